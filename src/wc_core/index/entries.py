@@ -23,7 +23,7 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from wc_core.layout import Layout
@@ -90,11 +90,15 @@ def file_uri(path: str, mode: str) -> str:
 
 
 class IndexedThread(NamedTuple):
-    """A thread in the index: its number, the key of its log, and its greatest id."""
+    """A thread in the index: its number, the key of its log, and its greatest id.
+
+    ``size`` is the length of its log; `NOWHERE` if its lines do not say what is shown.
+    """
 
     number: int
     key: str
     last_id: str
+    size: int
 
 
 class IndexedEntry(NamedTuple):
@@ -184,7 +188,7 @@ class EntryFile:
         """Returns the threads, by topic."""
         version = self.version()
         if self._threads is None or self._threads[0] != version:
-            rows = self._ask("SELECT topic, number, key, last_id FROM threads")
+            rows = self._ask("SELECT topic, number, key, last_id, size FROM threads")
             threads = {row[0]: IndexedThread._make(row[1:]) for row in rows}
             self._threads = version, threads
         return self._threads[1]
@@ -221,6 +225,23 @@ class EntryFile:
         else:
             rows = self._ask(f"{columns} entries WHERE true{conditions}", *values)
         return [IndexedEntry(*fields) for fields in rows]
+
+    def written_after(
+        self, floor: str, branch: str, without: Sequence[int], limit: int
+    ) -> tuple[list[IndexedEntry], int]:
+        """Returns the first entries whose ids are greater than ``floor``, written on a
+        ``branch`` unless that is empty, and how many there are; none of the threads
+        with the numbers in ``without``."""
+        marks = ", ".join("?" * len(without))
+        source = (
+            "FROM entries WHERE id > ? AND (? = '' OR branch = ?) "
+            f"AND number / ? NOT IN ({marks})"
+        )
+        values = (floor, branch, branch, ENTRIES, *without)
+        ((count,),) = self._ask(f"SELECT count(*) {source}", *values)
+        columns = f"SELECT number, id, start {source} ORDER BY id LIMIT ?"
+        rows = self._ask(columns, *values, limit)
+        return [IndexedEntry(*fields) for fields in rows], int(count)
 
     def position(self, entry: IndexedEntry) -> int:
         """Returns the position of an entry in its thread, counted from 0; -1 if its

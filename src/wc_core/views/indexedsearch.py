@@ -23,6 +23,7 @@ from wc_core.views.search import (
     ALL_IN_TITLE,
     ELSEWHERE,
     SOME_IN_TITLE,
+    EntriesAfter,
     Match,
     Matches,
     Scan,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 # Up to this many matches are all looked at; of more, only the newest.
 _FEW = 5_000
+# More threads than this are not left out of a question.
+_MOST_OTHERS = 200
 # How often to ask an index that is written to meanwhile.
 _ATTEMPTS = 3
 # The first bytes of a line to read; few entries are longer.
@@ -76,6 +79,28 @@ class IndexedSearch:
         """Like `Engine.threads`."""
         query = SearchQuery((), about, limit=1)
         return self._search(topics, query, lambda rest: self._scan.threads(rest, about))
+
+    def written_after(
+        self, topics: Sequence[str], floor: str, branch: str, limit: int
+    ) -> EntriesAfter:
+        """Returns the first entries of these threads that were written after ``floor``,
+        an id; of a ``branch`` unless that is empty."""
+        bases = self._bases(topics)
+        try:
+            file = self._files.current()
+            for _ in range(_ATTEMPTS):
+                version = file.version()
+                entries_after = _written(file, topics, bases, (floor, branch, limit))
+                if file.version() == version:
+                    self._file = file
+                    return entries_after
+        except UnusableIndexError:
+            pass
+        return EntriesAfter([], 0, topics)
+
+    def read(self, topic: str, indexed: IndexedEntry) -> Numbered:
+        """Returns an entry of `written_after`. Raises WcError if it is gone."""
+        return self._read(topic, indexed)
 
     def _search(
         self,
@@ -188,6 +213,38 @@ class IndexedSearch:
                 entry = codec.read_line(topic, line)
                 return entry if isinstance(entry, Entry) else None
             length *= 8
+
+
+def _written(
+    file: EntryFile,
+    topics: Sequence[str],
+    bases: Mapping[str, str],
+    question: tuple[str, str, int],
+) -> EntriesAfter:
+    """What `IndexedSearch.written_after` returns, of one version of the file."""
+    indexed = file.threads()
+    names, unindexed = {}, []
+    for topic in topics:
+        thread, base = indexed.get(topic), bases.get(topic, keys.NONE)
+        is_true = thread is not None and thread.key == keys.log_part(base)
+        if thread is not None and is_true and thread.size != entryfile.NOWHERE:
+            names[thread.number] = topic
+        else:
+            unindexed.append(topic)
+    floor, branch, limit = question
+    without = [
+        thread.number
+        for thread in indexed.values()
+        if thread.number not in names and thread.last_id > floor
+    ]
+    if len(without) > _MOST_OTHERS:
+        return EntriesAfter([], 0, topics)
+    # One more: where its id is that of the last one, the order is not known here.
+    first_entries, total = file.written_after(floor, branch, without, limit + 1)
+    if len(first_entries) > limit and first_entries[-1].id == first_entries[-2].id:
+        return EntriesAfter([], 0, topics)
+    entries = [(names[entry.thread], entry) for entry in first_entries[:limit]]
+    return EntriesAfter(entries, total, unindexed)
 
 
 class _Finder:

@@ -17,9 +17,10 @@ from wc_core.views.overview import cursor_of, cursor_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any, Protocol
 
+    from wc_core.index.entries import IndexedEntry
     from wc_core.search.words import Term
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import StoreReader
@@ -38,6 +39,15 @@ if TYPE_CHECKING:
 
         def entry(self, match: Match) -> Numbered:
             """Returns the entry of a match. Raises WcError if it has been removed."""
+
+        def written_after(
+            self, topics: Sequence[str], floor: str, branch: str, limit: int
+        ) -> EntriesAfter:
+            """Returns the first entries of these threads that were written after
+            ``floor``, an id; of a ``branch`` unless that is empty."""
+
+        def read(self, topic: str, indexed: IndexedEntry) -> Numbered:
+            """Returns an entry of `written_after`. Raises WcError if it is gone."""
 
 
 _AROUND = 60
@@ -67,8 +77,15 @@ class Matches(NamedTuple):
     remaining: int
     topics: dict[str, int]
     unreadable: tuple[str, ...] = ()
-    ready: int = 0
-    entries: int = 0
+
+
+class EntriesAfter(NamedTuple):
+    """Entries of the index, each after its topic, oldest first; the ``total``, of which
+    these are the first; and the ``unindexed`` threads, whose logs have to be read."""
+
+    entries: Sequence[tuple[str, IndexedEntry]]
+    total: int
+    unindexed: Sequence[str]
 
 
 class SearchQuery(NamedTuple):
@@ -333,6 +350,17 @@ class Scan:
             if rank is not None:
                 self._entries[topic, entry.entry.id] = entry
                 yield Match(rank, entry.entry.id, topic)
+
+    def written_after(
+        self, topics: Sequence[str], floor: str, branch: str, limit: int
+    ) -> EntriesAfter:
+        """Like `Engine.written_after`: nothing is known without reading the logs."""
+        del floor, branch, limit
+        return EntriesAfter((), 0, topics)
+
+    def read(self, topic: str, indexed: IndexedEntry) -> Numbered:
+        """Like `Engine.read`."""
+        raise NotFoundError(f"{topic} has no entry {indexed.id} any more.")
 
     def entry(self, match: Match) -> Numbered:
         """Returns the entry as it was read."""

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from wc_core.index.entries import IndexedEntry
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
+    from wc_core.views.search import Engine
 
 # Nearly the last letter there is; it prints.
 _BEHIND = "\uffee"
@@ -115,14 +117,25 @@ def digest(
 
 
 def updates(
-    overview: Overview, since: str, now_ms: int, limit: int = 0, *, branch: str = ""
+    overview: Overview,
+    since: str,
+    now_ms: int,
+    limit: int = 0,
+    *,
+    branch: str = "",
+    engine: Engine | None = None,
 ) -> Updates:
     """Returns at most ``limit`` (0: all) entries written or corrected after ``since``:
     a time, an age or an entry's id (see `times.since_id`); of a ``branch``, those
-    written on it.
+    written on it. With an ``engine``, only the logs are read that it needs.
 
     Raises InvalidInputError for anything else.
     """
+    if engine is not None and limit:
+        floor = times.since_id(since, now_ms)
+        first = _first_updates(overview, engine, floor, limit, branch)
+        if first is not None:
+            return first
     entries: list[tuple[str, Numbered]] = []
     unreadable = []
     for row, new in _since(overview, times.since_id(since, now_ms), branch):
@@ -134,6 +147,46 @@ def updates(
     visible = entries[:limit] if limit else entries
     following = _after(visible[-1][1].changed_id) if len(visible) < len(entries) else ""
     hidden = len(entries) - len(visible)
+    return Updates(tuple(visible), hidden, following, tuple(unreadable))
+
+
+def _first_updates(
+    overview: Overview, engine: Engine, floor: str, limit: int, branch: str
+) -> Updates | None:
+    """Returns what `updates` does, from the index and the logs of other threads;
+    ``None`` if an entry was taken away meanwhile."""
+    rows = {
+        row.topic: row
+        for row in overview.rows()
+        if not row.last_id or row.last_id > floor
+    }
+    straight = [row.topic for row in rows.values() if row.last_id and not row.forked]
+    indexed = engine.written_after(straight, floor, branch, limit)
+    entries: list[tuple[str, str, IndexedEntry | Numbered]] = [
+        (entry.id, topic, entry) for topic, entry in indexed.entries
+    ]
+    count, unreadable = indexed.total, []
+    unindexed = {*indexed.unindexed, *(rows.keys() - set(straight))}
+    for topic in [topic for topic in rows if topic in unindexed]:
+        new = _new(overview, rows[topic], floor, branch)
+        if new is None:
+            unreadable.append(topic)
+        else:
+            entries += [(item.changed_id, topic, item) for item in new]
+            count += len(new)
+    order = {topic: place for place, topic in enumerate(rows)}
+    entries.sort(key=lambda item: (item[0], order[item[1]]))
+    visible: list[tuple[str, Numbered]] = []
+    for _, topic, entry in entries[:limit]:
+        try:
+            numbered_entry = (
+                entry if isinstance(entry, Numbered) else engine.read(topic, entry)
+            )
+        except WcError:
+            return None
+        visible.append((rows[topic].name, numbered_entry))
+    hidden = count - len(visible)
+    following = _after(visible[-1][1].changed_id) if hidden else ""
     return Updates(tuple(visible), hidden, following, tuple(unreadable))
 
 

@@ -180,7 +180,9 @@ def list_updates(
             len(digested.threads),
             "threads",
         )
-    news = updates.updates(store.overview, since, now, limit, branch=branch)
+    news = updates.updates(
+        store.overview, since, now, limit, branch=branch, engine=store.live.engine()
+    )
     if format == "markdown":
         return markdown_result(search_answers.updates_markdown(store, since, news))
     fields = search_answers.updates_json(store, since, news)

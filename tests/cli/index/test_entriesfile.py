@@ -24,7 +24,7 @@ from tests.cli.index.histories import (
     histories,
     soon,
 )
-from tests.core.strategies import AGENTS, chain, entry, relaxed, viewer
+from tests.core.strategies import AGENTS, chain, entry, entry_id, relaxed, viewer
 from wc_cli.index import entriesfile
 from wc_core.errors import WcError
 from wc_core.index.entries import EntryFile, EntryFiles, UnusableIndexError
@@ -36,6 +36,7 @@ from wc_core.views.indexedsearch import IndexedSearch
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, Scan, search, threads_about
+from wc_core.views.updates import updates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -330,3 +331,26 @@ def test_a_reader_writes_nothing(store: Store) -> None:
     engine, overview, _ = indexed(store.reader)
     assert pages(engine, overview, QUESTIONS[0])
     assert {name: os.stat(f"{folder}/{name}") for name in os.listdir(folder)} == before
+
+
+@given(histories)
+@relaxed
+def test_updates_are_the_same_with_the_index_and_without(history: list[Step]) -> None:
+    with TemporaryDirectory() as folder:
+        (Path(folder) / ".local").mkdir()
+        store = Store(folder)
+        for topic in TOPICS:
+            store.write(topic, a_log(2))
+        for indexing, action, topic, log in history:
+            bring_up_to_date(store, indexing, topic)
+            action(store, topic, log)
+        engine, overview, _ = indexed(store.reader)
+        for since in (entry_id(0), entry_id(3), "2020-01-01"):
+            for limit, branch in ((1, ""), (5, ""), (4, "main"), (100, "")):
+                by_index = updates(
+                    overview, since, 0, limit, branch=branch, engine=engine
+                )
+                by_logs = updates(
+                    overview_of(store.reader), since, 0, limit, branch=branch
+                )
+                assert by_index == by_logs

@@ -90,12 +90,14 @@ def updates(context: Context, options: UpdatesOptions) -> None:
     if options.digest:
         _print_digest(context, options)
         return
+    overview = context.overview
     news = update_views.updates(
-        context.overview,
+        overview,
         options.since,
         now_ms(),
         options.limit,
         branch=options.branch.strip(),
+        engine=context.search_engine(overview),
     )
     if options.json:
         say_json(news.to_json(context.store))
