@@ -39,9 +39,11 @@ STEPS = {"first_push": 1, "fast_forward": 4, "true_merge": 8, "rejected": 11}
 GIT = """\
 #!/bin/sh
 # git, but its caller is killed at one of the calls.
-read -r count <"$SIM/count"
-count=$((count + 1))
-echo $count >"$SIM/count"
+# Two gits may run at the same time: each takes a number that no other has.
+count=1
+set -C
+until command : >"$SIM/call.$count"; do count=$((count + 1)); done 2>/dev/null
+set +C
 case " $* " in *" push "*)
   if [ -s "$SIM/faster" ]; then
     "$SIM_GIT" --git-dir="$SIM_REMOTE" update-ref {ref} "$(cat "$SIM/faster")"
@@ -149,7 +151,8 @@ class Stage(NamedTuple):
             "for-each-ref", "--format=%(objectname)", "refs/prepared", cwd=world.remote
         )
         (self.folder / "faster").write_text(prepared)
-        (self.folder / "count").write_text("0\n")
+        for call in self.folder.glob("call.*"):
+            call.unlink()
         return world
 
     def sync(self, world: World, at: int = 0, moment: str = "") -> int:
@@ -178,7 +181,7 @@ class Stage(NamedTuple):
     @property
     def calls(self) -> int:
         """How many gits there were."""
-        return int((self.folder / "count").read_text())
+        return len(list(self.folder.glob("call.*")))
 
 
 @pytest.fixture(scope="module")
