@@ -1,0 +1,253 @@
+"""Asks a model server that speaks OpenAI's API: llama.cpp, Ollama, vLLM, LiteLLM, ….
+
+Only http and https, and no redirects: they could lead anywhere. Proxies of the
+environment are used, except for a server on this machine. A request that fails is
+repeated for a while: models are loaded, servers are busy and limit how often they are
+asked. What is raised never contains the key.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import email.utils
+import json
+import threading
+import time
+from http.client import HTTPException
+from urllib import parse, request
+
+from wc_core.errors import OfflineError
+from wc_core.text import one_line, whole_number
+from wc_core.values import NamedTuple
+from wc_core.version import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from email.message import Message
+    from http.client import HTTPResponse
+    from typing import Any
+
+COMPLETIONS, EMBEDDINGS = "chat/completions", "embeddings"
+_LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+_FAILURES = (OSError, ValueError, HTTPException)
+# What passes if the server is asked again later.
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_UNKNOWN = 404
+_SUCCESS = range(200, 300)
+_NEEDS_KEY = frozenset({401, 403})
+_MAX_ANSWER = 64 * 1024 * 1024
+_MAX_ERROR = 4096
+_WIDTH = 200
+_DIGITS = 6
+_KEPT = "What was done is kept; later, run the same command again."
+
+
+class EndpointError(OfflineError):
+    """A model server did not answer as it should. The message names the server."""
+
+
+class Endpoint(NamedTuple):
+    """A model server: the address that its API is below, and the model to ask for.
+
+    ``variable`` is the variable of the environment whose value is the ``key``.
+    """
+
+    base: str
+    model: str
+    key: str = ""
+    variable: str = ""
+
+    def url(self, path: str) -> str:
+        """Returns the address of a part of the API. Where the base has no path, it is
+        below ``/v1``, as in OpenAI's own."""
+        base = self.base.rstrip("/")
+        if not parse.urlsplit(base).path:
+            base += "/v1"
+        return f"{base}/{path}"
+
+    @property
+    def host(self) -> str:
+        """The server in messages: its host with the port."""
+        return one_line(parse.urlsplit(self.base).netloc, _WIDTH)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is on this machine."""
+        with contextlib.suppress(ValueError):
+            return (parse.urlsplit(self.base).hostname or "") in _LOCAL_HOSTS
+        return False
+
+    @property
+    def is_readable_on_the_way(self) -> bool:
+        """Whether others on the network could read what is sent."""
+        return not self.is_local and not self.base.casefold().startswith("https:")
+
+
+class Patience(NamedTuple):
+    """How long to wait: seconds for an answer, how often to ask, the seconds before the
+    second time (doubled each time after), and the longest wait that is accepted."""
+
+    answer_seconds: float = 120.0
+    attempts: int = 6
+    pause_seconds: float = 1.0
+    most_seconds: float = 60.0
+
+
+USUAL = Patience()
+
+
+class _Answer(NamedTuple):
+    """What came back: the fields of an answer, or the problem, and whether it may pass.
+    ``wait_seconds`` is what the server asks to wait, -1 if it does not say."""
+
+    fields: Any = None
+    problem: str = ""
+    passes: bool = False
+    wait_seconds: float = -1.0
+    hint: str = ""
+
+
+def ask(
+    endpoint: Endpoint,
+    path: str,
+    fields: dict[str, Any],
+    patience: Patience = USUAL,
+    sleep: Callable[[float], None] = time.sleep,
+) -> dict[str, Any]:
+    """Returns the object that a server answers to ``fields`` at a part of its API; the
+    model is added to them. A problem that may pass is waited for.
+
+    Raises EndpointError.
+    """
+    data = json.dumps({"model": endpoint.model, **fields}).encode()
+    pause = patience.pause_seconds
+    for attempt in range(1, patience.attempts + 1):
+        answer = _ask_once(endpoint, path, data, patience.answer_seconds)
+        if not answer.problem:
+            return dict(answer.fields)
+        wait = pause if answer.wait_seconds < 0 else answer.wait_seconds
+        if attempt == patience.attempts or not answer.passes:
+            break
+        if wait > patience.most_seconds:
+            raise _error(endpoint, answer, f", and asks to wait {wait:.0f} s")
+        sleep(wait)
+        pause = min(pause * 2, patience.most_seconds)
+    raise _error(endpoint, answer, f" ({attempt} times)" if attempt > 1 else "")
+
+
+def _error(endpoint: Endpoint, answer: _Answer, ending: str) -> EndpointError:
+    problem = answer.problem
+    if endpoint.key:
+        problem = problem.replace(endpoint.key, "…")
+    message = f"The model server {endpoint.host}: {one_line(problem, _WIDTH)}{ending}."
+    return EndpointError(message, answer.hint or _KEPT)
+
+
+def _ask_once(endpoint: Endpoint, path: str, data: bytes, seconds: float) -> _Answer:
+    """Returns the answer to one request, or the problem, within so many seconds."""
+    answers: list[_Answer] = []
+    # Timeouts of sockets end neither a server that sends a byte now and then, nor the
+    # search for the address of a host. A thread that is left behind ends with us.
+    thread = threading.Thread(
+        target=lambda: answers.append(_exchange(endpoint, path, data, seconds)),
+        daemon=True,
+    )
+    thread.start()
+    thread.join(seconds)
+    late = _Answer(problem=f"no answer within {seconds:g} s", passes=True)
+    return next(iter(answers), late)
+
+
+def _exchange(endpoint: Endpoint, path: str, data: bytes, seconds: float) -> _Answer:
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "User-Agent": f"watercooler/{__version__}",
+    }
+    if endpoint.key:
+        headers["Authorization"] = f"Bearer {endpoint.key}"
+    try:
+        # The schemes are those that a setting may have: http and https.
+        message = request.Request(  # noqa: S310
+            endpoint.url(path), data, headers, method="POST"
+        )
+        with _opener(endpoint).open(message, timeout=seconds) as response:
+            if response.status not in _SUCCESS:
+                return _refusal(endpoint, response)
+            return _answer(response)
+    except _FAILURES as error:
+        reason = getattr(error, "reason", error)
+        text = getattr(reason, "strerror", None) or str(reason) or type(error).__name__
+        return _Answer(problem=text, passes=True)
+
+
+def _opener(endpoint: Endpoint) -> request.OpenerDirector:
+    """An opener that knows http and https, and returns every answer as it is."""
+    opener = request.OpenerDirector()
+    proxies = request.ProxyHandler({} if endpoint.is_local else None)
+    for handler in (proxies, request.HTTPHandler(), request.HTTPSHandler()):
+        opener.add_handler(handler)
+    return opener
+
+
+def _answer(response: HTTPResponse) -> _Answer:
+    """Returns the object in an answer. What is no JSON may be cut off: it passes."""
+    data = response.read(_MAX_ANSWER + 1)
+    if len(data) > _MAX_ANSWER:
+        return _Answer(problem="an answer of more than 64 MB")
+    try:
+        fields = json.loads(data)
+    except (ValueError, RecursionError):
+        return _Answer(problem="an answer that is no JSON", passes=True)
+    if not isinstance(fields, dict):
+        return _Answer(problem="an answer that is no object of JSON")
+    return _Answer(fields)
+
+
+def _refusal(endpoint: Endpoint, response: HTTPResponse) -> _Answer:
+    """Returns why a server did not do what it was asked, in its own words."""
+    body = ""
+    with contextlib.suppress(*_FAILURES):
+        body = _error_words(response.read(_MAX_ERROR))
+    problem = f"HTTP {response.status} {body or response.reason or ''}".rstrip()
+    passes = response.status in _PASSING
+    hint = "" if passes else _hint(endpoint, response.status)
+    return _Answer(None, problem, passes, _wait_seconds(response.headers), hint)
+
+
+def _hint(endpoint: Endpoint, status: int) -> str:
+    if status in _NEEDS_KEY and endpoint.variable:
+        verb = "Check" if endpoint.key else "Set"
+        return f"{verb} the key of the server: {endpoint.variable}"
+    if status == _UNKNOWN:
+        return f"Check the address, and that it has the model {endpoint.model!r}."
+    return _KEPT
+
+
+def _error_words(data: bytes) -> str:
+    """Returns what a server says in the body of a refusal: ``error.message`` in most,
+    ``error``, ``detail`` or ``message`` in others, else the text."""
+    text = data.decode(errors="replace")
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        return "" if text.lstrip().startswith("<") else one_line(text, _WIDTH)
+    value = fields
+    for name in ("error", "message", "detail"):
+        if isinstance(value, dict) and value.get(name):
+            value = value[name]
+    return one_line(value if isinstance(value, str) else text, _WIDTH)
+
+
+def _wait_seconds(headers: Message) -> float:
+    """Returns how long the server asks to wait, -1 if it does not: ``Retry-After`` is a
+    number of seconds or a date."""
+    text = headers.get("Retry-After", "").strip()
+    seconds = whole_number(text, _DIGITS)
+    if seconds is not None:
+        return float(seconds)
+    with contextlib.suppress(ValueError, TypeError, OverflowError):
+        moment = email.utils.parsedate_to_datetime(text).timestamp()
+        return max(0.0, moment - time.time())
+    return -1.0
