@@ -17,7 +17,7 @@ from wc_core.threads.model import BLOCKED, CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from wc_cli.context import Context
     from wc_core.layout import Layout
@@ -115,8 +115,9 @@ def prompt_news(context: Context, path: str) -> str:
     # Saved before printing: otherwise the same news would be repeated forever.
     view.save_session(view.marked_as_told(session, threads))
     nothing = ("", 0)
+    known = session.known(held.name for _, _, held in moved.values())
     news = [
-        _news(topic, item, arrived=_arrived(view, item[2], session))
+        _news(topic, item, arrived=_arrived(view, item[2], known))
         for topic, item in moved.items()
         if (before := session.threads.get(topic, nothing))[0] != item[0]
         or before[1] < item[1]
@@ -143,8 +144,10 @@ def _newly_free(
     """Returns the threads of the agent that waited for others the last time, and can
     begin now. Those with NEW entries are told anyway."""
     free = []
-    for held in holders.held_balls(view.layout, view.own):
-        if held.topic in moved or not _arrived(view, held, session):
+    balls = holders.held_balls(view.layout, view.own)
+    known = session.known(held.name for held in balls)
+    for held in balls:
+        if held.name in known or held.topic in moved:
             continue
         try:
             state = view.reader.snapshot(held.topic).state
@@ -163,9 +166,9 @@ def _news(topic: str, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:
     return f'"{one_line(topic)}": {arrival}{item[1]} new'
 
 
-def _arrived(view: SessionView, held: HeldBall, session: Session) -> bool:
+def _arrived(view: SessionView, held: HeldBall, known: Collection[str]) -> bool:
     """Returns whether a ball is theirs now that was not when they last looked."""
-    return held.folder in view.own and not session.known([held.name])
+    return held.folder in view.own and held.name not in known
 
 
 def stop_reminder(context: Context, path: str) -> str:

@@ -7,6 +7,7 @@ who waits for what takes a listing of folders and reads no thread.
 from __future__ import annotations
 
 import os
+from operator import attrgetter
 
 from wc_core import ulid
 from wc_core.errors import WcError
@@ -18,13 +19,14 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from wc_core.identity.viewer import Viewer
     from wc_core.layout import Layout
 
 _HEAD_LINES = 3
 _MAX_DIGITS = 18
+_NAME = attrgetter("name")
 
 
 class HeldBall(NamedTuple):
@@ -58,6 +60,11 @@ class ViewerStatus(NamedTuple):
     listed: bool
     status: str = ""
 
+    @property
+    def may_list(self) -> bool:
+        """Whether it lists them, or leaves out participants for want of room."""
+        return self.listed or self.new is None
+
 
 def root_of(layout: Layout) -> str:
     """Returns the folder that has a folder for each holder."""
@@ -88,13 +95,40 @@ def holder_folders(layout: Layout) -> list[str]:
 
 def held_balls(layout: Layout, folders: Iterable[str]) -> list[HeldBall]:
     """Returns the balls in these folders, longest held first."""
-    result = [
-        HeldBall(folder, name)
-        for folder in folders
-        for name in names_at(layout, f"{root_of(layout)}/{folder}")
-    ]
-    result.sort(key=lambda ball: ball.name)
-    return result
+    return merged(held_names(layout, folders))
+
+
+def held_names(layout: Layout, folders: Iterable[str]) -> dict[str, list[str]]:
+    """Returns the names of the balls in each of these folders, longest held first."""
+    root = root_of(layout)
+    return {folder: names_at(layout, f"{root}/{folder}") for folder in folders}
+
+
+def merged(
+    names: Mapping[str, Sequence[str]], *, latest_first: bool = False
+) -> list[HeldBall]:
+    """Returns the balls with these names by folder, longest held first."""
+    balls = [HeldBall(folder, name) for folder in names for name in names[folder]]
+    balls.sort(key=_NAME, reverse=latest_first)
+    return balls
+
+
+def latest_balls(names: Mapping[str, Sequence[str]], count: int) -> list[HeldBall]:
+    """Returns at most ``count`` of the balls with these sorted names by folder: those
+    passed last, the latest first."""
+    return merged({k: v[-count:] for k, v in names.items()}, latest_first=True)[:count]
+
+
+def earliest_balls(
+    names: Mapping[str, Sequence[str]], count: int, before: str
+) -> list[HeldBall]:
+    """Returns at most ``count`` of the balls with these sorted names by folder: those
+    held longest, and passed before the ULID ``before``."""
+    ends = {
+        folder: [name for name in items[:count] if name < before]
+        for folder, items in names.items()
+    }
+    return merged(ends)[:count]
 
 
 def asked_of(layout: Layout, viewer: Viewer) -> list[HeldBall]:
@@ -110,11 +144,15 @@ def asked_of(layout: Layout, viewer: Viewer) -> list[HeldBall]:
 
 
 def names_at(layout: Layout, folder: str) -> list[str]:
-    """Returns the names of status files in a folder; none if it cannot be read."""
+    """Returns the names of status files in a folder, sorted; none if it cannot be
+    read."""
     try:
-        return [name for name in names_in(folder, layout.root) if _is_ours(name)]
+        names = names_in(folder, layout.root)
     except WcError:
         return []
+    # As `_is_ours`, without a call for each of what may be thousands.
+    dot, least = ulid.LENGTH, ulid.LENGTH + 1
+    return [name for name in names if name[dot:least] == "." and name[least:]]
 
 
 def _is_ours(name: str) -> bool:

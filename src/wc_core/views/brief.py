@@ -7,8 +7,6 @@ then, marked as `partial`.
 
 from __future__ import annotations
 
-from itertools import islice
-
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_from, size_of
 from wc_core.guidance import for_brief
@@ -17,13 +15,12 @@ from wc_core.names import parse
 from wc_core.planning.linkfiles import freed_text
 from wc_core.status import holders
 from wc_core.status.files import FREE_FOLDER, file_name, holder_key
-from wc_core.status.holders import HeldBall
 from wc_core.status.visits import last_visit_ms
 from wc_core.threads import codec
 from wc_core.threads.counterparts import counterpart
 from wc_core.threads.model import BLOCKED, CLOSED
 from wc_core.times import rfc3339
-from wc_core.ulid import prefix, timestamp_ms
+from wc_core.ulid import RANDOM_BITS, encode
 from wc_core.values import NamedTuple
 from wc_core.views import history
 from wc_core.views.history import STALE_MS
@@ -37,11 +34,12 @@ from wc_core.wake.passes import pass_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from wc_core.guidance import Guidance
     from wc_core.identity.viewer import Viewer
+    from wc_core.status.holders import HeldBall
     from wc_core.status.places import Surroundings
     from wc_core.threads.model import State
     from wc_core.threads.reader import Snapshot, StoreReader
@@ -204,26 +202,24 @@ class Brief(NamedTuple):
 
 def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
     """Returns the brief of a store. A damaged thread does not affect the others."""
-    balls, whole = _balls(query)
+    names, whole = _names_by_folder(query)
     own = holders.own_folders_of(query.viewer)
-    own_or_offered = holders.folders_of(query.viewer)
-    with_others = [
-        ball for ball in balls if ball.folder not in {*own_or_offered, FREE_FOLDER}
-    ]
-    own_balls = _here_first(query, [ball for ball in balls if ball.folder in own])
-    offered = [
-        ball for ball in balls if ball.folder in {*own_or_offered}.difference(own)
-    ]
+    offered = [f for f in holders.folders_of(query.viewer) if f not in own]
+    own_balls, offered_balls, free_balls = (
+        holders.merged({f: names.pop(f) for f in dict.fromkeys(folders) if f in names})
+        for folders in (own, offered, [FREE_FOLDER])
+    )
     result = Brief(
         me=query.viewer.identity.author,
-        mine=_section(query, own_balls, "mine"),
-        offered=_section(query, offered, "offered"),
-        free=_section(query, [ball for ball in balls if ball.is_free], "free"),
+        mine=_section(query, _here_first(query, own_balls), "mine"),
+        offered=_section(query, offered_balls, "offered"),
+        free=_section(query, free_balls, "free"),
         questions=questions_to(query.reader, query.viewer, MAX_QUESTIONS),
         notes=tuple(notes),
         guidance=for_brief(query.reader.layout),
     )
-    away, stale = _with_others(query, with_others), _stale(query, with_others)
+    # What is left are the balls of others.
+    away, stale = _with_others(query, names), _stale(query, names)
     since_ms = last_visit_ms(query.reader.layout, query.viewer.key, query.now_ms)
     decided = decisions_since(query.reader, query.viewer, since_ms, query.late)
     result = result._replace(decisions=decided)
@@ -231,13 +227,15 @@ def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
     return result._replace(with_others=away, stale=stale, partial=partial)
 
 
-def _balls(query: BriefQuery) -> tuple[list[HeldBall], bool]:
-    """Returns every ball, longest held first, and whether the list is complete. If
-    the status files were never written, the threads are read instead."""
+def _names_by_folder(query: BriefQuery) -> tuple[dict[str, list[str]], bool]:
+    """Returns the names of all balls by the folder of their holder, longest held first,
+    and whether these are all. If the status files were never written, the threads are
+    read instead."""
     layout = query.reader.layout
     if folders := holders.holder_folders(layout):
-        return holders.held_balls(layout, folders), True
-    balls, whole = [], True
+        return holders.held_names(layout, folders), True
+    names: dict[str, list[str]] = {}
+    whole = True
     for topic in query.reader.topics():
         if query.late():
             whole = False
@@ -249,12 +247,13 @@ def _balls(query: BriefQuery) -> tuple[list[HeldBall], bool]:
         if state.status != CLOSED:
             key = holder_key(state, query.viewer.directory)
             folder = FREE_FOLDER if key is None else safe_name(key)
-            balls.append(HeldBall(folder, file_name(state)))
-    return sorted(balls, key=lambda ball: ball.name), whole
+            names.setdefault(folder, []).append(file_name(state))
+    return {folder: sorted(items) for folder, items in names.items()}, whole
 
 
 def _here_first(query: BriefQuery, balls: list[HeldBall]) -> list[HeldBall]:
-    """Returns the same balls, those of threads that are here first."""
+    """Returns the same balls in the same order, but those of threads that are here
+    first."""
     layout, local_names = query.reader.layout, set[str]()
     seated = set(map(safe_name, query.surroundings.seat_keys()))
     local_names.update(ball.name for ball in balls if ball.folder in seated)
@@ -262,7 +261,8 @@ def _here_first(query: BriefQuery, balls: list[HeldBall]) -> list[HeldBall]:
         for folder in {ball.folder for ball in balls}:
             path = f"{layout.local}/status/branch/{place}/.t/{folder}"
             local_names |= set(holders.names_at(layout, path))
-    return sorted(balls, key=lambda ball: (ball.name not in local_names, ball.name))
+    local = [ball for ball in balls if ball.name in local_names]
+    return [*local, *(ball for ball in balls if ball.name not in local_names)]
 
 
 def _section(query: BriefQuery, balls: list[HeldBall], name: str) -> BriefSection:
@@ -360,10 +360,10 @@ def _last_entry(reader: StoreReader, state: State) -> LastEntry:
     return untitled._replace(title=entries[-1].title)
 
 
-def _with_others(query: BriefQuery, balls: list[HeldBall]) -> BriefSection:
+def _with_others(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
     """Returns the threads that others hold and the viewer takes part in, news first."""
     items = []
-    for held in _taken_part_in(query, reversed(balls)):
+    for held in _taken_part_in(query, holders.latest_balls(names, RECENT)):
         item = item_of(query, held)
         if item is not None and (item.new or item.next):
             items.append(item)
@@ -373,29 +373,25 @@ def _with_others(query: BriefQuery, balls: list[HeldBall]) -> BriefSection:
     return BriefSection(tuple(items[: LIMITS["with_others"]]), len(items))
 
 
-def _stale(query: BriefQuery, balls: list[HeldBall]) -> BriefSection:
+def _stale(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
     """Returns the threads that others have held too long and the viewer takes part
     in."""
-    limit = query.now_ms - STALE_MS
-    old = (ball for ball in balls if _moment(ball) < limit)
+    limit = encode(max(0, query.now_ms - STALE_MS) << RANDOM_BITS)
+    old = holders.earliest_balls(names, RECENT, limit)
     taken_part = [*_taken_part_in(query, old)]
     part = _section(query, taken_part, "stale")
     return part._replace(items=tuple(ball for ball in part.items if ball.stale))
 
 
-def _moment(held: HeldBall) -> int:
-    since = prefix(held.since)
-    return timestamp_ms(since) if since else 0
-
-
 def _taken_part_in(query: BriefQuery, balls: Iterable[HeldBall]) -> Iterator[HeldBall]:
-    """Yields those of the first `RECENT` balls whose threads the viewer wrote in."""
+    """Yields those of the balls whose threads the viewer wrote in."""
     layout = query.reader.layout
-    some = islice(balls, RECENT)
-    for held, status in holders.viewer_statuses(layout, some, query.viewer):
+    for held, status in holders.viewer_statuses(layout, balls, query.viewer):
         if query.late():
             return
-        if _wrote_in(query, held) if status is None else status.listed:
+        if status is not None and not status.may_list:
+            continue
+        if (status is not None and status.listed) or _wrote_in(query, held):
             yield held
 
 

@@ -241,6 +241,16 @@ def test_of_many_threads_with_others_some_are_shown(repo: Repo) -> None:
     assert (told["total"], len(told["threads"])) == (13, 6)
 
 
+def test_who_found_no_room_in_a_status_file_still_takes_part(repo: Repo) -> None:
+    repo.ok("new", "auth", "--title", "T", "--to", "Codex", "--force")
+    repo.ok("say", "auth", "--title", "T", "--to", "Codex", *("--as", "Zed"))
+    (file,) = (repo.store / ".local/status/holder").glob("*/*.auth")
+    file.write_text("".join(file.read_text().splitlines(True)[:3]))
+    (shown,) = repo.json("brief", env=SLOWLY)["with_others"]["threads"]
+    assert (shown["topic"], shown["new_for_you"]) == ("auth", 1)
+    assert repo.json("brief", "--as", "Cursor", env=SLOWLY)["with_others"]["total"] == 0
+
+
 def test_guidance_is_committed_with_the_threads_and_cut(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "T")
     text = "Ask before you touch the schema.\n" + "x" * 100_000

@@ -52,6 +52,27 @@ def test_everybody_is_told_their_own_number_or_none(
         assert shown.new in {7, None}
 
 
+NAMES = st.integers(0, 9).map(lambda number: f"{ulid.encode(number)}.t{number}")
+
+
+@given(
+    st.dictionaries(KEYS, st.lists(NAMES, unique=True).map(sorted), max_size=4),
+    st.integers(1, 5),
+    st.integers(0, 9).map(ulid.encode),
+)
+def test_the_ends_of_all_balls_are_found_at_the_ends_of_each_holder(
+    names: dict[str, list[str]], count: int, before: str
+) -> None:
+    by_name = [ball.name for ball in holders.merged(names)]
+    assert by_name == sorted(by_name)
+    latest = holders.latest_balls(names, count)
+    assert [ball.name for ball in latest] == by_name[::-1][:count]
+    earliest = holders.earliest_balls(names, count, before)
+    old = [name for name in by_name if name < before]
+    assert [ball.name for ball in earliest] == old[:count]
+    assert all(ball.name in names[ball.folder] for ball in (*latest, *earliest))
+
+
 @given(st.binary())
 def test_whatever_stands_there_is_no_failure(data: bytes) -> None:
     holders.parse_status(data, "codex")
