@@ -147,7 +147,7 @@ class Context:
             return Scan(reader)
         files = indexedsearch.EntryFiles(reader.layout)
         note = self.note_unindexed
-        return indexedsearch.IndexedSearch(reader, files, overview.bases, note)
+        return indexedsearch.IndexedSearch(reader, files, overview.keys, note)
 
     def note_unindexed(self, count: int) -> None:
         """Have the index made in the background, if it lacks so many threads that

@@ -176,16 +176,16 @@ class EntryWriter:
         now_ns = self._clock()
         with keys.ThreadFiles(self._reader.layout) as files:
             pending = [
-                (topic, base)
-                for topic in topics
-                if (base := files.base(topic)) and keys.is_settled(base, now_ns)
+                (topic, key)
+                for topic, key in files.keys(topics).items()
+                if key and keys.is_settled(key, now_ns)
             ]
         for start in range(0, len(pending), _BATCH):
             with self._transaction():
-                for topic, base in pending[start : start + _BATCH]:
+                for topic, key in pending[start : start + _BATCH]:
                     # A log that cannot be read now is read, and reported, by a search.
                     with contextlib.suppress(WcError):
-                        self._update_thread(topic, keys.log_part(base))
+                        self._update_thread(topic, keys.log_part(key))
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -43,7 +43,7 @@ def problem(root: str) -> str:
     reader = StoreReader(root)
     try:
         survey = overview.survey(reader)
-        if len(survey.bases) <= _FEW_THREADS:
+        if len(survey.keys) <= _FEW_THREADS:
             return ""
         if not overview.is_usable(reader.layout):
             return "index: lists read every thread: the index is missing or damaged"
@@ -69,7 +69,7 @@ def _problem_of_words(reader: StoreReader, survey: overview.Survey) -> str:
     file = EntryFile(reader.layout)
     file.check()
     threads = file.threads()
-    current = {topic: keys.log_part(base) for topic, base in survey.bases.items()}
+    current = {topic: keys.log_part(key) for topic, key in survey.keys.items()}
     missing = sum(
         topic not in threads or threads[topic].key != key
         for topic, key in current.items()

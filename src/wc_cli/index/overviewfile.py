@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     # Returns nanoseconds since 1970.
     Clock = Callable[[], int]
 
-# Replaced lines are left in the file until they take up as much as the others, and
+# Replaced records are left in the file until they take up as much as the others, and
 # more than this.
 _MOST_DEAD = 1 << 16
 
@@ -26,7 +26,7 @@ _MOST_DEAD = 1 << 16
 def update(
     reader: StoreReader, topics: Iterable[str], clock: Clock = time.time_ns
 ) -> None:
-    """Brings the lines of these threads up to date. What was changed just now is left
+    """Brings the records of these threads up to date. What was changed just now is left
     to the next time: a later change might not show. Raises WcError."""
     layout = reader.layout
     data = _read(reader)
@@ -35,7 +35,7 @@ def update(
         return
     kept = overview.parse(data)
     changed = _changed(reader, topics, kept, clock())
-    batch = overview.render_batch(changed.values())
+    batch = overview.render_batch(changed)
     if not batch:
         return
     if len(data) > 2 * sum(map(len, kept.values())) + _MOST_DEAD:
@@ -45,12 +45,12 @@ def update(
 
 
 def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> None:
-    """Writes the file with a line for every thread. Raises WcError."""
+    """Writes the file with a record of every thread. Raises WcError."""
     kept = overview.parse(_read(reader))
     topics = reader.topics()
     changed = _changed(reader, topics, kept, clock())
-    lines = {topic: kept[topic] for topic in topics if topic in kept}
-    _write(reader, lines | changed)
+    records = {topic: kept[topic] for topic in topics if topic in kept}
+    _write(reader, records | changed)
 
 
 def remake(reader: StoreReader, clock: Clock = time.time_ns) -> None:
@@ -68,10 +68,10 @@ def _read(reader: StoreReader) -> bytes:
     return data if is_whole else b""
 
 
-def _write(reader: StoreReader, lines: dict[str, str]) -> None:
+def _write(reader: StoreReader, records: dict[str, str]) -> None:
     layout = reader.layout
     durable.make_folder(layout.index_folder, layout.root, flush=False)
-    batch = overview.render_batch(lines.values())
+    batch = overview.render_batch(records)
     header = f"{overview.HEADER}\n".encode()
     durable.replace(layout.overview, header + batch, layout.root)
 
@@ -79,24 +79,21 @@ def _write(reader: StoreReader, lines: dict[str, str]) -> None:
 def _changed(
     reader: StoreReader, topics: Iterable[str], kept: dict[str, str], now_ns: int
 ) -> dict[str, str]:
-    """Returns the new lines of those threads whose line is not true any more.
+    """Returns the new records of those threads whose record is not true any more.
     ``now_ns`` is before the keys are looked at: later changes get a later time."""
-    changed = {}
     with keys.ThreadFiles(reader.layout) as files:
-        for topic in topics:
-            base = files.base(topic)
-            line = kept.get(topic, "")
-            if not base or overview.is_true(line, topic, base, files):
-                continue
-            key = base + files.annotations(topic)
-            new_line = _line(reader, topic, key, now_ns)
-            if new_line:
-                changed[topic] = new_line
+        current = files.keys(topics)
+    changed = {}
+    for topic, key in current.items():
+        if key and not overview.is_true(kept.get(topic, ""), key):
+            record = _record(reader, topic, key, now_ns)
+            if record:
+                changed[topic] = record
     return changed
 
 
-def _line(reader: StoreReader, topic: str, key: str, now_ns: int) -> str:
-    """Returns the line for a thread whose files had this key; empty if there can be
+def _record(reader: StoreReader, topic: str, key: str, now_ns: int) -> str:
+    """Returns the record of a thread whose files had this key; empty if there can be
     none."""
     if not keys.is_settled(key, now_ns):
         return ""

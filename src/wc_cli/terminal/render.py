@@ -208,11 +208,21 @@ def tag_words(tags: Iterable[str]) -> list[str]:
 
 
 def _row_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
+    if not limit:
+        line = _pattern(tuple(widths)) % cells
+        if line.isascii():
+            return line.rstrip()
     *fixed, title = cells
     line = "  ".join(map(_pad, fixed, widths))
     if limit:
         title = cut_to_width(title, max(_MIN_TITLE, limit - width_of(line) - 2))
     return f"{line}  {title}".rstrip()
+
+
+@cache
+def _pattern(widths: tuple[int, ...]) -> str:
+    """Returns the format of a line whose characters take a column each."""
+    return "  ".join([*(f"%-{width}s" for width in widths), "%s"])
 
 
 def table_lines(table: Table, style: Style) -> list[str]:

@@ -1,9 +1,8 @@
 """Which version of a thread's files a line of the index was made from: its key.
 
-The *base* of a key has the inode, the size, and the times of change of the thread's log
-and of its ``meta.json``, and those of the folder, in which files are added and
-replaced. The same of an older tool's annotations follows where there are any: programs
-write to them in place. Nothing less than this tells what other programs wrote.
+A key has the inode, the size, and the times of change of the thread's log and of its
+``meta.json``; and of an older tool's annotations where there are any. Programs write to
+these files in place as well as replace them: nothing less than this tells.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from wc_core.layout import file_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from types import TracebackType
     from typing import Self
 
@@ -32,6 +31,8 @@ TICK_SECONDS = 0.1
 _TICK_NS = int(TICK_SECONDS * 1e9)
 _LONG_TICK_NS = 2_500_000_000
 _SECOND_NS = 1_000_000_000
+# Of more threads than this, the folders are listed, not looked at one by one.
+_FEW = 20
 
 
 class ThreadFiles:
@@ -53,51 +54,82 @@ class ThreadFiles:
     ) -> None:
         self._threads.__exit__(kind, error, trace)
 
-    def base(self, topic: str) -> str:
-        """Returns the base of a thread's key; `NONE` if it has no log."""
+    def keys(
+        self, topics: Iterable[str], folders: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """Returns the key of each of these threads; `NONE` for one without a log.
+        ``folders`` are the names of the threads' folders, links left out, if they are
+        known. Raises OSError."""
+        names = {topic: file_name(topic) for topic in topics}
         handle = self._threads.handle
         if handle is None:
-            return NONE
-        name = file_name(topic)
-        try:
-            folder = os.lstat(name, dir_fd=handle)
-            log = os.lstat(f"{name}/entries.jsonl", dir_fd=handle)
-        except OSError:
-            return NONE  # an old thread, which is a page alone
-        if not (log.st_size and stat.S_ISREG(log.st_mode)):
-            return NONE
-        return (
-            f"{log.st_ino}.{log.st_size}.{log.st_mtime_ns}.{log.st_ctime_ns}"
-            f",{folder.st_ino}.{folder.st_mtime_ns}.{folder.st_ctime_ns}"
-            f",{self._part(name, 'meta.json') or _MISSING}"
-        )
+            return dict.fromkeys(names, NONE)
+        plain = self._folders(names.values()) if folders is None else {*folders}
+        keys = {}
+        # A list of many threads takes half of its time here: no needless calls.
+        lstat, access, is_file = os.lstat, os.access, stat.S_ISREG
+        for topic, name in names.items():
+            key = NONE
+            try:
+                log = lstat(f"{name}/entries.jsonl", dir_fd=handle)
+                if log.st_size and is_file(log.st_mode) and name in plain:
+                    key = (
+                        f"{log.st_ino}.{log.st_size}"
+                        f".{log.st_mtime_ns}.{log.st_ctime_ns}"
+                    )
+                    meta = lstat(f"{name}/meta.json", dir_fd=handle)
+                    key += (
+                        f",{meta.st_ino}.{meta.st_size}"
+                        f".{meta.st_mtime_ns}.{meta.st_ctime_ns}"
+                    )
+            except OSError:
+                # An old thread, which is a page alone, or one without a meta.json.
+                key = key and f"{key},{_MISSING}"
+            # Nearly no thread has any. To be told so costs less than lstat takes.
+            if access(f"{name}/annotations.jsonl", os.F_OK, dir_fd=handle) and key:
+                key += self._annotations(name)
+            keys[topic] = key
+        return keys
 
-    def annotations(self, topic: str) -> str:
-        """Returns what follows the base for the annotations; empty if there are none.
-        Making the file changes the base."""
-        part = self._part(file_name(topic), "annotations.jsonl")
-        return f",{part}" if part else ""
+    def _folders(self, names: Collection[str]) -> Collection[str]:
+        """Those of these names that are folders; of many, all that are."""
+        handle = self._threads.handle
+        if handle is None:
+            return ()
+        if len(names) > _FEW:
+            with os.scandir(handle) as items:
+                return {
+                    item.name for item in items if item.is_dir(follow_symlinks=False)
+                }
+        return {name for name in names if _is_folder(name, handle)}
 
-    def _part(self, folder: str, file: str) -> str:
+    def _annotations(self, name: str) -> str:
         try:
-            info = os.lstat(f"{folder}/{file}", dir_fd=self._threads.handle)
+            info = os.lstat(f"{name}/annotations.jsonl", dir_fd=self._threads.handle)
         except OSError:
             return ""
-        return f"{info.st_ino}.{info.st_size}.{info.st_mtime_ns}.{info.st_ctime_ns}"
+        return f",{info.st_ino}.{info.st_size}.{info.st_mtime_ns}.{info.st_ctime_ns}"
 
 
-def thread_bases(layout: Layout, topics: Iterable[str]) -> dict[str, str]:
-    """Returns the base of each of these threads' keys, `NONE` where there is none."""
+def _is_folder(name: str, parent: int) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(name, dir_fd=parent).st_mode)
+    except OSError:
+        return False
+
+
+def thread_keys(layout: Layout, topics: Iterable[str]) -> dict[str, str]:
+    """Returns the key of each of these threads, `NONE` where there is none."""
     try:
         with ThreadFiles(layout) as files:
-            return {topic: files.base(topic) for topic in topics}
+            return files.keys(topics)
     except OSError:
         return {}
 
 
-def log_part(base: str) -> str:
-    """Returns the part of a base that is about the log."""
-    return base.partition(",")[0]
+def log_part(key: str) -> str:
+    """Returns the part of a key that is about the log."""
+    return key.partition(",")[0]
 
 
 def log_size(key: str) -> int:

@@ -5,8 +5,9 @@ version wrote it, and it is not read. Then come *batches*: a line for each threa
 last a line with ``=`` and the CRC-32 of the batch, without which none of it counts. A
 later line about a thread replaces an earlier one.
 
-A line has the fields of `Columns` with a tab between two of them, and ``\\``, tab,
-newline and NUL escaped in all but the last, which is JSON.
+A line has the topic, the key of the thread's files, and the fields of `Columns`, with a
+tab between two of them, and ``\\``, tab, newline and NUL escaped in all but the last,
+which is JSON. What comes after the topic is the *record* of the thread.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 from binascii import crc32
 
 from wc_core.files import read_from, read_plain
-from wc_core.index import keys
+from wc_core.index.keys import NONE, ThreadFiles
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.reviews import NO_REVIEW
 from wc_core.values import NamedTuple
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.threads.reader import Snapshot, StoreReader
 
-HEADER = "watercooler overview 1"
+HEADER = "watercooler overview 2"
 _MAX_BYTES = 512 * 1024 * 1024
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\0": "\\0"}
 _ESCAPE = str.maketrans(_ESCAPES)
@@ -37,14 +38,12 @@ _BETWEEN = "\x1f"
 
 
 class Columns(NamedTuple):
-    """The columns of a line.
+    """The columns of a record, behind the key.
 
     ``new`` has the participants, each after the number of entries that are new for
     them. ``more`` is a JSON object with what few threads have; empty for most.
     """
 
-    topic: str
-    key: str
     last_id: str
     status: str
     ball: str
@@ -57,20 +56,20 @@ class Columns(NamedTuple):
     more: str
 
 
-_BEFORE_MORE = len(Columns._fields) - 1
+_MORE = len(Columns._fields)  # its place in a record
 
 
 class Survey(NamedTuple):
-    """The threads of a store at one moment: the base of each one's key, and the lines
-    of those whose line is true."""
+    """The threads of a store at one moment: each one's key, and the records of those
+    whose record is true."""
 
-    bases: Mapping[str, str]
-    lines: Mapping[str, str]
+    keys: Mapping[str, str]
+    records: Mapping[str, str]
 
     @property
     def unindexed(self) -> int:
-        """How many threads with a log have no true line."""
-        return sum(map(bool, self.bases.values())) - len(self.lines)
+        """How many threads with a log have no true record."""
+        return sum(map(bool, self.keys.values())) - len(self.records)
 
 
 def survey(reader: StoreReader, topics: Iterable[str] | None = None) -> Survey:
@@ -78,36 +77,30 @@ def survey(reader: StoreReader, topics: Iterable[str] | None = None) -> Survey:
 
     Raises StorageError and CorruptError if they cannot be listed.
     """
-    chosen = reader.topics() if topics is None else topics
-    kept = read_lines(reader.layout)
-    bases: dict[str, str] = {}
-    lines: dict[str, str] = {}
+    folders = None
+    if topics is None:
+        topics, folders = reader.topics_and_folders()
+    kept = read_records(reader.layout)
     try:
-        with keys.ThreadFiles(reader.layout) as files:
-            for topic in chosen:
-                base = bases[topic] = files.base(topic)
-                line = kept.get(topic)
-                if line and base and is_true(line, topic, base, files):
-                    lines[topic] = line
+        with ThreadFiles(reader.layout) as files:
+            keys = files.keys(topics, folders)
     except OSError:
-        return Survey(dict.fromkeys(chosen, keys.NONE), {})
-    return Survey(bases, lines)
+        return Survey(dict.fromkeys(topics, NONE), {})
+    records = {
+        topic: record
+        for topic, key in keys.items()
+        if is_true(record := kept.get(topic, ""), key)
+    }
+    return Survey(keys, records)
 
 
-def is_true(line: str, topic: str, base: str, files: keys.ThreadFiles) -> bool:
-    """Returns whether the line of a topic was made from its files as they are, whose
-    key begins with ``base``."""
-    start = len(topic) + 1
-    if not line.startswith(base, start):
-        return False
-    end = start + len(base)
-    if line.startswith("\t", end):
-        return True
-    return line.startswith(f"{files.annotations(topic)}\t", end)
+def is_true(record: str, key: str) -> bool:
+    """Returns whether a record was made from files with this key."""
+    return key != NONE and record.startswith(f"{key}\t")
 
 
-def read_lines(layout: Layout) -> dict[str, str]:
-    """Returns each line, by topic; none if the file is missing or cannot be used."""
+def read_records(layout: Layout) -> dict[str, str]:
+    """Returns each record, by topic; none if the file is missing or cannot be used."""
     try:
         data = read_plain(layout.overview, layout.root, _MAX_BYTES) or b""
     except OSError:
@@ -125,16 +118,18 @@ def is_usable(layout: Layout) -> bool:
 
 
 def parse(data: bytes) -> dict[str, str]:
-    """Returns each line in the bytes of an overview, by topic."""
-    lines: dict[str, str] = {}
+    """Returns each record in the bytes of an overview, by topic."""
+    records: dict[str, str] = {}
     for batch in _batches(data):
-        text = batch.decode(errors="surrogatepass")
+        text = str(batch, "utf-8", "surrogatepass")
         # A topic has no character that is escaped.
-        lines |= {line[: line.find("\t")]: line for line in text.split("\n")}
-    return lines
+        for line in text.split("\n"):
+            topic, _, record = line.partition("\t")
+            records[topic] = record
+    return records
 
 
-def _batches(data: bytes) -> Iterable[bytes]:
+def _batches(data: bytes) -> Iterable[memoryview]:
     """The batches whose checksum is right."""
     start = len(HEADER) + 1
     if data[:start] != f"{HEADER}\n".encode():
@@ -143,31 +138,30 @@ def _batches(data: bytes) -> Iterable[bytes]:
         stop = data.find(b"\n", end + 1)
         if stop < 0:
             return
-        batch = data[start : end + 1]
+        batch = memoryview(data)[start : end + 1]
         if data[end + 2 : stop] == b"%d" % crc32(batch):
             yield batch[:-1]
         start = stop + 1
 
 
-def render_batch(lines: Iterable[str]) -> bytes:
-    """Returns lines as a batch, with its checksum; nothing for no lines."""
-    batch = "".join(f"{line}\n" for line in lines).encode(errors="surrogatepass")
+def render_batch(records: Mapping[str, str]) -> bytes:
+    """Returns records as a batch, with its checksum; nothing for none."""
+    lines = "".join(f"{topic}\t{record}\n" for topic, record in records.items())
+    batch = lines.encode(errors="surrogatepass")
     return batch + b"=%d\n" % crc32(batch) if batch else b""
 
 
-# --- a line -------------------------------------------------------------------
+# --- a record -----------------------------------------------------------------
 
 
 def encode(snapshot: Snapshot, key: str) -> str:
-    """Returns the line for a thread with this key."""
+    """Returns the record of a thread with this key."""
     state = snapshot.state
     new = _BETWEEN.join(
         f"{item.new}{_COUNT_END}{item.name}" for item in state.participants
     )
     more = _more(snapshot)
     columns = Columns(
-        state.topic,
-        key,
         state.last_id,
         state.status,
         state.ball or "",
@@ -181,7 +175,8 @@ def encode(snapshot: Snapshot, key: str) -> str:
     )
     return "\t".join(
         (
-            *(text.translate(_ESCAPE) for text in columns[:_BEFORE_MORE]),
+            key,
+            *(text.translate(_ESCAPE) for text in columns[:-1]),
             dumps(more) if more else "",
         )
     )
@@ -204,27 +199,27 @@ def _more(snapshot: Snapshot) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def last_id_and_status(line: str) -> tuple[str, str]:
-    """Returns these two columns of a line."""
-    _, _, last_id, status, _ = line.split("\t", 4)
+def last_id_and_status(record: str) -> tuple[str, str]:
+    """Returns these two columns of a record."""
+    _, last_id, status, _ = record.split("\t", 3)
     return _unescaped(last_id), _unescaped(status)
 
 
-def has_only_columns(line: str) -> bool:
+def has_only_columns(record: str) -> bool:
     """Returns whether the last column is empty, as for most threads."""
-    return line.endswith("\t")
+    return record.endswith("\t")
 
 
-def may_wait(line: str) -> bool:
+def may_wait(record: str) -> bool:
     """Returns whether the thread may have links or gates."""
-    return not has_only_columns(line) and ('"links"' in line or '"gates"' in line)
+    return not has_only_columns(record) and ('"links"' in record or '"gates"' in record)
 
 
-def columns_of(line: str) -> Columns:
-    """Returns the columns of a line."""
-    parts = line.split("\t", _BEFORE_MORE)
-    if "\\" in line:
-        parts[:_BEFORE_MORE] = map(_unescaped, parts[:_BEFORE_MORE])
+def columns_of(record: str) -> Columns:
+    """Returns the columns of a record."""
+    _, *parts = record.split("\t", _MORE)
+    if "\\" in record:
+        parts[:-1] = map(_unescaped, parts[:-1])
     return Columns._make(parts)
 
 
@@ -253,7 +248,7 @@ def least_new(column: str, is_me: Callable[[str], bool], total: int) -> int:
 
 
 def can_have(snapshot: Snapshot) -> bool:
-    """Returns whether a line can say everything about a thread."""
+    """Returns whether a record can say everything about a thread."""
     state = snapshot.state
     return (
         snapshot.move is None

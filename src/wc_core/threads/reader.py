@@ -134,13 +134,17 @@ class StoreReader:
         Raises StorageError if the folders may not be read, and CorruptError
         if links lead to them.
         """
+        return self.topics_and_folders()[0]
+
+    def topics_and_folders(self) -> tuple[list[str], list[str]]:
+        """Like `topics`, with the names of those folders that may have logs."""
         folders = self._folders()
         pages = {
             name[:-3]
             for name in names_in(self.layout.pages, self.layout.root)
             if name.endswith(".md") and name != ".md"
         }
-        return sorted(map(topic_of, pages.union(folders)))
+        return sorted(map(topic_of, pages.union(folders))), folders
 
     def _folders(self) -> list[str]:
         path, root = self.layout.threads, self.layout.root

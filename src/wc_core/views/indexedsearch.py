@@ -7,7 +7,6 @@ from collections import Counter
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_from
 from wc_core.index import entries as entryfile
-from wc_core.index import keys
 from wc_core.index.entries import (
     EntryFile,
     EntryFiles,
@@ -15,6 +14,7 @@ from wc_core.index.entries import (
     IndexedEntry,
     UnusableIndexError,
 )
+from wc_core.index.keys import NONE, log_part
 from wc_core.search.mentions import Mentions, at_least
 from wc_core.threads import codec
 from wc_core.threads.model import Entry
@@ -50,21 +50,21 @@ _LINE = 4096
 
 
 class IndexedSearch:
-    """An engine of `wc_core.views.search`. ``bases`` returns the base of each thread's
-    key now. ``note_unindexed`` is told how many threads had to be read because the
+    """An engine of `wc_core.views.search`. ``keys`` returns each thread's key
+    now. ``note_unindexed`` is told how many threads had to be read because the
     index does not have them."""
 
     def __init__(
         self,
         reader: StoreReader,
         files: EntryFiles,
-        bases: Callable[[Sequence[str]], Mapping[str, str]],
+        keys: Callable[[Sequence[str]], Mapping[str, str]],
         note_unindexed: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._reader = reader
         self._scan = Scan(reader)
         self._files = files
-        self._bases = bases
+        self._keys = keys
         self._file: EntryFile | None = None
         self._indexed: dict[tuple[str, str], IndexedEntry] = {}
         self._note_unindexed = note_unindexed
@@ -85,12 +85,12 @@ class IndexedSearch:
     ) -> EntriesAfter:
         """Returns the first entries of these threads that were written after ``floor``,
         an id; of a ``branch`` unless that is empty."""
-        bases = self._bases(topics)
+        current = self._keys(topics)
         try:
             file = self._files.current()
             for _ in range(_ATTEMPTS):
                 version = file.version()
-                entries_after = _written(file, topics, bases, (floor, branch, limit))
+                entries_after = _written(file, topics, current, (floor, branch, limit))
                 if file.version() == version:
                     self._file = file
                     return entries_after
@@ -109,13 +109,13 @@ class IndexedSearch:
         scan: Callable[[Sequence[str]], Matches],
     ) -> Matches:
         """Searches in the index; ``scan`` searches in the threads that it lacks."""
-        bases = self._bases(topics)
+        current = self._keys(topics)
         try:
             file = self._files.current()
-            matches, unindexed = self._search_file(file, topics, bases, query)
+            matches, unindexed = self._search_file(file, topics, current, query)
         except UnusableIndexError:
             matches, unindexed = Matches([], 0, {}), topics
-        self._note_unindexed(sum(bool(bases.get(topic)) for topic in unindexed))
+        self._note_unindexed(sum(bool(current.get(topic)) for topic in unindexed))
         scanned = scan(unindexed)
         best = sorted((*matches.best, *scanned.best), reverse=True)
         return Matches(
@@ -129,7 +129,7 @@ class IndexedSearch:
         self,
         file: EntryFile,
         topics: Sequence[str],
-        bases: Mapping[str, str],
+        current: Mapping[str, str],
         query: SearchQuery,
     ) -> tuple[Matches, Sequence[str]]:
         """Returns the matches in the threads that the index has, and the others. All
@@ -138,8 +138,8 @@ class IndexedSearch:
             version, indexed = file.version(), file.threads()
             names, last_ids, unindexed = {}, {}, []
             for topic in topics:
-                thread, base = indexed.get(topic), bases.get(topic, keys.NONE)
-                is_true = thread is not None and thread.key == keys.log_part(base)
+                thread, key = indexed.get(topic), current.get(topic, NONE)
+                is_true = thread is not None and thread.key == log_part(key)
                 if thread is not None and is_true and topic not in self._changed:
                     names[thread.number] = topic
                     last_ids[thread.number] = thread.last_id
@@ -218,15 +218,15 @@ class IndexedSearch:
 def _written(
     file: EntryFile,
     topics: Sequence[str],
-    bases: Mapping[str, str],
+    current: Mapping[str, str],
     question: tuple[str, str, int],
 ) -> EntriesAfter:
     """What `IndexedSearch.written_after` returns, of one version of the file."""
     indexed = file.threads()
     names, unindexed = {}, []
     for topic in topics:
-        thread, base = indexed.get(topic), bases.get(topic, keys.NONE)
-        is_true = thread is not None and thread.key == keys.log_part(base)
+        thread, key = indexed.get(topic), current.get(topic, NONE)
+        is_true = thread is not None and thread.key == log_part(key)
         if thread is not None and is_true and thread.size != entryfile.NOWHERE:
             names[thread.number] = topic
         else:

@@ -47,10 +47,10 @@ def thread_listing(
     survey = overview.survey(reader, topics)
     source = RowMaker(reader, viewer)
     rows = [
-        source.row(survey.lines[topic])
-        if topic in survey.lines
+        source.row(topic, survey.records[topic])
+        if topic in survey.records
         else listed_row(reader, topic, viewer)
-        for topic in survey.bases
+        for topic in survey.keys
     ]
     readable = [row for row in rows if row is not None]
     readable.sort(key=recency, reverse=True)
@@ -77,12 +77,12 @@ def newest_rows(
     source = RowMaker(reader, viewer)
     newest = ("", "")
     candidates: list[tuple[str, str, ThreadRow | None]] = []
-    for topic in survey.bases:
-        line = survey.lines.get(topic)
-        if line is not None:
-            if overview.may_wait(line):
+    for topic in survey.keys:
+        record = survey.records.get(topic)
+        if record is not None:
+            if overview.may_wait(record):
                 return None
-            last_id, status = overview.last_id_and_status(line)
+            last_id, status = overview.last_id_and_status(record)
             row = None
         else:
             row = listed_row(reader, topic, viewer)
@@ -96,7 +96,7 @@ def newest_rows(
             candidates.append((last_id, topic, row))
     candidates.sort(key=itemgetter(0, 1), reverse=True)
     rows = [
-        source.row(survey.lines[topic]) if row is None else row
+        source.row(topic, survey.records[topic]) if row is None else row
         for _, topic, row in candidates[:count]
     ]
     return NewestRows(rows, len(candidates), newest[0], survey)
@@ -109,12 +109,16 @@ def thread_names(
     survey = overview.survey(reader)
     source = RowMaker(reader, viewer)
     names = {}
-    for topic in survey.bases:
-        line = survey.lines.get(topic)
-        if line is not None and overview.has_only_columns(line):
+    for topic in survey.keys:
+        record = survey.records.get(topic)
+        if record is not None and overview.has_only_columns(record):
             names[topic] = topic
             continue
-        row = listed_row(reader, topic, viewer) if line is None else source.row(line)
+        row = (
+            listed_row(reader, topic, viewer)
+            if record is None
+            else source.row(topic, record)
+        )
         if row is not None:
             names[topic] = row.name
     return names, survey
@@ -140,12 +144,10 @@ class RowMaker:
         except WcError:
             self._read = set()  # wc doctor reports what is in its place
 
-    def row(self, line: str) -> ThreadRow:
-        """Returns the row of a thread with this line in the index."""
-        columns = overview.columns_of(line)
-        topic, _, last_id, status, ball, title, at, by, branch, total, new, more = (
-            columns
-        )
+    def row(self, topic: str, record: str) -> ThreadRow:
+        """Returns the row of a thread with this record in the index."""
+        columns = overview.columns_of(record)
+        last_id, status, ball, title, at, by, branch, total, new, more = columns
         count = int(total)
         row = ThreadRow(
             topic,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.index.keys import thread_bases
+from wc_core.index.keys import thread_keys
 from wc_core.lean import contextlib
 from wc_core.views import rows as row_views
 from wc_core.views.listing import newest_rows, thread_listing, thread_names
@@ -43,7 +43,7 @@ class Overview:
         self.viewer = viewer
         self.clock = clock
         self.note_unindexed = note_unindexed
-        self._bases: Mapping[str, str] = {}
+        self._keys: Mapping[str, str] = {}
 
     def rows(self) -> list[ThreadRow]:
         """Returns all threads, latest move first. A damaged one hides no other."""
@@ -61,17 +61,17 @@ class Overview:
         return listing.rows
 
     def _note(self, survey: Survey) -> None:
-        self._bases = survey.bases
+        self._keys = survey.keys
         self.note_unindexed(survey.unindexed)
 
-    def bases(self, topics: Iterable[str]) -> Mapping[str, str]:
-        """Returns the base of the key of each of these threads, as they were when rows
-        were last asked for; of others, as they are now."""
-        missing = [topic for topic in topics if topic not in self._bases]
+    def keys(self, topics: Iterable[str]) -> Mapping[str, str]:
+        """Returns the key of each of these threads, as they were when rows were last
+        asked for; of others, as they are now."""
+        missing = [topic for topic in topics if topic not in self._keys]
         if missing:
-            found = thread_bases(self.reader.layout, missing)
-            self._bases = {**self._bases, **found}
-        return self._bases
+            found = thread_keys(self.reader.layout, missing)
+            self._keys = {**self._keys, **found}
+        return self._keys
 
     def with_passes(self, rows: list[ThreadRow]) -> list[ThreadRow]:
         """Returns the rows with how far their balls have come, see `with_passes`."""

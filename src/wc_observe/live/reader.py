@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.errors import WcError
 from wc_core.files import Folder, names_in
-from wc_core.index.keys import thread_bases
+from wc_core.index.keys import thread_keys
 from wc_core.layout import file_name, topic_of
 from wc_core.threads import codec, folding, model
 from wc_core.threads.cursors import Cursor
@@ -93,8 +93,8 @@ class LiveReader(StoreReader):
         self._kept: dict[str, CachedState] = {}
         # Threads with a name that another thread's files may take away or give back.
         self._renamed: set[str] = set()
-        # The bases of keys in the index, of threads that did not change since.
-        self._bases: dict[str, str] = {}
+        # The keys in the index of threads that did not change since.
+        self._keys: dict[str, str] = {}
         self._threads: OrderedDict[str, CachedThread] = OrderedDict()
         self._read_by: frozenset[str] = frozenset()
 
@@ -153,7 +153,7 @@ class LiveReader(StoreReader):
             everything = True
             self._kept.clear()
             self._threads.clear()
-            self._bases.clear()
+            self._keys.clear()
         young = folder.mtime_ns > time.time_ns() - _YOUNG_NS
         moved = folder != self._folder or self._broken is not None
         self._root, self._folder = root, folder
@@ -189,7 +189,7 @@ class LiveReader(StoreReader):
     def _forget_changed(self, topic: str) -> bool:
         """Drops a thread's cached state if its files changed. Returns whether it has
         to be read again."""
-        self._bases.pop(topic, None)
+        self._keys.pop(topic, None)
         kept = self._kept.get(topic)
         if kept is None:
             return True
@@ -208,14 +208,13 @@ class LiveReader(StoreReader):
         meta, annotations = layout.meta(topic), layout.annotations(topic)
         return Stamps(log, stamp_of(meta), page, cursors, stamp_of(annotations))
 
-    def bases(self, topics: Iterable[str]) -> dict[str, str]:
-        """Returns the base of the key of each of these threads, see
-        `wc_core.index.keys`."""
+    def keys(self, topics: Iterable[str]) -> dict[str, str]:
+        """Returns the key of each of these threads, see `wc_core.index.keys`."""
         with self.lock:
-            missing = [topic for topic in topics if topic not in self._bases]
+            missing = [topic for topic in topics if topic not in self._keys]
             if missing:
-                self._bases |= thread_bases(self.layout, missing)
-            return self._bases
+                self._keys |= thread_keys(self.layout, missing)
+            return self._keys
 
     def note_renamed(self, topics: Iterable[str]) -> None:
         """Notes threads that have a name besides their topic."""

@@ -94,7 +94,7 @@ class Live:
                 files = indexedsearch.EntryFiles(self.reader.layout)
                 self._entry_files = files
             files = self._entry_files
-        return indexedsearch.IndexedSearch(self.reader, files, self.reader.bases)
+        return indexedsearch.IndexedSearch(self.reader, files, self.reader.keys)
 
 
 class Stores:

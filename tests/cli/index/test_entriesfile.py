@@ -62,7 +62,7 @@ def indexed(reader: StoreReader) -> tuple[Engine, Overview, list[int]]:
     """What searches in the index, and how many threads it had to read each time."""
     overview, read = overview_of(reader), list[int]()
     engine = IndexedSearch(
-        reader, EntryFiles(reader.layout), overview.bases, read.append
+        reader, EntryFiles(reader.layout), overview.keys, read.append
     )
     return engine, overview, read
 
@@ -282,10 +282,10 @@ def test_an_entry_that_is_gone_is_looked_for_in_the_whole_log(store: Store) -> N
     log = [entry(number, body=f"See src/a.py {number}") for number in range(3)]
     store.write("t", log)
     entriesfile.rebuild(store.reader, soon)
-    bases = overview_of(store.reader).bases(["t"])
+    current = overview_of(store.reader).keys(["t"])
     store.write("t", log[:1])
     engine = IndexedSearch(
-        store.reader, EntryFiles(store.reader.layout), lambda _: bases
+        store.reader, EntryFiles(store.reader.layout), lambda _: current
     )
     hits = search(
         engine, overview_of(store.reader), Question("", Filter(), 0, "", files)

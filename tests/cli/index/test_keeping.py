@@ -35,7 +35,7 @@ def eventually(condition: Callable[[], bool]) -> bool:
 
 def indexed(repo: Repo) -> set[str]:
     """The topics in the overview."""
-    return {*overview.read_lines(Layout(os.fspath(repo.store)))}
+    return {*overview.read_records(Layout(os.fspath(repo.store)))}
 
 
 def test_a_write_is_indexed_once_it_is_settled(repo: Repo) -> None:

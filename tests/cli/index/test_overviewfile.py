@@ -70,10 +70,10 @@ def test_what_was_written_just_now_is_not_indexed(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     store.write("t", a_log(2))
     overviewfile.update(store.reader, ["t"])
-    assert overview.read_lines(store.reader.layout) == {}
+    assert overview.read_records(store.reader.layout) == {}
     time.sleep(0.11)
     overviewfile.update(store.reader, ["t"])
-    assert [*overview.read_lines(store.reader.layout)] == ["t"]
+    assert [*overview.read_records(store.reader.layout)] == ["t"]
 
 
 def test_a_rename_and_a_rival_show_at_once(tmp_path: Path) -> None:
@@ -90,6 +90,39 @@ def test_a_rename_and_a_rival_show_at_once(tmp_path: Path) -> None:
     store.write("w", a_log(2))
     rows = thread_listing(store.reader, viewer()).rows
     assert {row.topic: row.name for row in rows} == {"t": "t", "w": "w"}
+
+
+def test_a_folder_that_became_a_link_shows_at_once(tmp_path: Path) -> None:
+    (tmp_path / ".local").mkdir()
+    store = Store(str(tmp_path))
+    for topic in TOPICS:
+        store.write(topic, a_log(2))
+    pages = Path(store.reader.layout.pages)
+    pages.mkdir(parents=True, exist_ok=True)
+    (pages / "t.md").write_text("# t\n")
+    overviewfile.rebuild(store.reader, soon)
+    folder = Path(store.reader.layout.folder("t"))
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    for topics in (None, ["t"], ["t", *(f"none-{number}" for number in range(30))]):
+        rows = thread_listing(store.reader, viewer(), topics).rows
+        damaged = [row.topic for row in rows if row.damaged]
+        assert damaged == ["t"]
+
+
+def test_the_first_tags_show_at_once(tmp_path: Path) -> None:
+    (tmp_path / ".local").mkdir()
+    store = Store(str(tmp_path))
+    store.write("t", a_log(2))
+    overviewfile.rebuild(store.reader, soon)
+    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
+    store.label("t", [])
+    (row,) = thread_listing(store.reader, viewer()).rows
+    assert row.tags == ("tag-1",)
+    Path(store.reader.layout.annotations("t")).unlink()
+    assert thread_listing(store.reader, viewer()).survey.unindexed == 0
+    (row,) = thread_listing(store.reader, viewer()).rows
+    assert not row.tags
 
 
 def rewrite(meta: Path) -> None:

@@ -1,4 +1,4 @@
-"""The format of the overview: a line says what a row shows, and damage is left out."""
+"""The format of the overview: a record says what a row shows; damage is left out."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ snapshots = st.builds(
 
 @given(snapshots, st.sampled_from(AGENTS))
 @relaxed
-def test_a_line_gives_the_row_of_its_thread(snapshot: Snapshot, name: str) -> None:
+def test_a_record_gives_the_row_of_its_thread(snapshot: Snapshot, name: str) -> None:
     assume(overview.can_have(snapshot))
     with TemporaryDirectory() as root:
         reader, me = StoreReader(root), viewer(name)
-        line = overview.encode(snapshot, "1.2.3.4,5.6.7")
-        assert "\n" not in line
+        record = overview.encode(snapshot, "1.2.3.4,5.6.7.8")
+        assert "\n" not in record
         parsed = overview.parse(
-            f"{overview.HEADER}\n".encode() + overview.render_batch([line])
+            f"{overview.HEADER}\n".encode() + overview.render_batch({"t": record})
         )
-        assert [*parsed] == ["t"]
-        row = listing.RowMaker(reader, me).row(parsed["t"])
+        assert parsed == {"t": record}
+        row = listing.RowMaker(reader, me).row("t", parsed["t"])
         assert row == thread_row(reader, snapshot, me)
 
 
@@ -77,7 +77,7 @@ def batches() -> list[bytes]:
     for number in range(3):
         topics = (f"topic-{number}", "shared")
         made.append(
-            overview.render_batch(f"{topic}\tkey {number}\t\\\t=" for topic in topics)
+            overview.render_batch(dict.fromkeys(topics, f"key {number}\t\\\t="))
         )
     return made
 
@@ -86,11 +86,15 @@ def batches() -> list[bytes]:
 @relaxed
 def test_what_is_cut_off_or_damaged_is_left_out(data: st.DataObject) -> None:
     whole = f"{overview.HEADER}\n".encode() + b"".join(batches())
-    true_lines = {line for batch in batches() for line in batch.decode().split("\n")}
+    true_items = {
+        (topic, f"key {number}\t\\\t=")
+        for number in range(3)
+        for topic in (f"topic-{number}", "shared")
+    }
     cut = data.draw(st.integers(0, len(whole)))
     for damaged in (whole[:cut], damage(whole, cut), whole[:cut] + whole[cut + 7 :]):
-        assert set(overview.parse(damaged).values()) <= true_lines
-    assert overview.parse(whole)["shared"].startswith("shared\tkey 2")
+        assert set(overview.parse(damaged).items()) <= true_items
+    assert overview.parse(whole)["shared"].startswith("key 2")
 
 
 def damage(data: bytes, place: int) -> bytes:
@@ -106,7 +110,7 @@ def test_a_file_of_another_version_is_not_read(tmp_path: Path) -> None:
     reader = StoreReader(str(tmp_path))
     path = Path(reader.layout.overview)
     path.parent.mkdir(parents=True)
-    path.write_bytes(b"watercooler overview 2\n" + batches()[0])
-    assert overview.read_lines(reader.layout) == {}
+    path.write_bytes(b"watercooler overview 1\n" + batches()[0])
+    assert overview.read_records(reader.layout) == {}
     path.write_bytes(f"{overview.HEADER}\n".encode() + batches()[0])
-    assert [*overview.read_lines(reader.layout)] == ["topic-0", "shared"]
+    assert [*overview.read_records(reader.layout)] == ["topic-0", "shared"]
