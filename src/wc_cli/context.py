@@ -340,7 +340,7 @@ class Context:
         # 0.7 ms, not needed before the first write.
         from wc_cli.store.localfiles import LocalFiles
 
-        local = LocalFiles(self.reader.layout)
+        local = LocalFiles(Layout(self.place.root))
         current = self.place.repository
         worktree = current.worktree_id if current is not None else ""
         # A store that is read-only must not make reading fail.
