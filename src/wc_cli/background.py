@@ -16,6 +16,7 @@ import sys
 import time
 
 from wc_cli import elsewhere
+from wc_cli.clock import random_between
 from wc_cli.index import keeping
 from wc_cli.settle import settler
 from wc_cli.store import locks
@@ -98,9 +99,7 @@ def exchange(root: str, env: Mapping[str, str]) -> None:
     for pause in (*_BACKOFF, None):
         if _exchange_all(root, env) or pause is None:
             return
-        import random  # 3 ms, only for a remote that does not answer
-
-        time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
+        time.sleep(pause * random_between(0.5, 1.5))
 
 
 def _exchange_all(root: str, env: Mapping[str, str]) -> bool:

@@ -6,6 +6,8 @@ import os
 import time
 
 _RANDOM_BYTES = 10
+# As many bits as a float keeps.
+_SHARE_BITS = 53
 
 
 def now_ms() -> int:
@@ -16,3 +18,9 @@ def now_ms() -> int:
 def random_bits() -> int:
     """Returns 80 random bits."""
     return int.from_bytes(os.urandom(_RANDOM_BYTES))
+
+
+def random_between(low: float, high: float) -> float:
+    """Returns a random number, without the module `random`, which takes 1 ms."""
+    bits = random_bits() % (1 << _SHARE_BITS)
+    return low + (high - low) * bits / (1 << _SHARE_BITS)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from wc_cli.activitylog import travel as activity_travel
 from wc_cli.claims import travel
-from wc_cli.entries import losses
+from wc_cli.entries import beside, losses
 from wc_cli.sync.exchange import Waiting
 from wc_cli.sync.exchanger import PUSH_IF_SHARED, PUSH_NEVER, Exchanger
 from wc_core.threads import settings
@@ -24,11 +23,7 @@ def exchange_all(root: str, env: Mapping[str, str], due: DueExchange) -> None:
     exchanger = Exchanger(root, env, due.remote, waiting)
     exchanger.exchange(push=PUSH_IF_SHARED if rules.push else PUSH_NEVER)
     if rules.push:
-        result = travel.exchange_beside_store(root, env, due.remote, rules.limit)
-        losses.tell_threads(root, env, result.losses)
-        activity_travel.exchange_beside_store(
-            root, env, due.remote, rules.limit, is_fetched=True
-        )
+        beside.exchange_beside_store(root, env, due.remote, rules.limit)
 
 
 def send_claims(root: str, env: Mapping[str, str]) -> None:

@@ -35,7 +35,8 @@ ALL = amounts.is_long()
 MOMENTS = ("before", "while", "done")
 # So many calls go by from one that is hit to the next; together these hit every
 # moment, and calls of every part.
-STEPS = {"first_push": 1, "fast_forward": 4, "true_merge": 8, "rejected": 11}
+STEPS = {"first_push": 1, "fast_forward": 4, "only_ours": 3}
+STEPS |= {"true_merge": 8, "rejected": 11}
 GIT = """\
 #!/bin/sh
 # git, but its caller is killed at one of the calls.
@@ -99,6 +100,13 @@ def first_push(world: World) -> None:
     say(world.clones[0], 2, "beta")
 
 
+def only_ours(world: World) -> None:
+    """Nobody else wrote: the push begins while settling still tidies up."""
+    both_start(world)
+    say(world.clones[0], 10)
+    say(world.clones[0], 11, "own0")
+
+
 def fast_forward(world: World) -> None:
     """Only the other one wrote something."""
     both_start(world)
@@ -123,7 +131,10 @@ def rejected(world: World) -> None:
     other.git("push", "-q", "origin", f"{other.tip}:refs/prepared/faster")
 
 
-SCENES = {one.__name__: one for one in (true_merge, first_push, fast_forward, rejected)}
+SCENES = {
+    scene.__name__: scene
+    for scene in (true_merge, first_push, fast_forward, only_ours, rejected)
+}
 
 
 class Stage(NamedTuple):

@@ -153,11 +153,6 @@ def _exchange(
     return exchange.exchange(is_fetched=is_fetched)
 
 
-def has_log(root: str) -> bool:
-    """Whether anybody of this clone has noted anything, or notes have come."""
-    return os.path.exists(Layout(root).activity_log)
-
-
 def route(root: str, env: Mapping[str, str]) -> Remote | None:
     """The remote that the log is sent to by itself: where the threads are, if what is
     written is pushed there."""

@@ -17,6 +17,7 @@ from wc_core.lean.types import MappingProxyType
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self
 
 # git --local-env-vars: a hook or an alias of another repository sets these, and they
 # would redirect git to that repository.
@@ -109,11 +110,16 @@ class Git:
         self, *words: str, feed: bytes = b"", env: Mapping[str, str] = _NO_VARIABLES
     ) -> bytes:
         """Run git with these arguments. Returns what it prints. Raises GitError."""
+        with self.start(*words, env=env) as running:
+            return running.result(feed)
+
+    def start(self, *words: str, env: Mapping[str, str] = _NO_VARIABLES) -> Running:
+        """Start git with these arguments, and do not wait for it. Raises GitError."""
         seconds = min(self.longest, self.until - time.monotonic())
         if seconds <= 0:
             raise GitTimeoutError(f"there was no time left for git {words[0]}")
         try:
-            git = subprocess.Popen(  # noqa: S603 - fixed words, no shell
+            process = subprocess.Popen(  # noqa: S603 - fixed words, no shell
                 ["git", *self.prefix, *self.options, *words],  # noqa: S607
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -127,28 +133,52 @@ class Git:
             raise GitError("git is not installed") from error
         except OSError as error:
             raise GitError(f"git cannot be run: {error.strerror}") from error
-        with git:
-            try:
-                out, err = git.communicate(feed, seconds)
-            except subprocess.TimeoutExpired as error:
-                _end_group(git.pid)
-                message = f"git {words[0]} took over {seconds:.0f} s"
-                raise GitTimeoutError(message) from error
-            except BaseException:  # ^C does not reach git in its own group
-                _end_group(git.pid)
-                raise
-        # A program that git talked to may have ended first: git tidies up then.
-        if git.returncode < 0 and git.returncode != -signal.SIGPIPE:
-            raise GitKilledError(f"git {words[0]} was killed")
-        if git.returncode:
-            raise GitError(_reason(err) or f"git {words[0]} failed", out, err)
-        return out
+        return Running(process, words[0], seconds)
 
     def line(
         self, *words: str, feed: bytes = b"", env: Mapping[str, str] = _NO_VARIABLES
     ) -> str:
         """Run git. Returns what it prints, as one line of text. Raises GitError."""
         return os.fsdecode(self.run(*words, feed=feed, env=env)).strip()
+
+
+class Running:
+    """A git process that may take so many ``seconds`` from now. It is ended with the
+    block that it is used in, unless it was waited for."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], word: str, seconds: float
+    ) -> None:
+        self._process = process
+        self._word = word
+        self._seconds = seconds
+        self._deadline = time.monotonic() + seconds
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # ^C does not reach git in its own group.
+        if self._process.returncode is None:
+            _end_group(self._process.pid)
+        with self._process:
+            pass  # closes its pipes and waits for it
+
+    def result(self, feed: bytes = b"") -> bytes:
+        """Wait for its end. Returns what it prints. Raises GitError."""
+        process, word = self._process, self._word
+        try:
+            seconds = max(0.0, self._deadline - time.monotonic())
+            out, err = process.communicate(feed, seconds)
+        except subprocess.TimeoutExpired as error:
+            message = f"git {word} took over {self._seconds:.0f} s"
+            raise GitTimeoutError(message) from error
+        # A program that git talked to may have ended first: git tidies up then.
+        if process.returncode < 0 and process.returncode != -signal.SIGPIPE:
+            raise GitKilledError(f"git {word} was killed")
+        if process.returncode:
+            raise GitError(_reason(err) or f"git {word} failed", out, err)
+        return out
 
 
 def _end_group(leader: int) -> None:

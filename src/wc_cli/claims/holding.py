@@ -7,12 +7,12 @@ of it in the refs.
 from __future__ import annotations
 
 import os
-import random
 import time
 
 from wc_cli.claims import renames
 from wc_cli.claims.refusals import claimed_error, not_held_error
 from wc_cli.claims.transactions import LostRaceError
+from wc_cli.clock import random_between
 from wc_cli.store.localfiles import LocalFiles
 from wc_cli.sync.wireerrors import (
     LeaseError,
@@ -288,7 +288,7 @@ class Holding:
                 try:
                     planned = self._attempt(plan, remote)
                 except (LostRaceError, LeaseError):
-                    time.sleep(_PAUSE * attempt * random.random())  # noqa: S311
+                    time.sleep(_PAUSE * attempt * random_between(0, 1))
                 except WireError as error:
                     self._give_up_remote(error, offline_hint)
                     remote = None

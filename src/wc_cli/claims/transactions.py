@@ -6,10 +6,10 @@ where it was expected is a lost race; a lock of another git process is waited fo
 
 from __future__ import annotations
 
-import random
 import time
 
 from wc_cli.branch.git import GitError
+from wc_cli.clock import random_between
 from wc_core.errors import LockTimeoutError, StorageError
 from wc_core.lean import re
 
@@ -45,7 +45,7 @@ def move_refs(git: Git, moves: Iterable[RefMove]) -> None:
         except GitError as error:
             busy = _BUSY.search(error.err)
             if busy and time.monotonic() < until:
-                time.sleep(_PAUSE * random.uniform(0.5, 2))  # noqa: S311 - no secret
+                time.sleep(_PAUSE * random_between(0.5, 2))
                 continue
             _raise_for(error, busy)
         return

@@ -4,7 +4,6 @@ store."""
 from __future__ import annotations
 
 import math
-import os
 import time
 
 from wc_cli.branch.git import Git
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from wc_core.claims.record import Claim
     from wc_core.claims.upstreams import Upstream
     from wc_core.git.remotes import Remote
-    from wc_core.git.repository import Repository
     from wc_core.threads.settings import Settings
 
 _TRIES = 5
@@ -70,13 +68,6 @@ def probe_remote(registry: Registry, rules: Settings, seconds: float) -> str:
     if ability.refs is not None or ability.atomic is not None:
         claims.declined.forget()
     return probing.sentence(claims, ability)
-
-
-def has_claims(repository: Repository) -> bool:
-    """Whether a clone has made claims, or has seen any."""
-    folder = f"{repository.common}/refs/wc"
-    # Snapshots for reviews are there, too.
-    return os.path.isdir(folder) and bool({*os.listdir(folder)} - {"seen"})
 
 
 def exchange_beside_store(

@@ -8,56 +8,40 @@ half-done: the branch moves atomically or not at all.
 from __future__ import annotations
 
 from wc_cli.branch import commits, trees
+from wc_cli.merge.joining import Joined
 from wc_cli.merge.plan import plan_merge
 from wc_core.phrases import counted
-from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.branch.commits import CommitOptions
     from wc_cli.branch.git import Git
+    from wc_cli.merge.joining import Joining
     from wc_cli.merge.plan import MergePlan
 
 _MAX_NAMED = 5
 
 
-class Joining(NamedTuple):
-    """The commit to join the branch with, where it comes from in words, and the packs
-    that it was fetched in."""
-
-    theirs: str
-    origin: str
-    packs: tuple[str, ...] = ()
-
-
-class Joined(NamedTuple):
-    """Whether two histories were merged, and the files of ours that were replaced by
-    the other side's version."""
-
-    merged: bool = False
-    outvoted: tuple[str, ...] = ()
-
-
-def join(git: Git, ours: str, joining: Joining, options: CommitOptions) -> Joined:
-    """Join the branch, which is at ``ours``, with another commit. ``options`` are those
-    of the merge commit, if one is needed.
+def join(git: Git, own_tip: str, joining: Joining, options: CommitOptions) -> Joined:
+    """Join the branch, which is at ``own_tip``, with another commit. ``options`` are
+    those of the merge commit, if one is needed.
 
     Raises GitError; the branch is then where it was.
     """
-    ahead, behind = commits.ahead_behind(git, ours, joining.theirs)
+    ahead, behind = commits.ahead_behind(git, own_tip, joining.commit)
     if not behind:
         return Joined()
     if not ahead:
-        commits.move_branch(git, ours, joining.theirs)
+        commits.move_branch(git, own_tip, joining.commit)
         return Joined()
-    base = trees.merge_base(git, ours, joining.theirs)
-    plan = plan_merge(git, base, ours, joining.theirs)
+    base = trees.merge_base(git, own_tip, joining.commit)
+    plan = plan_merge(git, base, own_tip, joining.commit)
     message = _merge_message(plan, joining.origin)
     changes = [
         commits.CommitChange(change.path, change.data, change.blob, change.mode)
         for change in plan.changes
     ]
-    commits.commit(git, changes, message, (ours, joining.theirs), options)
+    commits.commit(git, changes, message, (own_tip, joining.commit), options)
     return Joined(merged=True, outvoted=plan.outvoted)
 
 

@@ -19,13 +19,16 @@ from wc_core.layout import ALLOWED_SIGNERS, GUIDANCE, GUIDANCE_FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import TypeAlias
 
     from wc_cli.settle.authorsplit import AuthoredPlan
     from wc_cli.settle.commitplan import CommitPlan, RenderedThread
     from wc_cli.settle.follower import Follower
     from wc_cli.store.upkeep import Upkeep
     from wc_core.git.authorship import Authorship
+
+    OnCommit: TypeAlias = Callable[[str], None]
 
 # The files that all threads share.
 _SHARED = (".gitattributes", ".gitignore", "config.toml", GUIDANCE, ALLOWED_SIGNERS)
@@ -35,16 +38,21 @@ class Committer:
     """Makes commits on the branch of one store. The caller holds the git lock.
 
     ``problems`` has what could not be committed: the reason by thread, "" for the store
-    itself.
+    itself. ``on_commit`` is called with the last commit of those that were made.
     """
 
     def __init__(
-        self, follower: Follower, upkeep: Upkeep, env: Mapping[str, str]
+        self,
+        follower: Follower,
+        upkeep: Upkeep,
+        env: Mapping[str, str],
+        on_commit: OnCommit | None = None,
     ) -> None:
         self.follower = follower
         self.upkeep = upkeep
         self.layout = upkeep.layout
         self.env = env
+        self.on_commit = on_commit
         self.problems: dict[str, str] = {}
 
     def commit(self, threads: list[RenderedThread]) -> None:
@@ -61,6 +69,8 @@ class Committer:
         tip = parent
         for group in self._groups(plan, threads):
             tip = self._commit_group(tip, group)
+        if self.on_commit is not None and tip != parent:
+            self.on_commit(tip)
         is_failed = plan.changes and tip == parent
         if not is_failed and (problem := follower.finish_commit(parent, tip)):
             self.problems[""] = problem

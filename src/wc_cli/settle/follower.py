@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from wc_cli.branch.git import Git
-    from wc_cli.merge.join import Joined, Joining
+    from wc_cli.merge.joining import Joined, Joining
     from wc_cli.settle.applier import Applier
     from wc_cli.store.upkeep import Upkeep
     from wc_core.git.authorship import Authorship

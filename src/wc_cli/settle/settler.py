@@ -34,7 +34,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wc_cli.merge.join import Joining
+    from wc_cli.merge.joining import Joining
+    from wc_cli.settle.committer import OnCommit
 
 # A burst of writes becomes one commit. It has ended when nothing was written for this
 # long; a limit of its own bounds how long a commit waits for that.
@@ -62,9 +63,14 @@ class Settler:
     the git lock, whose open file is ``handle``."""
 
     def __init__(
-        self, root: str, env: Mapping[str, str], handle: int | None = None
+        self,
+        root: str,
+        env: Mapping[str, str],
+        handle: int | None = None,
+        on_commit: OnCommit | None = None,
     ) -> None:
         self.env = env
+        self.on_commit = on_commit
         self.reader = StoreReader(root)
         self.layout = self.reader.layout
         self.upkeep = Upkeep(self.reader, env, meta_author=self._meta_author)
@@ -231,7 +237,7 @@ class Settler:
         if self.follower is None:
             commits.check_unread(self.layout.root)
             return
-        committer = Committer(self.follower, self.upkeep, self.env)
+        committer = Committer(self.follower, self.upkeep, self.env, self.on_commit)
         try:
             committer.commit(threads)
         finally:
@@ -263,8 +269,10 @@ def settle(
     env: Mapping[str, str],
     seconds: float = 0.0,
     joining: Joining | None = None,
+    on_commit: OnCommit | None = None,
 ) -> Settlement | None:
     """Settle a store, waiting at most ``seconds`` for another process that does.
+    ``on_commit`` is called with the commit that the branch is at as soon as it has one.
 
     Returns ``None`` if that one goes on: it will see our markers.
     """
@@ -277,7 +285,9 @@ def settle(
             handle = locks.acquire(layout.git_lock, "settling", seconds, layout.root)
         except LockTimeoutError:
             return None
-        latest, finished = settle_once(root, env, handle, joining=joining)
+        latest, finished = _settle_held(
+            Settler(root, env, handle, on_commit), handle, joining=joining
+        )
         result = latest if result is None else result._replace(problems=latest.problems)
         if finished:
             break
@@ -290,13 +300,20 @@ def settle_once(
     env: Mapping[str, str],
     handle: int,
     patience: float = 0.0,
-    joining: Joining | None = None,
 ) -> tuple[Settlement, bool]:
     """Settle under the git lock, and release it.
 
     Returns the result, and whether nothing is left that can be settled now.
     """
-    settler = Settler(root, env, handle)
+    return _settle_held(Settler(root, env, handle), handle, patience)
+
+
+def _settle_held(
+    settler: Settler,
+    handle: int,
+    patience: float = 0.0,
+    joining: Joining | None = None,
+) -> tuple[Settlement, bool]:
     try:
         result = settler.run(patience, joining)
     finally:

@@ -12,6 +12,7 @@ import time
 
 from wc_cli.branch import commits
 from wc_cli.branch.git import GitError
+from wc_cli.merge.joining import Joining
 from wc_cli.store import durable
 from wc_core.files import age_of, read_plain
 from wc_core.git import repository
@@ -97,7 +98,7 @@ def complete(git: Git, checkout: Repository, options: CommitOptions) -> None:
     being merged, and forget the other operations. Raises GitError."""
     import shutil  # 3 ms, only after an abandoned operation
 
-    from wc_cli.merge.join import Joining, join  # 2 ms, as above
+    from wc_cli.merge.join import join  # 2 ms, as above
 
     for commit in _merged_commits(checkout):
         tip = repository.resolve(checkout, f"refs/heads/{BRANCH}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
 import time
 
+from wc_cli.clock import random_between
 from wc_core.lean.types import MappingProxyType
 from wc_core.values import NamedTuple
 
@@ -24,7 +24,7 @@ def pause_seconds(lost_races: int, round_seconds: float) -> float:
     """Returns how long to wait after so many lost races: a random part of a number of
     rounds that doubles, so that about one clone tries in each round."""
     rounds = min(2**lost_races, MAX_ROUNDS)
-    return random.uniform(0, rounds * round_seconds)  # noqa: S311 - no secret
+    return random_between(0, rounds * round_seconds)
 
 
 class Exchange(NamedTuple):

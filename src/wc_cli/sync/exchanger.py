@@ -12,7 +12,7 @@ import time
 
 from wc_cli.branch import commits, compare, packs, trees
 from wc_cli.branch.git import Git, GitError, GitTimeoutError
-from wc_cli.merge.join import Joining
+from wc_cli.merge.joining import Joining
 from wc_cli.settle import settler
 from wc_cli.store import lockowners, locks, pending
 from wc_cli.sync import report, sending
@@ -40,6 +40,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from wc_cli.settle.committer import OnCommit
     from wc_cli.settle.settler import Settlement
     from wc_cli.sync.exchange import Waiting
     from wc_core.git.remotes import Remote
@@ -121,14 +122,14 @@ class Exchanger:
         StorageError, LockTimeoutError. What was written stays on disk and committed.
         """
         with self._connected() as (git, wire):
-            result = Exchange(self.remote.label).with_settlement(self._settle())
-            own_tip = commits.tip(wire.repository)
+            result = Exchange(self.remote.label)
             if push == PUSH_ALWAYS and not new_store:
-                sent = sending.push_first(git, wire, self.layout, own_tip)
-                if sent is not None:
-                    self._record(own_tip, own_tip)
-                    result = result._replace(went=sent.went, ahead=sent.ahead)
-                    return result.with_notes(*sent.notes)
+                result, sent = self._settle_and_push(git, wire)
+                if sent:
+                    return result
+            else:
+                result = result.with_settlement(self._settle())
+            own_tip = commits.tip(wire.repository)
             turn = self._take_turns(git, wire, Turn(result, own_tip), push)
             arrived = self._arrived(git, wire, turn)
             self._record(turn.own_tip, arrived.commit)
@@ -137,6 +138,20 @@ class Exchanger:
                 return result
             start = "" if new_store else own_tip
             return result._replace(came=compare.count_new(git, start, turn.remote_tip))
+
+    def _settle_and_push(self, git: Git, wire: Wire) -> tuple[Exchange, bool]:
+        """Settle, and push without a fetch. Returns the result, and whether the remote
+        has taken everything."""
+        with sending.FirstPush(git, wire, self.layout) as first_push:
+            settlement = self._settle(on_commit=first_push.begin)
+            result = Exchange(self.remote.label).with_settlement(settlement)
+            own_tip = commits.tip(wire.repository)
+            sent = first_push.result(own_tip)
+        if sent is None:
+            return result, False
+        self._record(own_tip, own_tip)
+        result = result._replace(went=sent.went, ahead=sent.ahead)
+        return result.with_notes(*sent.notes), True
 
     def _take_turns(self, git: Git, wire: Wire, turn: Turn, push: str) -> Turn:
         """Bring and send until the remote takes what is sent. Raises RejectedError if
@@ -268,17 +283,16 @@ class Exchanger:
         git.run("update-ref", "-d", self.remote.tracking)
         raise no_store_error(self.remote)
 
-    def _settle(self, fetched: Fetched | None = None) -> Settlement:
+    def _settle(
+        self, fetched: Fetched | None = None, on_commit: OnCommit | None = None
+    ) -> Settlement:
         """Commit what is on disk, and join what was ``fetched``. Entries that cannot be
         committed now stay for later, as problems of the result."""
-        joining = None
-        if fetched is not None:
-            # A commit is read elsewhere, too: an address must not be in its message.
-            named = self.remote.tracking.startswith("refs/remotes/")
-            origin = self.remote.label if named else "another repository"
-            joining = Joining(fetched.commit, origin, tuple(sorted(fetched.packs)))
+        joining = self._joining(fetched) if fetched is not None else None
         seconds = self.waiting.seconds
-        settlement = settler.settle(self.layout.root, self.env, seconds, joining)
+        settlement = settler.settle(
+            self.layout.root, self.env, seconds, joining, on_commit
+        )
         if settlement is None:
             by = pending.settler_at_work(self.layout) or "somebody else is at it"
             raise LockTimeoutError(
@@ -288,6 +302,12 @@ class Exchanger:
         if settlement.failed:
             raise GitError(settlement.failed)
         return settlement
+
+    def _joining(self, fetched: Fetched) -> Joining:
+        # A commit is read elsewhere, too: an address must not be in its message.
+        named = self.remote.tracking.startswith("refs/remotes/")
+        origin = self.remote.label if named else "another repository"
+        return Joining(fetched.commit, origin, tuple(sorted(fetched.packs)))
 
     def _record(self, own_tip: str, remote_tip: str) -> None:
         report.record_success(self.layout, self.env, self.remote, own_tip, remote_tip)

@@ -7,13 +7,13 @@ remote was asked once, not twice.
 
 from __future__ import annotations
 
-import threading
 import time
 
 from wc_cli.branch import commits, compare
 from wc_cli.sync.wireerrors import UnreachableError, WireError
 from wc_core.git import freshness, repository
 from wc_core.git.freshness import Freshness
+from wc_core.lean import contextlib
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from wc_cli.branch.git import Git
-    from wc_cli.sync.wire import Wire
+    from wc_cli.sync.wire import Push, Wire
     from wc_core.git.remotes import Remote
     from wc_core.layout import Layout
 
@@ -36,58 +36,67 @@ class Sent(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Counting:
-    """Counts what goes from one commit to another, while it goes: counting takes three
-    processes of git, about half as long as a push."""
+class FirstPush:
+    """The push of an exchange that comes before any fetch, unless nothing is known of
+    the remote: the last exchange failed, or left something open. It is ended with the
+    block that it is used in, unless it was waited for."""
 
-    def __init__(self, git: Git, old: str, new: str) -> None:
-        self._words = (git, old, new)
-        self._sent: Sent | None = None
-        self._error: Exception | None = None
-        self._thread = threading.Thread(target=self._count)
+    def __init__(self, git: Git, wire: Wire, layout: Layout) -> None:
+        self._git = git
+        self._wire = wire
+        self._expected = "" if wire.goes_elsewhere else _expected_tip(layout, wire)
+        self._push: Push | None = None
 
     def __enter__(self) -> Self:
-        self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._thread.join()
+    def __exit__(self, *details: object) -> None:
+        if self._push is not None:
+            self._push.__exit__(*details)
 
-    def _count(self) -> None:
-        git, old, new = self._words
+    def begin(self, own_tip: str) -> None:
+        """Start to push a commit that was made just now: what settling still does takes
+        a fifth as long as a push. What fails is tried again by `result`."""
+        with contextlib.suppress(WireError):
+            self._start(own_tip)
+
+    def _start(self, own_tip: str) -> Push | None:
+        if self._push is None and self._expected not in {"", own_tip}:
+            self._push = self._wire.start_push(own_tip)
+        return self._push
+
+    def result(self, own_tip: str) -> Sent | None:
+        """Push ``own_tip``, unless that has begun, and wait for the end.
+
+        Returns ``None`` if a fetch has to come next: there was nothing to send, or the
+        push failed. Raises WireError if the time is over.
+        """
         try:
-            ahead, _ = commits.ahead_behind(git, new, old)
-            self._sent = Sent(compare.count_new(git, old, new), ahead)
-        except Exception as error:  # noqa: BLE001 - raised again by `result`
-            self._error = error
-
-    def result(self) -> Sent:
-        """What was counted. Raises the error of counting."""
-        if self._sent is None:
-            raise self._error or AssertionError
-        return self._sent
-
-
-def push_first(git: Git, wire: Wire, layout: Layout, own_tip: str) -> Sent | None:
-    """Push ``own_tip`` without a fetch.
-
-    Returns ``None`` if a fetch has to come first: there is nothing to send, the last
-    exchange left something open, or the push failed. Raises WireError if the time is
-    over.
-    """
-    expected = "" if wire.goes_elsewhere else _expected_tip(layout, wire)
-    if not expected or expected == own_tip:
-        return None
-    with Counting(git, expected, own_tip) as counting:
-        try:
-            before = wire.push(own_tip)
+            push = self._start(own_tip)
+            if push is None:
+                return None
+            # Beside the push: it takes three processes of git.
+            sent = _count(self._git, self._expected, own_tip)
+            before = push.result()
+            if push.commit != own_tip:
+                self._wire.push(own_tip)
         except WireError as error:
-            if isinstance(error, UnreachableError) and time.monotonic() >= git.until:
+            if (
+                isinstance(error, UnreachableError)
+                and time.monotonic() >= self._git.until
+            ):
                 raise
             return None
-    if before and expected.startswith(before):
-        return counting.result()
-    return _surprising(git, wire.remote, expected, before, own_tip)
+        if before and self._expected.startswith(before):
+            return sent
+        remote = self._wire.remote
+        return _surprising(self._git, remote, self._expected, before, own_tip)
+
+
+def _count(git: Git, old: str, new: str) -> Sent:
+    """What goes to a remote that has the commit ``old`` with the commit ``new``."""
+    ahead, _ = commits.ahead_behind(git, new, old)
+    return Sent(compare.count_new(git, old, new), ahead)
 
 
 def _surprising(
@@ -101,8 +110,7 @@ def _surprising(
         before = git.line("rev-parse", "--verify", "--quiet", name)
         lost, _ = commits.ahead_behind(git, expected, before)
         notes = (rewritten_text(remote),) if lost else ()
-    ahead, _ = commits.ahead_behind(git, own_tip, before)
-    return Sent(compare.count_new(git, before, own_tip), ahead, notes)
+    return _count(git, before, own_tip)._replace(notes=notes)
 
 
 def _expected_tip(layout: Layout, wire: Wire) -> str:

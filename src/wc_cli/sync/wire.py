@@ -27,8 +27,10 @@ from wc_core.lean import contextlib, re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Self
 
+    from wc_cli.branch.git import Running
     from wc_core.git.remotes import Remote
     from wc_core.git.repository import Repository
 
@@ -61,6 +63,30 @@ _PUSH = (
     *("--porcelain", "--no-verify", "--no-signed", "--no-follow-tags"),
     *("--recurse-submodules=no", "--no-progress"),
 )
+
+
+class Push:
+    """A push of a ``commit`` that is under way. It is ended with the block that it is
+    used in, unless it was waited for."""
+
+    def __init__(
+        self, commit: str, running: Running, finish: Callable[[], bytes]
+    ) -> None:
+        self.commit = commit
+        self._running = running
+        self._finish = finish
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self._running.__exit__(*details)
+
+    def result(self) -> str:
+        """Wait for its end. Returns the commit that the remote's branch was at, at
+        least its first characters; empty if it was created. Raises WireError."""
+        pushed = _PUSHED.search(self._finish())
+        return (pushed["before"] or b"").decode() if pushed else self.commit
 
 
 class Wire:
@@ -122,14 +148,18 @@ class Wire:
             raise WireError(message, hint) from error
 
     def push(self, commit: str) -> str:
-        """Move the remote's branch forward to a commit, or create it there; the
-        tracking ref follows, unless pushes go elsewhere than fetches.
+        """Push a commit as `start_push` does, and wait for it. Returns what
+        `Push.result` does. Raises WireError."""
+        with self.start_push(commit) as push:
+            return push.result()
 
-        Returns the commit that the branch was at, at least its first characters; empty
-        if it was created. Raises WireError.
-        """
+    def start_push(self, commit: str) -> Push:
+        """Start to move the remote's branch forward to a commit, or to create it there;
+        the tracking ref follows, unless pushes go elsewhere than fetches. Raises
+        WireError."""
         if not _ID.fullmatch(commit):
             raise ValueError(commit)  # an empty one would delete the branch
+        began = time.monotonic()
         words = ("push", *_PUSH, "--", self.remote.name, f"{commit}:{_REF}")
         # If a mirror fetches branches into branches, git would move our own branch
         # back to what it pushed: it is told not to track this one.
@@ -137,10 +167,15 @@ class Wire:
         settings = self._of_remote({"fetch": f"^{_REF}"}) if mirrored else {}
         tracked = self._tracking_ref()
         with self._classified_errors():
-            output = self._run(words, settings)
-            self._track(commit, tracked, mirrored=mirrored)
-        pushed = _PUSHED.search(output)
-        return (pushed["before"] or b"").decode() if pushed else commit
+            running = self.git.start(*words, env=self._variables(settings))
+
+        def finish() -> bytes:
+            with self._classified_errors(began):
+                output = running.result()
+                self._track(commit, tracked, mirrored=mirrored)
+            return output
+
+        return Push(commit, running, finish)
 
     def _track(self, commit: str, before: str, *, mirrored: bool) -> None:
         """Set the tracking ref, which was at ``before``, after a push."""
@@ -221,21 +256,14 @@ class Wire:
         return resolve(self.repository, self.remote.tracking)
 
     @contextlib.contextmanager
-    def _classified_errors(self) -> Iterator[None]:
-        """Turn an error of git in the block into a WireError."""
+    def _classified_errors(self, began: float = math.inf) -> Iterator[None]:
+        """Turn an error of git in the block into a WireError. The remote was asked when
+        the block ``began``, or earlier."""
+        began = min(began, time.monotonic())
         try:
             yield
         except WireError:
             raise
-        except GitError as error:
-            raise classify(error, self.remote, self.git.env) from error
-
-    def _run(self, words: Sequence[str], settings: Mapping[str, str]) -> bytes:
-        """Run a git command that asks the remote, with more git ``settings``."""
-        began = time.monotonic()
-        env = {**self._ssh_env(), **self._settings_env(settings)}
-        try:
-            return self.git.run(*words, env=env)
         except GitTimeoutError as error:
             seconds = round(time.monotonic() - began)
             limit = f"within {seconds} s" if seconds else "in time"
@@ -243,6 +271,16 @@ class Wire:
                 f"{self.remote.label} did not answer {limit}",
                 "Your entries are safe here; the next sync sends them.",
             ) from error
+        except GitError as error:
+            raise classify(error, self.remote, self.git.env) from error
+
+    def _run(self, words: Sequence[str], settings: Mapping[str, str]) -> bytes:
+        """Run a git command that asks the remote, with more git ``settings``."""
+        return self.git.run(*words, env=self._variables(settings))
+
+    def _variables(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """The variables for a git command that asks the remote."""
+        return {**self._ssh_env(), **self._settings_env(settings)}
 
     def _ssh_env(self) -> dict[str, str]:
         """The variable for the ssh to use, if git's own choice is not right."""

@@ -21,6 +21,8 @@ from tests.contract.pairs import Clone, Pair
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from tests.conftest import Done
+
 SAFE = "Your entries are safe here; the next sync sends them."
 NOTHING = "origin: nothing new, here or there\n"
 INLINE = {"WATERCOOLER_SYNC": "inline"}
@@ -660,3 +662,54 @@ def test_a_remote_that_hangs_holds_nobody_up(pair: Pair) -> None:
     assert travel.exists()
     shutil.rmtree(a.store / ".local/unsettled")
     until(lambda: a.is_idle)
+
+
+# A git that reports each call, and does something before it tidies up.
+WATCHED_GIT = """\
+#!/bin/sh
+echo "$PPID $*" >>"{calls}"
+case " $* " in *" read-tree "*) {script} ;; esac
+exec "{git}" "$@"
+"""
+AWAIT_PUSH = """\
+for _ in $(seq 500); do grep -q " push " "{calls}" && break; sleep 0.02; done
+grep -q " push " "{calls}" || exit 1"""
+COMMIT_MORE = """\
+tip=$("{git}" -C "{store}" rev-parse HEAD)
+"{git}" -C "{store}" update-ref HEAD \
+  "$("{git}" -C "{store}" commit-tree -p $tip -m more $tip^{{tree}})" $tip"""
+
+
+def pushed(pair: Pair, tmp_path: Path, script: str) -> tuple[Done, list[str]]:
+    """What `wc sync` says that has something to commit and to push, and the calls of
+    git that it made."""
+    names = {"calls": tmp_path / "calls", "git": shutil.which("git")}
+    names |= {"store": pair.a.store}
+    text = WATCHED_GIT.format(script=script.format(**names), **names)
+    pair.a.say("auth", "x")
+    pair.a.ok("sync")
+    pair.a.say("auth", "y")
+    git = tmp_path / "bin/git"
+    git.parent.mkdir()
+    git.write_text(text)
+    git.chmod(0o755)
+    env = {**BACKGROUND, "PATH": f"{git.parent}:{pair.a.env['PATH']}"}
+    done = pair.a.ok("sync", env=env)
+    return done, (tmp_path / "calls").read_text().splitlines()
+
+
+def test_a_push_begins_before_settling_has_ended(pair: Pair, tmp_path: Path) -> None:
+    done, calls = pushed(pair, tmp_path, AWAIT_PUSH)
+    assert done.out + done.err == "origin: 1 entry (auth) went\n"
+    # No process was started to settle: the command did so itself.
+    assert len({call.partition(" ")[0] for call in calls}) == 1
+    assert pair.a.tip() == pair.remote_tip()
+
+
+def test_what_is_committed_after_a_push_has_begun_goes_as_well(
+    pair: Pair, tmp_path: Path
+) -> None:
+    done, calls = pushed(pair, tmp_path, COMMIT_MORE)
+    assert "origin: 1 entry (auth) went\n" in done.out
+    assert len([call for call in calls if " push " in call]) == 2
+    assert pair.a.tip() == pair.remote_tip()

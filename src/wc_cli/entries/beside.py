@@ -1,0 +1,30 @@
+"""Exchanges with a remote what travels beside the threads: claims, and the log of
+activity."""
+
+from __future__ import annotations
+
+from wc_cli.activitylog import travel as activity_travel
+from wc_cli.claims import travel
+from wc_cli.entries import losses
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.git.remotes import Remote
+
+
+def exchange_beside_store(
+    root: str, env: Mapping[str, str], remote: Remote, seconds: float
+) -> list[str]:
+    """Exchange the claims, then the log of activity, with a remote with which the store
+    was exchanged just now. Those who lost a claim are told in the thread.
+
+    Waits for the remote at most ``seconds`` for each. Returns notes for the user.
+    """
+    claims = travel.exchange_beside_store(root, env, remote, seconds)
+    untold = losses.tell_threads(root, env, claims.losses)
+    notes = activity_travel.exchange_beside_store(
+        root, env, remote, seconds, is_fetched=True
+    )
+    return [*claims.notes, *untold, *notes]

@@ -1,0 +1,22 @@
+"""What is asked of a join of two histories, and what came of it."""
+
+from __future__ import annotations
+
+from wc_core.values import NamedTuple
+
+
+class Joining(NamedTuple):
+    """The commit to join the branch with, where it comes from in words, and the packs
+    that it was fetched in."""
+
+    commit: str
+    origin: str
+    packs: tuple[str, ...] = ()
+
+
+class Joined(NamedTuple):
+    """Whether two histories were merged, and the files of ours that were replaced by
+    the other side's version."""
+
+    merged: bool = False
+    outvoted: tuple[str, ...] = ()
