@@ -107,6 +107,7 @@ EXAMPLES = {
         "wc gate check",
     ),
     "inbox": ("wc inbox", "wc inbox --not app --json"),
+    "enrich": ("wc enrich --dry-run", "wc enrich login --limit 20"),
     "notify": ("wc notify", "wc notify --json"),
     "wrap": ("wc wrap --handoff 'Claude Code' --note 'The docs are missing'",),
     "ready": ("wc ready", "wc ready --mine --json"),
@@ -371,6 +372,8 @@ or a path |
 | `WATERCOOLER_GIT_SSH_KEY` | the private key to use for ssh |
 | `WATERCOOLER_GIT_AUTHOR` | the author of the commits of what you write |
 | `WATERCOOLER_GIT_EMAIL` | the author's address |
+| `WATERCOOLER_SUMMARIES_KEY` | the key of the model server that \
+[summarises entries](summaries.md#from-a-model-server) |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: allow `wc break-lock --force` |
 | `WATERCOOLER_PREFERENCES` | `off`: your own \
 [preferences](configuration.md#preferences) do not count |

@@ -22,8 +22,8 @@ class Command(NamedTuple):
     writes entries. Everything that reaches beyond the threads has to be asked about
     (install, doctor --repair, timeline and export, which write any file, guidance,
     which other agents are given from then on, inbox, which looks into other
-    repositories), and so has sync, which publishes the
-    threads to all readers of the remote when it runs for the first time.
+    repositories, enrich, which sends entries to a server), and so has sync, which
+    publishes the threads to all readers of the remote when it runs for the first time.
     """
 
     place: str
@@ -96,6 +96,7 @@ COMMANDS: dict[str, Command] = {
     "guidance": Command("commands.repository.guidance:guidance", PLACE),
     "config": Command("commands.repository.config:config", PLACE),
     "rules": Command("commands.repository.rules:rules", PLACE, agents=True),
+    "enrich": Command("commands.repository.enrich:enrich", PLACE),
     "notify": Command("commands.session.notify:notify", PLACE),
     "sync": Command("commands.sync:sync", PLACE),
     "init": Command("commands.stores:init", PLACE),
@@ -127,6 +128,7 @@ NO_OCCASION = {
     "inbox": "it concerns all repositories",
     "guidance": "it shows all of it",
     "config": "it concerns the repository itself, no work in it",
+    "enrich": "it concerns what is written already",
     "notify": "it concerns a person's own machine",
     "rules": "it shows what the repository asks",
     "init": "there is no store before it",

@@ -84,6 +84,10 @@ class Layout(NamedTuple):
         """What an older tool noted about one thread; wc only reads it."""
         return f"{self.folder(topic)}/annotations.jsonl"
 
+    def summaries(self, topic: str) -> str:
+        """What models summarised of one thread, see `wc_core.summaries.kept`."""
+        return f"{self.folder(topic)}/summaries.jsonl"
+
     def edges(self, topic: str) -> str:
         """The projection with the order of one thread's entries."""
         return f"{self.folder(topic)}/edges.jsonl"
@@ -377,6 +381,11 @@ class Layout(NamedTuple):
         """The lock of the process that makes the index of all threads. Its time is that
         at which one was last started."""
         return f"{self.local}/locks/index-making"
+
+    @property
+    def enrich_lock(self) -> str:
+        """The lock of asking model servers."""
+        return f"{self.local}/locks/enrich"
 
     @property
     def graph_facts(self) -> str:

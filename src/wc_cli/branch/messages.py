@@ -43,7 +43,7 @@ def _subject(entries: Sequence[tuple[str, Entry]], topics: Sequence[str]) -> str
         named = dict.fromkeys(topic for topic, _ in entries)
         return f"{len(entries)} entries ({', '.join(named)})"
     if topics:
-        return f"Render anew ({', '.join(topics)})"
+        return f"Update the files beside the logs ({', '.join(topics)})"
     return "Keep the settings of the store"
 
 

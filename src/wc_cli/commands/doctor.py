@@ -24,6 +24,7 @@ from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_cli.store import pending
 from wc_core.claims import book as books
+from wc_core.configuration import preferences
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.files import read_plain
 from wc_core.git import discovery, storefolder
@@ -251,6 +252,7 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
         yield standing.sentence(now_ms())
     yield from _claims_notes(context)
     yield from _hook_notes(context)
+    yield from _server_notes(context)
     if problem := _index_problem(context.place.root):
         yield f"{problem}; to make it again: wc doctor --repair"
 
@@ -274,6 +276,26 @@ def _hook_notes(context: Context) -> Iterator[str]:
     with contextlib.suppress(WcError):
         site = install_site(context, "user")
         yield from (f"hooks: {problem}" for problem in hookstate.hook_problems(site))
+
+
+def _server_notes(context: Context) -> Iterator[str]:
+    """Yields where the text of entries is sent when somebody asks for that."""
+    wanted = preferences.load(context.env)
+    if not wanted.summaries_endpoint:
+        return
+    # 60 ms (http, ssl), only for those who have chosen a server.
+    from wc_cli.enrich import summaries
+    from wc_cli.enrich.parts import place_text
+
+    endpoint = summaries.endpoint_of(wanted, context.env)
+    if endpoint is not None:
+        key = f"with the key in {summaries.KEY}" if endpoint.key else "without a key"
+        yield (
+            f"wc enrich sends entries to {place_text(endpoint)}, {key}, to be "
+            f"summarised by {endpoint.model}; nothing else does"
+        )
+    else:
+        yield f"wc enrich sends nothing: {summaries.off_reason(wanted)}"
 
 
 def _claims_notes(context: Context) -> Iterator[str]:

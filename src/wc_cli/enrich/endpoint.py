@@ -43,8 +43,15 @@ _DIGITS = 6
 _KEPT = "What was done is kept; later, run the same command again."
 
 
+# What is wrong with this request alone: it is too long, for example.
+_OF_REQUEST = frozenset({400, 413, 422})
+
+
 class EndpointError(OfflineError):
-    """A model server did not answer as it should. The message names the server."""
+    """A model server did not answer as it should. The message names the server.
+    ``concerns_request`` says that it may answer other requests."""
+
+    concerns_request = False
 
 
 class Endpoint(NamedTuple):
@@ -106,6 +113,7 @@ class _Answer(NamedTuple):
     passes: bool = False
     wait_seconds: float = -1.0
     hint: str = ""
+    concerns_request: bool = False
 
 
 def ask(
@@ -141,7 +149,14 @@ def _error(endpoint: Endpoint, answer: _Answer, ending: str) -> EndpointError:
     if endpoint.key:
         problem = problem.replace(endpoint.key, "…")
     message = f"The model server {endpoint.host}: {one_line(problem, _WIDTH)}{ending}."
-    return EndpointError(message, answer.hint or _KEPT)
+    error = EndpointError(message, answer.hint or _KEPT)
+    error.concerns_request = answer.concerns_request
+    return error
+
+
+def unusable(endpoint: Endpoint, problem: str) -> EndpointError:
+    """Returns the error for an answer that lacks what it is to have."""
+    return _error(endpoint, _Answer(problem=problem, concerns_request=True), "")
 
 
 def _ask_once(endpoint: Endpoint, path: str, data: bytes, seconds: float) -> _Answer:
@@ -213,7 +228,8 @@ def _refusal(endpoint: Endpoint, response: HTTPResponse) -> _Answer:
     problem = f"HTTP {response.status} {body or response.reason or ''}".rstrip()
     passes = response.status in _PASSING
     hint = "" if passes else _hint(endpoint, response.status)
-    return _Answer(None, problem, passes, _wait_seconds(response.headers), hint)
+    wait = _wait_seconds(response.headers)
+    return _Answer(None, problem, passes, wait, hint, response.status in _OF_REQUEST)
 
 
 def _hint(endpoint: Endpoint, status: int) -> str:

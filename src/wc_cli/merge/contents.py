@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 
+from wc_cli.branch.treepaths import STORE
 from wc_cli.merge.threeway import (
     MAX_LINES,
     Keys,
@@ -19,6 +20,7 @@ from wc_cli.merge.threeway import (
     with_line_end,
 )
 from wc_core.lean import re
+from wc_core.summaries import kept
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 # Files of lines whose order does not matter.
 _LINE_SETS = frozenset({".gitattributes", ".gitignore"})
+_SUMMARIES = STORE.summaries("any").rpartition("/")[2]
 _UNREADABLE = (ValueError, RecursionError)
 
 
@@ -64,14 +67,19 @@ def _merge_changed(path: str, base: bytes, ours: bytes, theirs: bytes) -> Merged
     if name.endswith(".toml"):
         return _merge_parsed(_parse_toml, _merge_toml, base, ours, theirs)
     if name.endswith(".jsonl") or name in _LINE_SETS:
-        lines = _union_of_lines(split_lines(theirs), split_lines(ours))
-        return Merged(b"".join(lines))
+        return Merged(_merge_line_set(name, ours, theirs))
     if b"\0" in ours or b"\0" in theirs:
         return Merged(theirs, outvoted=True)
     three = [split_lines(data) for data in (base, ours, theirs)]
     if max(map(len, three)) > MAX_LINES:
         return Merged(theirs, outvoted=True)
     return Merged(b"".join(merge_lines(keep_both, *three)))
+
+
+def _merge_line_set(name: str, ours: bytes, theirs: bytes) -> bytes:
+    if name == _SUMMARIES:
+        return kept.merge((ours, theirs))
+    return b"".join(_union_of_lines(split_lines(theirs), split_lines(ours)))
 
 
 def _union_of_lines(

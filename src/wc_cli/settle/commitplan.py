@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 class RenderedThread(NamedTuple):
     """A thread rendered from ``log_size`` bytes of its log. ``files`` begins with the
-    log, and is empty for a thread that another tool keeps."""
+    log, and is empty for a thread that another tool keeps. ``summaries`` are the bytes
+    of the file with summaries that are among them."""
 
     topic: str
     log_size: int
     files: tuple[CommitChange, ...]
+    summaries: bytes = b""
 
 
 class CommitPlan(NamedTuple):

@@ -22,7 +22,7 @@ from wc_cli.settle.spared import spared_lines
 from wc_cli.store import authors, durable, locks, pending, rendering
 from wc_cli.store.upkeep import Upkeep
 from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
-from wc_core.files import size_of
+from wc_core.files import read_plain, size_of
 from wc_core.git import discovery, repository
 from wc_core.lean import contextlib
 from wc_core.lean.types import MappingProxyType
@@ -226,8 +226,20 @@ class Settler:
         self.upkeep.reseal(thread, projections[self.layout.meta(topic)])
         complete = thread.data[: thread.log.complete]
         contents = {self.layout.log(topic): complete, **projections}
+        if summaries := self._summaries(topic):
+            contents[self.layout.summaries(topic)] = summaries
         files = (self._change(path, data) for path, data in contents.items())
-        return RenderedThread(topic, thread.log.size, tuple(files))
+        return RenderedThread(topic, thread.log.size, tuple(files), summaries)
+
+    def _summaries(self, topic: str) -> bytes:
+        """The complete lines of the file with a thread's summaries; none if something
+        else is in its place, or lines that the branch has are not taken in yet."""
+        if self.follower is not None and not self.follower.in_step:
+            return b""
+        with contextlib.suppress(OSError):
+            data = read_plain(self.layout.summaries(topic), self.layout.root) or b""
+            return data[: data.rfind(b"\n") + 1]
+        return b""
 
     def _change(self, path: str, data: bytes) -> CommitChange:
         return CommitChange(os.path.relpath(path, self.layout.root), data)
@@ -244,7 +256,8 @@ class Settler:
             self.problems |= committer.problems
 
     def _remove_marker(self, thread: RenderedThread) -> None:
-        """Remove a thread's marker, unless its log grew or lost entries meanwhile."""
+        """Remove a thread's marker, unless its log grew or lost entries meanwhile, or
+        it was summarised."""
         topic = thread.topic
         # Its writer may have died before those that wait for it were updated.
         self.upkeep.status.note_replanned(topic)
@@ -252,7 +265,8 @@ class Settler:
             size = size_of(self.layout.log(topic), self.layout.root)
             # Outside git, nobody took anything away that would have to be restored.
             lacks = self.follower is not None and spared_lines(self.upkeep, topic)
-            if size == thread.log_size and not lacks:
+            grew = bool(thread.files) and self._summaries(topic) != thread.summaries
+            if size == thread.log_size and not lacks and not grew:
                 authors.forget(self.layout, topic)
                 durable.remove(self.upkeep.marker(topic), self.layout.root)
 

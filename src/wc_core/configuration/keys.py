@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 CHOICE, NUMBER, SWITCH = "choice", "number", "switch"
 NAME, NAMES, TEXTS, CHOICES = "name", "names", "texts", "choices"
 HOURS = "hours"
+ADDRESS = "address"
 
 OFF, NOTICE, ADVISE, REFUSE = "off", "notice", "advise", "refuse"
 SIGNED = "signed"
@@ -91,6 +92,7 @@ _KINDS = {
     NAMES: "a name, or several",
     TEXTS: "one text, or several",
     HOURS: "two times, as 22:00-08:00",
+    ADDRESS: "an address with http or https",
 }
 
 KEYS = (
@@ -363,6 +365,18 @@ PERSONAL = (
         least=1,
         most=_MAX_PATIENCE,
     ),
+    Key(
+        "summaries.endpoint",
+        ADDRESS,
+        "The model server that wc enrich sends entries to; none: it sends nothing.",
+        field="summaries_endpoint",
+    ),
+    Key(
+        "summaries.model",
+        NAME,
+        "The model to ask that server for, as qwen3:4b.",
+        field="summaries_model",
+    ),
 )
 
 
@@ -406,8 +420,8 @@ def checked(key: Key, value: Any) -> Any:
         raise ValueOfKeyError(f"{word} = {value!r} is not {limits}")
     if key.kind == SWITCH and not isinstance(value, bool):
         raise ValueOfKeyError(f"{word} = {value!r} is neither true nor false")
-    if key.kind == NAME and not _is_text(value):
-        raise ValueOfKeyError(f"{word} = {value!r} is not a name")
+    if key.kind in _TEXT_CHECKS and not _TEXT_CHECKS[key.kind](value):
+        raise ValueOfKeyError(f"{word} = {value!r} is not {_KINDS[key.kind]}")
     if key.kind in _LISTS:
         return _several(word, value, key.allowed)
     if key.kind == HOURS:
@@ -437,6 +451,20 @@ def _is_within(value: Any, least: int, most: int) -> bool:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and value.strip() != ""
+
+
+def _is_address(value: Any) -> bool:
+    """Whether a value is a URL that a model server can have. A password in it would be
+    a secret in a file."""
+    return isinstance(value, str) and re.fullmatch(_ADDRESS, value) is not None
+
+
+# A host, or an IPv6 address in brackets, then a port and a path, without a query.
+_ADDRESS = (
+    r"(?i)https?://([^\s\[\]/?#@:\\\x00-\x20\x7f]+|\[[0-9a-f:.]+\])"
+    r"(:[0-9]{1,5})?(/[^\s?#\x00-\x20\x7f]*)?"
+)
+_TEXT_CHECKS = {NAME: _is_text, ADDRESS: _is_address}
 
 
 def _several(word: str, value: Any, allowed: tuple[str, ...]) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ class Preferences(NamedTuple):
     texts that name targets of notifications; with ``content``, webhooks are sent
     titles. ``wake_from`` names those whose balls wake agents, ``wakes_per_hour`` how
     often; after ``wake_patience`` minutes without an answer it is a problem.
+    ``summaries_endpoint`` is the server whose ``summaries_model`` summarises entries.
     ``fields`` are the tables of the file.
 
     ``problem`` says why it cannot be used; then there are no preferences.
@@ -44,6 +45,8 @@ class Preferences(NamedTuple):
     wake_from: tuple[str, ...] = ("known",)
     wakes_per_hour: int = 12
     wake_patience: int = 15
+    summaries_endpoint: str = ""
+    summaries_model: str = ""
 
     def is_quiet(self, minute: int) -> bool:
         """Whether a minute of the day is one of those."""

@@ -1,0 +1,79 @@
+"""What every part of ``wc enrich`` is asked, and what it answers."""
+
+from __future__ import annotations
+
+from wc_core.phrases import counted
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from wc_cli.enrich.endpoint import Endpoint
+    from wc_core.errors import WcError
+
+
+class EnrichRequest(NamedTuple):
+    """Which threads, none for all, and at most how many entries (0: all). ``note`` is
+    told what happens on the way."""
+
+    topics: tuple[str, ...] = ()
+    limit: int = 0
+    dry_run: bool = False
+    note: Callable[[str], None] = lambda _: None
+
+
+class EnrichReport(NamedTuple):
+    """What a part did: how many entries it enriched, how many it did not, and with
+    which model of which server. ``off`` says why it did nothing at all. ``error`` ended
+    it before the end."""
+
+    part: str
+    done: int = 0
+    remaining: int = 0
+    characters: int = 0
+    model: str = ""
+    place: str = ""
+    off: str = ""
+    dry_run: bool = False
+    error: WcError | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the part; its reason to do nothing, or its error, if there is one."""
+        fields: dict[str, Any] = {"part": self.part, "done": self.done}
+        if self.off:
+            return fields | {"off": self.off}
+        fields |= {
+            "remaining": self.remaining,
+            "model": self.model,
+            "place": self.place,
+        }
+        if self.dry_run:
+            fields |= {"dry_run": True, "characters": self.characters}
+        if self.error is not None:
+            fields["error"] = self.error.message
+        return fields
+
+    def sentence(self) -> str:
+        """Returns the report for people."""
+        if self.off:
+            return f"{self.part}: {self.off}"
+        server = f"{self.model} at {self.place}"
+        if self.dry_run:
+            entries = counted(self.remaining, "entry", "entries")
+            return (
+                f"{self.part}: {entries}, {self.characters} characters, would be sent "
+                f"to {server}"
+            )
+        ending = f", {self.remaining} left" if self.remaining else ""
+        return f"{self.part}: {self.done} made by {server}{ending}"
+
+
+def place_text(endpoint: Endpoint) -> str:
+    """Returns where entries are sent, in words."""
+    if endpoint.is_local:
+        return f"{endpoint.host} (this machine)"
+    if endpoint.is_readable_on_the_way:
+        return f"{endpoint.host} (not encrypted)"
+    return endpoint.host

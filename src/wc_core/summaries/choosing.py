@@ -1,0 +1,52 @@
+"""Which summary an entry has: its author's, else a model's, else its lead."""
+
+from __future__ import annotations
+
+from wc_core.summaries.kept import MOST, NOTHING_KEPT, read_kept
+from wc_core.summaries.lead import lead
+from wc_core.text import one_line
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from wc_core.layout import Layout
+    from wc_core.summaries.kept import KeptSummaries
+    from wc_core.threads.model import Entry
+
+AUTHOR, MODEL, LEAD = "author", "model", "lead"
+
+
+class Summary(NamedTuple):
+    """What an entry says, on one line, and ``by`` whom that was said: its `AUTHOR`, a
+    `MODEL`, or nobody, as its `LEAD`. Empty for an entry with a title alone."""
+
+    text: str = ""
+    by: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the fields of an entry, none if it has no summary."""
+        return {"summary": self.text, "summary_by": self.by} if self.text else {}
+
+
+NO_SUMMARY = Summary()
+
+
+def summary_of(entry: Entry, kept: KeptSummaries = NOTHING_KEPT) -> Summary:
+    """Returns the summary of an entry; ``kept`` are those of models in its thread."""
+    if text := one_line(entry.summary, MOST):
+        return Summary(text, AUTHOR)
+    if (record := kept.of(entry)) is not None:
+        return Summary(one_line(record.summary, MOST), MODEL)
+    if text := lead(entry.body, entry.title):
+        return Summary(text, LEAD)
+    return NO_SUMMARY
+
+
+def entry_summary(layout: Layout, topic: str, entry: Entry) -> Summary:
+    """Returns the summary of one entry of a thread. The file with those of models is
+    read only if its author wrote none."""
+    if entry.summary:
+        return summary_of(entry)
+    return summary_of(entry, read_kept(layout, topic, entry.id))

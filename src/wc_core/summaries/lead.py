@@ -1,0 +1,235 @@
+"""The lead of a text in markdown: its first sentences that say something."""
+
+from __future__ import annotations
+
+from wc_core.summaries.plaintext import plain_text
+from wc_core.text import one_line
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# In characters: what a lead has at most, and what it should have at least.
+WIDTH = 200
+_ENOUGH = 60
+# What is looked at of a long text.
+_MOST = 8_000
+_FEWEST_WORDS = 3
+_FEWEST_LETTERS = 6  # of scripts that put no blanks between words
+
+_FENCES = ("```", "~~~")
+_ENDS = frozenset(".!?\u2026")
+# Of Chinese and Japanese, without a blank behind them.
+_WIDE_ENDS = frozenset("\u3002\uff01\uff1f")
+_CLOSING = "\"'\u201d\u2019)]\xbb"
+_BEFORE_BLANK = frozenset([*_ENDS, *_CLOSING, *":;,"])
+_SHORTENED = (
+    "e.g i.e vs cf approx incl resp fig no nr vol pp mr mrs dr st z.b bzw ca usw"
+)
+_ABBREVIATIONS = frozenset(_SHORTENED.split())
+_POLITE = "hi hey hello dear thanks thank thx cheers hallo danke"
+_GREETINGS = frozenset(_POLITE.split())
+_MOST_DIGITS = 9
+_TEXT, _HEADING, _QUOTE = "text", "heading", "quote"
+
+
+class _Block(NamedTuple):
+    """A paragraph, an item of a list, a heading or a quotation, as plain text."""
+
+    kind: str
+    text: str
+
+
+def lead(body: str, title: str = "", width: int = WIDTH) -> str:
+    """Returns the first sentences of a text in markdown that say something: one, or two
+    if the first is short, on one line of at most ``width`` characters.
+
+    Code, tables, pictures and comments are left out, greetings and what repeats the
+    ``title`` as well. Headings and quotations count if there is nothing else. It is
+    empty for a text that is nothing but code.
+    """
+    blocks = list(_blocks(body[:_MOST]))
+    for kind in (_TEXT, _HEADING, _QUOTE):
+        sentences = [
+            sentence
+            for block in blocks
+            if block.kind == kind
+            for sentence in _sentences(block.text)
+            if _folded(sentence) != _folded(title)
+        ]
+        informative = [text for text in sentences if _is_informative(text)]
+        if chosen := _first(informative or sentences, width):
+            return chosen
+    return ""
+
+
+def _first(sentences: list[str], width: int) -> str:
+    """Returns as many sentences as are enough and fit."""
+    result = ""
+    for sentence in sentences:
+        longer = f"{result}{_between(result)}{sentence}"
+        if result and len(longer) > width:
+            break
+        result = longer
+        if len(result) >= _ENOUGH and not result.endswith(":"):
+            break
+    return _cut(result, width)
+
+
+def _between(text: str) -> str:
+    """Returns what stands between a text and the next sentence."""
+    if not text or text[-1] in _WIDE_ENDS:
+        return ""
+    return " " if text[-1] in _BEFORE_BLANK else "; "
+
+
+def _cut(text: str, width: int) -> str:
+    """Returns a text cut at the end of a word, with ``…`` where it was cut."""
+    if len(text) <= width:
+        return text
+    head = text[: width - 1]
+    at_word = head.rpartition(" ")[0]
+    kept = at_word if len(at_word) > width // 2 else head
+    return f"{kept.rstrip(' ,;:-')}…"
+
+
+def _folded(text: str) -> str:
+    return text.casefold().strip(" .!?…:")
+
+
+def _is_informative(sentence: str) -> bool:
+    words = sentence.split()
+    if words[0].casefold().strip(",!.:") in _GREETINGS and len(words) <= _ENOUGH // 8:
+        return False
+    if len(words) >= _FEWEST_WORDS:
+        return True
+    return not sentence.isascii() and len(sentence) >= _FEWEST_LETTERS
+
+
+# --- sentences ----------------------------------------------------------------
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Yields the sentences of a paragraph."""
+    start = 0
+    for place, character in enumerate(text):
+        if character in _WIDE_ENDS:
+            end = place + 1
+        elif character in _ENDS and _ends_sentence(text, start, place):
+            end = place + 1
+            while text[end : end + 1] and text[end] in _CLOSING:
+                end += 1
+        else:
+            continue
+        if sentence := text[start:end].strip():
+            yield sentence
+        start = end
+    if ending := text[start:].strip():
+        yield ending
+
+
+def _ends_sentence(text: str, start: int, place: int) -> bool:
+    """Whether the mark at a place ends the sentence that begins at ``start``."""
+    following = text[place + 1 :].lstrip(_CLOSING) if place + 1 < len(text) else ""
+    if following[:1].strip():
+        return False  # 1.5, example.org, app.py
+    if text[place] != ".":
+        return True
+    words = text[start:place].rsplit(maxsplit=1)
+    word = words[-1].casefold().lstrip("(") if words else ""
+    if word in _ABBREVIATIONS or not word:
+        return False
+    # An initial, or the number of an item: "1. First".
+    return not (len(word) == 1 and not word.isdigit()) and word != text[start:place]
+
+
+# --- blocks -------------------------------------------------------------------
+
+
+def _blocks(body: str) -> Iterator[_Block]:
+    """Yields the blocks of a text that are no code, no table and no rule."""
+    kind, lines = _TEXT, list[str]()
+    for line_kind, line, continues in _lines(body):
+        if lines and (line_kind != kind or not continues):
+            yield from _block(kind, lines)
+            lines = []
+        if line:
+            kind = line_kind
+            lines.append(line)
+    yield from _block(kind, lines)
+
+
+def _block(kind: str, lines: list[str]) -> Iterator[_Block]:
+    text = one_line(plain_text(one_line(" ".join(lines))))
+    if any(map(str.isalnum, text)):
+        yield _Block(kind, text)
+
+
+def _lines(body: str) -> Iterator[tuple[str, str, bool]]:
+    """Yields each line that is no code: its kind, its text without the marks before it,
+    and whether it continues the line above. An empty text ends a block."""
+    fence, is_after_blank, is_in_list = "", True, False
+    for raw in _without_comments(body).expandtabs(4).splitlines():
+        stripped = raw.strip()
+        if fence:
+            fence = "" if _closes(stripped, fence) else fence
+            continue
+        if stripped.startswith(_FENCES):
+            fence = _fence(stripped)
+            yield _TEXT, "", False
+            continue
+        is_indented = raw.startswith("    ") and is_after_blank and not is_in_list
+        is_after_blank = not stripped or (is_indented and is_after_blank)
+        if not stripped or is_indented or _is_rule(stripped) or stripped[0] == "|":
+            yield _TEXT, "", False
+            continue
+        text, is_item = _without_marker(stripped)
+        is_in_list = is_item or (is_in_list and raw[0] == " ")
+        yield _line(text, is_item=is_item)
+
+
+def _line(text: str, *, is_item: bool) -> tuple[str, str, bool]:
+    if text.startswith("#"):
+        heading = text.lstrip("#")
+        if not heading[:1].strip():
+            return _HEADING, heading.strip(" #"), False
+    if text.startswith(">"):
+        return _QUOTE, text.lstrip("> "), True
+    return _TEXT, text, not is_item
+
+
+def _fence(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(line[0]))]
+
+
+def _closes(line: str, fence: str) -> bool:
+    return line.startswith(fence) and not line.strip(fence[0])
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line only separates, or underlines a heading."""
+    return not line.replace(" ", "").strip("-*_=+:|")
+
+
+def _without_marker(line: str) -> tuple[str, bool]:
+    """Returns a line without the marker of a list's item, and whether it had one."""
+    marker, _, item = line.partition(" ")
+    number = marker[:-1]
+    is_number = (
+        marker[-1:] in {".", ")"} and number.isdecimal() and len(number) <= _MOST_DIGITS
+    )
+    if item and (marker in {"-", "*", "+", "•"} or is_number):
+        item = item.lstrip()
+        for box in ("[ ] ", "[x] ", "[X] "):
+            item = item.removeprefix(box)
+        return item, True
+    return line, False
+
+
+def _without_comments(body: str) -> str:
+    """Returns a text without the comments of HTML."""
+    while (start := body.find("<!--")) >= 0:
+        end = body.find("-->", start)
+        body = body[:start] + (body[end + 3 :] if end >= 0 else "")
+    return body
