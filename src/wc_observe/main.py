@@ -15,7 +15,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, NoReturn
 
-from wc_core.errors import InvalidInputError, WcError
+from wc_core.errors import InvalidInputError, StorageError, WcError
 from wc_core.version import __version__
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def main() -> None:
     elif arguments[:1] == ["web"]:
         serve_web(arguments[1:])
     elif arguments in (["--help"], ["-h"]):
-        sys.stdout.write(USAGE)
+        _print(USAGE)
     elif arguments == ["--version"]:
-        sys.stdout.write(f"wc-observe {__version__}\n")
+        _print(f"wc-observe {__version__}\n")
     else:
         sys.stderr.write(
             f"wc-observe: cannot use {' '.join(map(repr, arguments))}\n{USAGE}"
@@ -97,9 +97,8 @@ def serve(*, all_stores: bool = False) -> None:
         sys.stdin = repaired_input(sys.stdin.buffer, unread)
     try:
         serve_stdio(server, REPEATED_ID)
-    except* BrokenPipeError:
-        # The client is gone, so nobody can be told.
-        _leave()
+    except* OSError as errors:
+        _leave(_first_error(errors))
 
 
 def serve_http(arguments: list[str]) -> None:
@@ -213,8 +212,26 @@ def _finish_start() -> None:
     gc.enable()
 
 
-def _leave() -> NoReturn:
-    os._exit(0)
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        _leave(error)
+
+
+def _first_error(errors: BaseExceptionGroup[OSError]) -> OSError:
+    first = errors.exceptions[0]
+    return first if isinstance(first, OSError) else _first_error(first)
+
+
+def _leave(error: OSError | None) -> NoReturn:
+    """End the process: because of an ``error`` at the client's end, or as usual."""
+    if error is None or isinstance(error, BrokenPipeError):
+        os._exit(0)  # the client is gone, so nobody can be told
+    _report_error(StorageError(f"Standard input or output failed: {error.strerror}."))
+    sys.stderr.flush()
+    os._exit(StorageError.exit_code)
 
 
 def _exit_on_signal(signum: int, _: FrameType | None) -> NoReturn:

@@ -35,6 +35,16 @@ COMMAND = [
 ]
 
 
+HELLO = {
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "codex-mcp-client", "version": "1"},
+    },
+}
+
 # What is imported when it ends.
 MODULES = (
     "import sys\nfrom wc_observe.main import main\n"
@@ -170,12 +180,7 @@ def started(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
-        hello = {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "codex-mcp-client", "version": "1"},
-        }
-        say(process, {"id": 1, "method": "initialize", "params": hello})
+        say(process, HELLO)
         answer = json.loads(pipe(process.stdout).readline())
         assert answer["result"]["serverInfo"]["version"] == __version__
         assert "watercooler://instructions" in answer["result"]["instructions"]
@@ -280,6 +285,29 @@ def test_a_client_that_is_gone_gets_no_traceback(
     pipe(started.stdin).close()
     assert started.wait(timeout=20) == 0
     assert b"Traceback" not in pipe(started.stderr).read()
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"]])
+# With a debug log, FastMCP answers the first request as well.
+@pytest.mark.parametrize("own", [{}, {"WATERCOOLER_DEBUG": "1"}])
+def test_answers_that_cannot_be_written_end_it_with_a_reason(
+    arguments: list[str], own: dict[str, str], env: dict[str, str]
+) -> None:
+    line = json.dumps({"jsonrpc": "2.0"} | HELLO)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            check=False,
+            env=measuring.measured(environment(env | own)),
+            input=f"{line}\n".encode(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+        )
+    assert done.returncode == 7
+    reason = b"wc-observe: Standard input or output failed: No space left on device.\n"
+    assert done.stderr.endswith(reason)
+    assert b"Traceback" not in done.stderr
 
 
 def test_the_folder_it_was_started_in_may_be_gone(

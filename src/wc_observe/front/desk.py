@@ -27,8 +27,8 @@ class Desk:
     """Reads from a file descriptor, and answers to a stream.
 
     ``repair`` repairs a line as it is done for the real server. ``leave`` ends the
-    process: it is called when the client is gone, and when it has closed its input and
-    waits for nothing.
+    process: it is called when the client has closed its input and waits for nothing,
+    and, with the error, when it cannot be answered.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Desk:
         source: int,
         target: BinaryIO,
         repair: Callable[[bytes], bytes],
-        leave: Callable[[], None],
+        leave: Callable[[OSError | None], None],
     ) -> None:
         self._answers = answers
         self._source, self._target = source, target
@@ -75,7 +75,7 @@ class Desk:
             if not data:
                 # Closed after the last answer, as by a client that only looks.
                 if not (self._beginning or self._owes_answer):
-                    self._leave()
+                    self._leave(None)
                 return
             *lines, self._beginning = (self._beginning + data).split(b"\n")
             for line in lines:
@@ -99,5 +99,5 @@ class Desk:
         try:
             self._target.write(answer)
             self._target.flush()
-        except BrokenPipeError:
-            self._leave()
+        except OSError as error:
+            self._leave(error)

@@ -24,7 +24,7 @@ def open_desk(
     *,
     all_stores: bool,
     repair: Callable[[bytes], bytes],
-    leave: Callable[[], None],
+    leave: Callable[[OSError | None], None],
 ) -> Desk | None:
     """Returns a desk that answers from now on; ``None`` if the real server must get
     everything."""

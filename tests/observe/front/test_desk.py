@@ -44,14 +44,19 @@ class Client:
         self._source, self.input = pipe()
         self.output, self.target = pipe()
         self.is_left = threading.Event()
+        self.error: OSError | None = None
         self.desk = Desk(
             FirstAnswers(read_declared()),
             self._source.fileno(),
             self.target,
             repair_line,
-            self.is_left.set,
+            self._leave,
         )
         self.desk.open()
+
+    def _leave(self, error: OSError | None) -> None:
+        self.error = error
+        self.is_left.set()
 
     def close(self) -> None:
         for stream in (self._source, self.input, self.output, self.target):
@@ -160,6 +165,7 @@ def test_a_client_that_is_gone_ends_it(client: Client) -> None:
     client.output.close()
     client.say(line(PLAIN))
     assert client.is_left.wait(SECONDS)
+    assert isinstance(client.error, BrokenPipeError)
     client.desk.hand_over()
 
 

@@ -208,7 +208,7 @@ def test_a_client_that_is_gone_ends_it_while_it_loads(server: Starting) -> None:
 
 
 def desk_for(env: dict[str, str]) -> object:
-    return open_desk(env, all_stores=False, repair=repair_line, leave=lambda: None)
+    return open_desk(env, all_stores=False, repair=repair_line, leave=lambda _: None)
 
 
 @pytest.mark.parametrize(
