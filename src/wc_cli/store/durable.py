@@ -103,6 +103,21 @@ def folder_handle(folder: str, root: str) -> Iterator[int]:
         os.close(handle)
 
 
+@contextlib.contextmanager
+def made_folder_handle(folder: str, root: str, *, flush: bool = True) -> Iterator[int]:
+    """Open a folder for a block as `folder_handle` does; where it is missing, make it
+    first as `make_folder` does. Raises what these raise."""
+    try:
+        handle = open_folder(folder, root)
+    except (FileNotFoundError, NotADirectoryError):
+        make_folder(folder, root, flush=flush)
+        handle = open_folder(folder, root)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
 def flush_folder(path: str, root: str = "") -> None:
     """Flush the names in a folder. Raises OSError."""
     with folder_handle(path, root) as handle:
@@ -258,21 +273,27 @@ def replace(path: str, data: bytes, root: str) -> None:
 
 
 def replace_if_changed(path: str, data: bytes, root: str) -> bool:
-    """Replace the content of ``path`` with ``data``, unless it has these bytes.
+    """Replace the content of ``path`` with ``data``, unless it `has_content`. Returns
+    whether it had other bytes. Raises StorageError or CorruptError."""
+    if has_content(path, data, root):
+        return False
+    replace(path, data, root)
+    return True
 
-    Returns whether it had others, or could not be read. Raises StorageError, or
-    CorruptError for what is not a file: wc does not remove that.
+
+def has_content(path: str, data: bytes, root: str) -> bool:
+    """Return whether a file has exactly these bytes, which one that cannot be read has
+    not: a file of wc is then replaced.
+
+    Raises CorruptError for what is not a file: wc does not remove that.
     """
     try:
-        if read_plain(path, root) == data:
-            return False
+        return read_plain(path, root) == data
     except NotPlainError as error:
         name = os.path.relpath(path, root)
         raise CorruptError(f"{name} {error.strerror}", "See: wc doctor") from error
     except OSError:
-        pass  # a file of wc that cannot be read is replaced
-    replace(path, data, root)
-    return True
+        return False
 
 
 def _write_then_move(
@@ -288,9 +309,8 @@ def _write_then_move(
     half = f"{os.getpid()}.{time.monotonic_ns()}"
     folder, name = os.path.split(path)
     scratch_path = Layout(root).scratch
-    make_folder(scratch_path, root, flush=False)
     try:
-        with folder_handle(scratch_path, root) as scratch:
+        with made_folder_handle(scratch_path, root, flush=False) as scratch:
             try:
                 write_new(half, data, scratch, flush=flush)
                 with folder_handle(folder, root) as target:

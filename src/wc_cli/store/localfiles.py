@@ -37,12 +37,13 @@ class LocalFiles:
     def write(self, path: str, data: bytes) -> bool:
         """Write a file unless it has these bytes. Returns whether it had others."""
         target = f"{self.layout.local}/{path}"
+        if durable.has_content(target, data, self.layout.root):
+            return False
         self._make_folder(os.path.dirname(target))
         if path.startswith(SOURCES):
-            if self.has(path, data):
-                return False
             self.stamp.remove()
-        return durable.replace_if_changed(target, data, self.layout.root)
+        durable.replace(target, data, self.layout.root)
+        return True
 
     def has(self, path: str, data: bytes) -> bool:
         """Return whether a file has these bytes."""

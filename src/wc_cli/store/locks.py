@@ -85,8 +85,7 @@ def _open_lock(path: str, root: str) -> int:
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     folder, name = os.path.split(path)
     try:
-        durable.make_folder(folder, root)
-        with durable.folder_handle(folder, root) as within:
+        with durable.made_folder_handle(folder, root) as within:
             handle = os.open(name, flags, 0o666, dir_fd=within)
         regular = stat.S_ISREG(os.fstat(handle).st_mode)
     except OSError as error:

@@ -203,7 +203,8 @@ class StoreWriter:
             self.upkeep.status.complete_names()
         draft, move = self._decided(draft, thread, source.now_ms())
         entry = self._entry(draft, move, thread, source)
-        durable.make_folder(self.layout.folder(topic), root)
+        if not thread.has_log:
+            durable.make_folder(self.layout.folder(topic), root)
         durable.touch(self.upkeep.marker(topic), root)
         if self.author.git is not None:
             authors.record(self.layout, topic, entry.id, self.author.git)

@@ -119,10 +119,11 @@ class _ConfigReader:
         if self.repository is None:
             return
         shared = f"{self.repository.common}/config"
-        yield from self._file(shared)
+        text = _text_of(shared)
+        yield from self._settings_in(text, shared)
         # Only the file itself can turn this on, not a file that it includes.
         extended: str | None = "false"
-        for section, subsection, key, value in _parsed(_text_of(shared)):
+        for section, subsection, key, value in _parsed(text):
             if (section, subsection, key) == ("extensions", "", "worktreeconfig"):
                 extended = value
         if is_true(extended):
@@ -130,7 +131,13 @@ class _ConfigReader:
 
     def _file(self, path: str, depth: int = 0) -> Iterator[tuple[str, str | None]]:
         """The settings of one file, with those of included files in their place."""
-        for section, subsection, name, value in _parsed(_text_of(path)):
+        yield from self._settings_in(_text_of(path), path, depth)
+
+    def _settings_in(
+        self, text: str, path: str, depth: int = 0
+    ) -> Iterator[tuple[str, str | None]]:
+        """The settings in the text of a file, as `_file` has them."""
+        for section, subsection, name, value in _parsed(text):
             key = ".".join(part for part in (section, subsection, name) if part)
             yield key, value
             if depth < _MAX_DEPTH:
@@ -224,7 +231,8 @@ def count(env: Mapping[str, str]) -> int:
 def _text_of(path: str) -> str:
     try:
         # Dotfile managers make this file a link, and read_plain refuses links.
-        return os.fsdecode(read_plain(os.path.realpath(path)) or b"")
+        target = os.path.realpath(path) if os.path.islink(path) else path
+        return os.fsdecode(read_plain(target) or b"")
     except OSError:
         return ""
 
