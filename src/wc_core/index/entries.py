@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.search.words import Term
 
-VERSION = 1
+VERSION = 2
 # More than a thread has entries. A thread with more is not indexed.
 ENTRIES = 1 << 20
 NOWHERE = -1
@@ -45,6 +45,7 @@ CREATE TABLE entries(
   number INTEGER PRIMARY KEY, id TEXT, start INTEGER,
   branch TEXT, kind TEXT, severity TEXT
 );
+CREATE INDEX ids ON entries(id);
 CREATE INDEX kinds ON entries(kind) WHERE kind != '';
 CREATE INDEX branches ON entries(branch) WHERE branch != '';
 CREATE VIRTUAL TABLE words USING fts5(
@@ -232,12 +233,13 @@ class EntryFile:
         """Returns the first entries whose ids are greater than ``floor``, written on a
         ``branch`` unless that is empty, and how many there are; none of the threads
         with the numbers in ``without``."""
-        marks = ", ".join("?" * len(without))
-        source = (
-            "FROM entries WHERE id > ? AND (? = '' OR branch = ?) "
-            f"AND number / ? NOT IN ({marks})"
-        )
-        values = (floor, branch, branch, ENTRIES, *without)
+        conditions, accepted = Facets(branch).conditions()
+        values: list[Any] = [floor, *accepted]
+        if without:
+            marks = ", ".join("?" * len(without))
+            conditions += f" AND number / ? NOT IN ({marks})"
+            values += (ENTRIES, *without)
+        source = f"FROM entries WHERE id > ?{conditions}"
         ((count,),) = self._ask(f"SELECT count(*) {source}", *values)
         columns = f"SELECT number, id, start {source} ORDER BY id LIMIT ?"
         rows = self._ask(columns, *values, limit)

@@ -35,12 +35,14 @@ __all__ = ["EntryFiles", "IndexedSearch"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from wc_core.threads.reader import StoreReader
 
 # Up to this many matches are all looked at; of more, only the newest.
 _FEW = 5_000
+# So many are looked into for the best matches before asking which have any.
+_FEW_THREADS = 100
 # More threads than this are not left out of a question.
 _MOST_OTHERS = 200
 # How often to ask an index that is written to meanwhile.
@@ -345,28 +347,25 @@ class _Finder:
         """The best of many matches: thread after thread, those with the newest entries
         first, until no other can have a better one."""
         query = self._query
+        numbers = sorted(counts, key=self._last_ids.__getitem__, reverse=True)
         best: list[tuple[Match, IndexedEntry]] = []
         for rank in (ALL_IN_TITLE, SOME_IN_TITLE, ELSEWHERE):
             if len(best) > query.limit:
                 break
             if query.behind is None or rank <= query.behind.rank:
-                best += self._newest_of_rank(rank, query.limit + 1 - len(best))
+                most = query.limit + 1 - len(best)
+                best += self._newest_of_rank(rank, numbers, most)
         self.chosen = [entry for _, entry in best[: query.limit]]
         topics = {self._names[number]: count for number, count in counts.items()}
         return Matches([match for match, _ in best[: query.limit]], len(best), topics)
 
     def _newest_of_rank(
-        self, rank: int, count: int
+        self, rank: int, numbers: Sequence[int], count: int
     ) -> list[tuple[Match, IndexedEntry]]:
+        """The first matches of a rank; only threads with these numbers have any."""
         expression, behind = self._expression(rank), self._query.behind
-        numbers = [
-            number
-            for number, _ in self._file.counts(expression)
-            if number in self._names
-        ]
-        numbers.sort(key=lambda number: self._last_ids[number], reverse=True)
         best: list[tuple[Match, IndexedEntry]] = []
-        for number in numbers:
+        for number in self._candidates(expression, numbers):
             if len(best) >= count and best[-1][0].id > self._last_ids[number]:
                 break
             for entry in self._file.in_thread(expression, number):
@@ -376,3 +375,11 @@ class _Finder:
             best.sort(reverse=True)
             del best[count:]
         return best
+
+    def _candidates(self, expression: str, numbers: Sequence[int]) -> Iterator[int]:
+        """Those of the threads that may have what the expression finds. To look into a
+        few is quicker than to ask for all that have it."""
+        yield from numbers[:_FEW_THREADS]
+        if len(numbers) > _FEW_THREADS:
+            having = {number for number, _ in self._file.counts(expression)}
+            yield from filter(having.__contains__, numbers[_FEW_THREADS:])
