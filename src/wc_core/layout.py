@@ -367,6 +367,17 @@ class Layout(NamedTuple):
         return f"{self.index_folder}/entries.db"
 
     @property
+    def recent_decisions(self) -> str:
+        """The decisions of the last days, see `wc_core.index.decisions`."""
+        return f"{self.index_folder}/decisions"
+
+    @property
+    def index_settled(self) -> str:
+        """The folder of empty files that name the threads that were settled, and whose
+        new entries nobody has indexed yet."""
+        return f"{self.index_folder}/settled"
+
+    @property
     def index_behind(self) -> str:
         """The threads with entries that are not in it yet, a topic a line."""
         return f"{self.index_folder}/behind"

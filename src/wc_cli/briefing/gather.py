@@ -7,6 +7,7 @@ import time
 
 from wc_cli.clock import now_ms
 from wc_cli.store import pending
+from wc_core.index import decisions as recent
 from wc_core.layout import Layout
 from wc_core.phrases import counted
 from wc_core.text import whole_number
@@ -55,6 +56,8 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     )
     query = BriefQuery(reader, viewer, context.settings, surroundings, now_ms(), late)
     conflicts = load_conflicts(reader.layout, place.repository, query.now_ms)
+    if recent.load(reader.layout) is None:
+        context.note_unindexed(len(reader.topics()))
     return make_brief(query, _notes(context))._replace(
         conflicts=conflicts, overlaps=overlaps(context), now_ms=query.now_ms
     )

@@ -115,9 +115,9 @@ def prompt_news(context: Context, path: str) -> str:
     # Saved before printing: otherwise the same news would be repeated forever.
     view.save_session(view.marked_as_told(session, threads))
     nothing = ("", 0)
-    known = session.known(held.name for _, _, held in moved.values())
+    told_names = session.known(held.name for _, _, held in moved.values())
     news = [
-        _news(topic, item, arrived=_arrived(view, item[2], known))
+        _news(topic, item, arrived=_arrived(view, item[2], told_names))
         for topic, item in moved.items()
         if (before := session.threads.get(topic, nothing))[0] != item[0]
         or before[1] < item[1]
@@ -133,8 +133,8 @@ def prompt_news(context: Context, path: str) -> str:
 def _new_questions(view: SessionView, session: Session) -> list[str]:
     """Returns the threads in which the agent was asked since the last time."""
     questions = holders.asked_of(view.layout, view.viewer)
-    known = session.known(held.name for held in questions)
-    topics = (held.topic for held in questions if held.name not in known)
+    told_names = session.known(held.name for held in questions)
+    topics = (held.topic for held in questions if held.name not in told_names)
     return [f'"{one_line(topic)}": you are asked' for topic in dict.fromkeys(topics)]
 
 
@@ -145,9 +145,9 @@ def _newly_free(
     begin now. Those with NEW entries are told anyway."""
     free = []
     balls = holders.held_balls(view.layout, view.own)
-    known = session.known(held.name for held in balls)
+    told_names = session.known(held.name for held in balls)
     for held in balls:
-        if held.name in known or held.topic in moved:
+        if held.name in told_names or held.topic in moved:
             continue
         try:
             state = view.reader.snapshot(held.topic).state
@@ -166,9 +166,9 @@ def _news(topic: str, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:
     return f'"{one_line(topic)}": {arrival}{item[1]} new'
 
 
-def _arrived(view: SessionView, held: HeldBall, known: Collection[str]) -> bool:
+def _arrived(view: SessionView, held: HeldBall, told_names: Collection[str]) -> bool:
     """Returns whether a ball is theirs now that was not when they last looked."""
-    return held.folder in view.own and held.name not in known
+    return held.folder in view.own and held.name not in told_names
 
 
 def stop_reminder(context: Context, path: str) -> str:

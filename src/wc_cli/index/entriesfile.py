@@ -9,14 +9,14 @@ from binascii import crc32
 from wc_cli.store import durable
 from wc_core import ulid
 from wc_core.errors import StorageError, WcError
+from wc_core.index import decisions, keys
 from wc_core.index import entries as entryfile
-from wc_core.index import keys
 from wc_core.index.entries import UnusableIndexError
 from wc_core.lean import contextlib
 from wc_core.search.mentions import recorded
 from wc_core.search.words import fold_text
 from wc_core.threads import codec
-from wc_core.threads.model import Entry
+from wc_core.threads.model import DECISION, Entry
 from wc_core.values import NamedTuple
 from wc_core.views.entries import numbered
 
@@ -39,6 +39,11 @@ _LAST_NUMBER = (
 )
 _ADD_THREAD = "INSERT INTO threads VALUES (?, ?, ?, ?, ?, ?, ?)"
 _ADD_ENTRY = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)"
+_DECISIONS = (
+    "SELECT entries.id, topic FROM entries "
+    "JOIN threads ON threads.number = entries.number / ? "
+    "WHERE entries.id >= ? AND kind != '' AND kind = ? ORDER BY entries.id"
+)
 _ADD_WORDS = (
     "INSERT INTO words(rowid, title, body, topic, author, recorded) "
     "VALUES (?, ?, ?, ?, ?, ?)"
@@ -67,35 +72,36 @@ class KeptThread(NamedTuple):
 
 def update(
     reader: StoreReader, topics: Iterable[str], clock: Clock = time.time_ns
-) -> None:
+) -> set[str]:
     """Indexes what these threads have that is not in the file yet. What was changed
-    just now is left to the next time. Raises WcError."""
+    just now is left to the next time. Returns the threads with a log of which something
+    is left. Raises WcError."""
     try:
         with _opened(reader) as database:
-            EntryWriter(reader, database, clock).update(topics)
+            return EntryWriter(reader, database, clock).update(topics)
     except (UnusableIndexError, sqlite3.Error):
-        rebuild(reader, clock)
+        return rebuild(reader, clock)
 
 
-def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> None:
+def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> set[str]:
     """Brings the file up to date for all threads; makes it from nothing if it cannot
-    be used, or is mostly of logs that were replaced. Raises WcError."""
+    be used, or is mostly of logs that were replaced. Returns what `update` does. Raises
+    WcError."""
     topics = reader.topics()
     try:
         with _opened(reader) as database:
             writer = EntryWriter(reader, database, clock)
             writer.forget_others(topics)
             if not writer.is_mostly_dead():
-                writer.update(topics)
-                return
+                return writer.update(topics)
     except (UnusableIndexError, sqlite3.Error):
         pass  # it is replaced
-    remake(reader, clock)
+    return remake(reader, clock)
 
 
-def remake(reader: StoreReader, clock: Clock = time.time_ns) -> None:
-    """Makes the file beside the one that is read, and moves it there. Raises
-    WcError."""
+def remake(reader: StoreReader, clock: Clock = time.time_ns) -> set[str]:
+    """Makes the file beside the one that is read, and moves it there. Returns what
+    `update` does. Raises WcError."""
     layout = reader.layout
     durable.make_folder(layout.index_folder, layout.root, flush=False)
     half = f"{layout.entry_index}.half"
@@ -107,7 +113,7 @@ def remake(reader: StoreReader, clock: Clock = time.time_ns) -> None:
             database.execute("PRAGMA journal_mode = off")
             database.execute("PRAGMA synchronous = off")
             database.executescript(entryfile.SCHEMA)
-            EntryWriter(reader, database, clock).update(reader.topics())
+            lacking = EntryWriter(reader, database, clock).update(reader.topics())
             # Words are found in three quarters of the time.
             database.execute("INSERT INTO words(words) VALUES ('optimize')")
             # Flushes all of the file. Without a version it is not used.
@@ -121,6 +127,24 @@ def remake(reader: StoreReader, clock: Clock = time.time_ns) -> None:
     for path in (layout.entry_index, f"{layout.entry_index}-journal"):
         durable.remove(path, layout.root)
     durable.move(half, layout.entry_index, layout.root)
+    return lacking
+
+
+def write_decisions(reader: StoreReader, clock: Clock = time.time_ns) -> None:
+    """Writes the decisions of the last days into a file of their own. Raises
+    WcError."""
+    floor_ms = max(0, clock() // 1_000_000 - decisions.KEPT_MS)
+    floor = ulid.encode(floor_ms << ulid.RANDOM_BITS)
+    layout = reader.layout
+    try:
+        with _opened(reader) as database:
+            values = (entryfile.ENTRIES, floor, DECISION)
+            rows = database.execute(_DECISIONS, values).fetchall()
+    except (UnusableIndexError, sqlite3.Error) as error:
+        raise StorageError(
+            f"{layout.entry_index} could not be read: {error}."
+        ) from error
+    durable.replace(layout.recent_decisions, decisions.render(floor, rows), layout.root)
 
 
 @contextlib.contextmanager
@@ -171,21 +195,28 @@ class EntryWriter:
             for topic in kept.difference(topics):
                 self._drop(topic)
 
-    def update(self, topics: Iterable[str]) -> None:
-        """Indexes what is new in these threads."""
+    def update(self, topics: Iterable[str]) -> set[str]:
+        """Indexes what is new in these threads. Returns those with a log of which
+        something is left."""
         now_ns = self._clock()
         with keys.ThreadFiles(self._reader.layout) as files:
-            pending = [
-                (topic, key)
-                for topic, key in files.keys(topics).items()
-                if key and keys.is_settled(key, now_ns)
-            ]
+            current = files.keys(topics)
+        pending = [
+            (topic, key)
+            for topic, key in current.items()
+            if key and keys.is_settled(key, now_ns)
+        ]
+        lacking = {topic: keys.log_part(key) for topic, key in current.items() if key}
         for start in range(0, len(pending), _BATCH):
             with self._transaction():
                 for topic, key in pending[start : start + _BATCH]:
                     # A log that cannot be read now is read, and reported, by a search.
                     with contextlib.suppress(WcError):
                         self._update_thread(topic, keys.log_part(key))
+        for topic, key in self._db.execute("SELECT topic, key FROM threads"):
+            if lacking.get(topic) == key:
+                del lacking[topic]
+        return set(lacking)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -8,14 +8,15 @@ import time
 from wc_cli.index import overviewfile
 from wc_cli.store import durable, locks
 from wc_core.errors import WcError
-from wc_core.files import read_plain, size_of
-from wc_core.index import keys
+from wc_core.files import size_of
+from wc_core.index import decisions, keys
+from wc_core.layout import file_name
 from wc_core.lean import contextlib
 from wc_core.threads.reader import StoreReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from wc_core.layout import Layout
 
@@ -33,14 +34,56 @@ def update(root: str, topics: Iterable[str]) -> None:
     # A few builds of Python have no SQLite to import.
     with contextlib.suppress(WcError, ImportError), locked(reader):
         overviewfile.update(reader, topics)
-        behind = _behind(reader.layout).union(topics)
-        if _is_due(reader.layout, behind):
+        behind = note_behind(reader.layout, topics)
+        is_whole = decisions.load(reader.layout) is not None
+        if not is_whole or _is_due(reader.layout, behind):
             # 9 ms (sqlite3), not after every write.
             from wc_cli.index import entriesfile
 
-            entriesfile.update(reader, behind)
-            behind = set()
-        _note_behind(reader.layout, behind)
+            if is_whole:
+                index_entries(reader, lambda: entriesfile.update(reader, behind))
+            else:
+                index_entries(reader, lambda: entriesfile.rebuild(reader))
+
+
+def index_entries(reader: StoreReader, write: Callable[[], set[str]]) -> None:
+    """Has the entries indexed that are not yet: ``write`` indexes those of the threads
+    that `note_behind` has collected, and maybe others, and returns the threads of
+    which some are still missing. Raises WcError; nothing is forgotten then."""
+    from wc_cli.index import entriesfile  # as in `update`
+
+    lacking = write()
+    entriesfile.write_decisions(reader)
+    _write_behind(reader.layout, lacking)
+
+
+def note_settled(layout: Layout, topic: str) -> None:
+    """Note that a thread is about to lose its marker, and has to be indexed. Raises
+    WcError if a brief would miss its decisions."""
+    try:
+        durable.make_folder(layout.index_settled, layout.root, flush=False)
+        durable.touch(f"{layout.index_settled}/{file_name(topic)}", layout.root)
+    except WcError:
+        # Without the list of decisions, a brief reads the logs.
+        if decisions.load(layout) is not None:
+            durable.remove(layout.recent_decisions, layout.root)
+
+
+def note_behind(layout: Layout, topics: Iterable[str] = ()) -> set[str]:
+    """Returns the threads whose entries are to be indexed: these, those that were
+    settled since the last time, and those that were left then. From now on they are all
+    in one file. Raises WcError."""
+    settled = decisions.topics_in(layout, layout.index_settled)
+    remaining = decisions.load_behind(layout)
+    if remaining is None:
+        # Nobody knows what was in it: all threads have to be looked at.
+        durable.remove(layout.recent_decisions, layout.root)
+    behind = {*topics, *settled, *(remaining or ())}
+    _write_behind(layout, behind)
+    # What is settled again meanwhile is indexed after this.
+    for topic in settled:
+        durable.remove(f"{layout.index_settled}/{file_name(topic)}", layout.root)
+    return behind
 
 
 def update_when_settled(root: str, topics: Collection[str]) -> None:
@@ -49,15 +92,6 @@ def update_when_settled(root: str, topics: Collection[str]) -> None:
     if topics:
         time.sleep(keys.TICK_SECONDS)
         update(root, topics)
-
-
-def _behind(layout: Layout) -> set[str]:
-    """The threads whose new entries a search finds in their logs."""
-    try:
-        names = read_plain(layout.index_behind, layout.root) or b""
-    except OSError:
-        return set()
-    return set(names.decode(errors="replace").split("\n")) - {""}
 
 
 def _is_due(layout: Layout, topics: Collection[str]) -> bool:
@@ -71,9 +105,10 @@ def _is_due(layout: Layout, topics: Collection[str]) -> bool:
         return True  # a topic that is none
 
 
-def _note_behind(layout: Layout, topics: Collection[str]) -> None:
-    names = "".join(f"{topic}\n" for topic in sorted(topics)).encode(errors="replace")
-    durable.replace_if_changed(layout.index_behind, names, layout.root)
+def _write_behind(layout: Layout, topics: Collection[str]) -> None:
+    data = decisions.render_lines(sorted(topics))
+    durable.make_folder(layout.index_folder, layout.root, flush=False)
+    durable.replace_if_changed(layout.index_behind, data, layout.root)
 
 
 @contextlib.contextmanager

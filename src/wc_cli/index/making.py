@@ -7,7 +7,7 @@ import sqlite3
 import time
 
 from wc_cli.index import entriesfile, overviewfile
-from wc_cli.index.keeping import locked
+from wc_cli.index.keeping import index_entries, locked, note_behind
 from wc_core.errors import WcError
 from wc_core.index import keys, overview
 from wc_core.index.entries import EntryFile, UnusableIndexError
@@ -24,7 +24,8 @@ def rebuild(root: str) -> None:
     reader = StoreReader(root)
     with locked(reader):
         overviewfile.rebuild(reader)
-        entriesfile.rebuild(reader)
+        note_behind(reader.layout)
+        index_entries(reader, lambda: entriesfile.rebuild(reader))
 
 
 def remake(root: str) -> None:
@@ -35,7 +36,8 @@ def remake(root: str) -> None:
     with locked(reader):
         time.sleep(keys.TICK_SECONDS)
         overviewfile.remake(reader)
-        entriesfile.remake(reader)
+        note_behind(reader.layout)
+        index_entries(reader, lambda: entriesfile.remake(reader))
 
 
 def problem(root: str) -> str:

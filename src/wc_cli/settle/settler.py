@@ -14,6 +14,7 @@ import time
 from wc_cli.branch import commits, metaauthor
 from wc_cli.branch.commits import CommitChange
 from wc_cli.branch.git import Git, GitError
+from wc_cli.index import keeping
 from wc_cli.settle import usergit
 from wc_cli.settle.commitplan import RenderedThread
 from wc_cli.settle.committer import Committer
@@ -268,6 +269,7 @@ class Settler:
             grew = bool(thread.files) and self._summaries(topic) != thread.summaries
             if size == thread.log_size and not lacks and not grew:
                 authors.forget(self.layout, topic)
+                keeping.note_settled(self.layout, topic)
                 durable.remove(self.upkeep.marker(topic), self.layout.root)
 
     def _forget(self, topic: str) -> None:

@@ -7,7 +7,6 @@ who waits for what takes a listing of folders and reads no thread.
 from __future__ import annotations
 
 import os
-from operator import attrgetter
 
 from wc_core import ulid
 from wc_core.errors import WcError
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 _HEAD_LINES = 3
 _MAX_DIGITS = 18
-_NAME = attrgetter("name")
 
 
 class HeldBall(NamedTuple):
@@ -108,9 +106,9 @@ def merged(
     names: Mapping[str, Sequence[str]], *, latest_first: bool = False
 ) -> list[HeldBall]:
     """Returns the balls with these names by folder, longest held first."""
-    balls = [HeldBall(folder, name) for folder in names for name in names[folder]]
-    balls.sort(key=_NAME, reverse=latest_first)
-    return balls
+    pairs = [(name, folder) for folder in names for name in names[folder]]
+    pairs.sort(reverse=latest_first)
+    return [HeldBall(folder, name) for name, folder in pairs]
 
 
 def latest_balls(names: Mapping[str, Sequence[str]], count: int) -> list[HeldBall]:

@@ -201,8 +201,8 @@ def _wrote_last(
         ids = (entry.id for entry in reversed(entries) if viewer.is_me(entry.agent))
         latest = max(latest, ulid.prefix(next(ids, "")))
     folders = {held.folder for held in own}
-    others = [held for held in passed if held.folder not in folders]
-    for held in _taken_part_in(reader, viewer, others):
+    of_others = [held for held in passed if held.folder not in folders]
+    for held in _taken_part_in(reader, viewer, of_others):
         if held.since <= latest:
             break
         if _is_passed_by(reader, viewer, held):

@@ -6,20 +6,21 @@ import os
 
 from wc_core import times
 from wc_core.errors import WcError
+from wc_core.index import decisions as recent
 from wc_core.search.mentions import Mentions
 from wc_core.status import holders
 from wc_core.status.files import UNKNOWN_ID
 from wc_core.threads.model import CLOSED, DECISION
 from wc_core.threads.revisions import revisions
 from wc_core.times import rfc3339
-from wc_core.ulid import prefix, timestamp_ms
+from wc_core.ulid import RANDOM_BITS, encode, prefix, timestamp_ms
 from wc_core.values import NamedTuple
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from wc_core.identity.viewer import Viewer
@@ -173,21 +174,42 @@ def decisions_since(
     reader: StoreReader, viewer: Viewer, since_ms: int, late: Callable[[], bool]
 ) -> tuple[NewDecision, ...]:
     """Returns what others decided since then, in its latest words, the latest first;
-    what was retracted is left out. Reads the logs that were written since."""
+    what was retracted is left out. Reads the logs that were written since; with an
+    index, those of them that may have such a decision."""
     decided: list[NewDecision] = []
-    for topic in reader.topics():
-        if late():
+    for topic, latest_id in _may_have_decided(reader, since_ms):
+        is_full = len(decided) == _MOST_DECISIONS
+        if late() or (is_full and "" < latest_id < decided[-1].id):
             break
-        if _is_written_since(reader.layout.log(topic), since_ms):
+        if _is_written_since(reader, topic, since_ms):
             decided += _decisions(reader, viewer, topic, since_ms)
-    decided.sort(key=lambda decision: decision.id, reverse=True)
-    return tuple(decided[:_MOST_DECISIONS])
+            decided.sort(key=lambda decision: decision.id, reverse=True)
+            del decided[_MOST_DECISIONS:]
+    return tuple(decided)
 
 
-def _is_written_since(log: str, since_ms: int) -> bool:
+def _may_have_decided(reader: StoreReader, since_ms: int) -> Iterable[tuple[str, str]]:
+    """Returns the threads that may have a decision since then, each with the id of its
+    latest one, empty where that is unknown: these first, then the latest."""
+    indexed = recent.load(reader.layout)
+    floor = encode(max(0, since_ms) << RANDOM_BITS)
+    if indexed is None or indexed.floor > floor:
+        return ((topic, "") for topic in reader.topics())
+    decided = [
+        (latest_id, topic)
+        for topic, latest_id in indexed.latest.items()
+        if latest_id >= floor and topic not in indexed.unindexed
+    ]
+    decided.sort(reverse=True)
+    unknown = ((topic, "") for topic in sorted(indexed.unindexed))
+    return (*unknown, *((topic, latest_id) for latest_id, topic in decided))
+
+
+def _is_written_since(reader: StoreReader, topic: str, since_ms: int) -> bool:
     try:
+        log = reader.layout.log(topic)
         return os.lstat(log).st_mtime_ns // 1_000_000 >= since_ms
-    except OSError:
+    except (OSError, WcError):
         return False
 
 

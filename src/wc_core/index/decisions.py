@@ -1,0 +1,103 @@
+"""The part of the index that has the decisions of the last days, for the brief.
+
+Keys of files, which say that a part of the index is true, take three system calls for
+each thread; a brief cannot afford them. So wc leaves a trace of each thread that it
+wrote to, until this file has its decisions: the marker of a thread that is not settled,
+then an empty file in ``settled``, then a line in ``behind``. Each is made before the
+one before it is removed, so who reads them in this order misses none.
+
+The file is UTF-8 text. Its first line is `HEADER` and a ULID: every decision that was
+made later, in the logs that were indexed, has a line with its id and its topic, a tab
+between them. What was retracted may be among them: a log has the last word. The last
+line has ``=`` and the CRC-32 of what is before it, and so has that of ``behind``.
+"""
+
+from __future__ import annotations
+
+from binascii import crc32
+
+from wc_core.errors import WcError
+from wc_core.files import names_in, read_plain
+from wc_core.layout import topic_of
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from wc_core.layout import Layout
+
+HEADER = "watercooler decisions 1"
+# A brief asks for a week at most.
+KEPT_MS = 8 * 24 * 3600 * 1000
+_MAX_BYTES = 1 << 26
+
+
+class RecentDecisions(NamedTuple):
+    """The latest decision of each thread that has one after the ULID ``floor``, and the
+    threads that are still ``unindexed``."""
+
+    floor: str
+    latest: Mapping[str, str]
+    unindexed: frozenset[str]
+
+
+def load(layout: Layout) -> RecentDecisions | None:
+    """Returns the decisions of the last days; ``None`` if they are not in the index, or
+    if a part of it is missing or damaged."""
+    try:
+        # In this order, in which threads pass from one to the next.
+        unindexed = set(topics_in(layout, layout.unsettled))
+        unindexed.update(topics_in(layout, layout.index_settled))
+        behind = load_behind(layout)
+    except WcError:
+        return None
+    lines = _lines(layout, layout.recent_decisions)
+    if behind is None or not lines:
+        return None
+    version, _, floor = lines[0].rpartition(" ")
+    if version != HEADER:
+        return None
+    latest: dict[str, str] = {}
+    for line in lines[1:]:
+        entry_id, _, topic = line.partition("\t")
+        latest[topic] = max(entry_id, latest.get(topic, ""))
+    return RecentDecisions(floor, latest, frozenset(unindexed | behind))
+
+
+def topics_in(layout: Layout, folder: str) -> list[str]:
+    """Returns the topics that files are named after. Raises StorageError and
+    CorruptError."""
+    return [topic_of(name) for name in names_in(folder, layout.root)]
+
+
+def load_behind(layout: Layout) -> frozenset[str] | None:
+    """Returns the topics in the file ``behind``; ``None`` if it is missing or
+    damaged."""
+    lines = _lines(layout, layout.index_behind)
+    return None if lines is None else frozenset(lines)
+
+
+def render(floor: str, decisions: Iterable[tuple[str, str]]) -> bytes:
+    """Returns the bytes of the file for decisions: the id and the topic of each."""
+    lines = (f"{entry_id}\t{topic}" for entry_id, topic in decisions)
+    return render_lines((f"{HEADER} {floor}", *lines))
+
+
+def render_lines(lines: Iterable[str]) -> bytes:
+    """Returns lines with their checksum."""
+    text = "".join(f"{line}\n" for line in lines)
+    data = text.encode(errors="surrogatepass")
+    return data + b"=%d\n" % crc32(data)
+
+
+def _lines(layout: Layout, path: str) -> list[str] | None:
+    """The lines of a file; ``None`` if it is missing or its checksum is wrong."""
+    try:
+        data = read_plain(path, layout.root, _MAX_BYTES) or b""
+    except OSError:
+        return None
+    end = data.rfind(b"\n=") + 1
+    if data[end:] != b"=%d\n" % crc32(data[:end]):
+        return None
+    return data[:end].decode(errors="surrogatepass").split("\n")[:-1]
