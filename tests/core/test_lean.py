@@ -7,6 +7,7 @@ import functools
 import hashlib
 import json
 import re
+import signal
 import subprocess
 import sys
 from types import MappingProxyType
@@ -22,6 +23,7 @@ from wc_core.lean import functools as lean_functools
 from wc_core.lean import hashlib as lean_hashlib
 from wc_core.lean import json as lean_json
 from wc_core.lean import re as lean_re
+from wc_core.lean import signal as lean_signal
 from wc_core.lean import types as lean_types
 
 if TYPE_CHECKING:
@@ -262,3 +264,21 @@ def test_each_says_what_it_is_for() -> None:
         lean_types,
     ):
         assert module.__doc__
+
+
+@pytest.mark.parametrize("name", sorted({*lean_signal.__all__} - {"signal"}))
+def test_signals_are_those_of_the_library(name: str) -> None:
+    assert getattr(lean_signal, name) == getattr(signal, name)
+
+
+def test_a_signal_is_handled_as_with_the_library() -> None:
+    received: list[int] = []
+    before = lean_signal.signal(
+        lean_signal.SIGALRM, lambda number, _: received.append(number)
+    )
+    try:
+        signal.raise_signal(signal.SIGALRM)
+    finally:
+        lean_signal.signal(lean_signal.SIGALRM, before)
+    assert received == [signal.SIGALRM]
+    assert signal.getsignal(signal.SIGALRM) == before

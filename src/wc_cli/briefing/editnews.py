@@ -6,13 +6,11 @@ from __future__ import annotations
 
 from wc_cli import spawn
 from wc_cli.briefing import gather, sessions
-from wc_cli.clock import now_ms
 from wc_core.errors import WcError
 from wc_core.layout import Layout
 from wc_core.lean import contextlib
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
-from wc_core.views.conflicts import load_conflicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,10 +39,10 @@ def conflict_news(context: Context, told_keys: frozenset[str]) -> ConflictNews:
 
 def kept_news(context: Context, told_keys: frozenset[str]) -> ConflictNews:
     """The same, without computing the radar again."""
-    layout, repository = Layout(context.place.root), context.place.repository
+    repository = context.place.repository
     if repository is None or not repository.top:
         return ConflictNews()
-    conflicts = load_conflicts(layout, repository, now_ms())
+    conflicts = gather.conflicts(context)
     lines = [_line(conflict) for conflict in conflicts if conflict.keys - told_keys]
     keys = {key for conflict in conflicts for key in conflict.keys}
     for overlap in gather.overlaps(context):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from wc_core.git.freshness import Standing
     from wc_core.views.activity import Overlap
     from wc_core.views.brief import Brief
+    from wc_core.views.conflicts import Conflict
 
 # Milliseconds that a brief may take; what is gathered by then is shown.
 LIMIT_MS = 200
@@ -45,7 +46,6 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     from wc_core.status.places import Surroundings, worktree_places
     from wc_core.views.brief import Brief, BriefQuery
     from wc_core.views.brief import brief as make_brief
-    from wc_core.views.conflicts import load_conflicts
 
     reader = context.reader  # first: it checks out what is only fetched
     place, viewer = context.place, context.viewer
@@ -55,12 +55,21 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
         worktree_places(place.repository), viewer.identity.name, viewer.directory
     )
     query = BriefQuery(reader, viewer, context.settings, surroundings, now_ms(), late)
-    conflicts = load_conflicts(reader.layout, place.repository, query.now_ms)
     if recent.load(reader.layout) is None:
         context.note_unindexed(len(reader.topics()))
     return make_brief(query, _notes(context))._replace(
-        conflicts=conflicts, overlaps=overlaps(context), now_ms=query.now_ms
+        conflicts=conflicts(context), overlaps=overlaps(context), now_ms=query.now_ms
     )
+
+
+def conflicts(context: Context) -> tuple[Conflict, ...]:
+    """Returns what the current worktree will conflict with, as far as is known."""
+    layout = Layout(context.place.root)
+    if not os.path.exists(layout.radar):
+        return ()
+    from wc_core.views.conflicts import load_conflicts  # 1 ms, for several worktrees
+
+    return load_conflicts(layout, context.place.repository, now_ms())
 
 
 def overlaps(context: Context) -> tuple[Overlap, ...]:

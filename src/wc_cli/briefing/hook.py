@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import sys
 import time
 
@@ -24,6 +23,7 @@ from wc_cli.output import remark, say
 from wc_core.errors import ClaimedError, WcError
 from wc_core.identity.resolve import Asked
 from wc_core.layout import Layout
+from wc_core.lean import signal
 from wc_core.lean.contextlib import contextmanager, suppress
 from wc_core.text import defused
 
@@ -305,7 +305,7 @@ def _start(
 def _name_of_command(context: Context, client: str) -> Iterator[Callable[[], str]]:
     """What to tell an agent whose shell does not find our command as ``wc``, which is
     looked up meanwhile."""
-    from wc_cli.briefing import shellnames  # 9 ms, only when a session starts
+    from wc_cli.briefing import shellnames  # 1 ms, only when a session starts
 
     # Half of the time: what is late must not cost the brief.
     until = time.monotonic() + limit_ms(context) / 2000

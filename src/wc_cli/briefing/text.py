@@ -13,7 +13,6 @@ from wc_core.text import defused, one_line
 from wc_core.threads.model import STATUSES, holder_text
 from wc_core.times import age_text, ago, seconds_between
 from wc_core.views.brief import LIMITS, Brief, BriefItem, BriefSection
-from wc_core.views.conflicts import file_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -183,7 +182,7 @@ def _conflict(conflict: Conflict) -> Iterator[str]:
     if conflict.label != conflict.name:
         facts.append(quoted(conflict.label))
     yield f"- {' · '.join((*facts, f'seen {age}'))}"
-    yield from (f"  > {file_text(file)}" for file in conflict.files[:_MAX_FILES])
+    yield from (f"  > {file}" for file in conflict.file_texts[:_MAX_FILES])
     hidden = len(conflict.files) - _MAX_FILES
     if hidden > 0:
         yield f"  and {counted(hidden, 'more file')}"

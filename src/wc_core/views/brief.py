@@ -12,7 +12,6 @@ from wc_core.files import read_from, size_of
 from wc_core.guidance import for_brief
 from wc_core.layout import safe_name
 from wc_core.names import parse
-from wc_core.planning.linkfiles import freed_text
 from wc_core.status import holders
 from wc_core.status.files import FREE_FOLDER, file_name, holder_key
 from wc_core.status.visits import last_visit_ms
@@ -322,9 +321,15 @@ def _item_of_snapshot(query: BriefQuery, snapshot: Snapshot) -> BriefItem:
         here=query.surroundings.has(state),
         stale=history.is_stale(state, query.now_ms),
         next=_is_next(query, state),
-        freed=freed_text(query.reader, state) if state.links else "",
+        freed=_freed(query.reader, state) if state.links else "",
         passed=_passed(query, state),
     )
+
+
+def _freed(reader: StoreReader, state: State) -> str:
+    from wc_core.planning.linkfiles import freed_text  # 2 ms, for threads with links
+
+    return freed_text(reader, state)
 
 
 def _passed(query: BriefQuery, state: State) -> PassState | None:

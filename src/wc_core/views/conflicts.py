@@ -60,9 +60,14 @@ class Conflict(NamedTuple):
         name = self.name if self.label == self.name else f"{self.name} ({self.label})"
         return f"with {name}: {self.files_text(limit)}"
 
+    @property
+    def file_texts(self) -> tuple[str, ...]:
+        """Each of the files, and where it will conflict."""
+        return tuple(map(file_text, self.files))
+
     def files_text(self, limit: int) -> str:
         """At most ``limit`` of the files, and how many more there are."""
-        files = "; ".join(file_text(file) for file in self.files[:limit])
+        files = "; ".join(self.file_texts[:limit])
         hidden = len(self.files) - limit
         return f"{files}; and {counted(hidden, 'more file')}" if hidden > 0 else files
 

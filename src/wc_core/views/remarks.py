@@ -1,13 +1,11 @@
-"""Open questions as the one who is asked sees them, and what was decided."""
+"""Open questions as the one who is asked sees them, and what others decided."""
 
 from __future__ import annotations
 
 import os
 
-from wc_core import times
 from wc_core.errors import WcError
 from wc_core.index import decisions as recent
-from wc_core.search.mentions import Mentions
 from wc_core.status import holders
 from wc_core.status.files import UNKNOWN_ID
 from wc_core.threads.model import CLOSED, DECISION
@@ -15,8 +13,6 @@ from wc_core.threads.revisions import revisions
 from wc_core.times import rfc3339
 from wc_core.ulid import RANDOM_BITS, encode, prefix, timestamp_ms
 from wc_core.values import NamedTuple
-from wc_core.views.rows import Filter
-from wc_core.views.search import Question, search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +22,6 @@ if TYPE_CHECKING:
     from wc_core.identity.viewer import Viewer
     from wc_core.status.holders import HeldBall
     from wc_core.threads.reader import StoreReader
-    from wc_core.views.overview import Overview
-    from wc_core.views.search import Engine, Hit
 
 # How many new decisions a brief shows.
 _MOST_DECISIONS = 6
@@ -104,49 +98,6 @@ def asked_question(
             texts = (question.id, question.asker, question.title)
             return AskedQuestion(snapshot.name, *texts, at_ms)
     return None
-
-
-class DecisionPage(NamedTuple):
-    """Decisions, the latest first; ``more`` were left out. ``unreadable`` are threads
-    that could not be read."""
-
-    hits: tuple[Hit, ...] = ()
-    more: int = 0
-    unreadable: tuple[str, ...] = ()
-
-    def to_json(self, store: str) -> dict[str, Any]:
-        """Returns the decisions shape: entries, each with its topic."""
-        decisions = [{"topic": hit.name, **hit.numbered.to_json()} for hit in self.hits]
-        fields: dict[str, Any] = {"store": store, "decisions": decisions}
-        if self.more:
-            fields |= {"truncated": True, "more": self.more}
-        if self.unreadable:
-            fields["unreadable"] = list(self.unreadable)
-        return fields
-
-
-class DecisionQuery(NamedTuple):
-    """Which decisions: of one thread or (empty) of all, at most ``limit`` (0: all).
-    ``since`` is a time, an age or an entry's id (see `times.since_id`), or empty."""
-
-    topic: str = ""
-    since: str = ""
-    limit: int = 0
-
-
-def decisions(
-    engine: Engine, overview: Overview, query: DecisionQuery, now_ms: int
-) -> DecisionPage:
-    """Returns the entries of kind ``decision``, and those of earlier versions and other
-    tools with that type, in their latest words; retracted ones are left out. Raises
-    InvalidInputError for an invalid ``since``."""
-    floor = times.since_id(query.since, now_ms) if query.since else ""
-    topics = frozenset({query.topic}) if query.topic else None
-    question = Question("", Filter(topics=topics), about=Mentions(kind=DECISION))
-    hits = search(engine, overview, question)
-    fitting = [hit for hit in hits.hits if hit.numbered.entry.id > floor]
-    chosen = fitting[: query.limit or None]
-    return DecisionPage(tuple(chosen), len(fitting) - len(chosen), hits.unreadable)
 
 
 class NewDecision(NamedTuple):

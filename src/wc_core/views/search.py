@@ -10,10 +10,12 @@ from __future__ import annotations
 from wc_core.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.search import words
 from wc_core.search.mentions import Mentions, recorded
-from wc_core.times import utc
+from wc_core.threads.model import DECISION
+from wc_core.times import since_id, utc
 from wc_core.values import NamedTuple
 from wc_core.views.entries import numbered
 from wc_core.views.overview import cursor_of, cursor_parts
+from wc_core.views.rows import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
     from wc_core.views.entries import Numbered
     from wc_core.views.overview import Overview
-    from wc_core.views.rows import Filter
 
     class Engine(Protocol):
         """Knows which entries match, and what they contain."""
@@ -365,3 +366,46 @@ class Scan:
     def entry(self, match: Match) -> Numbered:
         """Returns the entry as it was read."""
         return self._entries[match.topic, match.id]
+
+
+class DecisionPage(NamedTuple):
+    """Decisions, the latest first; ``more`` were left out. ``unreadable`` are threads
+    that could not be read."""
+
+    hits: tuple[Hit, ...] = ()
+    more: int = 0
+    unreadable: tuple[str, ...] = ()
+
+    def to_json(self, store: str) -> dict[str, Any]:
+        """Returns the decisions shape: entries, each with its topic."""
+        decisions = [{"topic": hit.name, **hit.numbered.to_json()} for hit in self.hits]
+        fields: dict[str, Any] = {"store": store, "decisions": decisions}
+        if self.more:
+            fields |= {"truncated": True, "more": self.more}
+        if self.unreadable:
+            fields["unreadable"] = list(self.unreadable)
+        return fields
+
+
+class DecisionQuery(NamedTuple):
+    """Which decisions: of one thread or (empty) of all, at most ``limit`` (0: all).
+    ``since`` is a time, an age or an entry's id (see `since_id`), or empty."""
+
+    topic: str = ""
+    since: str = ""
+    limit: int = 0
+
+
+def decisions(
+    engine: Engine, overview: Overview, query: DecisionQuery, now_ms: int
+) -> DecisionPage:
+    """Returns the entries of kind ``decision``, and those of earlier versions and other
+    tools with that type, in their latest words; retracted ones are left out. Raises
+    InvalidInputError for an invalid ``since``."""
+    floor = since_id(query.since, now_ms) if query.since else ""
+    topics = frozenset({query.topic}) if query.topic else None
+    question = Question("", Filter(topics=topics), about=Mentions(kind=DECISION))
+    hits = search(engine, overview, question)
+    fitting = [hit for hit in hits.hits if hit.numbered.entry.id > floor]
+    chosen = fitting[: query.limit or None]
+    return DecisionPage(tuple(chosen), len(fitting) - len(chosen), hits.unreadable)

@@ -1,0 +1,56 @@
+"""Asks a login shell which programs it starts: its profile may set PATH anew."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# Marked, because profiles print whatever they like.
+_MARK = "watercooler:"
+_SHELLS = frozenset({"bash", "zsh", "sh", "dash", "ksh"})
+
+
+class LoginShell:
+    """A login shell that looks for programs while we do something else."""
+
+    def __init__(self, env: Mapping[str, str], programs: Sequence[str]) -> None:
+        """Raises OSError if there is no such shell."""
+        self._programs = programs
+        question = "; ".join(
+            f'printf "%s\\n" "{_MARK}{name}=$(command -v {name})"' for name in programs
+        )
+        chosen = env.get("SHELL", "")
+        shell = chosen if os.path.basename(chosen) in _SHELLS else "bash"
+        self._process = subprocess.Popen(  # noqa: S603 - fixed words, the user's shell
+            [shell, "-lc", question],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(env),
+            start_new_session=True,
+        )
+
+    def paths(self, seconds: float) -> Mapping[str, str] | None:
+        """Returns the path of each program, empty for none; ``None`` if the shell
+        takes longer."""
+        try:
+            out, _ = self._process.communicate(timeout=max(seconds, 0.0))
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            self.end()
+        lines = os.fsdecode(out).splitlines()
+        pairs = (line.removeprefix(_MARK).partition("=") for line in lines)
+        all_paths = {name: path for name, _, path in pairs if name in self._programs}
+        return all_paths if len(all_paths) == len(self._programs) else None
+
+    def end(self) -> None:
+        """End the shell, and what its profile started, if it still runs."""
+        with self._process:
+            if self._process.poll() is None:
+                os.killpg(self._process.pid, signal.SIGKILL)

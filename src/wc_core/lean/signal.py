@@ -1,0 +1,11 @@
+"""Signals and the timer, without `enum`, with which `signal` gives numbers names."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from signal import ITIMER_REAL, SIGALRM, setitimer, signal
+else:
+    from _signal import ITIMER_REAL, SIGALRM, setitimer, signal
+
+__all__ = ["ITIMER_REAL", "SIGALRM", "setitimer", "signal"]
