@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,6 +87,31 @@ def weight(report: str) -> float:
     """The megabytes that WEIGH reported."""
     unit = 1 if sys.platform == "darwin" else 1024
     return int(Path(report).read_text(encoding="utf-8")) * unit / 1e6
+
+
+def first_page(process: Process) -> float:
+    """Serve the page; the time from its address to all of what that address shows."""
+    server = subprocess.Popen(
+        process.words,
+        cwd=process.folder,
+        env=process.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert server.stdout is not None
+        address = server.stdout.readline().decode().strip()
+        # No proxy stands between a browser and this machine.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        start = time.perf_counter()
+        with opener.open(address, timeout=ANSWER_SECONDS) as answer:
+            answer.read()
+        return time.perf_counter() - start
+    except (OSError, ValueError) as error:
+        raise BenchError(f"the page cannot be had: {error}") from error
+    finally:
+        server.terminate()
+        server.communicate()
 
 
 class Server:

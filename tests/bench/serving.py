@@ -17,7 +17,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.bench.processes import BenchError, Server
+from tests.bench.processes import BenchError, Server, first_page
 from tests.bench.scratch import FIRST
 from tests.bench.table import (
     Goal,
@@ -147,6 +147,7 @@ class Subject:
             Row("first search_threads", lives.of("searched")),
             Row("search index whole", lives.of("whole"), goal=soon, unit="s"),
             Row("wc-observe: memory", lives.of("memory"), MEMORY, memory, unit="MB"),
+            Row("wc-observe web: first board", self._board, goal=at_most(600)),
         ]
         return [
             Row("wc-observe: initialize", starts.of("initialize"), goal=at_most(200)),
@@ -168,6 +169,11 @@ class Subject:
             whole = server.age() - start
         once = {"listed": listed, "searched": searched, "whole": whole}
         return once | {"memory": memory[0]}
+
+    def _board(self) -> float:
+        """From the address that is printed to the whole page that it shows."""
+        words = (OURS, "web", "--port", "0")
+        return first_page(self._scratch.process(*words, folder=self._folder))
 
     # --- calls ---------------------------------------------------------------
 

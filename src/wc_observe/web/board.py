@@ -94,6 +94,8 @@ def board_page(
 def rows_with_words(rows: list[ThreadRow], words: str) -> list[ThreadRow]:
     """Returns the rows that have every word in their topic, title or holder, and every
     ``+tag`` among their tags."""
+    if not words.strip():
+        return rows
     return [
         row
         for row in rows
