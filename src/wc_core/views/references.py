@@ -45,13 +45,13 @@ _NO_FILES = frozenset(
 # Each pattern begins with something rare: most characters of a text are passed over
 # at the speed of C. What stands before a match is looked at afterwards.
 _FILE_END = rf"(?:\.(?:{_ENDINGS})|{_WHOLE_NAMES})(?![\w/@+-]|\.\w)"
-_NUMBER = r"(?<=[#!/ RrsSt])[1-9]\d{0,6}(?![\w-]|\.\d)"
+_NUMBER = r"[1-9]\d{0,6}(?![\w-]|\.\d)"
+_ENDS_BEFORE_NUMBER = frozenset("#!/ RrsSt")
 _BEFORE_NUMBER = r"(?i)(?:(?<![\w&/#!])[#!]|\bprs? ?#?|/pull/|\bpull request #?)$"
 _BEFORE_LENGTH = len(" pull request #")
-_COMMIT = (
-    r"(?<![\w#./@-])(?=\d*[a-f])(?=[a-f]*\d)"
-    r"(?:[0-9a-f]{7,16}|[0-9a-f]{40})(?![\w-]|\.\w)"
-)
+_COMMIT = r"[0-9a-f]{7,40}(?![\w-]|\.\w)"
+_SHORTENED, _WHOLE = 16, 40  # digits
+_NOT_BEFORE_COMMIT = frozenset("_#./@-")
 _IN_PATHS = frozenset("_.@+-/")
 
 
@@ -145,7 +145,8 @@ def prs_in(text: str) -> list[int]:
     numbers = (
         int(match[0])
         for match in re.finditer(_NUMBER, text)
-        if re.search(
+        if text[match.start() - 1] in _ENDS_BEFORE_NUMBER
+        and re.search(
             _BEFORE_NUMBER,
             text[max(0, match.start() - _BEFORE_LENGTH) : match.start()],
         )
@@ -154,7 +155,17 @@ def prs_in(text: str) -> list[int]:
 
 
 def _commits(text: str) -> list[str]:
-    return _first(match[0] for match in re.finditer(_COMMIT, text))
+    matches = re.finditer(_COMMIT, text)
+    return _first(match[0] for match in matches if _is_commit(text, match))
+
+
+def _is_commit(text: str, match: re.Match[str]) -> bool:
+    """Whether hexadecimal digits are those of a commit: some letters, some not, and
+    nothing before them that makes them part of something else."""
+    digits, before = match[0], text[max(0, match.start() - 1) : match.start()]
+    is_part = before.isalnum() or before in _NOT_BEFORE_COMMIT
+    has_length = len(digits) <= _SHORTENED or len(digits) == _WHOLE
+    return has_length and not (is_part or digits.isalpha() or digits.isdecimal())
 
 
 def _first(values: Iterable[_T]) -> list[_T]:

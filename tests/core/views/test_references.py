@@ -40,9 +40,16 @@ PRS = {
     "see #12, PR 7, PRs 8": (12, 7, 8),
     "!4 and https://github.com/o/r/pull/99": (4, 99),
     "Pull request #8, pull request 9, PR#10, pr11": (8, 9, 10, 11),
+    "7 at the start, and a number alone 12": (),
+    "PR 12345678 #12345678 #1234567": (1234567,),
     "a#6 #7-intro #0 #1.5 sprs 12 12 &#39; ##3": (),
 }
 COMMITS = {
+    "abcdef1 at the start, at the end 0000abc": ("abcdef1", "0000abc"),
+    "é1234abc x1234abc _1234abc @1234abc 1234abcé 1234abc-x 1234abc.x": (),
+    "0123456789abcdef 0123456789abcdef0 0123456789abcdef01234567890": (
+        "0123456789abcdef",
+    ),
     "since 3f2a1b9, reverts 3f2a1b9c0": ("3f2a1b9c0",),
     "0123456789abcdef0123456789abcdef01234567": (
         "0123456789abcdef0123456789abcdef01234567",
