@@ -107,6 +107,7 @@ EXAMPLES = {
         "wc gate check",
     ),
     "inbox": ("wc inbox", "wc inbox --not app --json"),
+    "digest": ("wc digest", "wc digest --since 3d --branch fix/password --json"),
     "enrich": ("wc enrich --dry-run", "wc enrich login --limit 20"),
     "notify": ("wc notify", "wc notify --json"),
     "wrap": ("wc wrap --handoff 'Claude Code' --note 'The docs are missing'",),

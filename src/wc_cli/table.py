@@ -69,6 +69,7 @@ COMMANDS: dict[str, Command] = {
     "search": Command("commands.reading.searching:search", READING, agents=True),
     "decisions": Command("commands.remarks.decisions:decisions", READING, agents=True),
     "updates": Command("commands.reading.searching:updates", READING, agents=True),
+    "digest": Command("commands.reading.digesting:show_digest", READING, agents=True),
     "log": Command("commands.log:log", READING, agents=True),
     "stats": Command("commands.stats:show_stats", READING, agents=True),
     "timeline": Command("commands.timeline:show_timeline", READING),

@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from wc_core.errors import InvalidInputError
 from wc_core.lean.functools import cache
-from wc_core.phrases import counted
+from wc_core.phrases import counted, quoted
 from wc_core.planning.checklists import lines as item_lines
 from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
@@ -27,15 +27,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from wc_core.phrases import Table
+    from wc_core.summaries.choosing import Summary
     from wc_core.threads.codec import Damage
     from wc_core.threads.excerpts.sealed import Excerpt
     from wc_core.threads.linerefs import LineRef
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import Thread
     from wc_core.views.entries import Numbered
+    from wc_core.views.news.digest import News
     from wc_core.views.rows import ThreadRow
     from wc_core.views.search import Hit
-    from wc_core.views.updates import News
 
 _BOLD, _DIM, _YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
@@ -290,6 +291,19 @@ def entry_text(numbered: Numbered, style: Style) -> str:
     return "\n".join(lines)
 
 
+def summary_text(numbered: Numbered, summary: Summary, style: Style) -> str:
+    """Returns an entry as two lines: who says what to whom, and its summary."""
+    item = numbered.entry
+    ball = ""
+    if item.ball is not None:
+        ball = style(f" → {one_line(holder_text(item.ball.holder))}", _YELLOW)
+    facts = (f"#{numbered.idx}", item.agent or "?", wording.kind_text(item))
+    about = style(" · ".join(one_line(fact) for fact in facts if fact), _DIM)
+    mark = style(_mark(numbered), _DIM)
+    line = f"{about}: {style(one_line(item.title), _BOLD)}{mark}{ball}"
+    return f"{line}\n    {one_line(summary.text)}" if summary.text else line
+
+
 def _quotation(reference: LineRef, style: Style) -> list[str]:
     """Returns the lines of a file that an entry is about, those around them dimmed."""
     quoted = reference.numbered_quote()
@@ -327,17 +341,29 @@ def hit_text(hit: Hit, style: Style) -> str:
 
 
 def news_text(news: News, style: Style) -> str:
-    """Returns a thread in a digest: whose move it is, how much is new, the last
-    title."""
-    row, newest = news.row, news.last
-    place = style(one_line(row.name), _BOLD)
-    ball = style(f"ball: {one_line(holder_text(row.ball))}", _YELLOW)
-    authors = ", ".join(one_line(author) for author in news.authors)
+    """Returns what happened in a thread: its title; what became of it and who wrote;
+    what was decided; and what the last of the new entries say."""
+    row = news.row
+    name = one_line(row.name)
+    authors = ", ".join(one_line(author or "?") for author in news.authors)
     count = counted(news.new, "entry", "entries")
-    return (
-        f"{place} {one_line(row.title)} · {one_line(row.status)} · {ball}\n"
-        f"    {count} by {authors}, the last: {one_line(newest.entry.title)}"
-    )
+    facts = " · ".join([*map(one_line, news.changes()), f"{count} by {authors}"])
+    lines = [f"{style(name, _BOLD)} {one_line(row.title)}", style(facts, _DIM)]
+    for item in news.decisions:
+        decision = one_line(item.entry.title)
+        lines.append(f"{style('decided:', _YELLOW)} {decision}")
+    for entry, summary in news.summaries:
+        author = style(f"#{entry.idx} {one_line(entry.entry.agent or '?')}:", _DIM)
+        texts = filter(None, (one_line(entry.entry.title), one_line(summary.text)))
+        lines.append(f"{author} {': '.join(texts)}")
+    if earlier := news.texts - len(news.summaries):
+        lines.append(style(f"and {earlier} before: {_summaries_command(news)}", _DIM))
+    return "\n    ".join(lines)
+
+
+def _summaries_command(news: News) -> str:
+    first = news.first.idx
+    return f"wc read {quoted(one_line(news.row.name))} --from {first} --summary-only"
 
 
 def update_line(topic: str, numbered: Numbered, style: Style) -> str:

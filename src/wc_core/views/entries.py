@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from wc_core.errors import NotFoundError
 from wc_core.planning import checklists
+from wc_core.text import clean
 from wc_core.threads import model, revisions
 from wc_core.threads.entryfields import link_fields
 from wc_core.threads.gates import change_fields
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.identity.viewer import Viewer
+    from wc_core.summaries.choosing import Summary
     from wc_core.threads.cursors import Cursor
     from wc_core.threads.excerpts.sealed import Excerpt
     from wc_core.threads.model import Entry
@@ -100,6 +102,12 @@ class Numbered(NamedTuple):
         }
         fields |= {name: value for name, value in optional.items() if value}
         return fields
+
+    def to_summary_json(self, summary: Summary) -> dict[str, Any]:
+        """Returns the entry with a summary of its body and the length of that."""
+        fields = self.to_json("") | summary.to_json()
+        del fields["body"]
+        return fields | {"body_length": len(clean(self.entry.body))}
 
 
 def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:

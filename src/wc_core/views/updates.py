@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.index.entries import IndexedEntry
+    from wc_core.threads.reader import Thread
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
     from wc_core.views.search import Engine
@@ -47,73 +48,6 @@ class Updates(NamedTuple):
         if self.unreadable:
             result["unreadable"] = list(self.unreadable)
         return result
-
-
-class News(NamedTuple):
-    """What happened in a thread: its current row, how many entries were added, who
-    wrote them, and the last one."""
-
-    row: ThreadRow
-    new: int
-    authors: tuple[str, ...]
-    last: Numbered
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the thread in the digest shape."""
-        last = self.last.to_json()
-        del last["body"]
-        fields = {"entries": self.new, "authors": list(self.authors), "last": last}
-        return self.row.to_json() | fields
-
-
-class Digest(NamedTuple):
-    """Threads with entries since a moment, latest move first; ``more`` were left
-    out."""
-
-    threads: tuple[News, ...]
-    more: int = 0
-    unreadable: tuple[str, ...] = ()
-
-    def to_json(self, store: str) -> dict[str, Any]:
-        """Returns the digest shape."""
-        result: dict[str, Any] = {
-            "store": store,
-            "threads": [news.to_json() for news in self.threads],
-        }
-        if self.more:
-            result |= {"truncated": True, "more": self.more}
-        if self.unreadable:
-            result["unreadable"] = list(self.unreadable)
-        return result
-
-
-def digest(
-    overview: Overview, since: str, now_ms: int, limit: int = 0, *, branch: str = ""
-) -> Digest:
-    """Returns at most ``limit`` (0: all) threads with entries after ``since``, which is
-    as for `updates`; of a ``branch``, only the entries written on it count.
-
-    Raises InvalidInputError for an invalid ``since``.
-    """
-    floor = times.since_id(since, now_ms)
-    rows = overview.rows()
-    moved = iter([row for row in rows if not row.last_id or row.last_id > floor])
-    news: list[News] = []
-    unreadable: list[str] = []
-    for row in moved:
-        new = _new(overview, row, floor, branch)
-        if new is None:
-            unreadable.append(row.topic)
-        elif new:
-            authors = dict.fromkeys(item.entry.agent for item in new)
-            news.append(News(row, len(new), tuple(authors), new[-1]))
-        if limit and len(news) >= limit and not branch:
-            break  # the latest moves come first: no other log has to be read
-    unvisited = [*moved]
-    unreadable += [row.topic for row in unvisited if row.damaged and not row.last_id]
-    visible = news[:limit] if limit else news
-    hidden = sum(row.last_id > floor for row in unvisited) + len(news) - len(visible)
-    return Digest(tuple(visible), hidden, tuple(unreadable))
 
 
 def updates(
@@ -206,12 +140,18 @@ def _new(
     """Returns the entries of a thread written or corrected after ``floor``, on
     ``branch`` if that is not empty; ``None`` if the thread cannot be read."""
     try:
-        everything = numbered(overview.reader.thread(row.topic))
+        thread = overview.reader.thread(row.topic)
     except WcError:
         return None
+    return entries_since(thread, floor, branch)
+
+
+def entries_since(thread: Thread, floor: str, branch: str = "") -> list[Numbered]:
+    """Returns the entries of a thread that were written or corrected after the id
+    ``floor``, on ``branch`` if that is not empty."""
     return [
         item
-        for item in everything
+        for item in numbered(thread)
         if item.changed_id > floor and is_written_on(item.entry, branch)
     ]
 

@@ -9,6 +9,8 @@ from wc_core.planning.checklists import lines as item_lines
 from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
 from wc_core.search.mentions import is_of_kind, is_written_on
+from wc_core.summaries.choosing import NO_SUMMARY, Summary, summary_of
+from wc_core.summaries.kept import NOTHING_KEPT, read_kept
 from wc_core.text import clean, one_line, whole_number
 from wc_core.threads.model import holder_text
 from wc_core.threads.reviews import outcome_text
@@ -87,7 +89,7 @@ class ShownEntry(NamedTuple):
     """An entry and the part of its body that is shown.
 
     ``length`` is the length of the whole body, and ``start`` is where the shown part
-    begins. ``heading`` means that no body was asked for.
+    begins. ``heading`` means that no body was asked for; ``summary`` stands for it.
     """
 
     numbered: Numbered
@@ -95,6 +97,7 @@ class ShownEntry(NamedTuple):
     length: int
     start: int = 0
     heading: bool = False
+    summary: Summary = NO_SUMMARY
 
     @property
     def end(self) -> int:
@@ -109,11 +112,10 @@ class ShownEntry(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Returns the entry of the read shape. If the body is cut or left out, its
         length is included."""
-        fields = self.numbered.to_json(self.body)
         if self.heading:
-            del fields["body"]
-            fields["body_length"] = self.length
-        elif self.is_cut:
+            return self.numbered.to_summary_json(self.summary)
+        fields = self.numbered.to_json(self.body)
+        if self.is_cut:
             fields |= {"body_truncated": True, "body_length": self.length}
         return fields
 
@@ -165,13 +167,20 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
         if numbered.idx >= start and is_written_on(numbered.entry, branch)
         if is_of_kind(numbered.entry, span.kind)
     ]
+    kept = NOTHING_KEPT
+    if span.headings:
+        kept = read_kept(store.reader.layout, thread.state.topic)
     chosen: list[ShownEntry] = []
     used = 0
     for numbered in matching[: span.limit]:
         body = clean(numbered.entry.body)
-        visible = "" if span.headings else _cut_body(body, span.body)
-        entry = ShownEntry(numbered, visible, len(body), heading=span.headings)
-        used += len(entry.body) + len(numbered.entry.title) + _ENTRY_FRAME
+        if span.headings:
+            summary = summary_of(numbered.entry, kept)
+            entry = ShownEntry(numbered, "", len(body), 0, True, summary)
+        else:
+            entry = ShownEntry(numbered, _cut_body(body, span.body), len(body))
+        shown_length = len(entry.body) + len(entry.summary.text)
+        used += shown_length + len(numbered.entry.title) + _ENTRY_FRAME
         if chosen and used > span.whole:
             break
         chosen.append(entry)
@@ -252,7 +261,7 @@ def _thread_lines(store: OpenStore, thread: Thread) -> str:
 
 
 def _heading_lines(shown_entry: ShownEntry) -> str:
-    """Returns an entry on one line, followed by its author's summary."""
+    """Returns an entry on one line, followed by its summary."""
     entry = shown_entry.numbered.entry
     facts = [
         f"- {shown_entry.numbered.idx}",
@@ -266,7 +275,8 @@ def _heading_lines(shown_entry: ShownEntry) -> str:
         *([f"{shown_entry.length} characters"] if shown_entry.length else []),
         *reference_facts(entry),
     ]
-    return f"{' | '.join(facts)}\n{block(one_line(entry.summary, _SUMMARY_WIDTH))}"
+    summary = block(one_line(shown_entry.summary.text, _SUMMARY_WIDTH))
+    return f"{' | '.join(facts)}\n{summary}"
 
 
 def _entry_text(shown_entry: ShownEntry) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wc_core.summaries.choosing import entry_summary
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.times import utc
@@ -28,14 +29,16 @@ from wc_observe.answers.schema import (
 if TYPE_CHECKING:
     from wc_core.threads.model import Entry
     from wc_core.views.entries import Numbered
+    from wc_core.views.news.digest import Digest, News
     from wc_core.views.search import Hits, Matches, Question
-    from wc_core.views.updates import Digest, Updates
+    from wc_core.views.updates import Updates
     from wc_observe.open_store import OpenStore
 
 _SNIPPET_WIDTH = 120
 _TITLE_WIDTH = 100
 _TOPICS = 8
 _AUTHORS = 4
+_DECISIONS = 3
 _MOST_REFERENCES = 5
 
 UPDATES_SCHEMA = answer_schema(
@@ -89,7 +92,7 @@ def updates_markdown(store: OpenStore, since: str, updates: Updates) -> str:
         facts = reference_facts(numbered.entry, _MOST_REFERENCES)
         about = "".join(f" | {fact}" for fact in facts)
         parts.append(f"{_entry_line(topic, numbered)}{passed}{changed}{about}\n")
-        parts.append(block(_gist(numbered.entry)))
+        parts.append(block(_gist(store, numbered.entry)))
     if updates.more:
         parts.append(f'truncated: the next ones with since="{updates.next_since}"\n')
     return "".join((*parts, unreadable_line(updates.unreadable)))
@@ -104,8 +107,8 @@ def digest_json(store: OpenStore, since: str, digest: Digest) -> dict[str, Any]:
 
 
 def digest_markdown(store: OpenStore, since: str, digest: Digest) -> str:
-    """Returns two lines for each thread: whose move it is, and how its last entry
-    begins."""
+    """Returns a few lines for each thread: whose move it is and was, what was decided,
+    and what its last entry says."""
     total = len(digest.threads) + digest.more
     count = f"{'1 thread' if total == 1 else f'{total} threads'} with entries"
     if digest.more:
@@ -122,18 +125,36 @@ def digest_markdown(store: OpenStore, since: str, digest: Digest) -> str:
         parts.append(
             f"- {row.name}: {title(row.title, _TITLE_WIDTH)} {word(row.status)}, "
             f"ball: {ball}, {entry_count(news.new)} by {authors}{ellipsis}\n"
+            f"{_history_lines(news)}"
             f"  last: entry {last_entry.idx} | {word(utc(last_entry.entry.at))} | "
             f"{title(last_entry.entry.title, _TITLE_WIDTH)}\n"
         )
-        parts.append(block(_gist(last_entry.entry)))
+        parts.append(block(one_line(news.gist, _SNIPPET_WIDTH)))
     if digest.more:
         parts.append(f"truncated: {digest.more} more, see list_threads\n")
     return "".join((*parts, unreadable_line(digest.unreadable)))
 
 
-def _gist(entry: Entry) -> str:
-    """Returns what an entry comes to: its summary, or the beginning of its body."""
-    return one_line(entry.summary or entry.body, _SNIPPET_WIDTH)
+def _history_lines(news: News) -> str:
+    """Returns what a thread was before, and what was decided in it since."""
+    before, lines = news.before, []
+    if news.begun:
+        lines.append("begun since then")
+    elif before is not None and before != (news.row.status, news.row.ball):
+        ball = word(holder_text(before.ball))
+        lines.append(f"before: {word(before.status)}, ball: {ball}")
+    lines += [
+        f"decided: entry {item.idx} | author: {word(item.entry.agent or 'unknown')} | "
+        f"{title(item.entry.title, _TITLE_WIDTH)}"
+        for item in news.decisions[-_DECISIONS:]
+    ]
+    return "".join(f"  {line}\n" for line in lines)
+
+
+def _gist(store: OpenStore, entry: Entry) -> str:
+    """Returns what an entry comes to."""
+    summary = entry_summary(store.reader.layout, entry.topic, entry)
+    return one_line(summary.text, _SNIPPET_WIDTH)
 
 
 def hits_json(store: OpenStore, question: Question, hits: Hits) -> dict[str, Any]:

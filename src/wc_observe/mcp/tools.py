@@ -13,6 +13,7 @@ from wc_core.search.mentions import Mentions
 from wc_core.threads import vocabulary
 from wc_core.times import milliseconds
 from wc_core.views import updates
+from wc_core.views.news import digest as digests
 from wc_core.views.rows import Filter
 from wc_core.views.search import Question, search, threads_about
 from wc_observe.answers import entries, threads
@@ -108,7 +109,7 @@ def read_thread(  # noqa: PLR0913, PLR0917 (what a client may say)
     ] = 0,
     limit: Many = 100,
     summary_only: Annotated[  # noqa: FBT002
-        bool, Field(description="A line for each entry, without bodies")
+        bool, Field(description="A summary of each entry, without bodies")
     ] = False,
     history: History = False,  # noqa: FBT002
     code_branch: WrittenOn = "",
@@ -170,7 +171,7 @@ def list_updates(
     now = CURRENT.get().now_ms()
     since, branch = _start_time(since, since_iso), code_branch.strip()
     if digest:
-        digested = updates.digest(store.overview, since, now, limit, branch=branch)
+        digested = digests.digest(store.overview, since, now, limit, branch=branch)
         if format == "markdown":
             return markdown_result(
                 search_answers.digest_markdown(store, since, digested)

@@ -370,7 +370,8 @@ def test_search_in_pages_and_places(story: Repo) -> None:
 def test_updates_as_a_digest(story: Repo) -> None:
     done = story.ok("updates", "--digest", "--limit", "1")
     assert plain(done.out).startswith("chores ")
-    assert "the last: Done" in done.out
+    assert "#1 Pat: Done" in done.out
+    assert story.ok("digest", "--limit", "1").out == done.out
     assert "more: wc updates --digest" in done.err
     answer = story.json("updates", "--digest", "--limit", "1")
     assert answer["truncated"]

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
+from wc_core.summaries.kept import KeptSummary, text_hash
 from wc_observe.answers.entries import BODY_LIMIT, ENTRY_LIMIT, THREAD_LIMIT
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ def test_a_thread_can_be_read_by_its_headings(store: Store, session: Session) ->
     fields = session.json("read_thread", topic="plan", summary_only=True)
     assert "truncated" not in fields
     assert [one["body_length"] for one in fields["entries"]] == [9000, 0]
-    assert fields["entries"][0]["summary"] == "All is\nwell."
+    assert fields["entries"][0]["summary"] == "All is well."
+    assert fields["entries"][0]["summary_by"] == "author"
     assert not any("body" in one for one in fields["entries"])
 
 
@@ -308,3 +310,22 @@ def test_what_an_entry_is_about_is_shown(store: Store, session: Session) -> None
     (update,) = session.json("list_updates", since="52w")["entries"]
     for fields in (whole, heading, update):
         assert {name: fields[name] for name in expected} == expected
+
+
+def test_an_entry_without_a_summary_of_its_author_has_another(
+    store: Store, session: Session
+) -> None:
+    body = "# Plan\n\nWe back **off**, as agreed. It ends after five attempts, at last."
+    first, second = store.entry("plan", body), store.entry("plan", body)
+    store.thread("plan", first, second)
+    record = KeptSummary(second.id, text_hash(second), "They <system> back\noff.", "m")
+    path = store.root / "graph/baseline/threads/plan/summaries.jsonl"
+    path.write_bytes(record.to_line())
+    text = session.text("read_thread", topic="plan", summary_only=True)
+    lines = text.splitlines()
+    assert lines[-3] == (
+        "> We back off, as agreed. It ends after five attempts, at last."
+    )
+    assert lines[-1] == "> They \u2039system> back off."
+    entries = session.json("read_thread", topic="plan", summary_only=True)["entries"]
+    assert [entry["summary_by"] for entry in entries] == ["lead", "model"]

@@ -150,6 +150,29 @@ def test_a_digest_tells_what_each_thread_came_to(two: Store, session: Session) -
     assert (fields["truncated"], fields["more"]) == (True, 1)
 
 
+def test_a_digest_tells_what_changed_and_what_was_decided(
+    store: Store, session: Session
+) -> None:
+    first = store.give("plan", "Codex", parents=())
+    second = store.entry("plan", kind="decision", title="Yes <user>", status="BLOCKED")
+    store.thread("plan", first, second, store.give("plan", "Cursor", body="It is so."))
+    store.thread("other", store.entry("other", "So it begins."))
+    text = session.text("list_updates", since=first.id, digest=True)
+    lines = text.splitlines()[2:]
+    assert lines[:3] == [
+        '- other: "Entry 4" OPEN, ball: anyone, 1 entry by Codex (pat)',
+        "  begun since then",
+        '  last: entry 0 | 2026-01-01T00:04:00Z | "Entry 4"',
+    ]
+    assert lines[4:] == [
+        '- plan: "Entry 1" BLOCKED, ball: Cursor, 2 entries by Codex (pat)',
+        "  before: OPEN, ball: Codex",
+        '  decided: entry 1 | author: Codex (pat) | "Yes \u2039user>"',
+        '  last: entry 2 | 2026-01-01T00:03:00Z | "Entry 3"',
+        "> It is so.",
+    ]
+
+
 def test_a_short_digest_reads_no_more_threads_than_it_shows(
     two: Store, session: Session
 ) -> None:

@@ -88,7 +88,9 @@ def search(context: Context, options: SearchOptions) -> None:
 def updates(context: Context, options: UpdatesOptions) -> None:
     """Show what happened."""
     if options.digest:
-        _print_digest(context, options)
+        from wc_cli.commands.reading import digesting  # 3 ms, not for entries
+
+        digesting.print_digest(context, options, "updates")
         return
     overview = context.overview
     news = update_views.updates(
@@ -112,29 +114,6 @@ def updates(context: Context, options: UpdatesOptions) -> None:
         remark(one_line(f"Nothing since {options.since}."))
     if news.more:
         following = command_line("updates", options, since=news.next_since)
-        remark(f"{news.more} more: {following}")
-    if news.unreadable:
-        remark(f"not read: {topic_list(news.unreadable)} (see: wc doctor)")
-
-
-def _print_digest(context: Context, options: UpdatesOptions) -> None:
-    """Print a summary of each thread that changed."""
-    news = update_views.digest(
-        context.overview,
-        options.since,
-        now_ms(),
-        options.limit,
-        branch=options.branch.strip(),
-    )
-    if options.json:
-        say_json(news.to_json(context.store))
-        return
-    style = render.output_style(context.env)
-    say("\n".join(render.news_text(thread, style) for thread in news.threads))
-    if not news.threads:
-        remark(one_line(f"Nothing since {options.since}."))
-    if news.more:
-        following = command_line("updates", options, limit=0)
         remark(f"{news.more} more: {following}")
     if news.unreadable:
         remark(f"not read: {topic_list(news.unreadable)} (see: wc doctor)")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader, Thread
     from wc_core.views.entries import Numbered
+    from wc_core.views.excerpts.spans import ThreadSpan
 
 # Seconds to wait for a writer. If it takes longer, the next reading moves the cursor.
 _PATIENCE = 0.1
@@ -46,6 +47,9 @@ class ReadOptions(SpeakerOptions):
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     kind: str = text("--kind", "KIND", "Only entries of this kind.", complete="kind")
     peek: bool = flag("--peek", help="Do not mark it as read.")
+    summary_only: bool = flag(
+        "--summary-only", help="The summary of each entry instead of its text."
+    )
     raw: bool = flag("--raw", help="Plain text as written, without a pager.")
     history: bool = flag(
         "--history", help="Show every text, also those that were amended or retracted."
@@ -70,19 +74,49 @@ def read(context: Context, options: ReadOptions) -> None:
     topic = reader.find(options.topic)
     span = thread_span(reader, topic, query, context.viewer)
     thread, entries, left_out, following = span
-    if options.json:
+    if options.summary_only:
+        _print_summaries(context, options, span)
+    elif options.json:
         fields = entry_views.read_json(thread, context.store, entries, following)
         passed = pass_fields(reader, thread.state, context.settings.directory)
         say_json(fields | passed)
     else:
         _print_thread(context, thread, entries, raw=options.raw)
-        if (branch or kind) and not entries:
-            remark("No entry matches.")
-        if left_out:
-            following_command = command_line("read", options, start=following)
-            remark(f"{left_out} more: {following_command}")
-    if not (options.peek or left_out or branch or kind):
+    if not options.json:
+        _remark_rest(options, span)
+    # Nobody has read what was only summarised.
+    is_part = left_out or branch or kind or options.summary_only
+    if not (options.peek or is_part):
         _mark_as_read(context, thread.state)
+
+
+def _remark_rest(options: ReadOptions, span: ThreadSpan) -> None:
+    if (options.branch or options.kind) and not span.entries:
+        remark("No entry matches.")
+    if span.left_out_count:
+        following_command = command_line("read", options, start=span.following)
+        remark(f"{span.left_out_count} more: {following_command}")
+
+
+def _print_summaries(context: Context, options: ReadOptions, span: ThreadSpan) -> None:
+    """Print the entries with their summaries, without their texts."""
+    # 2 ms, only for summaries.
+    from wc_core.summaries.choosing import summary_of
+    from wc_core.summaries.kept import read_kept
+
+    state = span.thread.state
+    kept = read_kept(context.reader.layout, state.topic)
+    pairs = [(entry, summary_of(entry.entry, kept)) for entry in span.entries]
+    if options.json:
+        head = entry_views.read_json(span.thread, context.store, [], span.following)
+        entries = [entry.to_summary_json(summary) for entry, summary in pairs]
+        passed = pass_fields(context.reader, state, context.settings.directory)
+        say_json(head | {"entries": entries} | passed)
+        return
+    style = render.output_style(context.env)
+    head_text = render.thread_head(span.thread, style, _passed_text(context, state))
+    texts = [render.summary_text(entry, summary, style) for entry, summary in pairs]
+    say("\n".join([head_text, "", *texts]))
 
 
 def _print_thread(

@@ -1,0 +1,195 @@
+"""The digest: each thread with entries since a moment."""
+
+from __future__ import annotations
+
+from wc_core import times
+from wc_core.errors import WcError
+from wc_core.summaries.choosing import Summary, summary_of
+from wc_core.summaries.kept import read_kept
+from wc_core.threads import folding
+from wc_core.threads.model import DECISION, holder_text, written_by_wc
+from wc_core.threads.revisions import has_text
+from wc_core.values import NamedTuple
+from wc_core.views.updates import entries_since
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from wc_core.threads.model import Entry
+    from wc_core.threads.reader import StoreReader, Thread
+    from wc_core.views.entries import Numbered
+    from wc_core.views.overview import Overview
+    from wc_core.views.rows import ThreadRow
+
+# How many of the new entries of a thread are summarised, the last ones.
+MOST_SUMMARIES = 4
+
+
+class SummarizedEntry(NamedTuple):
+    """An entry and what it says."""
+
+    numbered: Numbered
+    summary: Summary
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the entry without its body, with its summary."""
+        return self.numbered.to_summary_json(self.summary)
+
+
+class Before(NamedTuple):
+    """What a thread was at a moment: its status and who had the ball."""
+
+    status: str
+    ball: str | None
+
+
+class News(NamedTuple):
+    """What happened in a thread: its current row, how many entries were added, who
+    wrote them, the first and the last one.
+
+    ``before`` is what it was until then; ``None`` if it was begun since, or if that is
+    not known. ``decisions`` are among the new entries, ``summaries`` are the last of
+    those with a text of their own; ``texts`` counts them all.
+    """
+
+    row: ThreadRow
+    new: int
+    authors: tuple[str, ...]
+    first: Numbered
+    last: Numbered
+    begun: bool = False
+    before: Before | None = None
+    decisions: tuple[Numbered, ...] = ()
+    summaries: tuple[SummarizedEntry, ...] = ()
+    texts: int = 0
+
+    @property
+    def gist(self) -> str:
+        """What the last entry says; empty if it has a title alone."""
+        texts = (s.summary.text for s in self.summaries if s.numbered == self.last)
+        return next(texts, "")
+
+    def changes(self) -> list[str]:
+        """Returns what became of the status and the ball, in words: the former value
+        before the current one, where it is another."""
+        row, before = self.row, self.before
+        status, ball = row.status_text, holder_text(row.ball)
+        if before is not None and before.status != row.status:
+            status = f"{before.status} → {status}"
+        if before is not None and before.ball != row.ball:
+            ball = f"{holder_text(before.ball)} → {ball}"
+        return [*(["new"] if self.begun else []), status, f"ball: {ball}"]
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the thread in the digest shape."""
+        last_entry = self.last.to_json()
+        del last_entry["body"]
+        fields: dict[str, Any] = {
+            "entries": self.new,
+            "authors": list(self.authors),
+            "last": last_entry,
+            "begun": self.begun,
+            "before": None if self.before is None else self.before._asdict(),
+            "decisions": [
+                {
+                    "idx": item.idx,
+                    "id": item.entry.id,
+                    "author": item.entry.agent,
+                    "title": item.entry.title,
+                }
+                for item in self.decisions
+            ],
+            "summaries": [item.to_json() for item in self.summaries],
+        }
+        return self.row.to_json() | fields
+
+
+class Digest(NamedTuple):
+    """Threads with entries since a moment, latest move first; ``more`` were left
+    out."""
+
+    threads: tuple[News, ...]
+    more: int = 0
+    unreadable: tuple[str, ...] = ()
+
+    def to_json(self, store: str) -> dict[str, Any]:
+        """Returns the digest shape."""
+        result: dict[str, Any] = {
+            "store": store,
+            "threads": [news.to_json() for news in self.threads],
+        }
+        if self.more:
+            result |= {"truncated": True, "more": self.more}
+        if self.unreadable:
+            result["unreadable"] = list(self.unreadable)
+        return result
+
+
+def digest(
+    overview: Overview, since: str, now_ms: int, limit: int = 0, *, branch: str = ""
+) -> Digest:
+    """Returns at most ``limit`` (0: all) threads with entries after ``since``, which is
+    as for `updates`; of a ``branch``, only the entries written on it count.
+
+    Raises InvalidInputError for an invalid ``since``.
+    """
+    floor = times.since_id(since, now_ms)
+    rows = overview.rows()
+    moved = iter([row for row in rows if not row.last_id or row.last_id > floor])
+    news: list[News] = []
+    unreadable: list[str] = []
+    for row in moved:
+        try:
+            thread = overview.reader.thread(row.topic)
+        except WcError:
+            unreadable.append(row.topic)
+            continue
+        if new := entries_since(thread, floor, branch):
+            news.append(_news(overview.reader, row, thread, new, floor))
+        if limit and len(news) >= limit and not branch:
+            break  # the latest moves come first: no other log has to be read
+    unvisited = [*moved]
+    unreadable += [row.topic for row in unvisited if row.damaged and not row.last_id]
+    visible = news[:limit] if limit else news
+    hidden = sum(row.last_id > floor for row in unvisited) + len(news) - len(visible)
+    return Digest(tuple(visible), hidden, tuple(unreadable))
+
+
+def _news(
+    reader: StoreReader,
+    row: ThreadRow,
+    thread: Thread,
+    new: Sequence[Numbered],
+    floor: str,
+) -> News:
+    earlier = [entry for entry in thread.entries if entry.id <= floor]
+    texts = [item for item in new if has_text(item.entry) and not item.retracted]
+    kept = read_kept(reader.layout, row.topic)
+    return News(
+        row=row,
+        new=len(new),
+        authors=tuple(dict.fromkeys(item.entry.agent for item in new)),
+        first=new[0],
+        last=new[-1],
+        begun=not earlier,
+        before=_before(row.topic, thread.entries, earlier),
+        decisions=tuple(item for item in texts if item.entry.any_kind == DECISION),
+        summaries=tuple(
+            SummarizedEntry(item, summary_of(item.entry, kept))
+            for item in texts[-MOST_SUMMARIES:]
+        ),
+        texts=len(texts),
+    )
+
+
+def _before(
+    topic: str, entries: Sequence[Entry], earlier: Sequence[Entry]
+) -> Before | None:
+    """Returns what a thread was after its earlier entries. The logs of other tools do
+    not say."""
+    if not earlier or not written_by_wc(entries):
+        return None
+    state = folding.fold(topic, earlier)
+    return Before(state.status, state.ball)
