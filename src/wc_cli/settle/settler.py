@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from wc_cli.settle.committer import OnCommit
 
 # A burst of writes becomes one commit. It has ended when nothing was written for this
-# long; a limit of its own bounds how long a commit waits for that.
+# long, or for longer where others write as well: they come less often while the machine
+# is busy. A limit of its own bounds how long a commit waits for that.
 _BURST_SECONDS = 0.05
+_CROWD_SECONDS = 0.2
 _ROUNDS = 50
 # Seconds to wait for a git command of a user in the folder.
 _USER_GIT_SECONDS = 1.0
@@ -157,6 +159,7 @@ class Settler:
     def _await_calm(self, seconds: float) -> None:
         """Wait until no log grows any more, at most so many seconds."""
         deadline = time.monotonic() + seconds
+        pause = _BURST_SECONDS
         sizes = None
         # A log that cannot be looked at becomes a problem when it is settled.
         with contextlib.suppress(WcError, OSError):
@@ -164,7 +167,9 @@ class Settler:
                 before, sizes = sizes, self._log_sizes()
                 if sizes == before:
                     return
-                time.sleep(_BURST_SECONDS)
+                if before is not None:
+                    pause = _CROWD_SECONDS
+                time.sleep(pause)
 
     def _log_sizes(self) -> dict[str, int]:
         """The length of each log that is to be settled."""

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import THREADS, Machine, Repo
+from wc_cli.settle import settler
 from wc_cli.store import locks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 BACKGROUND = {"WATERCOOLER_SYNC": "background"}
@@ -113,6 +115,47 @@ def test_a_burst_is_one_commit_that_names_each(repo: Repo) -> None:
     named = [one for one in text.splitlines() if one.startswith("Watercooler-Entry")]
     assert sorted(one.partition(": ")[2] for one in named) == sorted(ids)
     assert repo.git("rev-list", "--count", THREADS) == "2"
+
+
+class Clock:
+    """A clock that stands in for `time`: others write while somebody sleeps."""
+
+    def __init__(self, writes: dict[float, Callable[[], object]]) -> None:
+        self.now = 0.0
+        self.due = sorted(writes.items())
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        while self.due and self.due[0][0] <= self.now:
+            self.due.pop(0)[1]()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "commits"),
+    [
+        # One that comes alone does not wait for others.
+        ([0.06], 2),
+        # On a busy machine, those who write at once come some time apart.
+        ([0.04, 0.16, 0.3, 0.45], 1),
+        # Nobody waits forever.
+        ([number / 20 for number in range(1, 25)], 2),
+    ],
+)
+def test_settling_waits_for_the_end_of_a_burst(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, seconds: list[float], commits: int
+) -> None:
+    repo.settled("new", "auth", "--title", "x")
+    repo.ok("ack", "auth")
+    clock = Clock(dict.fromkeys(seconds, lambda: repo.ok("ack", "auth")))
+    monkeypatch.setattr(settler, "time", clock)
+    handle = locks.acquire(f"{repo.store}/.local/locks/git", "settling", 1.0)
+    settler.settle_once(str(repo.store), repo.machine.env, handle, 1.0)
+    assert not clock.due
+    before = 2  # the first of the branch, and that of the new thread
+    assert int(repo.git("rev-list", "--count", THREADS)) == before + commits
 
 
 def test_each_entry_is_named_by_exactly_one_commit(repo: Repo) -> None:
