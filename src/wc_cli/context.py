@@ -316,8 +316,6 @@ class Context:
         need not be read again, which takes 0.6 ms."""
         if authorship is None:
             return False
-        from wc_core.identity import userrecord  # 0.3 ms, only to write
-
         record = userrecord.recorded_user(self.place.root, {})
         return record.user == authorship.author and not record.systemwide
 
