@@ -215,13 +215,17 @@ BEFORE = {
     "wc new release --title 'Ship it' --to 'Claude Code'",
 }
 
-# Examples that no test runs, because they run until they are interrupted.
+# Examples that no test runs: they run until they are interrupted, or need a database.
 ENDLESS = {
     "sync": ("wc sync --watch --every 10",),
     "wait": (
         "wc wait",
         "wc wait login --timeout 30m --notify",
         "wc wait --new --json",
+    ),
+    "project": (
+        "wc project falkordb://graph.example.org/threads",
+        "wc project falkordb://graph.example.org/threads --all --check",
     ),
 }
 
@@ -375,6 +379,8 @@ or a path |
 | `WATERCOOLER_GIT_EMAIL` | the author's address |
 | `WATERCOOLER_SUMMARIES_KEY` | the key of the model server that \
 [summarises entries](summaries.md#from-a-model-server) |
+| `WATERCOOLER_GRAPH_USER`, `WATERCOOLER_GRAPH_PASSWORD` | the login for a \
+[graph database](graphdb.md), unless its address has one |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: allow `wc break-lock --force` |
 | `WATERCOOLER_PREFERENCES` | `off`: your own \
 [preferences](configuration.md#preferences) do not count |

@@ -42,7 +42,8 @@ ELSEWHERE = {
     "README.md": 3,  # the demo and the checks; installing; it asks a person
     "docs/activity.md": 1,  # a remote that has notes
     "docs/board.md": 3,  # live, or what a terminal shows
-    "docs/commands.md": 2,  # go on until ^C, or a ball comes
+    "docs/commands.md": 3,  # go on until ^C, or a ball comes; a graph database
+    "docs/graphdb.md": 1,  # a graph database
     "docs/waking.md": 4,  # agents that are called
     "docs/http.md": 5,  # servers that stay; a container
     "docs/install.md": 2,  # fetches packages; asks a person

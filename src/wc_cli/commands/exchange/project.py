@@ -1,0 +1,170 @@
+"""``wc project``: the threads of many repositories in one graph database."""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.graphdb import comparing, projecting
+from wc_cli.graphdb.connection import GraphConnection
+from wc_cli.graphdb.projecting import Projection, Source
+from wc_cli.options import Options, argument, command, flag, words
+from wc_cli.output import remark, say, say_json
+from wc_core.errors import FindingsError, InvalidInputError, NotFoundError
+from wc_core.git import discovery
+from wc_core.graphdb import address
+from wc_core.graphdb.identity import repository_of
+from wc_core.inbox.stores import known_stores
+from wc_core.phrases import counted, shown_path
+from wc_core.text import one_line
+from wc_core.threads.reader import StoreReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from wc_cli.context import Context
+    from wc_cli.graphdb.projecting import Projected
+
+
+class ProjectOptions(Options):
+    """Bring a graph database up to date with the threads of repositories: this one, or
+    those of the folders."""
+
+    graph: str = argument("URL", "The graph: falkordb://HOST:PORT/GRAPH.")
+    folders: tuple[str, ...] = words("FOLDER...", "Other repositories.", default=())
+    all: bool = flag("--all", help="All repositories of this machine.")
+    check: bool = flag("--check", help="Compare only; exit 9 if anything differs.")
+    full: bool = flag("--full", help="Write all of it again, not only what changed.")
+    take_over: bool = flag(
+        "--take-over", help="Project from here what was projected from elsewhere."
+    )
+    json: bool = flag("--json", help="Answer in JSON.")
+
+
+@command(ProjectOptions)
+def project(context: Context, options: ProjectOptions) -> None:
+    """Project stores into a graph, or compare them with it."""
+    place = address.parse(options.graph, context.env)
+    sources = _sources(context, options)
+    with GraphConnection(place) as graph:
+        if options.check:
+            _check(graph, sources, options)
+        else:
+            _project(graph, sources, options)
+
+
+def _project(
+    graph: GraphConnection, sources: Sequence[Source], options: ProjectOptions
+) -> None:
+    """Brings the graph up to date with each store."""
+    projecting.prepare(graph)
+    results = []
+    for source in sources:
+        projecting.claim(graph, source.repository, take_over=options.take_over)
+        result = Projection(graph, source, full=options.full).run()
+        results.append(_json(source, result))
+        if not options.json:
+            say(one_line(_sentence(source, result)))
+        for topic in result.unreadable:
+            remark(one_line(f"not read: {source.repository.name}: {topic}: wc doctor"))
+    if options.json:
+        say_json({"graph": graph.address.label, "repositories": results})
+
+
+def _sources(context: Context, options: ProjectOptions) -> list[Source]:
+    """The stores to project."""
+    env, machine = context.env, os.uname().nodename
+    if options.all and options.folders:
+        raise InvalidInputError("It takes folders or --all, not both.")
+    if options.all:
+        roots = []
+        for store in known_stores(context.cwd, env):
+            if store.place is not None:
+                roots.append(store.root)
+            else:
+                remark(one_line(f"not read: {store.name}: {store.problem}"))
+    elif options.folders:
+        roots = [
+            _root(os.path.join(context.cwd, path), env) for path in options.folders
+        ]
+    else:
+        context.adopt()
+        roots = [_existing(context.place, context.cwd, env)]
+    chosen = dict.fromkeys(map(os.path.realpath, roots))
+    return [
+        Source(StoreReader(root), repository_of(root, env, machine)) for root in chosen
+    ]
+
+
+def _root(path: str, env: Mapping[str, str]) -> str:
+    """The store of a folder, or the folder if it is one."""
+    if not os.path.isdir(path):
+        raise NotFoundError(
+            f"There is no folder {shown_path(path, env)}.", "Name a repository's."
+        )
+    if discovery.is_checkout(path) or discovery.is_store(path):
+        return path
+    return _existing(discovery.find(path, {**env, "WATERCOOLER_DIR": ""}), path, env)
+
+
+def _existing(place: discovery.Place, folder: str, env: Mapping[str, str]) -> str:
+    if not place.exists:
+        raise NotFoundError(
+            f"{shown_path(folder, env)} has no threads yet.",
+            "Start one: wc new TOPIC --title '…'",
+        )
+    return place.root
+
+
+def _check(
+    graph: GraphConnection, sources: Sequence[Source], options: ProjectOptions
+) -> None:
+    """Compares each store with the graph. Raises FindingsError if they differ."""
+    found = [
+        (source, difference)
+        for source in sources
+        for difference in comparing.differences(graph, source)
+    ]
+    if options.json:
+        say_json(
+            {
+                "graph": graph.address.label,
+                "differences": [
+                    {"repository": source.repository.id, **difference._asdict()}
+                    for source, difference in found
+                ],
+            }
+        )
+    else:
+        for source, (topic, problem) in found:
+            say(one_line(f"{source.repository.name}: {topic}: {problem}"))
+    if found:
+        threads = counted(len(found), "thread")
+        raise FindingsError(
+            f"The graph differs from the stores in {threads}.",
+            "Bring it up to date with: wc project URL, or wc project URL --full",
+        )
+    if not options.json:
+        names = ", ".join(source.repository.name for source in sources)
+        say(one_line(f"the graph has what the stores have: {names}"))
+
+
+def _json(source: Source, result: Projected) -> dict[str, Any]:
+    return {
+        "id": source.repository.id,
+        "name": source.repository.name,
+        **result._asdict(),
+        "unreadable": list(result.unreadable),
+    }
+
+
+def _sentence(source: Source, result: Projected) -> str:
+    changes = [f"{counted(result.written, 'entry', 'entries')} written"]
+    if result.removed_threads:
+        changes.append(f"{counted(result.removed_threads, 'thread')} removed")
+    if result.removed_entries:
+        entries = counted(result.removed_entries, "entry", "entries")
+        changes.append(f"{entries} removed")
+    threads = counted(result.threads, "thread")
+    return f"{source.repository.name}: {threads}, {', '.join(changes)}"

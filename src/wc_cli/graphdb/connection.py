@@ -1,0 +1,127 @@
+"""The connection to a graph database, and what its errors mean."""
+
+from __future__ import annotations
+
+from wc_core.errors import (
+    ConflictError,
+    InvalidInputError,
+    OfflineError,
+    StorageError,
+    WcError,
+)
+from wc_core.graphdb.address import client_options
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+    from typing import Any, Self
+
+    from wc_core.graphdb.address import GraphAddress
+
+# A batch of a few thousand entries takes one; building an index takes longer.
+_SECONDS = 300.0
+_ALREADY = "already indexed"
+
+
+class GraphConnection:
+    """A graph that can be changed: a context manager. Raises OfflineError if the server
+    is away, InvalidInputError if it is no FalkorDB, StorageError if it refuses."""
+
+    def __init__(self, address: GraphAddress) -> None:
+        self.address = address
+        try:
+            # The client takes 0.1 s, and is only needed here.
+            import falkordb
+            import redis
+        except ImportError as error:
+            raise InvalidInputError(
+                "Graph databases need the package falkordb, which is not here.",
+                "Install wc with its extra, '.[graphdb]', or: pip install falkordb",
+            ) from error
+        self._failures = redis.RedisError
+        try:
+            options = client_options(address, _SECONDS)
+            self._client: Any = falkordb.FalkorDB(**options)
+            self._graph: Any = self._client.select_graph(address.graph)
+        except redis.RedisError as error:
+            raise explained(error, address) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._client.connection.close()
+
+    def query(self, text: str, **parameters: Any) -> list[list[Any]]:
+        """Runs a statement, which may change the graph. Returns its rows."""
+        return self._run(self._graph.query, text, parameters)
+
+    def read(self, text: str, **parameters: Any) -> list[list[Any]]:
+        """Runs a statement that only reads. Returns its rows; none if there is no such
+        graph yet."""
+        try:
+            return self._run(self._graph.ro_query, text, parameters)
+        except NoGraphError:
+            return []
+
+    def ensure_index(self, statement: str) -> None:
+        """Makes an index, unless it is there."""
+        try:
+            self._graph.query(statement)
+        except self._failures as error:
+            if _ALREADY not in str(error):
+                raise explained(error, self.address) from error
+
+    def _run(
+        self, run: Any, text: str, parameters: Mapping[str, Any]
+    ) -> list[list[Any]]:
+        try:
+            rows: list[list[Any]] = run(text, dict(parameters)).result_set
+        except self._failures as error:
+            raise explained(error, self.address) from error
+        return rows
+
+
+class NoGraphError(ConflictError):
+    """The server has no graph with this name yet."""
+
+
+def explained(error: Exception, address: GraphAddress) -> WcError:
+    """Returns the error to report for one of the client."""
+    kind, text = type(error).__name__, one_line(str(error), 300)
+    if kind == "AuthenticationError" or text.startswith(("NOAUTH", "WRONGPASS")):
+        return InvalidInputError(
+            f"{address.label} refused the user or password.",
+            "Set WATERCOOLER_GRAPH_USER and WATERCOOLER_GRAPH_PASSWORD.",
+        )
+    if kind == "NoPermissionError" or text.startswith("NOPERM"):
+        return StorageError(
+            f"{address.label} does not allow it: {text}.",
+            "The user needs the commands of docs/graphdb.md: GRAPH.QUERY to project, "
+            "GRAPH.RO_QUERY to read.",
+        )
+    if kind in {"ConnectionError", "TimeoutError", "BusyLoadingError"}:
+        return OfflineError(
+            f"{address.label} cannot be reached: {text}.",
+            "Nothing is lost: run the command again when the server is back.",
+        )
+    if "unknown command" in text.lower():
+        return InvalidInputError(
+            f"{address.label} is no FalkorDB: it does not know GRAPH commands.",
+            "Start one: docker run -p 6379:6379 falkordb/falkordb",
+        )
+    if "empty key" in text:
+        return NoGraphError(
+            f"{address.label} does not exist yet.", "Make it with: wc project URL"
+        )
+    return StorageError(
+        f"{address.label} refused a statement: {text}.",
+        "The graph is derived: it can be deleted, and projected again.",
+    )

@@ -1,0 +1,184 @@
+"""Brings a graph up to date with a store.
+
+Only threads whose files changed since the last time are read, and of these only the
+entries that differ are written. A thread is marked as done after all of its entries, so
+a run that was interrupted is continued by the next one. Doing all of it again changes
+nothing: every node is found by its key before it is made.
+"""
+
+from __future__ import annotations
+
+import time
+
+from wc_cli.graphdb.vectors import renew_index, vector_property
+from wc_cli.graphdb.writing import BATCH, GraphWriter, Pending
+from wc_core.errors import ConflictError, WcError
+from wc_core.graphdb import schema
+from wc_core.graphdb.nodes import thread_node
+from wc_core.index import keys
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from wc_cli.graphdb.connection import GraphConnection
+    from wc_cli.graphdb.vectors import Vectors
+    from wc_core.graphdb.identity import GraphRepository
+    from wc_core.threads.reader import StoreReader
+
+_POLL_SECONDS = 0.02
+
+
+class Source(NamedTuple):
+    """A store, the repository that it belongs to in the graph, and the vectors of its
+    entries, if there are any."""
+
+    reader: StoreReader
+    repository: GraphRepository
+    vectors: Vectors | None = None
+
+
+class Projected(NamedTuple):
+    """What was done: how many threads the repository has, the entries that were
+    written, and the threads and entries that were removed. ``unreadable`` threads stay
+    as they were."""
+
+    threads: int = 0
+    written: int = 0
+    removed_threads: int = 0
+    removed_entries: int = 0
+    unreadable: tuple[str, ...] = ()
+
+
+def prepare(graph: GraphConnection) -> None:
+    """Makes the graph's indexes. Raises ConflictError for a graph that another version
+    of wc made."""
+    versions = graph.read("MATCH (s:Schema) RETURN s.version")
+    if versions and versions[0][0] != schema.VERSION:
+        raise ConflictError(
+            f"{graph.address.label} has version {versions[0][0]} of the schema, not "
+            f"{schema.VERSION}.",
+            "Project into a graph with another name, or delete this one.",
+        )
+    for statement in schema.index_statements():
+        graph.ensure_index(statement)
+    graph.query("MERGE (s:Schema) SET s.version = $version", version=schema.VERSION)
+
+
+def claim(
+    graph: GraphConnection, repository: GraphRepository, *, take_over: bool
+) -> None:
+    """Makes the repository's node. Raises ConflictError if it is projected from another
+    store: the two would undo each other's changes."""
+    source = graph.query(
+        "MERGE (r:Repository {id: $id}) ON CREATE SET r.source = $source "
+        "SET r.name = $name RETURN r.source",
+        id=repository.id,
+        source=repository.source,
+        name=repository.name,
+    )[0][0]
+    if source == repository.source:
+        return
+    if not take_over:
+        raise ConflictError(
+            f"{repository.id} is projected from {source}.",
+            "Project it there; or from here from now on: wc project … --take-over",
+        )
+    graph.query(
+        "MATCH (r:Repository {id: $id}) SET r.source = $source",
+        id=repository.id,
+        source=repository.source,
+    )
+
+
+class Projection:
+    """Brings the graph up to date with one store; with ``full`` all of it is
+    written again, not only what changed."""
+
+    def __init__(
+        self, graph: GraphConnection, source: Source, *, full: bool = False
+    ) -> None:
+        self._graph = graph
+        self._reader, self._repository, self._vectors = source
+        self._full = full
+        self._unreadable: list[str] = []
+
+    def run(self) -> Projected:
+        """Does it. Returns what was done."""
+        vectors = self._vectors
+        name = vector_property(self._graph, vectors) if vectors else ""
+        writer = GraphWriter(self._graph, self._repository.id, name, full=self._full)
+        topics = self._reader.topics()
+        stored = self._stored()
+        pending: list[Pending] = []
+        size = 0
+        for item in self._changed(topics, stored):
+            pending.append(item)
+            size += len(item.node.entries)
+            if size >= BATCH:
+                writer.write(pending)
+                pending, size = [], 0
+        writer.write(pending)
+        removed = sorted(stored.keys() - set(topics))
+        writer.remove_threads(removed)
+        writer.tidy()
+        if vectors is not None and self._full:
+            renew_index(self._graph, vectors)
+        _await_indexes(self._graph)
+        self._graph.query(
+            "MATCH (r:Repository {id: $id}) SET r.projected_at = $now",
+            id=self._repository.id,
+            now=int(time.time()),
+        )
+        return Projected(
+            len(topics),
+            writer.written,
+            len(removed),
+            writer.removed,
+            tuple(self._unreadable),
+        )
+
+    def _stored(self) -> dict[str, tuple[str, str]]:
+        """The version and the digest of each thread in the graph, by its topic."""
+        rows = self._graph.read(
+            "MATCH (t:Thread {repository: $id}) WHERE t.digest IS NOT NULL "
+            "RETURN t.topic, t.version, t.digest",
+            id=self._repository.id,
+        )
+        return {topic: (version, digest) for topic, version, digest in rows}
+
+    def _changed(
+        self, topics: Sequence[str], stored: Mapping[str, tuple[str, str]]
+    ) -> Iterator[Pending]:
+        """The threads whose files are not those that the graph was made from."""
+        files = keys.thread_keys(self._reader.layout, topics)
+        for topic in topics:
+            version = self._version(topic, files.get(topic, ""))
+            stored_version, digest = stored.get(topic, ("", ""))
+            if version and stored_version == version and not self._full:
+                continue
+            try:
+                thread = self._reader.thread(topic)
+            except WcError:
+                self._unreadable.append(topic)
+                continue
+            vectors = self._vectors.of(topic) if self._vectors is not None else {}
+            node = thread_node(self._repository.id, thread, vectors)
+            yield Pending(node, version, stored_version, digest)
+
+    def _version(self, topic: str, key: str) -> str:
+        """What a thread is made from; empty if its files may change without a trace."""
+        if not key or not keys.is_settled(key, time.time_ns()):
+            return ""
+        return f"{key};{self._vectors.version(topic)}" if self._vectors else key
+
+
+def _await_indexes(graph: GraphConnection) -> None:
+    """Waits until what was written is found: an index that was just made is filled
+    while the server answers others."""
+    status = (
+        "CALL db.indexes() YIELD status WHERE status <> 'OPERATIONAL' RETURN status"
+    )
+    while graph.read(status):
+        time.sleep(_POLL_SECONDS)

@@ -1,0 +1,214 @@
+"""What a thread is in the graph: its nodes and edges, made from the thread alone.
+
+The same thread always gives the same values, so what differs in the graph can be told
+by comparing. `digest` is the short form of that comparison.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from wc_core.graphdb.schema import word_field
+from wc_core.search.mentions import recorded
+from wc_core.search.words import plain_words
+from wc_core.text import one_line
+from wc_core.threads.jsontext import dumps
+from wc_core.values import NamedTuple
+from wc_core.views.entries import numbered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import Thread
+    from wc_core.views.entries import Numbered
+
+_TITLE_WIDTH = 500
+
+
+class EntryNode(NamedTuple):
+    """An entry: its properties, its author, the files that it records, and the id of
+    the question that it answers. ``vector`` is empty if it has none."""
+
+    key: str
+    id: str
+    properties: Mapping[str, Any]
+    author: str
+    files: tuple[str, ...] = ()
+    answers: str = ""
+    vector: tuple[float, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """A short value that differs if any of it but its vector does."""
+        return digest([*self[:-1]])
+
+
+class Asking(NamedTuple):
+    """An open question of a thread: who is asked, by whom, and the entry that asks."""
+
+    addressee: str
+    asker: str
+    id: str
+    title: str
+
+
+class ThreadNode(NamedTuple):
+    """A thread: its properties, who holds its ball (empty if nobody does), its links
+    as kind and topic, its open questions, and its entries."""
+
+    key: str
+    topic: str
+    properties: Mapping[str, Any]
+    holder: str
+    links: tuple[tuple[str, str], ...]
+    questions: tuple[Asking, ...]
+    entries: tuple[EntryNode, ...]
+
+    @property
+    def digest(self) -> str:
+        """A short value that differs if any of it but its entries does."""
+        return digest([*self[:-1]])
+
+
+def digest(values: Sequence[Any]) -> str:
+    """Returns a short value that differs if the values do."""
+    return hashlib.blake2b(dumps(values).encode(), digest_size=12).hexdigest()
+
+
+def thread_key(repository: str, topic: str) -> str:
+    """Returns the key of a thread's node."""
+    return f"{repository}#{topic}"
+
+
+def file_key(repository: str, path: str) -> str:
+    """Returns the key of a file's node."""
+    return f"{repository}#{path}"
+
+
+def storable(text: str) -> str:
+    """Returns a text as a graph can store it: no NUL, and no lone surrogates."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return text.replace("\0", "\ufffd").encode(errors="replace").decode()
+
+
+def thread_node(
+    repository: str, thread: Thread, vectors: Mapping[str, Sequence[float]]
+) -> ThreadNode:
+    """Returns a thread of a repository with its entries as they are shown: amended, and
+    what was retracted without its text. ``vectors`` are those of entries, by id."""
+    state, snapshot = thread.state, thread.snapshot
+    key = thread_key(repository, state.topic)
+    entries = {
+        item.entry.id: _entry_node(repository, key, state.topic, item, vectors)
+        for item in numbered(thread)
+    }
+    properties = {
+        "key": key,
+        "repository": repository,
+        "topic": state.topic,
+        "name": snapshot.name,
+        "title": one_line(state.title, _TITLE_WIDTH),
+        "status": state.status,
+        "ball": state.ball or "",
+        "since": state.since,
+        "branch": state.branch,
+        "summary": state.summary,
+        "tags": list(snapshot.tags),
+        "entries": len(entries),
+        "last_id": state.last_id,
+        "created_at": state.created_at,
+        "updated_at": state.updated_at,
+        "updated_by": state.updated_by,
+        "passed_by": _passed_by(state),
+        "gates": dumps([gate._asdict() for gate in state.gates]) if state.gates else "",
+    }
+    return ThreadNode(
+        storable(key),
+        storable(state.topic),
+        _storable_values(properties),
+        storable(state.ball or ""),
+        tuple(sorted({(link.kind, storable(link.topic)) for link in state.links})),
+        tuple(
+            Asking(
+                *map(storable, (item.asked, item.asker, item.id, one_line(item.title)))
+            )
+            for item in state.questions
+        ),
+        tuple(entries.values()),
+    )
+
+
+def _passed_by(state: State) -> str:
+    passes = reversed(state.passes)
+    return next((move.by for move in passes if move.to == state.ball), "")
+
+
+def _entry_node(
+    repository: str,
+    thread: str,
+    topic: str,
+    item: Numbered,
+    vectors: Mapping[str, Sequence[float]],
+) -> EntryNode:
+    entry = item.entry
+    texts = {
+        "title": entry.title,
+        "body": entry.body,
+        "topic": topic,
+        "author": entry.agent,
+        "recorded": recorded(entry),
+    }
+    properties = {
+        "key": f"{thread}#{entry.id}",
+        "repository": repository,
+        "topic": topic,
+        "id": entry.id,
+        "idx": item.idx,
+        "at": entry.at,
+        "author": entry.agent,
+        "title": entry.title,
+        "body": entry.body,
+        "summary": entry.summary,
+        "role": entry.role,
+        "type": entry.type,
+        "kind": entry.any_kind,
+        "severity": entry.severity,
+        "outcome": entry.outcome,
+        "branch": entry.code_branch,
+        "commit": entry.code_commit,
+        "prs": list(entry.pr_refs),
+        "commits": list(entry.commit_refs),
+        "mark": item.mark,
+        **{word_field(field): plain_words(text) for field, text in texts.items()},
+    }
+    files = {*entry.file_refs, *(reference.path for reference in entry.line_refs)}
+    return EntryNode(
+        storable(f"{thread}#{entry.id}"),
+        storable(entry.id),
+        _storable_values(properties),
+        storable(entry.agent),
+        tuple(sorted(map(storable, files))),
+        storable(entry.answers),
+        tuple(vectors.get(entry.id, ())),
+    )
+
+
+def _storable_values(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties without those that are empty, which a graph need not store."""
+    return {
+        name: _storable_value(value)
+        for name, value in properties.items()
+        if value not in ("", [])
+    }
+
+
+def _storable_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [_storable_value(item) for item in value]
+    return value
