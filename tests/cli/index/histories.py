@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -25,7 +27,7 @@ from wc_core.threads.reader import StoreReader
 from wc_core.views.listing import Listing, thread_listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from wc_core.threads.model import Entry
 
@@ -60,7 +62,18 @@ class Store:
     def __init__(self, root: str) -> None:
         self.reader = StoreReader(root)
         self.root = Path(self.reader.layout.root)
+        (self.root / ".local").mkdir(exist_ok=True)
         self.count = 0
+
+    def take(self, step: Step) -> None:
+        """Indexes a thread, all of them, or nothing, then does what the step says."""
+        indexing, action, topic, log = step
+        for part in (overviewfile, entriesfile):
+            if indexing == "update":
+                part.update(self.reader, [topic], soon)
+            elif indexing == "rebuild":
+                part.rebuild(self.reader, soon)
+        action(self, topic, log)
 
     def log(self, topic: str) -> Path:
         return Path(self.reader.layout.log(topic))
@@ -140,10 +153,11 @@ histories = st.lists(
 )
 
 
-def bring_up_to_date(store: Store, indexing: str, topic: str) -> None:
-    """Indexes a thread, all of them, or nothing."""
-    for part in (overviewfile, entriesfile):
-        if indexing == "update":
-            part.update(store.reader, [topic], soon)
-        elif indexing == "rebuild":
-            part.rebuild(store.reader, soon)
+@contextlib.contextmanager
+def begun_store() -> Iterator[Store]:
+    """A store with a thread of two entries for each topic."""
+    with TemporaryDirectory() as folder:
+        store = Store(folder)
+        for topic in TOPICS:
+            store.write(topic, a_log(2))
+        yield store

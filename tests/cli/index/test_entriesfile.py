@@ -9,18 +9,16 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 
 from tests.cli.index.histories import (
-    TOPICS,
     Step,
     Store,
     a_log,
-    bring_up_to_date,
+    begun_store,
     histories,
     soon,
 )
@@ -87,21 +85,15 @@ def assert_the_same(reader: StoreReader, question: Question) -> list[int]:
 @given(histories)
 @relaxed
 def test_hits_are_the_same_with_the_index_and_without(history: list[Step]) -> None:
-    with TemporaryDirectory() as folder:
-        (Path(folder) / ".local").mkdir()
-        store = Store(folder)
-        for topic in TOPICS:
-            store.write(topic, a_log(2))
-        for indexing, action, topic, log in history:
-            bring_up_to_date(store, indexing, topic)
-            action(store, topic, log)
+    with begun_store() as store:
+        for step in history:
+            store.take(step)
         for question in QUESTIONS:
             assert_the_same(store.reader, question)
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    (tmp_path / ".local").mkdir()
     return Store(str(tmp_path))
 
 
@@ -336,14 +328,9 @@ def test_a_reader_writes_nothing(store: Store) -> None:
 @given(histories)
 @relaxed
 def test_updates_are_the_same_with_the_index_and_without(history: list[Step]) -> None:
-    with TemporaryDirectory() as folder:
-        (Path(folder) / ".local").mkdir()
-        store = Store(folder)
-        for topic in TOPICS:
-            store.write(topic, a_log(2))
-        for indexing, action, topic, log in history:
-            bring_up_to_date(store, indexing, topic)
-            action(store, topic, log)
+    with begun_store() as store:
+        for step in history:
+            store.take(step)
         engine, overview, _ = indexed(store.reader)
         for since in (entry_id(0), entry_id(3), "2020-01-01"):
             for limit, branch in ((1, ""), (5, ""), (4, "main"), (100, "")):

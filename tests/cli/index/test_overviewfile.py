@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -16,7 +15,7 @@ from tests.cli.index.histories import (
     Step,
     Store,
     a_log,
-    bring_up_to_date,
+    begun_store,
     by_files,
     histories,
     soon,
@@ -31,21 +30,15 @@ from wc_core.views.listing import thread_listing
 @given(histories)
 @relaxed
 def test_rows_are_the_same_with_the_index_and_without(history: list[Step]) -> None:
-    with TemporaryDirectory() as folder:
-        (Path(folder) / ".local").mkdir()
-        store = Store(folder)
-        for topic in TOPICS:
-            store.write(topic, a_log(2))
-        for indexing, action, topic, log in history:
-            bring_up_to_date(store, indexing, topic)
-            action(store, topic, log)
+    with begun_store() as store:
+        for step in history:
+            store.take(step)
             with_index = thread_listing(store.reader, viewer())
             assert with_index.rows == by_files(store.reader).rows
 
 
 def test_lines_are_written_appended_and_compacted(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
-    (tmp_path / ".local").mkdir()
     log = a_log(3)
     store.write("t", log[:2])
     store.write("u", log[:2])
@@ -66,7 +59,6 @@ def test_lines_are_written_appended_and_compacted(tmp_path: Path) -> None:
 
 
 def test_what_was_written_just_now_is_not_indexed(tmp_path: Path) -> None:
-    (tmp_path / ".local").mkdir()
     store = Store(str(tmp_path))
     store.write("t", a_log(2))
     overviewfile.update(store.reader, ["t"])
@@ -77,7 +69,6 @@ def test_what_was_written_just_now_is_not_indexed(tmp_path: Path) -> None:
 
 
 def test_a_rename_and_a_rival_show_at_once(tmp_path: Path) -> None:
-    (tmp_path / ".local").mkdir()
     store = Store(str(tmp_path))
     renamed = [
         one._replace(new_topic="w" if number else "")
@@ -93,7 +84,6 @@ def test_a_rename_and_a_rival_show_at_once(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_became_a_link_shows_at_once(tmp_path: Path) -> None:
-    (tmp_path / ".local").mkdir()
     store = Store(str(tmp_path))
     for topic in TOPICS:
         store.write(topic, a_log(2))
@@ -111,7 +101,6 @@ def test_a_folder_that_became_a_link_shows_at_once(tmp_path: Path) -> None:
 
 
 def test_the_first_tags_show_at_once(tmp_path: Path) -> None:
-    (tmp_path / ".local").mkdir()
     store = Store(str(tmp_path))
     store.write("t", a_log(2))
     overviewfile.rebuild(store.reader, soon)
@@ -135,7 +124,6 @@ def rewrite(meta: Path) -> None:
 def test_a_meta_that_is_changed_in_place_shows_at_once(
     tmp_path: Path, *, has_meta: bool
 ) -> None:
-    (tmp_path / ".local").mkdir()
     tool, store = OlderTool(tmp_path), Store(str(tmp_path))
     tool.init_thread("older")
     tool.say("older", "title")
@@ -151,7 +139,6 @@ def test_a_meta_that_is_changed_in_place_shows_at_once(
 
 
 def test_tags_that_are_appended_in_place_show_at_once(tmp_path: Path) -> None:
-    (tmp_path / ".local").mkdir()
     store = Store(str(tmp_path))
     store.write("t", a_log(2))
     notes = Path(store.reader.layout.annotations("t"))
