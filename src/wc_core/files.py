@@ -150,6 +150,20 @@ class Folder:
             return -1
         return info.st_mtime_ns
 
+    def tail(self, path: str, length: int) -> bytes:
+        """At most the last ``length`` bytes of a regular file in this folder. Raises
+        OSError."""
+        if self.handle is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        handle = os.open(os.path.basename(path), _FLAGS, dir_fd=self.handle)
+        try:
+            info = os.fstat(handle)
+            if not stat.S_ISREG(info.st_mode):
+                raise NotPlainError(0, "is not a regular file", path)
+            return os.pread(handle, length, max(0, info.st_size - length))
+        finally:
+            os.close(handle)
+
     def last_line(self, path: str, size: int) -> bytes:
         """The last line of a file of ``size`` bytes.
 

@@ -261,10 +261,13 @@ class Table:
 
             return seconds
 
-        hook = ("wc-cli", "brief", "--hook", "session-start", "--client", "claude")
+        hook = ("wc-cli", "brief", "--client", "claude", "--hook")
         rows = {
             "wc brief": used("wc", "brief"),
-            "wc brief --hook session-start": used(*hook),
+            "wc brief --hook session-start": used(*hook, "session-start"),
+            # Of a session that has heard everything.
+            "wc brief --hook user-prompt": used(*hook, "user-prompt"),
+            "wc brief --hook stop": used(*hook, "stop"),
             # It exits 10 if no ball comes.
             "wc wait --timeout 0": used("sh", "-c", "wc-cli wait --timeout 0 || :"),
         }

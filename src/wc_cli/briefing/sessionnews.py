@@ -63,10 +63,10 @@ class SessionView:
                 k: ball[:2]
                 for k, ball in self.threads_with_news(now - _MARGIN_NS).items()
             }
-        held = holders.held_balls(self.layout, self.own)
         questions = holders.asked_of(self.layout, self.viewer)
-        balls = frozenset(ball.name for ball in (*held, *questions))
-        return session._replace(looked_ns=now, threads=threads, balls=balls)
+        balls = {question.name for question in questions}
+        balls.update(*holders.held_names(self.layout, self.own).values())
+        return session._replace(looked_ns=now, threads=threads, balls=frozenset(balls))
 
     def mark_as_told(self, names: frozenset[str]) -> None:
         """Save that the session has been told of the balls and questions with these

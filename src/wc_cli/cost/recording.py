@@ -120,8 +120,7 @@ def _held(context: Context) -> str:
     that is for any agent of its kind; else empty."""
     viewer, layout = context.viewer, context.reader.layout
     for folders in (holders.own_folders_of(viewer), holders.folders_of(viewer)):
-        held = holders.held_balls(layout, folders)
-        topics = [ball.topic for ball in held if not ball.is_free]
-        if topics:
-            return topics[-1]
+        names = holders.held_names(layout, folders)
+        for held in holders.latest_balls(names, 1):
+            return held.topic
     return ""

@@ -150,7 +150,7 @@ def names_at(layout: Layout, folder: str) -> list[str]:
         return []
     # As `_is_ours`, without a call for each of what may be thousands.
     dot, least = ulid.LENGTH, ulid.LENGTH + 1
-    return [name for name in names if name[dot:least] == "." and name[least:]]
+    return [name for name in names if len(name) > least and name[dot] == "."]
 
 
 def _is_ours(name: str) -> bool:

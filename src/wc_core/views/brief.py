@@ -8,7 +8,7 @@ then, marked as `partial`.
 from __future__ import annotations
 
 from wc_core.errors import NotFoundError, WcError
-from wc_core.files import read_from, size_of
+from wc_core.files import Folder
 from wc_core.guidance import for_brief
 from wc_core.layout import safe_name
 from wc_core.names import parse
@@ -354,8 +354,8 @@ def _last_entry(reader: StoreReader, state: State) -> LastEntry:
     untitled = LastEntry(state.last_id, state.updated_by)
     path = reader.layout.log(state.topic)
     try:
-        size = size_of(path, reader.layout.root)
-        data = read_from(path, reader.layout.root, max(0, size - _TAIL))
+        with Folder(reader.layout.folder(state.topic), reader.layout.root) as folder:
+            data = folder.tail(path, _TAIL)
     except OSError:
         return untitled
     line = data.rstrip(b"\n").rpartition(b"\n")[2]
