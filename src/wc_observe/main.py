@@ -21,6 +21,7 @@ from wc_core.version import __version__
 if TYPE_CHECKING:
     from types import FrameType
 
+    from wc_observe.calls import ServerContext
     from wc_observe.http.options import HttpOptions
     from wc_observe.web.options import WebOptions
 
@@ -85,11 +86,10 @@ def serve(*, all_stores: bool = False) -> None:
         os.environ, all_stores=all_stores, repair=repair_line, leave=_leave
     )
     # Up to 1 s: FastMCP. The signal handlers and its settings come first.
-    from wc_observe.calls import ServerContext
     from wc_observe.mcp.server import build_server
     from wc_observe.mcp.stdio import serve_stdio
 
-    context = ServerContext(_current_folder(), dict(os.environ), _now_ms)
+    context = _server_context(dict(os.environ))
     server = build_server(context._replace(all_stores=all_stores))
     _finish_start()
     unread = desk.hand_over() if desk is not None else b""
@@ -133,13 +133,12 @@ def _serve_page(options: WebOptions) -> None:
 
     address = httpaddress.loopback_address(options.host, options.port)
     # 0.2 s: Starlette and uvicorn, after the address was checked.
-    from wc_observe.calls import ServerContext
     from wc_observe.web import server as webserver
 
     env = dict(os.environ)
     if options.name:
         env["WATERCOOLER_AGENT"] = options.name
-    context = ServerContext(_current_folder(), env, _now_ms)
+    context = _server_context(env)
     gc.freeze()
     gc.enable()
     webserver.serve(address, options, context)
@@ -168,10 +167,9 @@ def _serve_network(options: HttpOptions) -> None:
             "--transport http needs the package prometheus-client, which is not here.",
             "Install wc with its extra, '.[http]', or: pip install prometheus-client",
         )
-    from wc_observe.calls import ServerContext  # 20 ms with the next, only here
-    from wc_observe.http import stores as httpstores
+    from wc_observe.http import stores as httpstores  # 20 ms, only here
 
-    context = ServerContext(_current_folder(), dict(os.environ), _now_ms)
+    context = _server_context(dict(os.environ))
     httpstores.check_stores(options, context)
     # Up to 1 s: FastMCP, Starlette and uvicorn, after address and stores were checked.
     from wc_observe.http import server as httpserver
@@ -236,6 +234,12 @@ def _leave(error: OSError | None) -> NoReturn:
 
 def _exit_on_signal(signum: int, _: FrameType | None) -> NoReturn:
     os._exit(_INTERRUPTED if signum == signal.SIGINT else 0)
+
+
+def _server_context(env: dict[str, str]) -> ServerContext:
+    from wc_observe.calls import ServerContext  # 2 ms, only to serve
+
+    return ServerContext(_current_folder(), env, _now_ms)
 
 
 def _current_folder() -> str:
