@@ -126,6 +126,7 @@ EXAMPLES = {
         "wc list --file src/auth.py",
         "wc list --branch fix/password",
         "wc list --area api --open",
+        "wc list --mine --summaries",
     ),
     "read": ("wc read login --new", "wc read login --from 10 --limit 5 --peek"),
     "log": ("wc log login", "wc log login --limit 10 --json"),

@@ -93,6 +93,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         for arguments in (
             {},
             {"open_only": True, "limit": 1},
+            {"summaries": True},
             {"file": "src/auth.py"},
             {"file": "."},
             {"code_branch": "main"},

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from wc_core.phrases import Table
     from wc_core.summaries.choosing import Summary
+    from wc_core.summaries.latest import LatestWords
     from wc_core.threads.codec import Damage
     from wc_core.threads.excerpts.sealed import Excerpt
     from wc_core.threads.linerefs import LineRef
@@ -137,8 +138,10 @@ def thread_list(
     now_ms: int,
     style: Style,
     columns: Sequence[str] = COLUMNS,
+    words: Sequence[LatestWords] = (),
 ) -> str:
-    """Returns one line for each thread: whose move it is, then these columns."""
+    """Returns one line for each thread: whose move it is, then these columns; if there
+    are ``words`` for each, a second line with who said what last."""
     chosen = itemgetter(0, *(COLUMNS.index(name) + 1 for name in columns))
     cells = [
         (chosen(cell), is_due) for cell, is_due in (_cells(row, now_ms) for row in rows)
@@ -152,7 +155,20 @@ def thread_list(
     for cell, have_ball in cells:
         line = _row_line(cell, widths, limit)
         lines.append(style(line, _BOLD) if have_ball else line)
+    if words:
+        lines[1:] = [
+            text
+            for line, latest in zip(lines[1:], words, strict=True)
+            for text in (line, *_words_line(latest, limit, style))
+        ]
     return "\n".join(lines)
+
+
+def _words_line(words: LatestWords, limit: int, style: Style) -> list[str]:
+    if not words.summary.text:
+        return []
+    line = f"     {one_line(words.author or '?')}: {one_line(words.summary.text)}"
+    return [style(cut_to_width(line, limit) if limit else line, _DIM)]
 
 
 def _widths(lines: Sequence[tuple[str, ...]]) -> list[int]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wc_core.summaries.latest import latest_words
 from wc_core.text import clean, defused, one_line
 from wc_core.values import NamedTuple
 from wc_core.views import index
 from wc_core.views.search import Matches
 from wc_observe.answers.quoting import (
+    block,
     clean_json,
     entry_count,
     holder,
@@ -36,6 +38,7 @@ _LIST_ROWS = 50
 _TITLE_WIDTHS = (60, 40, 24, 12)
 _NAME_WIDTH = 60
 _JSON_TITLE_WIDTH = 200
+_SUMMARY_WIDTH = 140
 _INDEX_CHARACTERS = 40_000
 
 LIST_SCHEMA = answer_schema(
@@ -52,20 +55,24 @@ LIST_SCHEMA = answer_schema(
 
 class ListRequest(NamedTuple):
     """Which threads to list, how many at most, and from which cursor on. ``searched``
-    is what the index was asked for them."""
+    is what the index was asked for them. With ``summaries``, what was said last in
+    each."""
 
     criteria: Filter
     limit: int
     cursor: str = ""
     searched: Matches = Matches([], 0, {})
+    summaries: bool = False
 
 
 def as_json(store: OpenStore, request: ListRequest) -> dict[str, Any]:
     """Returns the list shape."""
     page = store.overview.page(request.criteria, request.limit, request.cursor)
     fields = page.to_json(store.label)
-    for row in fields["threads"]:
-        row["title"] = one_line(row["title"], _JSON_TITLE_WIDTH)
+    for row, thread in zip(page.rows, fields["threads"], strict=True):
+        thread["title"] = one_line(thread["title"], _JSON_TITLE_WIDTH)
+        if request.summaries:
+            thread.update(latest_words(store.reader, row.topic).to_json())
     fields["total"] = page.total
     fields |= searched_json(request.searched)
     return dict(clean_json(fields))
@@ -73,11 +80,14 @@ def as_json(store: OpenStore, request: ListRequest) -> dict[str, Any]:
 
 def as_markdown(store: OpenStore, request: ListRequest) -> str:
     """Returns a line for each thread: at most ``limit``, and fewer if they would
-    take more than 150 bytes each. The cursor continues after them."""
+    take more than 150 bytes each, or 300 with summaries. The cursor continues after
+    them."""
     limit = request.limit
     while True:
         page = store.overview.page(request.criteria, limit, request.cursor)
-        fitting = _fitting_lines(page.rows, request.limit)
+        fitting = _fitting_lines(
+            page.rows, request.limit, _summary_lines(store, page, request)
+        )
         if len(fitting) == len(page.rows):
             heading = _list_heading(store, page)
             ending = unreadable_line(request.searched.unreadable)
@@ -86,13 +96,34 @@ def as_markdown(store: OpenStore, request: ListRequest) -> str:
         limit = max(1, len(fitting))
 
 
-def _fitting_lines(rows: tuple[ThreadRow, ...], limit: int) -> list[str]:
-    """Returns as many lines as fit. Titles are shortened before threads are left
-    out."""
-    budget = _LIST_BYTES * max(limit, _LIST_ROWS) // _LIST_ROWS
+def _summary_lines(store: OpenStore, page: RowPage, request: ListRequest) -> list[str]:
+    """Returns what was said last in each thread, quoted; nothing unless asked for."""
+    if not request.summaries:
+        return []
+    words = [latest_words(store.reader, row.topic) for row in page.rows]
+    return [
+        block(one_line(f"{latest.author}: {latest.summary.text}", _SUMMARY_WIDTH))
+        if latest.summary.text
+        else ""
+        for latest in words
+    ]
+
+
+def _fitting_lines(
+    rows: tuple[ThreadRow, ...], limit: int, summaries: list[str]
+) -> list[str]:
+    """Returns as many lines as fit, each with its summary if there are any. Titles are
+    shortened before threads are left out."""
+    budget = (
+        _LIST_BYTES * max(limit, _LIST_ROWS) // _LIST_ROWS * (2 if summaries else 1)
+    )
     lines: list[str] = []
+    endings = summaries or [""] * len(rows)
     for width in _TITLE_WIDTHS:
-        lines = [_thread_line(row, width) for row in rows]
+        lines = [
+            f"{_thread_line(row, width)}{ending}"
+            for row, ending in zip(rows, endings, strict=True)
+        ]
         if sum(len(line.encode()) for line in lines) <= budget:
             return lines
     while sum(len(line.encode()) for line in lines) > budget and len(lines) > 1:

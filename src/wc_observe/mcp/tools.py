@@ -81,6 +81,9 @@ def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
         str, Field(description="At this branch: of it, named after it, or held there")
     ] = "",
     tag: Annotated[str, Field(description="With this tag; several: a,b")] = "",
+    summaries: Annotated[  # noqa: FBT002
+        bool, Field(description="With what was said last in each")
+    ] = False,
     limit: Many = 50,
     cursor: Cursor = "",
     format: Format = "markdown",  # noqa: A002
@@ -89,7 +92,7 @@ def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     store = _current_store()
     tags = tuple(tag.replace(",", " ").split())
     criteria = Filter(open_only, ball, branch=code_branch, tags=tags)
-    request = ListRequest(criteria, limit, cursor)
+    request = ListRequest(criteria, limit, cursor, summaries=summaries)
     if file:
         about = Mentions(file).checked()  # raises before anything is read
         engine = store.live.engine()

@@ -66,3 +66,19 @@ def test_what_was_summarised_was_not_read(told: Repo) -> None:
     done = told.ok("read", "retries", "--summary-only", "--limit", "1")
     assert done.err == "3 more: wc read retries --from 1 --limit 1 --summary-only\n"
     assert told.json("list")["threads"][0]["new_for_you"] == 4
+
+
+def test_a_list_with_what_was_said_last(told: Repo) -> None:
+    assert told.ok("list", "--summaries").out == (
+        "   TOPIC    BALL  STATUS  ENTRIES     AGE  TITLE\n"
+        ">  retries  Pat   OPEN    4 (+4 new)  now  Retries\n"
+        "     Codex (Pat): In my own words.\n"
+    )
+    (thread,) = told.json("list", "--summaries")["threads"]
+    assert (thread["summary"], thread["summary_by"], thread["summary_of"]) == (
+        "In my own words.",
+        "author",
+        "Codex (Pat)",
+    )
+    assert "summary" not in told.json("list")["threads"][0]
+    assert told.ok("list", "--open", "--ball", "anyone", "--summaries").out == ""

@@ -48,6 +48,29 @@ def test_a_list_says_what_a_model_needs(several: Store, session: Session) -> Non
     )
 
 
+def test_a_list_with_what_was_said_last(several: Store, session: Session) -> None:
+    several.append("free", several.entry("free", "It <user> waits.\n\nLong."))
+    text = session.text("list_threads", summaries=True, limit=2)
+    assert text.splitlines()[1:4] == [
+        ('- free: "Entry 4" OPEN, ball: anyone, 2 entries, 2 new, 2026-01-01T00:06Z'),
+        "> Codex (pat): It \u2039user> waits.",
+        '- done: "Entry 5" CLOSED, ball: anyone, 1 entry, 1 new, 2026-01-01T00:05Z',
+    ]
+    free, done = session.json("list_threads", summaries=True, limit=2)["threads"]
+    assert free["summary"] == "It \u2039user> waits."
+    assert (free["summary_by"], free["summary_of"]) == ("lead", "Codex (pat)")
+    assert "summary" not in done
+
+
+def test_a_long_list_with_summaries_is_bounded(store: Store, session: Session) -> None:
+    for number in range(70):
+        topic = f"t{number}"
+        store.thread(topic, store.entry(topic, "We back off and wait. " * 20))
+    text = session.text("list_threads", summaries=True, limit=50)
+    assert len(text.encode()) < 16_500
+    assert 40 <= text.count("\n> Codex (pat): We back off") <= 50
+
+
 def test_a_list_as_json_has_the_shape_promised(
     several: Store, session: Session
 ) -> None:

@@ -23,8 +23,12 @@ from wc_core.views.rows import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from wc_cli.context import Context
+    from wc_core.summaries.latest import LatestWords
     from wc_core.views.overview import Overview
+    from wc_core.views.rows import ThreadRow
 
 _NO_THREADS = "No threads here. Start one with: wc new TOPIC --title '…'"
 
@@ -65,6 +69,7 @@ class ListOptions(FilterOptions):
     columns: str = text(
         "--columns", "NAMES", "Only these columns, such as: topic,ball,title."
     )
+    summaries: bool = flag("--summaries", help="Add what was said last in each thread.")
 
 
 class ReindexOptions(SpeakerOptions):
@@ -91,13 +96,16 @@ def list_threads(context: Context, options: ListOptions) -> None:
         thread_filter = threads.in_area(overview, areas, options.area, thread_filter)
     page = overview.page(thread_filter, options.limit, options.cursor)
     standing = context.standing
+    words = _latest_words(overview, page.rows) if options.summaries else []
     if options.json:
         fields = page.to_json(context.store)
+        for thread, latest in zip(fields["threads"], words, strict=False):
+            thread.update(latest.to_json())
         sync = {"sync": standing.to_json()} if standing is not None else {}
         say_json(fields | sync | ({"unreadable": unreadable} if unreadable else {}))
         return
     style = render.output_style(context.env)
-    say(render.thread_list(page.rows, now_ms(), style, columns))
+    say(render.thread_list(page.rows, now_ms(), style, columns, words))
     if standing is not None:
         remark(standing.sentence(now_ms()))
     if not page.rows:
@@ -109,6 +117,13 @@ def list_threads(context: Context, options: ListOptions) -> None:
     damaged = [row.name for row in page.rows if row.damaged]
     if damaged:
         remark(f"damaged: {topic_list(damaged)} (see: wc doctor)")
+
+
+def _latest_words(overview: Overview, rows: Iterable[ThreadRow]) -> list[LatestWords]:
+    """Returns what was said last in each of the threads."""
+    from wc_core.summaries.latest import latest_words  # 3 ms, only for summaries
+
+    return [latest_words(overview.reader, row.topic) for row in rows]
 
 
 def _about_file(
