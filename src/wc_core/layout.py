@@ -53,6 +53,11 @@ class Layout(NamedTuple):
 
     root: str
 
+    def relative(self, path: str) -> str:
+        """A path of the store, from its root on; a tenth of what `os.path.relpath`
+        takes, which looks for the current folder."""
+        return path.removeprefix(f"{self.root}/")
+
     @property
     def threads(self) -> str:
         """The folder with one folder per thread: the logs."""

@@ -263,7 +263,7 @@ class ThreadExaminer:
             yield Finding(".local/status", 0, message, fix)
 
     def _relative(self, path: str) -> str:
-        return os.path.relpath(path, self.layout.root)
+        return self.layout.relative(path)
 
 
 def _permissions_fix(path: str) -> str:

@@ -4,7 +4,6 @@ earlier checkout of the branch that was set aside."""
 from __future__ import annotations
 
 import json
-import os
 
 from wc_cli.branch import commits, trees
 from wc_cli.branch.compare import compare_log
@@ -40,8 +39,8 @@ class Recovery:
     @property
     def sources(self) -> str:
         """Where lost entries are looked for, in words."""
-        other = " or an earlier checkout of it" if self.set_aside.earlier else ""
-        return f"the branch{other}"
+        checkout = " or an earlier checkout of it" if self.set_aside.earlier else ""
+        return f"the branch{checkout}"
 
     def topics(self) -> set[str]:
         """The threads whose log is on the branch, or in an earlier checkout of it."""
@@ -84,7 +83,7 @@ class Recovery:
         if self.git is None:
             return 0
         topic, log = thread.state.topic, thread.log
-        path = os.path.relpath(self.layout.log(topic), self.layout.root)
+        path = self.layout.relative(self.layout.log(topic))
         have = self._logs().get(path)
         try:
             new = compare_log(self.git, topic, thread.data[: log.complete], have).new
@@ -102,7 +101,7 @@ class Recovery:
         """The ``meta.json`` of a thread on the branch; empty if it is not there."""
         if self._committed_metas is None:
             self._committed_metas = self._read_metas()
-        path = os.path.relpath(self.layout.meta(topic), self.layout.root)
+        path = self.layout.relative(self.layout.meta(topic))
         return self._committed_metas.get(path, b"")
 
     def _read_metas(self) -> dict[str, bytes]:
@@ -145,7 +144,7 @@ class Recovery:
         """The files of threads that are on the branch and have this name."""
         if self.git is None or self.checkout is None:
             return {}
-        below = os.path.relpath(self.layout.threads, self.layout.root)
+        below = self.layout.relative(self.layout.threads)
         tip = commits.tip(self.checkout)
         files = commits.committed_below(self.git, tip, f"{below}/")
         depth = below.count("/") + 2
@@ -158,7 +157,7 @@ class Recovery:
     def _committed_lines(self, topic: str, data: bytes) -> dict[str, bytes]:
         """The lines of the branch's log, unless ``data`` begins with them."""
         path = self.layout.log(topic)
-        have = self._logs().get(os.path.relpath(path, self.layout.root))
+        have = self._logs().get(self.layout.relative(path))
         if have is None or not have.size:
             return {}
         if commits.blob_id(data[: have.size], have.blob) == have.blob:

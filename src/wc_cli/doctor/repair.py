@@ -81,9 +81,11 @@ class Repair:
             yield from self._guarded(self._local_folders())
         # Before the threads are listed: each status file found now has its thread then.
         self.upkeep.status.scan()
-        for topic in self._topics():
-            count += yield from self._guarded(self._thread(topic))
-        count += yield from self._guarded(self._orphaned_status_files())
+        # A stamp for each thread would take a tenth of the time.
+        with self.upkeep.local.stamp.held_back():
+            for topic in self._topics():
+                count += yield from self._guarded(self._thread(topic))
+            count += yield from self._guarded(self._orphaned_status_files())
         if not self.dry_run and (count or self._is_unsettled()):
             self._settle()
 
@@ -155,13 +157,16 @@ class Repair:
     def _steps(self, topic: str) -> Iterator[RepairStep]:
         # A marker means that settling renders the thread as soon as we are done.
         waiting = os.path.lexists(self.upkeep.marker(topic))
-        yield from self._log(topic)
-        yield from self._projections(topic, waiting=waiting)
-        yield from self._status_lines(topic)
-        yield from self._commit(topic)
+        # Read once, and again after its log may have changed.
+        thread = yield from self._log(topic)
+        if thread is not None:
+            thread = yield from self._projections(thread, waiting=waiting)
+            yield from self._status_lines(thread)
+            yield from self._commit(thread)
 
-    def _log(self, topic: str) -> Iterator[RepairStep]:
-        """Quarantine what is no entry, and bring back entries that were lost."""
+    def _log(self, topic: str) -> Generator[RepairStep, None, Thread | None]:
+        """Quarantine what is no entry, and bring back entries that were lost. Returns
+        the thread, if anything of it is on disk."""
         path = self.layout.log(topic)
         moved = False
         for place, kind in ((self.layout.folder(topic), "folder"), (path, "file")):
@@ -175,8 +180,10 @@ class Repair:
         # What is bad to this wc may be good to a newer one.
         elif not thread.snapshot.meta.newer:
             lost = self.recovery.lost_by_thread(thread)
-            if lost or thread.damage:
-                yield from self._rewrite(topic, thread.data, lost)
+            if not lost and not thread.damage:
+                return thread
+            yield from self._rewrite(topic, thread.data, lost)
+        return self._read(topic)
 
     def _rewrite(
         self, topic: str, data: bytes, lost: Mapping[str, bytes]
@@ -243,26 +250,30 @@ class Repair:
             durable.move(path, f"{target}/{name}.{number}", self.layout.root)
         return RepairStep(self._relative(path), f"{message}: set it aside")
 
-    def _projections(self, topic: str, *, waiting: bool) -> Iterator[RepairStep]:
+    def _projections(
+        self, thread: Thread, *, waiting: bool
+    ) -> Generator[RepairStep, None, Thread]:
         """Render the projections that differ from what the log gives. Threads that only
-        other tools wrote, and what a newer wc wrote, are left alone."""
-        thread = self._read(topic)
-        if thread is None or thread.snapshot.log_size < 0:
-            return
+        other tools wrote, and what a newer wc wrote, are left alone. Returns the thread
+        with what was added to its log."""
+        topic = thread.snapshot.topic
+        if thread.snapshot.log_size < 0:
+            return thread
         if thread.snapshot.meta.newer or not model.written_by_wc(thread.entries):
-            return
+            return thread
         if thread.snapshot.move is not None:
             yield RepairStep(
                 self._relative(self.layout.log(topic)),
                 "add the move of another tool that only meta.json has",
             )
             if self.dry_run or not self.upkeep.record_move(topic):
-                return
+                return thread
             thread = self.reader.thread(topic)
         thread = self._with_unknown_keys(thread)
         for path, data in rendering.render_thread(self.layout, thread).items():
             if not waiting or obstruction(path, "file"):
                 yield from self._projection(topic, path, data)
+        return thread
 
     def _projection(self, topic: str, path: str, data: bytes) -> Iterator[RepairStep]:
         """Write one projection. What somebody else wrote there is kept."""
@@ -298,18 +309,17 @@ class Repair:
             unknown = {} if isinstance(meta, Damage) else meta.unknown
         return thread._replace(snapshot=thread.snapshot._replace(unknown=unknown))
 
-    def _status_lines(self, topic: str) -> Iterator[RepairStep]:
-        thread = self._read(topic)
-        if thread is None or not is_status_wrong(self.upkeep, thread):
+    def _status_lines(self, thread: Thread) -> Iterator[RepairStep]:
+        if not is_status_wrong(self.upkeep, thread):
             return
         if not self.dry_run:
             self.upkeep.status.write(thread.state)
-        yield RepairStep(".local/status", f"show {topic} as it is")
+        yield RepairStep(".local/status", f"show {thread.state.topic} as it is")
 
-    def _commit(self, topic: str) -> Iterator[RepairStep]:
+    def _commit(self, thread: Thread) -> Iterator[RepairStep]:
         """Mark what wc wrote and nothing commits, so that settling commits it."""
-        thread = self._read(topic)
-        if thread is None or thread.snapshot.meta.newer:
+        topic = thread.snapshot.topic
+        if thread.snapshot.meta.newer:
             return
         # Checked after the log was read: a thread without a marker by now is on the
         # branch.
@@ -337,10 +347,9 @@ class Repair:
             if not self.dry_run:
                 self.upkeep.local.remove(name)
             yield RepairStep(f".local/{name}", "of no thread: remove it")
-        self.upkeep.local.stamp.renew()
 
     def _relative(self, path: str) -> str:
-        return os.path.relpath(path, self.layout.root)
+        return self.layout.relative(path)
 
 
 def is_newer_page(layout: Layout, topic: str, path: str, data: bytes) -> bool:
@@ -350,10 +359,10 @@ def is_newer_page(layout: Layout, topic: str, path: str, data: bytes) -> bool:
     return page.parse(topic, data).version > page.PROJECTION_VERSION
 
 
-def is_older_page(topic: str, disk: bytes, ours: bytes) -> bool:
+def is_older_page(topic: str, disk: bytes, rendered: bytes) -> bool:
     """Whether a page on the disk is what an older wc made of the same entries as
-    ``ours``. It is rendered again when the thread is written to."""
-    old, new = page.parse(topic, disk), page.parse(topic, ours)
+    ``rendered``. It is rendered again when the thread is written to."""
+    old, new = page.parse(topic, disk), page.parse(topic, rendered)
     if not 0 < old.version < new.version:
         return False
     return (old.entries, old.base, old.damage) == (new.entries, new.base, ())

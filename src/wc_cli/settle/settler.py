@@ -194,12 +194,13 @@ class Settler:
     def _settle(self, topics: list[str]) -> None:
         threads = []
         self.upkeep.status.invalidate()
-        for topic in topics:
-            with self._recorded([topic], "not rendered"):
-                try:
-                    threads.append(self._render(topic))
-                except NotFoundError:
-                    self._forget(topic)
+        with self.upkeep.local.stamp.held_back():
+            for topic in topics:
+                with self._recorded([topic], "not rendered"):
+                    try:
+                        threads.append(self._render(topic))
+                    except NotFoundError:
+                        self._forget(topic)
         names = [thread.topic for thread in threads]
         with self._recorded(names or [""], "not committed"):
             self._commit(threads)
@@ -248,7 +249,7 @@ class Settler:
         return b""
 
     def _change(self, path: str, data: bytes) -> CommitChange:
-        return CommitChange(os.path.relpath(path, self.layout.root), data)
+        return CommitChange(self.layout.relative(path), data)
 
     def _commit(self, threads: list[RenderedThread]) -> None:
         """Commit everything that the branch does not have yet."""

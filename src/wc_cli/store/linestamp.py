@@ -19,6 +19,8 @@ from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wc_core.layout import Layout
 
 # What lines are made of, below `.local`. The script looks for `hot` itself.
@@ -32,6 +34,7 @@ class LineStamp:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.is_due = False
+        self._held_back = False
 
     def remove(self) -> None:
         """Remove the stamp; before each change, for another process may have written
@@ -39,10 +42,21 @@ class LineStamp:
         durable.remove(self.layout.line_stamp, self.layout.root)
         self.is_due = True
 
+    @contextlib.contextmanager
+    def held_back(self) -> Iterator[None]:
+        """Write no other stamp in the block, in which many threads are written, but one
+        after it."""
+        self._held_back = True
+        try:
+            yield
+        finally:
+            self._held_back = False
+        self.renew()
+
     def renew(self) -> None:
         """Write another stamp, if this process has removed one. Where that fails, no
         line is kept."""
-        if not self.is_due:
+        if not self.is_due or self._held_back:
             return
         path, root = self.layout.line_stamp, self.layout.root
         with contextlib.suppress(WcError, OSError):

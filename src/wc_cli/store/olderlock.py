@@ -47,12 +47,12 @@ def locked(layout: Layout, topic: str, seconds: float) -> Iterator[None]:
     or many in turn for ten times as long.
     """
     path, own = layout.older_lock(topic), layout.lock(topic)
-    made = _take(path, own, layout.root, seconds)
+    is_made = _take(path, own, layout.root, seconds)
     try:
         yield
     finally:
         # It is another's if that tool found the block too long, and broke the lock.
-        if made and _is_same_file(path, own):
+        if is_made and _is_same_file(path, own):
             with contextlib.suppress(StorageError):  # the block has done its work
                 durable.remove(path, layout.root)
 
@@ -60,7 +60,7 @@ def locked(layout: Layout, topic: str, seconds: float) -> Iterator[None]:
 def _take(path: str, own: str, root: str, seconds: float) -> bool:
     """Take a lock. Returns whether it could be made."""
     start = since = time.monotonic()
-    seen = 0
+    lock_ns = 0
     while True:
         try:
             durable.link(own, path, root)
@@ -77,7 +77,7 @@ def _take(path: str, own: str, root: str, seconds: float) -> bool:
                 return False
             continue
         now = time.monotonic()
-        if seen != (seen := _made_ns(path)):
+        if lock_ns != (lock_ns := _made_ns(path)):
             since = now
         if now - since >= seconds or now - start >= seconds * _CROWD:
             raise _timeout_error(path, root)

@@ -44,10 +44,13 @@ def render_thread(layout: Layout, thread: Thread) -> dict[str, bytes]:
     return render_files(layout, thread.state, thread.entries, size, unknown, seal)
 
 
-def is_older_meta(topic: str, disk: bytes, ours: bytes) -> bool:
+def is_older_meta(topic: str, disk: bytes, rendered: bytes) -> bool:
     """Whether a meta on the disk is what a wc without seals made of the same log as
-    ``ours``. It is rendered again when the thread is written to."""
-    old, new = projections.read_meta(topic, disk), projections.read_meta(topic, ours)
+    ``rendered``. It is rendered again when the thread is written to."""
+    old, new = (
+        projections.read_meta(topic, disk),
+        projections.read_meta(topic, rendered),
+    )
     if isinstance(old, Damage) or isinstance(new, Damage) or old.state is None:
         return False
     return old.seal is None and old._replace(seal=new.seal) == new

@@ -211,7 +211,7 @@ class Upkeep:
         try:
             data = read_plain(path, self.layout.root)
         except OSError as error:
-            name = os.path.relpath(path, self.layout.root)
+            name = self.layout.relative(path)
             raise StorageError(f"{name} {error.strerror}", "See: wc doctor") from error
         if data and isinstance(projections.read_meta(topic, data), codec.Damage):
             quarantine.keep(self.layout, topic, data)

@@ -310,7 +310,7 @@ class StoreReader:
             raise self._unreadable(path, error) from error
 
     def _relative(self, path: str) -> str:
-        return os.path.relpath(path, self.layout.root)
+        return self.layout.relative(path)
 
     def _read(self, folder: Folder, path: str) -> bytes | None:
         try:

@@ -248,19 +248,22 @@ def test_who_stands_at_another_commit_keeps_what_waits(thread: Repo) -> None:
 
 
 _COUNTED = """
-import collections, sys
+import collections, os, sys
 counts = collections.Counter()
-sys.addaudithook(lambda event, _: counts.update([event]))
+def count(event, values):
+    is_stamp = event == "os.rename" and os.path.basename(values[1]) == "stamp"
+    counts.update(["stamp" if is_stamp else event])
+sys.addaudithook(count)
 from wc_cli.doctor.repair import Repair
 steps = list(Repair(sys.argv[1], __import__("os").environ, dry_run=False).run())
 listed = counts["os.scandir"] + counts["os.listdir"]
-print(len(steps), listed, counts["subprocess.Popen"])
+print(len(steps), listed, counts["subprocess.Popen"], counts["stamp"])
 """
 
 
 def repair_counts(machine: Machine, count: int) -> list[int]:
     """Repair threads of which only the logs are left: the numbers of steps, of listed
-    folders and of processes."""
+    folders, of processes, and of stamps for the line of the prompt."""
     repo = machine.repo(f"app-{count}")
     repo.ok("init")
     layout = Layout(str(repo.store))
@@ -276,8 +279,9 @@ def repair_counts(machine: Machine, count: int) -> list[int]:
 
 
 def test_repair_is_linear_in_the_number_of_threads(machine: Machine) -> None:
-    _, listed, processes = repair_counts(machine, 5)
-    steps, listed_more, same_processes = repair_counts(machine, 25)
+    _, listed, processes, stamps = repair_counts(machine, 5)
+    steps, listed_more, same_processes, same_stamps = repair_counts(machine, 25)
     assert steps >= 25
     assert listed_more < 8 * listed
     assert same_processes == processes
+    assert same_stamps == stamps > 0
