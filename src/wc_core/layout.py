@@ -388,6 +388,26 @@ class Layout(NamedTuple):
         return f"{self.index_folder}/behind"
 
     @property
+    def vectors(self) -> str:
+        """What entries mean, see `wc_core.meaning.vectorfile`."""
+        return f"{self.index_folder}/vectors"
+
+    @property
+    def vectors_done(self) -> str:
+        """The threads whose entries all have one, see `wc_core.meaning.coverage`."""
+        return f"{self.index_folder}/vectors-done"
+
+    @property
+    def vectors_lock(self) -> str:
+        """The lock of changing the two."""
+        return f"{self.local}/locks/vectors"
+
+    @property
+    def older_vectors(self) -> str:
+        """What the older tool kept of them, see `wc_cli.enrich.oldervectors`."""
+        return f"{self.root}/graph/baseline/search-index.jsonl"
+
+    @property
     def index_lock(self) -> str:
         """The lock of changing the index."""
         return f"{self.local}/locks/index"

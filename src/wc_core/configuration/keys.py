@@ -42,6 +42,7 @@ _MAX_DAYS = 3650
 _MAX_TEXTS = 50
 _MAX_WAKES = 1000
 _MAX_PATIENCE = 7 * 24 * 60
+_MAX_DIMENSIONS = 8192
 
 
 class ValueOfKeyError(ValueError):
@@ -376,6 +377,33 @@ PERSONAL = (
         NAME,
         "The model to ask that server for, as qwen3:4b.",
         field="summaries_model",
+    ),
+    Key(
+        "meaning.enabled",
+        SWITCH,
+        "Whether searches go by meaning where the words find little.",
+        default=True,
+        field="by_meaning",
+    ),
+    Key(
+        "meaning.endpoint",
+        ADDRESS,
+        "A model server that entries and queries are sent to; none: this machine.",
+        field="meaning_endpoint",
+    ),
+    Key(
+        "meaning.model",
+        NAME,
+        "The model to ask that server for, as nomic-embed-text.",
+        field="meaning_model",
+    ),
+    Key(
+        "meaning.dimensions",
+        NUMBER,
+        "Numbers in one of its vectors; 0: as many as the model gives.",
+        0,
+        field="meaning_dimensions",
+        most=_MAX_DIMENSIONS,
     ),
 )
 

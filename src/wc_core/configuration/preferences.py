@@ -29,7 +29,9 @@ class Preferences(NamedTuple):
     titles. ``wake_from`` names those whose balls wake agents, ``wakes_per_hour`` how
     often; after ``wake_patience`` minutes without an answer it is a problem.
     ``summaries_endpoint`` is the server whose ``summaries_model`` summarises entries.
-    ``fields`` are the tables of the file.
+    ``by_meaning`` says that searches go by meaning, too; ``meaning_endpoint`` is the
+    server whose ``meaning_model`` makes vectors of so many ``meaning_dimensions``
+    (0: any). ``fields`` are the tables of the file.
 
     ``problem`` says why it cannot be used; then there are no preferences.
     """
@@ -47,6 +49,10 @@ class Preferences(NamedTuple):
     wake_patience: int = 15
     summaries_endpoint: str = ""
     summaries_model: str = ""
+    by_meaning: bool = True
+    meaning_endpoint: str = ""
+    meaning_model: str = ""
+    meaning_dimensions: int = 0
 
     def is_quiet(self, minute: int) -> bool:
         """Whether a minute of the day is one of those."""

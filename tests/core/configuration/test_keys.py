@@ -81,3 +81,44 @@ def test_what_is_typed_is_valid_in_a_file(key: Key, words: list[str]) -> None:
     except ValueOfKeyError:
         return
     keys.checked(key, value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://localhost:11434",
+        "https://models.example.org/openai/v1/",
+        "HTTP://[::1]:8080/v1",
+        "http://10.0.0.3",
+    ],
+)
+def test_an_address_of_a_server(text: str) -> None:
+    key = keys.find(("meaning", "endpoint"), keys.PERSONAL)
+    assert key is not None
+    assert keys.typed(key, [text]) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "localhost:11434",
+        "file:///etc/passwd",
+        "ftp://example.org",
+        "http://",
+        "http://pat:secret@example.org",
+        "http://example.org/?key=secret",
+        "http://example.org/#x",
+        "http://example.org /v1",
+        "http://example.org\n",
+        "http://exa\x1bmple.org",
+        "http://example.org:port",
+        "http://example.org\\@other.org",
+        1,
+    ],
+)
+def test_what_is_no_address_of_a_server(text: Any) -> None:
+    key = keys.find(("meaning", "endpoint"), keys.PERSONAL)
+    assert key is not None
+    with pytest.raises(ValueOfKeyError, match="not an address with http or https"):
+        keys.checked(key, text)

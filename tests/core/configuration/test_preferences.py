@@ -37,11 +37,15 @@ def test_where_they_are(tmp_path: Path) -> None:
 def test_what_they_say(tmp_path: Path) -> None:
     text = '[defaults]\nlist = "--open"\n[quiet]\nhours = "22:30-8:00"\n'
     text += '[inbox]\nleave_out = "app"\nstatusline = true\n'
+    text += '[meaning]\nendpoint = "http://gpu:8080/v1"\nmodel = "bge-m3"\n'
     found = loaded(tmp_path, text)
     assert found.defaults == {"list": ("--open",)}
     assert found.quiet == (22 * 60 + 30, 8 * 60)
     assert found.left_out == ("app",)
     assert found.shows_elsewhere
+    assert found.by_meaning
+    assert found.meaning_endpoint == "http://gpu:8080/v1"
+    assert (found.meaning_model, found.meaning_dimensions) == ("bge-m3", 0)
     assert found.problem == ""
 
 
@@ -56,6 +60,8 @@ def test_what_they_say(tmp_path: Path) -> None:
         "[defaults]\nlist = 1\n",
         "[inbox]\nleave_out = true\n",
         '[ball]\nenforce = "off"\n',
+        '[meaning]\nendpoint = "gpu:8080"\n',
+        '[meaning]\nkey = "s3cret"\n',
     ],
 )
 def test_a_file_that_cannot_be_used_counts_for_nothing(

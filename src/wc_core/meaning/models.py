@@ -1,0 +1,74 @@
+"""Which model makes the vectors, and where it runs."""
+
+from __future__ import annotations
+
+from importlib.machinery import PathFinder
+
+from wc_core.phrases import quoted
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_core.configuration.preferences import Preferences
+
+EXTRA = "wc-watercooler[meaning]"
+# The variable with the key of a server: no file of settings has it.
+KEY_VARIABLE = "WATERCOOLER_MEANING_KEY"
+LOCAL_NAME = "wordllama l2_supercat_256"
+LOCAL_DIMENSIONS = 256
+_NUMBERS = ("numpy",)
+_LOCAL = ("numpy", "tokenizers", "wordllama")
+
+
+class Model(NamedTuple):
+    """A model by its ``name``, with so many ``dimensions`` (0: as many as it gives).
+    Without an ``endpoint`` it is the one on this machine."""
+
+    name: str
+    dimensions: int = 0
+    endpoint: str = ""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it runs in our own processes."""
+        return not self.endpoint
+
+    @property
+    def label(self) -> str:
+        """The model in messages, and where text goes for it."""
+        place = f"at {self.endpoint}" if self.endpoint else "on this machine"
+        return f"{self.name}, {place}"
+
+
+class Choice(NamedTuple):
+    """The model to use; without one, the ``reason`` why searches go by words alone."""
+
+    model: Model | None
+    reason: str = ""
+
+
+LOCAL = Model(LOCAL_NAME, LOCAL_DIMENSIONS)
+
+
+def chosen(preferences: Preferences) -> Choice:
+    """Returns the model that a person wants, if what it needs is installed."""
+    if not preferences.by_meaning:
+        return Choice(None, "meaning.enabled = false")
+    if preferences.problem:
+        # What they say of servers is not known.
+        return Choice(None, preferences.problem)
+    needed = _NUMBERS if preferences.meaning_endpoint else _LOCAL
+    if not all(map(PathFinder.find_spec, needed)):
+        return Choice(None, f"{EXTRA} is not installed")
+    if not preferences.meaning_endpoint:
+        return Choice(LOCAL)
+    if not preferences.meaning_model:
+        return Choice(None, "meaning.endpoint has no meaning.model")
+    dimensions = preferences.meaning_dimensions
+    endpoint = preferences.meaning_endpoint
+    return Choice(Model(preferences.meaning_model, dimensions, endpoint))
+
+
+def install_hint() -> str:
+    """Returns how to install what is needed."""
+    return f"Install it: pip install {quoted(EXTRA)}"

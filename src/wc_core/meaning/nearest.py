@@ -1,0 +1,170 @@
+"""Which entries of a store are nearest in meaning to a query."""
+
+from __future__ import annotations
+
+from wc_core.errors import WcError
+from wc_core.index import keys
+from wc_core.meaning import coverage
+from wc_core.meaning.scoring import Nearest, VectorFile, opened, unit
+from wc_core.meaning.vectorfile import (
+    HASH_BYTES,
+    RowKey,
+    UnusableVectorsError,
+    id_key,
+    plain_id,
+    text_hash,
+    text_of,
+    topic_hash,
+)
+from wc_core.values import NamedTuple
+from wc_core.views.entries import numbered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from wc_core.meaning.models import Model
+    from wc_core.meaning.scoring import Vectors
+    from wc_core.threads.model import Entry
+    from wc_core.threads.reader import StoreReader
+
+    Embed = Callable[[Sequence[str]], Vectors]
+    EntryName = tuple[str, str]
+
+# So many entries are looked at by their meaning.
+MOST_NEAREST = 100
+# What is computed while somebody waits: 70 ms of entries whose vectors are not in the
+# file yet.
+_MOST_THREADS = 50
+_MOST_BYTES = 1 << 17
+
+
+class Nearness(NamedTuple):
+    """How near the entries are that are nearest to a query, by topic and id: 1 is the
+    same meaning. All others are no nearer than ``floor``.
+
+    ``hashes`` has what `is_current` compares. ``missing`` counts the threads whose
+    entries do not all have a vector. ``problem`` says why nothing is known.
+    """
+
+    scores: Mapping[EntryName, float]
+    floor: float = 0.0
+    hashes: Mapping[EntryName, bytes] = {}
+    missing: int = 0
+    problem: str = ""
+
+    def is_current(self, topic: str, entry: Entry) -> bool:
+        """Returns whether an entry still has the text that its score is for."""
+        kept = self.hashes.get((topic, entry.id))
+        return kept is None or kept == text_hash(text_of(entry))
+
+
+class MeaningSearch:
+    """Finds entries by their meaning. ``embed`` returns the vectors of texts; it raises
+    WcError if the model cannot be asked."""
+
+    def __init__(self, reader: StoreReader, model: Model, embed: Embed) -> None:
+        self._reader = reader
+        self._model = model
+        self._embed = embed
+
+    def nearest(self, query: str, bases: Mapping[str, str]) -> Nearness:
+        """Returns how near the entries of some threads are. ``bases`` has the base of
+        each one's key. What cannot be known is said in the answer; nothing is raised
+        for it."""
+        if not query.strip():
+            return Nearness({}, problem="nothing is asked for")
+        try:
+            vector = unit(self._embed([query])[0])
+        except WcError as error:
+            return Nearness({}, problem=error.message)
+        except ValueError:
+            return Nearness({}, problem="the model knows none of the words")
+        layout, model = self._reader.layout, self._model
+        try:
+            with opened(layout, model.name, model.dimensions) as file:
+                covered = coverage.covered_threads(layout, file.header)
+                return self._in_file(file, covered, vector, bases)
+        except UnusableVectorsError as error:
+            fresh = self._fresh(vector, bases)
+            if fresh is None:
+                reason = f"entries have no vectors: {error}"
+                return Nearness({}, missing=len(bases), problem=reason)
+            return Nearness(fresh)
+
+    def _in_file(
+        self,
+        file: VectorFile,
+        covered: Mapping[str, str],
+        vector: Vectors,
+        bases: Mapping[str, str],
+    ) -> Nearness:
+        """What the file says, and of a few threads that it lacks, what they say."""
+        stale = {
+            topic: base
+            for topic, base in bases.items()
+            if base and covered.get(topic) != keys.log_part(base)
+        }
+        fresh = self._fresh(vector, stale)
+        listed = bases.keys() if fresh is None else bases.keys() - stale.keys()
+        topics = {topic_hash(topic): topic for topic in listed}
+        nearest = file.nearest(
+            vector, MOST_NEAREST, lambda entry: entry[:HASH_BYTES] in topics
+        )
+        scores, hashes = self._named(nearest, topics)
+        return Nearness(
+            {**scores, **(fresh or {})},
+            nearest.floor,
+            hashes,
+            len(stale) if fresh is None else 0,
+        )
+
+    def _named(
+        self, nearest: Nearest, topics: Mapping[bytes, str]
+    ) -> tuple[dict[EntryName, float], dict[EntryName, bytes]]:
+        """The scores and the hashes of texts, by topic and id."""
+        scores: dict[EntryName, float] = {}
+        hashes: dict[EntryName, bytes] = {}
+        for row, score in nearest.rows:
+            topic = topics[row.entry[:HASH_BYTES]]
+            name = topic, self._id_of(topic, row)
+            if name[1]:
+                scores[name], hashes[name] = score, row.text
+        return scores, hashes
+
+    def _id_of(self, topic: str, row: RowKey) -> str:
+        """The id of a row's entry; empty if it is gone."""
+        key = row.entry[HASH_BYTES:]
+        if entry_id := plain_id(key):
+            return entry_id
+        return next(
+            (entry.id for entry in self._entries(topic) if id_key(entry.id) == key), ""
+        )
+
+    def _entries(self, topic: str) -> list[Entry]:
+        try:
+            visible = numbered(self._reader.thread(topic))
+        except WcError:
+            return []  # a search says which threads it cannot read
+        return [item.entry for item in visible if not item.retracted]
+
+    def _fresh(
+        self, vector: Vectors, bases: Mapping[str, str]
+    ) -> dict[EntryName, float] | None:
+        """How near the entries of threads are whose vectors are computed now; ``None``
+        if that would take long, or if a server would have to be asked."""
+        topics = [topic for topic, base in bases.items() if base]
+        if not topics:
+            return {}
+        if not self._model.is_local or len(topics) > _MOST_THREADS:
+            return None
+        if sum(keys.log_size(bases[topic]) for topic in topics) > _MOST_BYTES:
+            return None
+        texts = {
+            (topic, entry.id): text
+            for topic in topics
+            for entry in self._entries(topic)
+            if (text := text_of(entry))
+        }
+        vectors = self._embed([*texts.values()])
+        return dict(zip(texts, map(float, vectors @ vector), strict=True))

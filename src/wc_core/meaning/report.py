@@ -1,0 +1,49 @@
+"""How much of a store searches find by meaning, in one sentence."""
+
+from __future__ import annotations
+
+import os
+
+from wc_core.meaning import models
+from wc_core.meaning.vectorfile import UnusableVectorsError, read_header
+from wc_core.phrases import counted
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_core.configuration.preferences import Preferences
+    from wc_core.layout import Layout
+
+
+class MeaningReport(NamedTuple):
+    """A ``sentence``: which model is used, where text goes for it, and how many entries
+    have a vector; or why searches go by words alone. ``is_plain`` if nobody would want
+    to know: nothing was set up, and nothing is missing."""
+
+    sentence: str
+    is_plain: bool = False
+
+
+def meaning_report(
+    layout: Layout, preferences: Preferences, entries: int
+) -> MeaningReport:
+    """Returns how it stands in a store with so many entries."""
+    model, reason = models.chosen(preferences)
+    if model is None:
+        return MeaningReport(f"searches go by words alone: {reason} (docs/meaning.md)")
+    place = "text stays on this machine"
+    if not model.is_local:
+        place = f"text is sent to {model.endpoint}"
+    try:
+        header = read_header(layout)
+        size = os.lstat(layout.vectors).st_size
+    except (UnusableVectorsError, OSError):
+        header, size = None, 0
+    if header is None or not header.is_of(model.name, model.dimensions):
+        is_plain = model.is_local and not os.path.lexists(layout.vectors)
+        state = "no entry has a vector of it; to make them: wc enrich"
+        return MeaningReport(f"meaning: {model.name}, {place}; {state}", is_plain)
+    # One for each entry, and a few of texts that were corrected since.
+    rows = min(header.rows(size), entries)
+    state = f"{rows} of {counted(entries, 'entry', 'entries')} have a vector"
+    return MeaningReport(f"meaning: {model.name}, {place}; {state}")
