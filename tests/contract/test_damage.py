@@ -336,7 +336,7 @@ def check_doctor(words: str, scene: Scene, case: Damage) -> None:
     answer = done.json
     assert set(answer) == {
         *("store", "kind", "threads", "entries", "findings", "notes", "mended"),
-        "graph",
+        *("graph", "meaning"),
     }
     for one in answer["findings"]:
         assert set(one) == {"file", "line", "message", "fix"}

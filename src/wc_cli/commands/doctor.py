@@ -31,6 +31,7 @@ from wc_core.git import discovery, storefolder
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.graph import parsing
 from wc_core.layout import Layout
+from wc_core.meaning.report import meaning_report
 from wc_core.phrases import counted, quoted, with_home
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
@@ -57,7 +58,8 @@ class DoctorOptions(SpeakerOptions):
 
 class DoctorReport(NamedTuple):
     """What was checked and what is wrong with it. ``notes`` are not problems, but good
-    to know; ``graph`` says whether files can be parsed for symbols and neighbours."""
+    to know; ``graph`` says whether files can be parsed for symbols and neighbours,
+    ``meaning`` what searches know beyond words."""
 
     store: str
     kind: str
@@ -67,6 +69,7 @@ class DoctorReport(NamedTuple):
     notes: tuple[str, ...] = ()
     mended: tuple[RepairStep, ...] = ()
     graph: bool = False
+    meaning: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the doctor shape."""
@@ -82,6 +85,7 @@ def doctor(context: Context, options: DoctorOptions) -> None:
         raise InvalidInputError("--dry-run is for --repair.", "Say both.")
     mended, failures = _repair_store(context, options) if options.repair else ((), ())
     report = _with_graph(examine_store(context)._replace(mended=mended))
+    report = _with_meaning(report, context)
     if report.findings:
         # A failed step matters only as the reason of a remaining finding.
         report = report._replace(findings=(*report.findings, *failures))
@@ -128,6 +132,16 @@ def _with_graph(report: DoctorReport) -> DoctorReport:
         "(docs/graph.md)"
     )
     return report._replace(notes=(*report.notes, note))
+
+
+def _with_meaning(report: DoctorReport, context: Context) -> DoctorReport:
+    """The report, with what searches know beyond words."""
+    if not report.kind:
+        return report  # there is no store
+    layout, personal = Layout(context.place.root), preferences.load(context.env)
+    state = meaning_report(layout, personal, report.entries)
+    notes = report.notes if state.is_plain else (*report.notes, state.sentence)
+    return report._replace(meaning=state.sentence, notes=notes)
 
 
 def _print_report(report: DoctorReport, *, dry_run: bool) -> None:
@@ -292,7 +306,7 @@ def _server_notes(context: Context) -> Iterator[str]:
         key = f"with the key in {summaries.KEY}" if endpoint.key else "without a key"
         yield (
             f"wc enrich sends entries to {place_text(endpoint)}, {key}, to be "
-            f"summarised by {endpoint.model}; nothing else does"
+            f"summarised by {endpoint.model}"
         )
     else:
         yield f"wc enrich sends nothing: {summaries.off_reason(wanted)}"

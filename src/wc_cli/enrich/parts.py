@@ -15,19 +15,21 @@ if TYPE_CHECKING:
 
 
 class EnrichRequest(NamedTuple):
-    """Which threads, none for all, and at most how many entries (0: all). ``note`` is
-    told what happens on the way."""
+    """Which threads, none for all, and at most how many entries (0: all); with
+    ``again``, those that were enriched already as well. ``note`` is told what happens
+    on the way."""
 
     topics: tuple[str, ...] = ()
     limit: int = 0
     dry_run: bool = False
     note: Callable[[str], None] = lambda _: None
+    again: bool = False
 
 
 class EnrichReport(NamedTuple):
     """What a part did: how many entries it enriched, how many it did not, and with
-    which model of which server. ``off`` says why it did nothing at all. ``error`` ended
-    it before the end."""
+    which model of which server; of this process, without a ``place``. ``off`` says why
+    it did nothing at all. ``error`` ended it before the end."""
 
     part: str
     done: int = 0
@@ -59,12 +61,13 @@ class EnrichReport(NamedTuple):
         """Returns the report for people."""
         if self.off:
             return f"{self.part}: {self.off}"
-        server = f"{self.model} at {self.place}"
+        place = f" at {self.place}" if self.place else ", in this process"
+        server = f"{self.model}{place}"
         if self.dry_run:
             entries = counted(self.remaining, "entry", "entries")
+            verb = "would be sent to" if self.place else "are for"
             return (
-                f"{self.part}: {entries}, {self.characters} characters, would be sent "
-                f"to {server}"
+                f"{self.part}: {entries}, {self.characters} characters, {verb} {server}"
             )
         ending = f", {self.remaining} left" if self.remaining else ""
         return f"{self.part}: {self.done} made by {server}{ending}"

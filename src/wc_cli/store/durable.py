@@ -205,6 +205,27 @@ def append(path: str, line: bytes, root: str, mark: bytes = b"") -> int:
     )
 
 
+def append_rows(path: str, rows: bytes, root: str, before: int) -> None:
+    """Append bytes to a file of ``before`` bytes, and flush them. The caller holds the
+    lock of the file. Raises StorageError, ConflictError if it has another length; it is
+    then as it was."""
+    try:
+        handle = _open_to_append(path, root)
+    except OSError as error:
+        raise_storage_error("cannot be opened for writing", path, error)
+    try:
+        if os.fstat(handle).st_size != before or not _append_whole(
+            handle, rows, before, path
+        ):
+            raise ConflictError(
+                f"Another program changed {path}.", "Run the same command again."
+            )
+    except OSError as error:
+        raise_storage_error("could not be written", path, error)
+    finally:
+        os.close(handle)
+
+
 def _append_once(path: str, line: bytes, root: str) -> int | None:
     """Append a line. Returns the new length; ``None`` if another file is at ``path`` by
     now. Raises StorageError."""

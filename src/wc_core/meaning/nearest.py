@@ -21,7 +21,7 @@ from wc_core.views.entries import numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from wc_core.meaning.models import Model
     from wc_core.meaning.scoring import Vectors
@@ -68,56 +68,60 @@ class MeaningSearch:
         self._model = model
         self._embed = embed
 
-    def nearest(self, query: str, bases: Mapping[str, str]) -> Nearness:
-        """Returns how near the entries of some threads are. ``bases`` has the base of
-        each one's key. What cannot be known is said in the answer; nothing is raised
-        for it."""
-        if not query.strip():
-            return Nearness({}, problem="nothing is asked for")
-        try:
-            vector = unit(self._embed([query])[0])
-        except WcError as error:
-            return Nearness({}, problem=error.message)
-        except ValueError:
-            return Nearness({}, problem="the model knows none of the words")
+    def nearest(self, query: str, current: Mapping[str, str]) -> Nearness:
+        """Returns how near the entries of some threads are. ``current`` has the key of
+        each one's files. What is not known is said in the answer, not raised. No server
+        is asked about a store without vectors."""
         layout, model = self._reader.layout, self._model
         try:
             with opened(layout, model.name, model.dimensions) as file:
                 covered = coverage.covered_threads(layout, file.header)
-                return self._in_file(file, covered, vector, bases)
+                return self._in_file(file, covered, self._vector(query), current)
         except UnusableVectorsError as error:
-            fresh = self._fresh(vector, bases)
-            if fresh is None:
-                reason = f"entries have no vectors: {error}"
-                return Nearness({}, missing=len(bases), problem=reason)
-            return Nearness(fresh)
+            problem = f"entries have no vectors: {error}"
+        except WcError as error:
+            return Nearness({}, problem=error.message)
+        except ValueError:
+            return Nearness({}, problem="the model knows none of the words")
+        if model.is_local and self._are_few(current):
+            return self._of_logs(query, current)
+        return Nearness({}, missing=len(current), problem=problem)
+
+    def _vector(self, query: str) -> Vectors:
+        """The vector of a query. Raises WcError, and ValueError if it has none."""
+        return unit(self._embed([query])[0])
+
+    def _of_logs(self, query: str, current: Mapping[str, str]) -> Nearness:
+        """What the logs of a small store say."""
+        try:
+            return Nearness(self._computed(self._vector(query), current))
+        except (WcError, ValueError):
+            return Nearness({}, problem="the model knows none of the words")
 
     def _in_file(
         self,
         file: VectorFile,
         covered: Mapping[str, str],
         vector: Vectors,
-        bases: Mapping[str, str],
+        current: Mapping[str, str],
     ) -> Nearness:
         """What the file says, and of a few threads that it lacks, what they say."""
         stale = {
-            topic: base
-            for topic, base in bases.items()
-            if base and covered.get(topic) != keys.log_part(base)
+            topic: key
+            for topic, key in current.items()
+            if key and covered.get(topic) != keys.log_part(key)
         }
-        fresh = self._fresh(vector, stale)
-        listed = bases.keys() if fresh is None else bases.keys() - stale.keys()
+        fresh: dict[EntryName, float] = {}
+        missing, listed = len(stale), {*current}
+        if self._model.is_local and self._are_few(stale):
+            fresh = self._computed(vector, stale)
+            missing, listed = 0, {*current} - {*stale}
         topics = {topic_hash(topic): topic for topic in listed}
         nearest = file.nearest(
             vector, MOST_NEAREST, lambda entry: entry[:HASH_BYTES] in topics
         )
         scores, hashes = self._named(nearest, topics)
-        return Nearness(
-            {**scores, **(fresh or {})},
-            nearest.floor,
-            hashes,
-            len(stale) if fresh is None else 0,
-        )
+        return Nearness({**scores, **fresh}, nearest.floor, hashes, missing)
 
     def _named(
         self, nearest: Nearest, topics: Mapping[bytes, str]
@@ -148,18 +152,17 @@ class MeaningSearch:
             return []  # a search says which threads it cannot read
         return [item.entry for item in visible if not item.retracted]
 
-    def _fresh(
-        self, vector: Vectors, bases: Mapping[str, str]
-    ) -> dict[EntryName, float] | None:
-        """How near the entries of threads are whose vectors are computed now; ``None``
-        if that would take long, or if a server would have to be asked."""
-        topics = [topic for topic, base in bases.items() if base]
-        if not topics:
-            return {}
-        if not self._model.is_local or len(topics) > _MOST_THREADS:
-            return None
-        if sum(keys.log_size(bases[topic]) for topic in topics) > _MOST_BYTES:
-            return None
+    def _are_few(self, current: Mapping[str, str]) -> bool:
+        """Whether the vectors of all entries of these threads can be computed while
+        somebody waits."""
+        logs = [keys.log_size(key) for key in current.values() if key]
+        return len(logs) <= _MOST_THREADS and sum(logs) <= _MOST_BYTES
+
+    def _computed(
+        self, vector: Vectors, topics: Iterable[str]
+    ) -> dict[EntryName, float]:
+        """How near the entries of threads are, whose vectors are computed now. Raises
+        WcError."""
         texts = {
             (topic, entry.id): text
             for topic in topics

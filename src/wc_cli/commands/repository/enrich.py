@@ -1,30 +1,42 @@
-"""``wc enrich``: has model servers add to entries what they lack."""
+"""``wc enrich``: has models add to entries what they lack."""
 
 from __future__ import annotations
 
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.enrich import summaries
+from wc_cli.enrich import meaning, summaries
 from wc_cli.enrich.parts import EnrichRequest
 from wc_cli.entries import receipts
 from wc_cli.options import command, flag, number, words
 from wc_cli.output import remark, say, say_json
 from wc_cli.store import locks
 from wc_core.configuration import preferences
-from wc_core.errors import LockTimeoutError
+from wc_core.errors import InvalidInputError, LockTimeoutError
 from wc_core.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeAlias
+
     from wc_cli.context import Context
     from wc_cli.enrich.parts import EnrichReport
+    from wc_core.configuration.preferences import Preferences
+    from wc_core.threads.reader import StoreReader
+
+    Part: TypeAlias = Callable[
+        [StoreReader, Preferences, Mapping[str, str], EnrichRequest], EnrichReport
+    ]
 
 
 class EnrichOptions(SpeakerOptions):
-    """Have a model server summarise the entries that lack a summary. They are sent to
-    the server that your preferences name, nowhere else."""
+    """Have models make what entries lack: summaries, and the vectors by which searches
+    find what they mean. They are sent to the servers that your preferences name,
+    nowhere else."""
 
     topics: tuple[str, ...] = words("TOPIC...", "Only these threads.", default=())
     summaries: bool = flag("--summaries", help="Only summaries.")
+    meaning: bool = flag("--meaning", help="Only vectors.")
+    again: bool = flag("--again", help="With --meaning: make all of them again.")
     limit: int = number("--limit", "At most this many entries (0: all).")
     dry_run: bool = flag("--dry-run", help="Only say what would be sent where.")
 
@@ -37,9 +49,11 @@ def enrich(context: Context, options: EnrichOptions) -> None:
         options.limit,
         options.dry_run,
         lambda text: remark(one_line(text)),
+        options.again and options.meaning,
     )
-    reports = _run(context, request)
-    notes = receipts.start_settling(context) if any(r.done for r in reports) else []
+    reports = _run(context, request, _parts(options))
+    is_changed = any(report.done for report in reports if report.part == summaries.PART)
+    notes = receipts.start_settling(context) if is_changed else []
     if options.json:
         parts = [report.to_json() for report in reports]
         say_json({"store": context.store, "parts": parts})
@@ -52,15 +66,25 @@ def enrich(context: Context, options: EnrichOptions) -> None:
             raise report.error
 
 
-def _run(context: Context, request: EnrichRequest) -> list[EnrichReport]:
+def _parts(options: EnrichOptions) -> list[Part]:
+    """What is wanted: every part, unless some are named."""
+    if options.again and not options.meaning:
+        raise InvalidInputError("--again is for --meaning.", "Say both.")
+    wanted = {summaries.enrich: options.summaries, meaning.enrich: options.meaning}
+    return [part for part in wanted if wanted[part] or not any(wanted.values())]
+
+
+def _run(
+    context: Context, request: EnrichRequest, parts: list[Part]
+) -> list[EnrichReport]:
     """Run the parts, one process at a time: what two ask for is paid for twice."""
     reader, env = context.reader, context.env
     layout, chosen = reader.layout, preferences.load(env)
     if not context.place.exists:
-        return [summaries.enrich(reader, chosen, env, request)]
+        return [part(reader, chosen, env, request) for part in parts]
     try:
         with locks.locked(layout.enrich_lock, "wc enrich", 0.0, layout.root):
-            return [summaries.enrich(reader, chosen, env, request)]
+            return [part(reader, chosen, env, request) for part in parts]
     except LockTimeoutError as error:
         raise LockTimeoutError(
             "Another wc enrich is at work.", "Run it again when that one is done."

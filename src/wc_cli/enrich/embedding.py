@@ -1,0 +1,133 @@
+"""The vectors of texts, from the model that a person chose."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wc_cli.enrich import endpoint as modelserver
+from wc_cli.enrich.endpoint import EMBEDDINGS, USUAL, Endpoint, EndpointError, Patience
+from wc_core.errors import StorageError
+from wc_core.meaning.localmodel import LocalModel, LocalModelError
+from wc_core.meaning.models import EXTRA, KEY_VARIABLE
+from wc_core.meaning.scoring import unit
+from wc_core.meaning.vectorfile import has_vector
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Protocol
+
+    from wc_core.meaning.models import Model
+    from wc_core.meaning.scoring import Vectors
+
+    class Embedder(Protocol):
+        """A model, ready to be asked."""
+
+        at_once: int
+
+        def vectors(self, texts: Sequence[str]) -> Vectors:
+            """Returns the vector of each text. Raises WcError."""
+
+
+# What is left of a text that a server does not take.
+_SHORT = 500
+
+
+def embedder(model: Model, env: Mapping[str, str]) -> Embedder:
+    """Returns the model, ready to be asked. Raises StorageError."""
+    if not model.is_local:
+        return ServerModel(model, env)
+    return OwnModel()
+
+
+class OwnModel:
+    """The model on this machine. Raises StorageError if it cannot be used."""
+
+    at_once = 2000
+
+    def __init__(self) -> None:
+        try:
+            self._model = LocalModel()
+        except LocalModelError as error:
+            hint = f"Install it again: pip install --force-reinstall '{EXTRA}'"
+            raise StorageError(f"{error}.", hint) from error
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        """Like `Embedder.vectors`."""
+        return self._model.vectors(texts)
+
+
+class ServerModel:
+    """A model of a server that speaks OpenAI's API."""
+
+    at_once = 64
+
+    def __init__(
+        self, model: Model, env: Mapping[str, str], patience: Patience = USUAL
+    ) -> None:
+        key = env.get(KEY_VARIABLE, "")
+        self._endpoint = Endpoint(model.endpoint, model.name, key, KEY_VARIABLE)
+        self._asked_dimensions = model.dimensions
+        self._dimensions = model.dimensions
+        self._patience = patience
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        """Like `Embedder.vectors`. A text that the server does not take, as it may be
+        too long for the model, is cut. Raises EndpointError."""
+        try:
+            return self._ask(texts)
+        except EndpointError as error:
+            if not error.concerns_request:
+                raise
+            if len(texts) > 1:
+                # If the server takes one of them, it is about one of the others.
+                first = self.vectors(texts[:1])
+                middle = (len(texts) + 1) // 2
+                parts = [first, self._rest(texts[1:middle]), self._rest(texts[middle:])]
+                return np.concatenate([part for part in parts if len(part)])
+            if len(texts[0]) <= _SHORT:
+                raise
+            return self._ask([texts[0][:_SHORT]])
+
+    def _rest(self, texts: Sequence[str]) -> Vectors:
+        return self.vectors(texts) if texts else np.empty((0, 0), np.float32)
+
+    def _ask(self, texts: Sequence[str]) -> Vectors:
+        # Models have no vector for a text without words, and some servers refuse it.
+        fields: dict[str, Any] = {"input": list(texts), "encoding_format": "float"}
+        if self._asked_dimensions:
+            fields["dimensions"] = self._asked_dimensions
+        answer = modelserver.ask(self._endpoint, EMBEDDINGS, fields, self._patience)
+        vectors = _vectors_in(answer.get("data"), len(texts))
+        if vectors is None:
+            raise self._error("an answer without a vector for each text")
+        lengths = {len(vector) for vector in vectors}
+        expected = self._dimensions or len(vectors[0])
+        if lengths != {expected}:
+            unwanted = ", ".join(map(str, sorted(lengths - {expected})))
+            raise self._error(f"vectors of {unwanted} numbers, not of {expected}")
+        self._dimensions = expected
+        return np.stack([unit(vector) for vector in vectors])
+
+    def _error(self, problem: str) -> EndpointError:
+        return EndpointError(
+            f"The model server {self._endpoint.host}: {problem}.",
+            "See that meaning.model and meaning.dimensions are those of the server.",
+        )
+
+
+def _vectors_in(data: Any, count: int) -> list[list[float]] | None:
+    """The vectors in an answer, in the order of the texts; ``None`` if it has not one
+    for each."""
+    if not isinstance(data, list) or len(data) != count:
+        return None
+    vectors: list[list[float] | None] = [None] * count
+    for place, item in enumerate(data):
+        if not isinstance(item, dict) or not has_vector(item.get("embedding")):
+            return None
+        index = item.get("index", place)
+        if type(index) is not int or not 0 <= index < count:
+            return None
+        vectors[index] = item["embedding"]
+    complete = [vector for vector in vectors if vector is not None]
+    return complete if len(complete) == count else None

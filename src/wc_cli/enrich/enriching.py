@@ -1,0 +1,212 @@
+"""Makes the vectors of a store's entries: of those that have none for their text."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from wc_cli.enrich import oldervectors
+from wc_cli.enrich.vectors import VectorWriter
+from wc_cli.store import locks
+from wc_core.errors import WcError
+from wc_core.index import keys
+from wc_core.meaning.vectorfile import (
+    HASH_BYTES,
+    RowKey,
+    entry_key,
+    text_hash,
+    text_of,
+    topic_hash,
+)
+from wc_core.values import NamedTuple
+from wc_core.views.entries import numbered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeAlias
+
+    from wc_cli.enrich.embedding import Embedder
+    from wc_core.meaning.models import Model
+    from wc_core.threads.reader import StoreReader
+
+    # Told how many entries are done, of how many.
+    Tell: TypeAlias = Callable[[int, int], None]
+
+_PATIENCE_SECONDS = 1.0
+
+
+class EntryText(NamedTuple):
+    """An entry, by what a row says of it, with its text."""
+
+    topic: str
+    id: str
+    key: RowKey
+    text: str
+
+
+class Enrichment:
+    """Makes the vectors of one store. ``embedder`` is called before the first one.
+
+    ``waiting`` counts the entries that had none, ``done`` those that have one now, of
+    which ``adopted`` have it from the older tool.
+    """
+
+    def __init__(
+        self,
+        reader: StoreReader,
+        model: Model,
+        embedder: Callable[[], Embedder],
+        tell: Tell = lambda _done, _total: None,
+    ) -> None:
+        self._reader = reader
+        self._model = model
+        self._make_embedder = embedder
+        self._embedder: Embedder | None = None
+        self._tell = tell
+        self.waiting = self.done = self.adopted = 0
+
+    def plan(
+        self, topics: Sequence[str] = (), limit: int = 0, *, again: bool = False
+    ) -> Sequence[EntryText]:
+        """Returns the entries whose vectors `run` would make."""
+        writer = VectorWriter(self._reader.layout, self._model, changes=False)
+        scan = _StoreScan(self._reader, writer, again=again)
+        return self._limited(scan.missing(topics or self._reader.topics()), limit)
+
+    def run(
+        self, topics: Sequence[str] = (), limit: int = 0, *, again: bool = False
+    ) -> None:
+        """Makes the vectors that are missing in some threads (none: in all), or all of
+        them ``again``, of at most ``limit`` entries (0: any number).
+
+        What was made before an error stays. Raises WcError, LockTimeoutError if another
+        process is at it.
+        """
+        layout = self._reader.layout
+        lock = layout.vectors_lock
+        with locks.locked(lock, "wc enrich", _PATIENCE_SECONDS, layout.root):
+            writer = VectorWriter(layout, self._model)
+            scan = _StoreScan(self._reader, writer, again=again)
+            missing = scan.missing(topics or self._reader.topics())
+            chosen = self._limited(missing, limit)
+            self._add(writer, chosen if again else self._adopt(writer, chosen))
+            for entry in missing[len(chosen) :]:
+                scan.covered.pop(entry.topic, None)
+            if topics:
+                writer.note(scan.covered)
+            else:
+                writer.finish(scan.covered, scan)
+
+    def _limited(self, missing: list[EntryText], limit: int) -> list[EntryText]:
+        self.waiting = len(missing)
+        return missing[: limit or None]
+
+    def follow(self, topics: Iterable[str]) -> None:
+        """Makes what is missing in some threads, in a store that has vectors already,
+        unless another process is at it. Raises WcError."""
+        layout = self._reader.layout
+        handle = locks.try_acquire(layout.vectors_lock, layout.root)
+        if handle is None:
+            return
+        try:
+            writer = VectorWriter(layout, self._model)
+            if writer.kept:
+                scan = _StoreScan(self._reader, writer)
+                self._add(writer, scan.missing(topics))
+                writer.note(scan.covered)
+        finally:
+            os.close(handle)
+
+    def _add(self, writer: VectorWriter, entries: Sequence[EntryText]) -> None:
+        """Makes the vectors of entries, and keeps each batch."""
+        if not entries:
+            return
+        at_once = self._ready.at_once
+        for start in range(0, len(entries), at_once):
+            batch = entries[start : start + at_once]
+            vectors = self._ready.vectors([entry.text for entry in batch])
+            writer.add([entry.key for entry in batch], vectors)
+            self.done += len(batch)
+            self._tell(self.done, self.waiting)
+
+    @property
+    def _ready(self) -> Embedder:
+        if self._embedder is None:
+            self._embedder = self._make_embedder()
+        return self._embedder
+
+    def _adopt(
+        self, writer: VectorWriter, entries: Sequence[EntryText]
+    ) -> Sequence[EntryText]:
+        """Takes over the vectors of the older tool, if they are of this model. Returns
+        the entries that remain."""
+        if self._model.is_local or not entries:
+            return entries
+        older = oldervectors.read_vectors(self._reader.layout, writer.dimensions)
+        adopted = [entry for entry in entries if (entry.topic, entry.id) in older]
+        sample = adopted[: oldervectors.SAMPLE]
+        if not sample:
+            return entries
+        now = self._ready.vectors([entry.text for entry in sample])
+        kept = oldervectors.chosen(
+            older, [(entry.topic, entry.id) for entry in adopted]
+        )
+        if not oldervectors.same_model(kept[: len(sample)], now):
+            return entries
+        writer.add([entry.key for entry in adopted], kept)
+        self.done = self.adopted = len(adopted)
+        done = {entry.key.entry for entry in adopted}
+        return [entry for entry in entries if entry.key.entry not in done]
+
+
+class _StoreScan:
+    """What the threads of a store have. A container of the keys of their entries.
+
+    ``covered`` has the key of the log of each thread that has all its vectors once the
+    missing ones are made.
+    """
+
+    def __init__(
+        self, reader: StoreReader, writer: VectorWriter, *, again: bool = False
+    ) -> None:
+        self._reader = reader
+        self._known = {} if again else writer.kept
+        self._before = {} if again else writer.covered
+        self._unchanged: set[bytes] = set()
+        self._entries: set[bytes] = set()
+        self.covered: dict[str, str] = {}
+
+    def __contains__(self, entry: object) -> bool:
+        """Whether this is the key of an entry that is there."""
+        return entry in self._entries or (
+            isinstance(entry, bytes) and entry[:HASH_BYTES] in self._unchanged
+        )
+
+    def missing(self, topics: Iterable[str]) -> list[EntryText]:
+        """Returns the entries of threads that have no vector of their text."""
+        now_ns = time.time_ns()
+        missing: list[EntryText] = []
+        for topic, key in keys.thread_keys(self._reader.layout, topics).items():
+            log = keys.log_part(key)
+            if log and self._before.get(topic) == log:
+                self._unchanged.add(topic_hash(topic))
+                self.covered[topic] = log
+                continue
+            try:
+                missing += self._in_thread(topic)
+            except WcError:
+                continue  # wc doctor says why it cannot be read
+            if log and keys.is_settled(log, now_ns):
+                self.covered[topic] = log
+        return missing
+
+    def _in_thread(self, topic: str) -> Iterable[EntryText]:
+        for item in numbered(self._reader.thread(topic)):
+            text = "" if item.retracted else text_of(item.entry)
+            if not text:
+                continue
+            key = RowKey(entry_key(topic, item.entry.id), text_hash(text))
+            self._entries.add(key.entry)
+            if self._known.get(key.entry) != key.text:
+                yield EntryText(topic, item.entry.id, key, text)

@@ -1,0 +1,68 @@
+"""The part of ``wc enrich`` that makes vectors, by which searches find what an entry
+means."""
+
+from __future__ import annotations
+
+import time
+
+from wc_cli.enrich.endpoint import Endpoint
+from wc_cli.enrich.parts import EnrichReport, EnrichRequest, place_text
+from wc_core.errors import WcError
+from wc_core.meaning import models
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from wc_core.configuration.preferences import Preferences
+    from wc_core.threads.reader import StoreReader
+
+PART = "meaning"
+_NOTE_SECONDS = 5.0
+
+
+def enrich(
+    reader: StoreReader,
+    preferences: Preferences,
+    env: Mapping[str, str],
+    ask: EnrichRequest,
+) -> EnrichReport:
+    """Make the vectors of entries that have none. Raises NotFoundError for a thread
+    that does not exist; what the model does is in the report."""
+    model, reason = models.chosen(preferences)
+    if model is None:
+        return EnrichReport(PART, off=f"searches go by words alone: {reason}")
+    from wc_cli.enrich import embedding, enriching  # 0.2 s (numpy), with a model alone
+
+    place = place_text(Endpoint(model.endpoint, model.name)) if model.endpoint else ""
+    report = EnrichReport(PART, model=model.name, place=place, dry_run=ask.dry_run)
+    enrichment = enriching.Enrichment(
+        reader, model, lambda: embedding.embedder(model, env), _progress(ask)
+    )
+    topics = [reader.find(topic) for topic in ask.topics]
+    if ask.dry_run:
+        entries = enrichment.plan(topics, ask.limit, again=ask.again)
+        characters = sum(len(entry.text) for entry in entries)
+        return report._replace(remaining=len(entries), characters=characters)
+    error: WcError | None = None
+    try:
+        enrichment.run(topics, ask.limit, again=ask.again)
+    except WcError as failure:
+        error = failure
+    if enrichment.adopted:
+        ask.note(f"{enrichment.adopted} taken over from search-index.jsonl")
+    remaining = enrichment.waiting - enrichment.done
+    return report._replace(done=enrichment.done, remaining=remaining, error=error)
+
+
+def _progress(ask: EnrichRequest) -> Callable[[int, int], None]:
+    """Notes how far it is, now and then."""
+    noted = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal noted
+        if time.monotonic() - noted >= _NOTE_SECONDS and done < total:
+            noted = time.monotonic()
+            ask.note(f"{PART}: {done} of {total} entries")
+
+    return tell

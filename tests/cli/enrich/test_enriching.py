@@ -1,0 +1,462 @@
+"""Making the vectors of a store: what is missing is made, once, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.enrich.modelserver import ModelServer, Planned
+from tests.core.meaning.vectors import np
+from tests.core.strategies import entry, write_thread
+from wc_cli.enrich import embedding
+from wc_cli.enrich.embedding import OwnModel, ServerModel
+from wc_cli.enrich.endpoint import EndpointError, Patience
+from wc_cli.enrich.enriching import Enrichment
+from wc_cli.store import locks
+from wc_core.errors import LockTimeoutError
+from wc_core.index import keys
+from wc_core.layout import Layout
+from wc_core.meaning import coverage, vectorfile
+from wc_core.meaning.models import LOCAL, Model
+from wc_core.meaning.scoring import row_vector
+from wc_core.threads.reader import StoreReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from wc_cli.enrich.embedding import Embedder
+    from wc_core.meaning.scoring import Vectors
+    from wc_core.threads.reader import Thread
+
+QUICK = Patience(answer_seconds=5.0, attempts=2, pause_seconds=0.01)
+
+
+class Counting(OwnModel):
+    """The model on this machine, which counts what it was asked for."""
+
+    at_once = 3
+
+    def __init__(self, failing_at: int = 0) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.failing_at = failing_at
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        self.texts += texts
+        if self.failing_at and len(self.texts) >= self.failing_at:
+            raise EndpointError("It is away.")
+        return super().vectors(texts)
+
+
+def a_store(root: Path, threads: int = 3, entries: int = 4) -> StoreReader:
+    for number in range(threads):
+        log = [entry(step, body=f"{number} {step}") for step in range(1, entries + 1)]
+        write_thread(root, f"thread-{number}", log)
+    age(root)
+    return StoreReader(os.path.realpath(root))
+
+
+def age(root: Path) -> None:
+    """Make every file older than the present tick of the clock."""
+    time.sleep(2 * keys.TICK_SECONDS)
+    assert root.is_dir()
+
+
+def rows_of(reader: StoreReader) -> dict[bytes, bytes]:
+    layout = reader.layout
+    rows = vectorfile.read_rows(layout, vectorfile.read_header(layout))
+    parsed = [vectorfile.parse_row(row) for row in rows]
+    assert None not in parsed
+    return {key.entry: key.text for key in parsed if key is not None}
+
+
+def made(
+    reader: StoreReader, model: Model, embedder: Callable[[], Embedder], **how: Any
+) -> int:
+    """How many vectors a run makes."""
+    enrichment = Enrichment(reader, model, embedder)
+    enrichment.run(**how)
+    return enrichment.done
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> StoreReader:
+    return a_store(tmp_path / "store")
+
+
+class Server(ModelServer):
+    """One that may refuse what it is asked."""
+
+    refusal: Callable[[dict[str, Any]], Planned | None] | None = None
+
+    def next_answer(self, path: str, fields: dict[str, Any]) -> Planned:
+        refused = self.refusal(fields) if self.refusal is not None else None
+        return refused or super().next_answer(path, fields)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as running:
+        yield running
+
+
+def test_each_entry_gets_a_vector_once(reader: StoreReader) -> None:
+    model = Counting()
+    assert len(Enrichment(reader, LOCAL, lambda: model).plan()) == 12
+    assert not os.path.exists(reader.layout.vectors)
+    assert made(reader, LOCAL, lambda: model) == 12
+    assert len(model.texts) == 12
+    assert made(reader, LOCAL, lambda: model) == 0
+    assert len(model.texts) == 12
+    assert len(rows_of(reader)) == 12
+    header = vectorfile.read_header(reader.layout)
+    assert {*coverage.covered_threads(reader.layout, header)} == {*reader.topics()}
+
+
+class Watched(StoreReader):
+    """A store that notes which threads were read."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__(root)
+        self.read: list[str] = []
+
+    def thread(self, topic: str) -> Thread:
+        self.read.append(topic)
+        return super().thread(topic)
+
+
+def test_logs_that_did_not_change_are_not_read_again(reader: StoreReader) -> None:
+    Enrichment(reader, LOCAL, OwnModel).run()
+    os.utime(reader.layout.log("thread-1"))
+    watched = Watched(reader.layout.root)
+    assert made(watched, LOCAL, OwnModel) == 0
+    assert watched.read == ["thread-1"]
+
+
+def test_what_is_new_or_changed_is_made(reader: StoreReader) -> None:
+    enrichment = Enrichment(reader, LOCAL, OwnModel)
+    enrichment.run()
+    before = rows_of(reader)
+    first, *others = reader.thread("thread-0").entries
+    changed = [first._replace(body="other"), *others, entry(9)]
+    write_thread(Path(reader.layout.root), "thread-0", changed)
+    model = Counting()
+    assert made(reader, LOCAL, lambda: model) == 2
+    assert sorted(model.texts) == ["title 1\nother", "title 9"]
+    after = rows_of(reader)
+    assert {key for key in after if after[key] != before.get(key)} == {
+        vectorfile.entry_key("thread-0", first.id),
+        vectorfile.entry_key("thread-0", entry(9).id),
+    }
+
+
+def test_only_some_threads_and_only_so_many_entries(reader: StoreReader) -> None:
+    assert made(reader, LOCAL, OwnModel, topics=["thread-1"], limit=3) == 3
+    assert len(rows_of(reader)) == 3
+    assert made(reader, LOCAL, OwnModel, topics=["thread-1"]) == 1
+    assert made(reader, LOCAL, OwnModel, limit=2) == 2
+    header = vectorfile.read_header(reader.layout)
+    assert {*coverage.covered_threads(reader.layout, header)} == {"thread-1"}
+    assert made(reader, LOCAL, OwnModel) == 6
+    assert made(reader, LOCAL, OwnModel, topics=["thread-1"], again=True) == 4
+
+
+def test_what_was_made_before_an_error_stays(reader: StoreReader) -> None:
+    broken = Counting(failing_at=8)
+    with pytest.raises(EndpointError):
+        Enrichment(reader, LOCAL, lambda: broken).run()
+    assert len(rows_of(reader)) == 6
+    model = Counting()
+    assert made(reader, LOCAL, lambda: model) == 6
+    assert len(model.texts) == 6
+
+
+@pytest.mark.parametrize("tail", [b"", b"\1", b"\1" * 300])
+def test_unfinished_and_damaged_rows_are_made_again(
+    reader: StoreReader, tail: bytes
+) -> None:
+    Enrichment(reader, LOCAL, OwnModel).run()
+    whole = rows_of(reader)
+    path = Path(reader.layout.vectors)
+    data = bytearray(path.read_bytes())
+    header = vectorfile.read_header(reader.layout)
+    data[header.offset(5) + 60] ^= 1
+    path.write_bytes(bytes(data[: header.offset(11)]) + tail)
+    assert made(reader, LOCAL, OwnModel) == 2
+    assert rows_of(reader) == whole
+
+
+@pytest.mark.parametrize("data", [b"", b"watercooler vectors 0\n", b"\0" * 4000])
+def test_a_foreign_file_is_replaced(reader: StoreReader, data: bytes) -> None:
+    path = Path(reader.layout.vectors)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    assert made(reader, LOCAL, OwnModel) == 12
+    assert len(rows_of(reader)) == 12
+
+
+def test_another_model_makes_all_of_them(reader: StoreReader, server: Server) -> None:
+    Enrichment(reader, LOCAL, OwnModel).run()
+    model = Model("small", 0, server.url)
+    asked = ServerModel(model, {}, QUICK)
+    assert made(reader, model, lambda: asked) == 12
+    assert vectorfile.read_header(reader.layout) == ("small", 4)
+    assert made(reader, model, lambda: asked) == 0
+    assert made(reader, LOCAL, OwnModel) == 12
+
+
+def test_rows_of_entries_that_are_gone_are_dropped_if_they_are_many(
+    tmp_path: Path,
+) -> None:
+    reader = a_store(tmp_path / "store", threads=1, entries=1200)
+    Enrichment(reader, LOCAL, OwnModel).run()
+    log = Path(reader.layout.log("thread-0"))
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:50]))
+    Enrichment(reader, LOCAL, OwnModel).run()
+    assert len(rows_of(reader)) == 50
+    assert made(reader, LOCAL, OwnModel) == 0
+
+
+def test_only_one_process_writes(reader: StoreReader) -> None:
+    layout = reader.layout
+    with locks.locked(layout.vectors_lock, "enriching", 1, layout.root):
+        with pytest.raises(LockTimeoutError):
+            Enrichment(reader, LOCAL, OwnModel).run()
+        Enrichment(reader, LOCAL, OwnModel).follow(reader.topics())
+    assert not os.path.exists(layout.vectors)
+
+
+def test_to_follow_is_for_stores_with_vectors(reader: StoreReader) -> None:
+    enrichment = Enrichment(reader, LOCAL, OwnModel)
+    enrichment.follow(reader.topics())
+    assert not os.path.exists(reader.layout.vectors)
+    enrichment.run()
+    write_thread(Path(reader.layout.root), "later", [entry(1), entry(2)])
+    age(Path(reader.layout.root))
+    enrichment.follow(["later"])
+    assert len(rows_of(reader)) == 14
+    model = Counting()
+    assert made(reader, LOCAL, lambda: model) == 0
+    assert model.texts == []
+
+
+def test_a_thread_that_was_written_to_just_now_is_looked_at_again(
+    tmp_path: Path,
+) -> None:
+    write_thread(tmp_path, "login", [entry(1)])
+    reader = StoreReader(os.path.realpath(tmp_path))
+    Enrichment(reader, LOCAL, OwnModel).run()
+    header = vectorfile.read_header(reader.layout)
+    assert coverage.covered_threads(reader.layout, header) == {}
+    age(tmp_path)
+    assert made(reader, LOCAL, OwnModel) == 0
+    assert {*coverage.covered_threads(reader.layout, header)} == {"login"}
+
+
+# --- the older tool's -------------------------------------------------------
+
+
+def older_lines(reader: StoreReader, vectors: dict[str, list[float]]) -> None:
+    lines = [
+        json.dumps({"entry_id": key, "thread_topic": "thread-0", "embedding": vector})
+        for key, vector in vectors.items()
+    ]
+    text = "\n".join([*lines, "{broken", "[]", '{"entry_id": 1, "embedding": "x"}'])
+    Path(reader.layout.older_vectors).write_text(text)
+
+
+def of_server(text: str) -> list[float]:
+    return [float(len(text) % n) for n in (3, 5, 7, 11)]
+
+
+def test_vectors_of_the_older_tool_are_taken_over(
+    reader: StoreReader, server: Server
+) -> None:
+    entries = reader.thread("thread-0").entries
+    texts = {item.id: vectorfile.text_of(item) for item in entries}
+    older_lines(reader, {key: of_server(text) for key, text in texts.items()})
+    model = Model("small", 0, server.url)
+    enrichment = Enrichment(reader, model, lambda: ServerModel(model, {}, QUICK))
+    enrichment.run()
+    assert (enrichment.waiting, enrichment.done, enrichment.adopted) == (12, 12, 4)
+    assert len(rows_of(reader)) == 12
+    # The sample, and what was missing.
+    assert [len(asked.fields["input"]) for asked in server.asked] == [4, 8]
+
+
+def test_vectors_of_another_model_are_not(reader: StoreReader, server: Server) -> None:
+    ids = [item.id for item in reader.thread("thread-0").entries]
+    model = Model("small", 0, server.url)
+    for other in ([-1.0, -2.0, -3.0, -4.0], [1.0] * 1024):
+        older_lines(reader, dict.fromkeys(ids, other))
+        enrichment = Enrichment(reader, model, lambda: ServerModel(model, {}, QUICK))
+        enrichment.run()
+        assert (enrichment.done, enrichment.adopted) == (12, 0)
+        Path(reader.layout.vectors).unlink()
+
+
+# --- answers of servers -----------------------------------------------------
+
+
+def asked_of(server: Server, texts: list[str], dimensions: int = 0) -> Vectors:
+    model = Model("small", dimensions, server.url)
+    key = {"WATERCOOLER_MEANING_KEY": "s3cret"}
+    return ServerModel(model, key, QUICK).vectors(texts)
+
+
+def answer(*vectors: object, **fields: object) -> Planned:
+    data = [
+        {"index": place, "embedding": vector, **fields}
+        for place, vector in enumerate(vectors)
+    ]
+    return Planned(body=json.dumps({"data": data}).encode())
+
+
+def test_what_a_server_is_asked(server: Server) -> None:
+    vectors = asked_of(server, ["one", "three"], 4)
+    (request,) = server.asked
+    assert request.path == "/v1/embeddings"
+    assert request.fields == {
+        "model": "small",
+        "input": ["one", "three"],
+        "encoding_format": "float",
+        "dimensions": 4,
+    }
+    assert request.headers["Authorization"] == "Bearer s3cret"
+    assert np.allclose(np.linalg.norm(np.asarray(vectors), axis=1), 1)
+    asked_of(server, ["one"])
+    assert "dimensions" not in server.asked[1].fields
+
+
+def test_vectors_are_put_in_the_order_of_the_texts(server: Server) -> None:
+    data = [{"index": 1, "embedding": [0, 1]}, {"index": 0, "embedding": [1, 0]}]
+    server.planned = [Planned(body=json.dumps({"data": data}).encode())]
+    assert np.asarray(asked_of(server, ["a", "b"])).tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [
+        Planned(body=b"{}"),
+        answer(),
+        answer([1, 2], [3, 4]),
+        answer([]),
+        answer(["a"]),
+        answer([0, 0]),
+        answer(None),
+        answer([1, 2], index=7),
+        answer([1, 2], index="0"),
+    ],
+)
+def test_an_answer_without_vectors_is_an_error(
+    server: Server, planned: Planned
+) -> None:
+    server.planned = [planned]
+    with pytest.raises(EndpointError, match="without a vector for each text"):
+        asked_of(server, ["a"])
+
+
+def test_vectors_of_another_length_are_an_error(server: Server) -> None:
+    server.planned = [answer([1, 2, 3])]
+    with pytest.raises(EndpointError, match="vectors of 3 numbers, not of 4"):
+        asked_of(server, ["a"], 4)
+    model = ServerModel(Model("small", 0, server.url), {}, QUICK)
+    model.vectors(["a"])
+    server.planned = [answer([1, 2, 3])]
+    with pytest.raises(EndpointError, match="vectors of 3 numbers, not of 4"):
+        model.vectors(["a"])
+
+
+def test_a_busy_server_is_waited_for(server: Server) -> None:
+    busy = Planned(429, headers=(("Retry-After", "0"),))
+    server.planned = [busy]
+    assert np.asarray(asked_of(server, ["a", "b"])).shape == (2, 4)
+    server.planned = [busy, busy]
+    with pytest.raises(EndpointError, match="429"):
+        asked_of(server, ["a", "b"])
+    assert len(server.asked) == 4
+
+
+def test_a_text_that_is_too_long_for_the_model_is_cut(server: Server) -> None:
+    long = "b" * 2000
+
+    def refusal(fields: dict[str, Any]) -> Planned | None:
+        if any(len(text) > 500 for text in fields["input"]):
+            return Planned(400, b'{"error": {"message": "input is too long"}}')
+        return None
+
+    server.refusal = refusal
+    vectors = np.asarray(asked_of(server, ["a", long, "c", "dd", "eee"]))
+    assert vectors.shape == (5, 4)
+    short = np.asarray(asked_of(server, ["a", "b" * 500, "c", "dd", "eee"]))
+    assert np.array_equal(vectors, short)
+
+
+def test_a_wrong_key_is_an_error_and_not_shown(server: Server) -> None:
+    server.refusal = lambda _fields: Planned(401, b'{"error": "s3cret?"}')
+    with pytest.raises(EndpointError, match="401") as caught:
+        asked_of(server, ["a", "b", "c"])
+    assert "s3cret" not in caught.value.message
+    assert "WATERCOOLER_MEANING_KEY" in caught.value.hint
+    assert len(server.asked) == 1
+
+
+def test_the_model_on_this_machine_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib.machinery import PathFinder
+
+    from wc_core.errors import StorageError
+
+    monkeypatch.setattr(PathFinder, "find_spec", lambda _name: None)
+    with pytest.raises(StorageError, match="not installed"):
+        embedding.embedder(LOCAL, {})
+
+
+# --- killed at any moment -----------------------------------------------------
+
+_PROGRAM = """
+import sys
+from wc_cli.enrich.embedding import ServerModel
+from wc_cli.enrich.enriching import Enrichment
+from wc_core.meaning.models import Model
+from wc_core.threads.reader import StoreReader
+ServerModel.at_once = 2
+model = Model("small", 0, sys.argv[2])
+reader = StoreReader(sys.argv[1])
+Enrichment(reader, model, lambda: ServerModel(model, {})).run()
+"""
+
+
+def test_after_a_kill_it_goes_on(reader: StoreReader, server: Server) -> None:
+    words = [sys.executable, "-c", _PROGRAM, reader.layout.root, server.url]
+    server.pause = 0.05
+    process = subprocess.Popen(words)
+    while len(server.asked) < 3:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = rows_of(reader)
+    assert 2 <= len(kept) < 12
+    server.pause = 0
+    server.asked.clear()
+    subprocess.run(words, check=True)
+    assert len(server.asked) == (12 - len(kept)) / 2
+    assert len(rows_of(reader)) == 12
+
+
+def test_the_vectors_are_those_of_the_texts(reader: StoreReader) -> None:
+    Enrichment(reader, LOCAL, OwnModel).run()
+    rows = [*vectorfile.read_rows(reader.layout, vectorfile.read_header(reader.layout))]
+    item = reader.thread("thread-1").entries[2]
+    key = vectorfile.entry_key("thread-1", item.id)
+    (row,) = [row for row in rows if row.startswith(key)]
+    expected = OwnModel().vectors([vectorfile.text_of(item)])[0]
+    assert float(row_vector(row) @ expected) == pytest.approx(1, abs=0.001)
+    assert Layout(reader.layout.root).vectors.endswith("/.local/index/vectors")
