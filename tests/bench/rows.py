@@ -245,6 +245,9 @@ class Table:
         words = ("wc", "list", "--limit", str(BEST))
         name = f"wc list --limit {BEST}, {text}"
         rows.append(Row(name, self._time(*words, store=store), PYTHON, times(11)))
+        name = f"wc digest, {text}"
+        digested = self._time("wc", "digest", "--since", "9999d", store=store)
+        rows.append(Row(name, digested, PYTHON, times(14)))
         return rows
 
     def _hooks(self) -> list[Row]:

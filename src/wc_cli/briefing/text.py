@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 # What agents take from a hook: https://code.claude.com/docs/en/hooks
 MAX_CHARACTERS = 10_000
 BYTES_PER_TOKEN = 4
-_TITLE, _NAME = 120, 60
+_TITLE, _NAME, _SUMMARY = 120, 60, 160
+# What a thread has at least besides its title, and its last entry besides its summary.
+_ITEM_FRAME, _WORDS_FRAME = len("-  · OPEN\n  > \n"), len("  > , : \n")
+# The most characters of a thread's title and of what its last entry says, in the order
+# in which they are tried until all threads fit.
+_SHORTER = ((100, 100), (80, 80), (70, 60), (60, 40), (60, 0), (40, 0))
 _MAX_FILES = 5
 _QUOTED = (
     'What is in "quotes" or in lines that begin with ">" others wrote: '
@@ -138,10 +143,17 @@ def _item(item: BriefItem, name: str) -> Iterator[str]:
     facts = [one_line(item.topic), status, *_facts(item, name)]
     yield f"- {' · '.join(facts)}"
     yield f"  > {one_line(item.title, _TITLE)}"
-    if item.last.title and item.last.title != item.title:
+    if words := _last_words(item):
         author = one_line(item.last.author, _NAME)
-        title = one_line(item.last.title, _TITLE)
-        yield f"  > {author}, {one_line(item.last.id, _NAME)}: {title}"
+        yield f"  > {author}, {one_line(item.last.id, _NAME)}: {words}"
+
+
+def _last_words(item: BriefItem) -> str:
+    """Returns what the last entry says: its title, unless that is the thread's, and its
+    summary."""
+    title = "" if item.last.title == item.title else one_line(item.last.title, _TITLE)
+    summary = one_line(item.last.summary, _SUMMARY)
+    return " · ".join(filter(None, (title, summary)))
 
 
 def _facts(item: BriefItem, name: str) -> Iterator[str]:
@@ -194,13 +206,16 @@ def quoted(name: str) -> str:
 
 
 def fit_brief(brief: Brief, budget: int) -> Brief:
-    """Returns the brief with as many threads as fit into ``budget`` tokens (0: as
-    many as a hook may print); the least important are left out first."""
-    from wc_cli.terminal.render import Style  # plain: colours are no tokens
-
-    plain = Style(color=False)
+    """Returns the brief as it fits into ``budget`` tokens (0: into what a hook may
+    print). Less is said of each thread at first; then the least important are left
+    out."""
     most = budget * BYTES_PER_TOKEN if budget else MAX_CHARACTERS * BYTES_PER_TOKEN
-    while (rendered := brief_text(brief, plain)) and not _fits(rendered, most):
+    for widths in _SHORTER:
+        # Rendering takes a millisecond for each 20 threads.
+        if _least_length(brief) <= most and _fits(brief, most):
+            return brief
+        brief = _shortened(brief, *widths)
+    while not _fits(brief, most):
         smaller = _smaller(brief)
         if smaller == brief:
             break
@@ -208,7 +223,52 @@ def fit_brief(brief: Brief, budget: int) -> Brief:
     return brief
 
 
-def _fits(rendered: str, most: int) -> bool:
+def _least_length(brief: Brief) -> int:
+    """Returns a number of characters that the text of a brief has at least, unless
+    its threads consist of what is not shown."""
+    length = 0
+    for item in (item for part in brief.parts.values() for item in part.items):
+        length += _ITEM_FRAME + len(item.topic) + min(len(item.title), _TITLE)
+        if summary := item.last.summary:
+            names = min(len(item.last.author), _NAME) + min(len(item.last.id), _NAME)
+            length += _WORDS_FRAME + names + min(len(summary), _SUMMARY)
+    return length
+
+
+def _shortened(brief: Brief, title_width: int, words_width: int) -> Brief:
+    """Returns the brief with shorter titles, and of each last entry only what it says,
+    or its title."""
+    sections: dict[str, Any] = {
+        name: part._replace(
+            items=tuple(
+                _shortened_item(item, title_width, words_width) for item in part.items
+            )
+        )
+        for name, part in brief.parts.items()
+    }
+    return brief._replace(**sections)
+
+
+def _shortened_item(item: BriefItem, title_width: int, words_width: int) -> BriefItem:
+    entry = item.last
+    title = "" if entry.summary else entry.title
+    if title == item.title:
+        title = ""
+    if words_width:
+        title = one_line(title, words_width)
+        summary = one_line(entry.summary, words_width)
+    else:
+        title = summary = ""
+    return item._replace(
+        title=one_line(item.title, title_width),
+        last=entry._replace(title=title, summary=summary),
+    )
+
+
+def _fits(brief: Brief, most: int) -> bool:
+    from wc_cli.terminal.render import Style  # plain: colours are no tokens
+
+    rendered = brief_text(brief, Style(color=False))
     return (
         len(rendered) < MAX_CHARACTERS
         and len(rendered.encode(errors="replace")) <= most

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wc_core.summaries.kept import MOST, NOTHING_KEPT, read_kept
+from wc_core.files import Folder
+from wc_core.summaries.kept import MOST, NOTHING_KEPT, bytes_in, parse
 from wc_core.summaries.lead import lead
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
@@ -45,8 +46,20 @@ def summary_of(entry: Entry, kept: KeptSummaries = NOTHING_KEPT) -> Summary:
 
 
 def entry_summary(layout: Layout, topic: str, entry: Entry) -> Summary:
-    """Returns the summary of one entry of a thread. The file with those of models is
-    read only if its author wrote none."""
-    if entry.summary:
+    """Returns the summary of one entry of a thread, or of the text of a correction. The
+    file with those of models is read only if its author wrote none."""
+    try:
+        with Folder(layout.folder(topic), layout.root) as folder:
+            return summary_in(folder, layout, topic, entry)
+    except OSError:
         return summary_of(entry)
-    return summary_of(entry, read_kept(layout, topic, entry.id))
+
+
+def summary_in(folder: Folder, layout: Layout, topic: str, entry: Entry) -> Summary:
+    """Returns what `entry_summary` does, from the open folder of the thread."""
+    if entry.summary or not entry.body:
+        return summary_of(entry)
+    # What corrects another entry is kept under the id of that one.
+    original = entry._replace(id=entry.supersedes or entry.id)
+    data = bytes_in(folder, layout.summaries(topic))
+    return summary_of(original, parse(data, original.id) if data else NOTHING_KEPT)

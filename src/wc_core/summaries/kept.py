@@ -8,7 +8,7 @@ has changed since is not used.
 
 from __future__ import annotations
 
-from wc_core.files import read_plain
+from wc_core.files import Folder
 from wc_core.lean import hashlib
 from wc_core.lean.types import MappingProxyType
 from wc_core.text import one_line
@@ -70,15 +70,24 @@ def text_hash(entry: Entry) -> str:
     return digest[:_HASH_DIGITS]
 
 
-def read_kept(layout: Layout, topic: str, entry_id: str = "") -> KeptSummaries:
-    """Returns the summaries of a thread, or those of one entry; none if the file is
-    missing or cannot be read."""
-    path = layout.summaries(topic)
+def read_kept(layout: Layout, topic: str) -> KeptSummaries:
+    """Returns the summaries of a thread; none if the file is missing or cannot be
+    read."""
     try:
-        data = read_plain(path, layout.root, _MAX_BYTES)
+        with Folder(layout.folder(topic), layout.root) as folder:
+            data = bytes_in(folder, layout.summaries(topic))
     except OSError:
         return NOTHING_KEPT
-    return parse(data, entry_id) if data else NOTHING_KEPT
+    return parse(data) if data else NOTHING_KEPT
+
+
+def bytes_in(folder: Folder, path: str) -> bytes:
+    """Returns what is in the file with the summaries of a thread whose folder is open;
+    nothing if the file is missing or cannot be read."""
+    try:
+        return folder.read(path, _MAX_BYTES) or b""
+    except OSError:
+        return b""
 
 
 def parse(data: bytes, entry_id: str = "") -> KeptSummaries:

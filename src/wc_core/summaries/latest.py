@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from wc_core.errors import WcError
-from wc_core.files import read_from, size_of
-from wc_core.summaries.choosing import NO_SUMMARY, Summary, entry_summary
+from wc_core.files import Folder
+from wc_core.summaries.choosing import NO_SUMMARY, Summary, summary_in
 from wc_core.threads import codec
 from wc_core.threads.revisions import AMEND, RETRACT, has_text
 from wc_core.values import NamedTuple
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from wc_core.layout import Layout
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import StoreReader
 
@@ -40,34 +41,32 @@ NO_WORDS = LatestWords()
 def latest_words(reader: StoreReader, topic: str) -> LatestWords:
     """Returns what the last entry says that says more than a title. Only the end of the
     log is read; a thread that cannot be read says nothing."""
+    layout = reader.layout
+    try:
+        with Folder(layout.folder(topic), layout.root) as folder:
+            return _words_in(folder, layout, topic)
+    except (OSError, WcError):
+        return NO_WORDS
+
+
+def _words_in(folder: Folder, layout: Layout, topic: str) -> LatestWords:
     retracted = set[str]()
-    for entry in _entries_backwards(reader, topic):
+    for entry in _entries_backwards(topic, folder.tail(layout.log(topic), _TAIL)):
         if entry.action == RETRACT:
             retracted.add(entry.supersedes)
-        original = entry.supersedes if entry.action == AMEND else entry.id
-        is_said = has_text(entry) or entry.action == AMEND
-        if not is_said or original in retracted:
-            continue
-        # An amendment is kept under the id of what it corrects.
-        text = entry._replace(id=original)
-        summary = entry_summary(reader.layout, topic, text)
-        if summary.text:
-            return LatestWords(entry.agent, summary)
+        is_text = has_text(entry) or entry.action == AMEND
+        if is_text and not retracted & {entry.id, entry.supersedes}:
+            summary = summary_in(folder, layout, topic, entry)
+            if summary.text:
+                return LatestWords(entry.agent, summary)
     return NO_WORDS
 
 
-def _entries_backwards(reader: StoreReader, topic: str) -> Iterator[Entry]:
+def _entries_backwards(topic: str, tail: bytes) -> Iterator[Entry]:
     """Yields the entries at the end of a log, the last one first."""
-    root = reader.layout.root
-    try:
-        path = reader.layout.log(topic)
-        start = max(0, size_of(path, root) - _TAIL)
-        data = read_from(path, root, start)
-    except (OSError, WcError):
-        return
-    lines = data.split(b"\n")
-    for line in reversed(lines[1:] if start else lines):
+    for line in reversed(tail.split(b"\n")):
         if line.strip():
+            # The first one may begin within an entry.
             entry = codec.read_line(topic, line)
             if not isinstance(entry, codec.BadLine):
                 yield entry

@@ -8,13 +8,14 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # In characters: what a lead has at most, and what it should have at least.
 WIDTH = 200
 _ENOUGH = 60
 # What is looked at of a long text.
 _MOST = 8_000
+_MOST_OF_BLOCK = 1_000
 _FEWEST_WORDS = 3
 _FEWEST_LETTERS = 6  # of scripts that put no blanks between words
 
@@ -22,6 +23,7 @@ _FENCES = ("```", "~~~")
 _ENDS = frozenset(".!?\u2026")
 # Of Chinese and Japanese, without a blank behind them.
 _WIDE_ENDS = frozenset("\u3002\uff01\uff1f")
+_MARKS = (*_ENDS, *_WIDE_ENDS)
 _CLOSING = "\"'\u201d\u2019)]\xbb"
 _BEFORE_BLANK = frozenset([*_ENDS, *_CLOSING, *":;,"])
 _SHORTENED = (
@@ -49,23 +51,38 @@ def lead(body: str, title: str = "", width: int = WIDTH) -> str:
     ``title`` as well. Headings and quotations count if there is nothing else. It is
     empty for a text that is nothing but code.
     """
-    blocks = list(_blocks(body[:_MOST]))
+    spare: list[_Block] = []
+    if text := _first(_informative(_blocks(body[:_MOST]), title, spare), width):
+        return text
     for kind in (_TEXT, _HEADING, _QUOTE):
-        sentences = [
-            sentence
-            for block in blocks
-            if block.kind == kind
-            for sentence in _sentences(block.text)
-            if _folded(sentence) != _folded(title)
-        ]
-        informative = [text for text in sentences if _is_informative(text)]
-        if chosen := _first(informative or sentences, width):
-            return chosen
+        blocks = (block for block in spare if block.kind == kind)
+        sentences = (text for block in blocks for text in _sentences(block.text))
+        new = (text for text in sentences if _folded(text) != _folded(title))
+        if text := _first(new, width):
+            return text
     return ""
 
 
-def _first(sentences: list[str], width: int) -> str:
-    """Returns as many sentences as are enough and fit."""
+def _informative(
+    blocks: Iterable[_Block], title: str, spare: list[_Block]
+) -> Iterator[str]:
+    """Yields the sentences of paragraphs and items that say something new. The blocks
+    that have none, or are something else, become ``spare``."""
+    for block in blocks:
+        if block.kind != _TEXT:
+            spare.append(block)
+            continue
+        found = False
+        for sentence in _sentences(block.text):
+            if _is_informative(sentence) and _folded(sentence) != _folded(title):
+                found = True
+                yield sentence
+        if not found:
+            spare.append(block)
+
+
+def _first(sentences: Iterable[str], width: int) -> str:
+    """Returns as many sentences as are enough and fit. No others are asked for."""
     result = ""
     for sentence in sentences:
         longer = f"{result}{_between(result)}{sentence}"
@@ -112,21 +129,26 @@ def _is_informative(sentence: str) -> bool:
 
 def _sentences(text: str) -> Iterator[str]:
     """Yields the sentences of a paragraph."""
-    start = 0
-    for place, character in enumerate(text):
-        if character in _WIDE_ENDS:
-            end = place + 1
-        elif character in _ENDS and _ends_sentence(text, start, place):
-            end = place + 1
+    start = place = 0
+    while (place := _next_end(text, place)) >= 0:
+        end = place + 1
+        if text[place] in _ENDS:
+            if not _ends_sentence(text, start, place):
+                place = end
+                continue
             while text[end : end + 1] and text[end] in _CLOSING:
                 end += 1
-        else:
-            continue
         if sentence := text[start:end].strip():
             yield sentence
-        start = end
+        start = place = end
     if ending := text[start:].strip():
         yield ending
+
+
+def _next_end(text: str, start: int) -> int:
+    """The place of the next mark that may end a sentence, -1 if there is none."""
+    places = [place for mark in _MARKS if (place := text.find(mark, start)) >= 0]
+    return min(places, default=-1)
 
 
 def _ends_sentence(text: str, start: int, place: int) -> bool:
@@ -161,7 +183,7 @@ def _blocks(body: str) -> Iterator[_Block]:
 
 
 def _block(kind: str, lines: list[str]) -> Iterator[_Block]:
-    text = one_line(plain_text(one_line(" ".join(lines))))
+    text = one_line(plain_text(one_line(" ".join(lines))[:_MOST_OF_BLOCK]))
     if any(map(str.isalnum, text)):
         yield _Block(kind, text)
 

@@ -15,6 +15,7 @@ from wc_core.names import parse
 from wc_core.status import holders
 from wc_core.status.files import FREE_FOLDER, file_name, holder_key
 from wc_core.status.visits import last_visit_ms
+from wc_core.summaries.choosing import summary_in
 from wc_core.threads import codec
 from wc_core.threads.counterparts import counterpart
 from wc_core.threads.model import BLOCKED, CLOSED
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 MAX_QUESTIONS = 6
 # How many threads each section of a brief shows.
 READY_SECTIONS = frozenset({"mine", "offered", "free"})
-LIMITS = {"mine": 12, "offered": 6, "free": 5, "with_others": 6, "stale": 3}
+LIMITS = {"mine": 16, "offered": 8, "free": 6, "with_others": 6, "stale": 4}
 # How many threads of others are searched for news and for balls that come back.
 RECENT = 300
 _TAIL = 1 << 15
@@ -72,11 +73,21 @@ class BriefQuery(NamedTuple):
 
 
 class LastEntry(NamedTuple):
-    """The last entry of a thread. Its title is empty if it was not read."""
+    """The last entry of a thread, with its summary. Its title is empty if it was not
+    read."""
 
     id: str
     author: str
     title: str = ""
+    summary: str = ""
+    summary_by: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the entry, with its summary if it has one."""
+        fields = {"id": self.id, "author": self.author, "title": self.title}
+        if self.summary:
+            fields |= {"summary": self.summary, "summary_by": self.summary_by}
+        return fields
 
 
 class BriefItem(NamedTuple):
@@ -112,7 +123,7 @@ class BriefItem(NamedTuple):
             "ball": self.ball,
             "since": None if self.since_ms is None else rfc3339(self.since_ms),
             "new_for_you": self.new,
-            "last": self.last._asdict(),
+            "last": self.last.to_json(),
         }
         flags = {
             "by": self.by,
@@ -349,20 +360,23 @@ def _is_next(query: BriefQuery, state: State) -> bool:
 
 
 def _last_entry(reader: StoreReader, state: State) -> LastEntry:
-    """Returns the last entry, read from the end of the log: a title is not worth
-    reading all of it."""
+    """Returns the last entry, read from the end of the log: a title and a summary are
+    not worth reading all of it."""
     untitled = LastEntry(state.last_id, state.updated_by)
-    path = reader.layout.log(state.topic)
+    layout, topic = reader.layout, state.topic
+    path = layout.log(topic)
     try:
-        with Folder(reader.layout.folder(state.topic), reader.layout.root) as folder:
+        with Folder(layout.folder(topic), layout.root) as folder:
             data = folder.tail(path, _TAIL)
+            line = data.rstrip(b"\n").rpartition(b"\n")[2]
+            entries = codec.read_log(topic, line + b"\n", path).entries
+            if not entries or entries[-1].id != state.last_id:
+                return untitled
+            entry = entries[-1]
+            summary = summary_in(folder, layout, topic, entry)
     except OSError:
         return untitled
-    line = data.rstrip(b"\n").rpartition(b"\n")[2]
-    entries = codec.read_log(state.topic, line + b"\n", path).entries
-    if not entries or entries[-1].id != state.last_id:
-        return untitled
-    return untitled._replace(title=entries[-1].title)
+    return LastEntry(entry.id, state.updated_by, entry.title, *summary)
 
 
 def _with_others(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:

@@ -6,15 +6,16 @@ import json
 import re
 import shutil
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.contract.inprocess import Here
 from wc_cli.briefing import text as brieftext
+from wc_cli.terminal.render import Style
 from wc_core.guidance import BRIEF, MAX_GENERAL, Guidance
 from wc_core.ulid import encode
-from wc_core.views.brief import Brief, BriefItem, BriefSection, LastEntry
+from wc_core.views.brief import LIMITS, Brief, BriefItem, BriefSection, LastEntry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -169,6 +170,83 @@ def test_no_brief_is_longer_than_a_client_takes() -> None:
     shown = brieftext.brief_text(fitted, lambda text, *_: text)  # type: ignore[arg-type]
     assert len(shown) < brieftext.MAX_CHARACTERS
     assert fitted.mine.items
+
+
+def many_waiting(repo: Repo) -> None:
+    """Full sections: 40 threads with long titles, whose last entries are long."""
+    body = "We back off exponentially, as agreed, and give up after the fifth time. "
+    title = "Requests that fail are repeated with a pause until the server answers"
+    numbers = iter(range(100))
+
+    def thread(writer: str, *holder: str, old: bool = False) -> None:
+        topic = f"request-{next(numbers)}"
+        created = ["--title", f"{title}: {topic}", "--as", writer]
+        if old:
+            entry = {"entry_id": encode(1_700_000_000_000 << 80), "agent": "Pat"}
+            entry |= {"timestamp": "2023-11-14T22:13:20Z", "title": title}
+            entry |= {"action": "new", "ball": holder[0]}
+            repo.log(topic).parent.mkdir(parents=True)
+            repo.log(topic).write_text(json.dumps(entry | {"parents": []}) + "\n")
+        else:
+            repo.ok("new", topic, *created, "--to", holder[0])
+        repo.ok(
+            "ack", topic, "--title", title.upper(), "--body", body * 3, "--as", "Eve"
+        )
+
+    for _ in range(LIMITS["mine"]):
+        thread("Codex", "Pat")
+    for _ in range(LIMITS["free"]):
+        thread("Codex", "anyone")
+    for _ in range(LIMITS["with_others"]):
+        thread("Pat", "Codex")
+    for _ in range(LIMITS["stale"]):
+        thread("Pat", "Codex", old=True)
+
+
+def test_a_brief_of_forty_threads_has_1500_tokens(repo: Repo) -> None:
+    assert sum(LIMITS.values()) == 40
+    many_waiting(repo)
+    whole = brief(repo, "--budget", "0")
+    told = brief(repo)
+    topics = set(re.findall(r"(?m)^- (request-\d+) ", told))
+    # Nobody can offer anything to a person; the other sections are full.
+    assert len(topics) == 40 - LIMITS["offered"]
+    assert topics == set(re.findall(r"(?m)^- (request-\d+) ", whole))
+    assert len(told.encode()) <= 1500 * brieftext.BYTES_PER_TOKEN
+    assert "and give up after" in whole
+    assert "partial" not in repo.json("brief", env=SLOWLY)
+
+
+@pytest.mark.parametrize("budget", [1500, 0])
+def test_less_is_said_of_many_threads(budget: int) -> None:
+    last = LastEntry("01M80FZ83K0PKHTM00QRHZNW7K", "Eve (pat)", "l" * 90, "s" * 200)
+    item = BriefItem(
+        *("request-retries-17", "t" * 90, "IN_REVIEW", "Claude Code@login (pat)"),
+        *(0, 12, last, "Codex@retries (pat)"),
+    )
+    full = {name: BriefSection((item,) * n, n) for name, n in LIMITS.items()}
+    sections: Any = {**full}
+    fitted = brieftext.fit_brief(Brief("Pat", **sections), budget)
+    text = brieftext.brief_text(fitted, Style(color=False))
+    assert text.count("\n- request-retries-17 ") == 40
+    most = 1500 * brieftext.BYTES_PER_TOKEN if budget else brieftext.MAX_CHARACTERS
+    assert most * 2 // 3 < len(text.encode()) <= most
+    few = Brief("Pat", BriefSection((item,), 1))
+    assert brieftext.fit_brief(few, budget) == few
+
+
+def test_the_last_entry_is_summarised(repo: Repo) -> None:
+    repo.ok("new", "retries", "--title", "Retries", "--as", "Codex", "--to", "Pat")
+    body = "# Why\n\nThe server **limits** requests, as it says."
+    repo.ok("ack", "retries", "--title", "Found", "--body", body, "--as", "Codex")
+    told = brief(repo)
+    assert (
+        "  > Retries\n"
+        "  > Codex (Pat), ID: Found · The server limits requests, as it says.\n"
+    ) in told
+    (mine,) = repo.json("brief", env=SLOWLY)["mine"]["threads"]
+    assert mine["last"]["summary"] == "The server limits requests, as it says."
+    assert mine["last"]["summary_by"] == "lead"
 
 
 def test_a_ball_that_others_keep_for_days_is_stale(repo: Repo) -> None:
