@@ -61,7 +61,8 @@ def main() -> None:
         settled |= latest.settled if latest is not None else frozenset()
     _inform_person(root, env)
     _refresh_radar(root, env)
-    keeping.update_when_settled(root, settled)
+    indexed = keeping.update_when_settled(root, settled)
+    _make_vectors(root, indexed, env)
     exchange(root, env)
     _inform_person(root, env)
     if os.path.isdir(Layout(root).held):
@@ -77,6 +78,15 @@ def _inform_person(root: str, env: Mapping[str, str]) -> None:
 
         telling.start_if_due(root, env)
     elsewhere.refresh_after_write(root, env)
+
+
+def _make_vectors(root: str, topics: set[str], env: Mapping[str, str]) -> None:
+    """Make the vectors of new entries where the model is on this machine, if the store
+    has vectors. As with their words, this waits until there are some."""
+    if topics and os.path.isfile(Layout(root).vectors):
+        from wc_cli.enrich import following  # 1 ms, for stores with vectors
+
+        following.follow(root, topics, env)
 
 
 def _refresh_radar(root: str, env: Mapping[str, str]) -> None:

@@ -232,6 +232,15 @@ def start_index_if_due(layout: Layout, unindexed: int, env: Mapping[str, str]) -
             os.utime(layout.index_making, follow_symlinks=False)
 
 
+def start_vectors_if_due(layout: Layout, missing: int, env: Mapping[str, str]) -> None:
+    """Have vectors made on this machine, if threads lack them and none were made just
+    now, unless a process makes them."""
+    if missing and age_of(layout.vectors_making) > _RETRY_SECONDS:
+        with contextlib.suppress(WcError, OSError):
+            _start("wc_cli.enrich.following", layout, layout.vectors_making, env)
+            os.utime(layout.vectors_making, follow_symlinks=False)
+
+
 def start_notify(layout: Layout, env: Mapping[str, str]) -> None:
     """Have the person of this machine notified, unless a process does so: that one
     looks again before it ends."""

@@ -403,6 +403,12 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/vectors"
 
     @property
+    def vectors_making(self) -> str:
+        """The lock of the process that makes vectors after a search. Its time is that
+        at which one was last started."""
+        return f"{self.local}/locks/vectors-making"
+
+    @property
     def older_vectors(self) -> str:
         """What the older tool kept of them, see `wc_cli.enrich.oldervectors`."""
         return f"{self.root}/graph/baseline/search-index.jsonl"

@@ -1,5 +1,5 @@
-"""What model servers add to entries: asking them, and keeping what they answered.
+"""What models add to entries: asking them, and keeping what they answered.
 
-It runs when somebody asks for it, never on the way of a write or a read. `endpoint` is
-the one module that talks to a server.
+It runs when somebody asks for it, never on the way of a write or a read; `following`
+alone runs in the background, and asks no server.
 """

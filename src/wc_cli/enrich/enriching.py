@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
-    from wc_cli.enrich.embedding import Embedder
+    from wc_core.meaning.embedding import Embedder
     from wc_core.meaning.models import Model
     from wc_core.threads.reader import StoreReader
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import time
 
-from wc_cli.enrich.endpoint import Endpoint
 from wc_cli.enrich.parts import EnrichReport, EnrichRequest, place_text
 from wc_core.errors import WcError
 from wc_core.meaning import models
+from wc_core.modelserver import Endpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def enrich(
     model, reason = models.chosen(preferences)
     if model is None:
         return EnrichReport(PART, off=f"searches go by words alone: {reason}")
-    from wc_cli.enrich import embedding, enriching  # 0.2 s (numpy), with a model alone
+    from wc_cli.enrich import enriching  # 0.2 s (numpy), with a model alone
+    from wc_core.meaning import embedding
 
     place = place_text(Endpoint(model.endpoint, model.name)) if model.endpoint else ""
     report = EnrichReport(PART, model=model.name, place=place, dry_run=ask.dry_run)

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from wc_cli.enrich.endpoint import Endpoint
     from wc_core.errors import WcError
+    from wc_core.modelserver import Endpoint
 
 
 class EnrichRequest(NamedTuple):

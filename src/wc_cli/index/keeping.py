@@ -27,9 +27,10 @@ _MOST_BEHIND = 20
 _MOST_BYTES_BEHIND = 1 << 17
 
 
-def update(root: str, topics: Iterable[str]) -> None:
+def update(root: str, topics: Iterable[str]) -> set[str]:
     """Brings what the index has of these threads up to date, as far as that can be
-    done now; errors are ignored."""
+    done now; errors are ignored. Returns the threads whose new entries were indexed:
+    they are collected until they are worth it."""
     reader = StoreReader(root)
     # A few builds of Python have no SQLite to import.
     with contextlib.suppress(WcError, ImportError), locked(reader):
@@ -44,6 +45,8 @@ def update(root: str, topics: Iterable[str]) -> None:
                 index_entries(reader, lambda: entriesfile.update(reader, behind))
             else:
                 index_entries(reader, lambda: entriesfile.rebuild(reader))
+            return behind
+    return set()
 
 
 def index_entries(reader: StoreReader, write: Callable[[], set[str]]) -> None:
@@ -86,12 +89,13 @@ def note_behind(layout: Layout, topics: Iterable[str] = ()) -> set[str]:
     return behind
 
 
-def update_when_settled(root: str, topics: Collection[str]) -> None:
+def update_when_settled(root: str, topics: Collection[str]) -> set[str]:
     """Like `update`, for threads whose files were written just now: once a later change
     will show in their keys."""
-    if topics:
-        time.sleep(keys.TICK_SECONDS)
-        update(root, topics)
+    if not topics:
+        return set()
+    time.sleep(keys.TICK_SECONDS)
+    return update(root, topics)
 
 
 def _is_due(layout: Layout, topics: Collection[str]) -> bool:

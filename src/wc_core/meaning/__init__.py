@@ -5,7 +5,7 @@ nearly the same direction. The model is on this machine, or a server that a pers
 preferences name. The vectors are in a file of this machine that may be deleted at any
 moment. Here it is read; the command line writes it, in `wc_cli.enrich`.
 
-This room knows entries and how threads are read. It has no network: whoever searches
-passes in what asks a server. NumPy and the tokenizer are imported by the modules
-`scoring` and `localmodel` alone, which others import only to search.
+This room knows entries and how threads are read. `embedding` asks a server, and only
+if a person's preferences name one. NumPy and the tokenizer take long to import: so do
+`scoring`, `localmodel`, `embedding` and `nearest`, which others import only to search.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from wc_core.errors import WcError
 from wc_core.index import keys
 from wc_core.meaning import coverage
+from wc_core.meaning.asking import Nearness
 from wc_core.meaning.scoring import Nearest, VectorFile, opened, unit
 from wc_core.meaning.vectorfile import (
     HASH_BYTES,
@@ -12,24 +13,22 @@ from wc_core.meaning.vectorfile import (
     UnusableVectorsError,
     id_key,
     plain_id,
-    text_hash,
     text_of,
     topic_hash,
 )
-from wc_core.values import NamedTuple
 from wc_core.views.entries import numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from wc_core.meaning.asking import EntryName
     from wc_core.meaning.models import Model
     from wc_core.meaning.scoring import Vectors
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import StoreReader
 
     Embed = Callable[[Sequence[str]], Vectors]
-    EntryName = tuple[str, str]
 
 # So many entries are looked at by their meaning.
 MOST_NEAREST = 100
@@ -37,26 +36,6 @@ MOST_NEAREST = 100
 # file yet.
 _MOST_THREADS = 50
 _MOST_BYTES = 1 << 17
-
-
-class Nearness(NamedTuple):
-    """How near the entries are that are nearest to a query, by topic and id: 1 is the
-    same meaning. All others are no nearer than ``floor``.
-
-    ``hashes`` has what `is_current` compares. ``missing`` counts the threads whose
-    entries do not all have a vector. ``problem`` says why nothing is known.
-    """
-
-    scores: Mapping[EntryName, float]
-    floor: float = 0.0
-    hashes: Mapping[EntryName, bytes] = {}
-    missing: int = 0
-    problem: str = ""
-
-    def is_current(self, topic: str, entry: Entry) -> bool:
-        """Returns whether an entry still has the text that its score is for."""
-        kept = self.hashes.get((topic, entry.id))
-        return kept is None or kept == text_hash(text_of(entry))
 
 
 class MeaningSearch:
@@ -89,7 +68,10 @@ class MeaningSearch:
 
     def _vector(self, query: str) -> Vectors:
         """The vector of a query. Raises WcError, and ValueError if it has none."""
-        return unit(self._embed([query])[0])
+        text = query.strip()
+        if not text:
+            raise ValueError("a query without words")
+        return unit(self._embed([text])[0])
 
     def _of_logs(self, query: str, current: Mapping[str, str]) -> Nearness:
         """What the logs of a small store say."""

@@ -16,23 +16,22 @@ import pytest
 from tests.cli.enrich.modelserver import ModelServer, Planned
 from tests.core.meaning.vectors import np
 from tests.core.strategies import entry, write_thread
-from wc_cli.enrich import embedding
-from wc_cli.enrich.embedding import OwnModel, ServerModel
-from wc_cli.enrich.endpoint import EndpointError, Patience
 from wc_cli.enrich.enriching import Enrichment
 from wc_cli.store import locks
 from wc_core.errors import LockTimeoutError
 from wc_core.index import keys
 from wc_core.layout import Layout
 from wc_core.meaning import coverage, vectorfile
+from wc_core.meaning.embedding import OwnModel, ServerModel
 from wc_core.meaning.models import LOCAL, Model
 from wc_core.meaning.scoring import row_vector
+from wc_core.modelserver import EndpointError, Patience
 from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from wc_cli.enrich.embedding import Embedder
+    from wc_core.meaning.embedding import Embedder
     from wc_core.meaning.scoring import Vectors
     from wc_core.threads.reader import Thread
 
@@ -416,14 +415,14 @@ def test_the_model_on_this_machine_is_missing(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(PathFinder, "find_spec", lambda _name: None)
     with pytest.raises(StorageError, match="not installed"):
-        embedding.embedder(LOCAL, {})
+        OwnModel()
 
 
 # --- killed at any moment -----------------------------------------------------
 
 _PROGRAM = """
 import sys
-from wc_cli.enrich.embedding import ServerModel
+from wc_core.meaning.embedding import ServerModel
 from wc_cli.enrich.enriching import Enrichment
 from wc_core.meaning.models import Model
 from wc_core.threads.reader import StoreReader

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
-from wc_cli.enrich import endpoint as modelserver
-from wc_cli.enrich.endpoint import EMBEDDINGS, USUAL, Endpoint, EndpointError, Patience
+from wc_core import modelserver
 from wc_core.errors import StorageError
 from wc_core.meaning.localmodel import LocalModel, LocalModelError
 from wc_core.meaning.models import EXTRA, KEY_VARIABLE
 from wc_core.meaning.scoring import unit
 from wc_core.meaning.vectorfile import has_vector
+from wc_core.modelserver import EMBEDDINGS, USUAL, Endpoint, EndpointError, Patience
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Protocol
 
     from wc_core.meaning.models import Model
@@ -29,14 +31,30 @@ if TYPE_CHECKING:
             """Returns the vector of each text. Raises WcError."""
 
 
+# While somebody waits for a search.
+_SHORT_PATIENCE = Patience(answer_seconds=3.0, attempts=1)
 # What is left of a text that a server does not take.
 _SHORT = 500
 
 
-def embedder(model: Model, env: Mapping[str, str]) -> Embedder:
+def embedder(
+    model: Model, env: Mapping[str, str], patience: Patience = USUAL
+) -> Embedder:
     """Returns the model, ready to be asked. Raises StorageError."""
-    if not model.is_local:
-        return ServerModel(model, env)
+    return _own_model() if model.is_local else ServerModel(model, env, patience)
+
+
+def query_embedder(
+    model: Model, env: Mapping[str, str]
+) -> Callable[[Sequence[str]], Vectors]:
+    """Returns what makes the vectors of texts while somebody waits. It raises WcError
+    if the model cannot be used, or a server does not answer soon."""
+    return lambda texts: embedder(model, env, _SHORT_PATIENCE).vectors(texts)
+
+
+@lru_cache(maxsize=1)
+def _own_model() -> OwnModel:
+    """The model on this machine, which a server keeps."""
     return OwnModel()
 
 

@@ -1,0 +1,66 @@
+"""Makes vectors in the background, where the model is on this machine.
+
+The process that settles writes calls `follow`. A search that misses many vectors starts
+``python -m wc_cli.enrich.following`` and does not wait for it. No server is asked here:
+text is sent only when somebody runs ``wc enrich``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from wc_core.configuration import preferences
+from wc_core.errors import WcError
+from wc_core.index import keys
+from wc_core.lean import contextlib
+from wc_core.meaning import models
+from wc_core.threads.reader import StoreReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from wc_cli.enrich.enriching import Enrichment
+
+_NICENESS = 10
+
+
+def follow(root: str, topics: Iterable[str], env: Mapping[str, str]) -> None:
+    """Make the vectors that threads lack, in a store that has vectors; errors are
+    ignored. What is missing is computed by a search, or by ``wc enrich``."""
+    with contextlib.suppress(WcError, OSError):
+        enrichment = _enrichment(root, env)
+        if enrichment is not None:
+            enrichment.follow(topics)
+
+
+def _enrichment(root: str, env: Mapping[str, str]) -> Enrichment | None:
+    model, _ = models.chosen(preferences.load(env))
+    if model is None or not model.is_local:
+        return None
+    # 0.1 s (numpy), for some of the writes to stores with vectors.
+    from wc_cli.enrich.enriching import Enrichment
+    from wc_core.meaning import embedding
+
+    return Enrichment(StoreReader(root), model, lambda: embedding.embedder(model, env))
+
+
+def main() -> None:
+    """Run as ``python -m wc_cli.enrich.following ROOT HANDLE``. HANDLE is the lock of
+    the one process that does so, inherited from the command that started it."""
+    root, handle = sys.argv[1:]
+    os.set_inheritable(int(handle), False)
+    with contextlib.suppress(OSError):
+        os.nice(_NICENESS)
+    # What was written just now is done as well.
+    time.sleep(keys.TICK_SECONDS)
+    with contextlib.suppress(WcError, OSError):
+        enrichment = _enrichment(root, dict(os.environ))
+        if enrichment is not None:
+            enrichment.run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Vectors that are made in the background."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.index.histories import soon
+from tests.cli.index.test_keeping import BACKGROUND, eventually
+from tests.core.strategies import entry, write_thread
+from wc_cli import spawn
+from wc_cli.index import keeping, overviewfile
+from wc_core.index.keys import TICK_SECONDS
+from wc_core.layout import Layout
+from wc_core.meaning import vectorfile
+from wc_core.meaning.vectorfile import UnusableVectorsError
+from wc_core.threads.reader import StoreReader
+
+if TYPE_CHECKING:
+    from tests.conftest import Repo
+
+pytest.importorskip("wordllama", reason="wc-watercooler[meaning] is not installed")
+
+
+def count(repo: Repo) -> int:
+    """How many rows the file of vectors has."""
+    layout = Layout(os.fspath(repo.store))
+    try:
+        header = vectorfile.read_header(layout)
+    except UnusableVectorsError:
+        return 0
+    return len([*vectorfile.read_rows(layout, header)])
+
+
+def test_writes_are_followed_once_they_are_many(repo: Repo) -> None:
+    repo.ok("new", "login", "--title", "x")
+    repo.ok("enrich", "--meaning")
+    assert count(repo) == 1
+    for number in range(21):
+        write_thread(repo.store, f"topic-{number}", [entry(number)])
+    layout = Layout(os.fspath(repo.store))
+    overviewfile.rebuild(StoreReader(layout.root), soon)
+    keeping.note_behind(layout, [f"topic-{number}" for number in range(21)])
+    time.sleep(TICK_SECONDS)
+    repo.ok("say", "login", "--title", "y", env=BACKGROUND)
+    assert eventually(lambda: count(repo) == 23)
+
+
+def test_a_store_without_vectors_gets_none_by_writing(repo: Repo) -> None:
+    for number in range(3):
+        repo.settled("new", f"t{number}", "--title", "x")
+    assert not os.path.lexists(Layout(os.fspath(repo.store)).vectors)
+
+
+def test_a_search_that_misses_many_has_them_made(repo: Repo) -> None:
+    for number in range(3):
+        repo.ok("new", f"t{number}", "--title", "x")
+    layout = Layout(os.fspath(repo.store))
+    env = repo.machine.env
+    spawn.start_vectors_if_due(layout, 0, env)
+    assert not os.path.lexists(layout.vectors_making)
+    spawn.start_vectors_if_due(layout, 3, env)
+    assert eventually(lambda: count(repo) == 3)
+    # One is started every 30 s at most.
+    os.unlink(layout.vectors)
+    spawn.start_vectors_if_due(layout, 3, env)
+    time.sleep(0.5)
+    assert count(repo) == 0

@@ -1,0 +1,187 @@
+"""Which entries are nearest: of the file of vectors, and of logs that it lacks."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.enrich.modelserver import ModelServer, Planned
+from tests.core.meaning.vectors import np
+from tests.core.strategies import entry, write_thread
+from wc_cli.enrich.enriching import Enrichment
+from wc_core.configuration.preferences import NO_PREFERENCES, Preferences
+from wc_core.index.keys import TICK_SECONDS, thread_keys
+from wc_core.meaning import asking, embedding, models, nearest
+from wc_core.meaning.asking import Meaning
+from wc_core.meaning.embedding import OwnModel, ServerModel
+from wc_core.meaning.models import LOCAL, Model
+from wc_core.threads.reader import StoreReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_core.meaning.asking import Nearness
+
+pytest.importorskip("wordllama", reason="wc-watercooler[meaning] is not installed")
+assert np
+
+TITLES = {
+    "release": "Release and distribution flow",
+    "pane": "Cursor blocks in the lower pane",
+    "retry": "The client backs off exponentially",
+}
+QUERY = "how do we ship a new version to users"
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> StoreReader:
+    for topic, title in TITLES.items():
+        write_thread(tmp_path, topic, [entry(1, title=title), entry(2, title="Ok")])
+    time.sleep(2 * TICK_SECONDS)
+    return StoreReader(os.path.realpath(tmp_path))
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as running:
+        yield running
+
+
+def ask(
+    reader: StoreReader,
+    query: str = QUERY,
+    preferences: Preferences = NO_PREFERENCES,
+    missing: list[int] | None = None,
+) -> Nearness:
+    noted = [] if missing is None else missing
+    meaning = Meaning(reader, preferences, {}, noted.append)
+    return meaning.nearest(query, thread_keys(reader.layout, reader.topics()))
+
+
+def best(nearness: Nearness) -> str:
+    return max(nearness.scores, key=nearness.scores.__getitem__)[0]
+
+
+def test_a_small_store_needs_no_file(reader: StoreReader) -> None:
+    nearness = ask(reader)
+    assert best(nearness) == "release"
+    assert len(nearness.scores) == 6
+    assert (nearness.missing, nearness.problem) == (0, "")
+
+
+def test_scores_are_those_of_the_file_and_of_logs_alike(reader: StoreReader) -> None:
+    before = ask(reader)
+    Enrichment(reader, LOCAL, OwnModel).run()
+    after = ask(reader)
+    assert after.scores == pytest.approx(before.scores, abs=0.01)
+    assert after.hashes.keys() == after.scores.keys()
+    write_thread(Path(reader.layout.root), "later", [entry(3, title="Ship a version")])
+    assert best(ask(reader)) == "later"
+
+
+def test_only_the_threads_that_are_asked_about(reader: StoreReader) -> None:
+    Enrichment(reader, LOCAL, OwnModel).run()
+    meaning = Meaning(reader, NO_PREFERENCES, {})
+    nearness = meaning.nearest(QUERY, thread_keys(reader.layout, ["pane"]))
+    assert {topic for topic, _ in nearness.scores} == {"pane"}
+
+
+def test_more_than_a_few_logs_are_left_to_a_process(
+    reader: StoreReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearest, "_MOST_THREADS", 2)
+    missing: list[int] = []
+    assert ask(reader, missing=missing).problem.startswith("entries have no vectors")
+    Enrichment(reader, LOCAL, OwnModel).run()
+    assert ask(reader, missing=missing).missing == 0
+    for topic in TITLES:
+        log = Path(reader.layout.log(topic))
+        log.write_bytes(log.read_bytes())
+    nearness = ask(reader, missing=missing)
+    assert missing == [3, 0, 3]
+    # What their rows say is still used.
+    assert best(nearness) == "release"
+
+
+def test_a_score_is_for_the_text_that_it_was_made_of(reader: StoreReader) -> None:
+    Enrichment(reader, LOCAL, OwnModel).run()
+    nearness = ask(reader)
+    (first, second) = reader.thread("release").entries
+    assert nearness.is_current("release", first)
+    assert not nearness.is_current("release", first._replace(body="corrected"))
+    assert nearness.is_current("other", second)
+
+
+def test_ids_of_older_stores_are_found_again(tmp_path: Path) -> None:
+    older = f"{entry(1).id}-Codex-login"
+    write_thread(tmp_path, "login", [entry(1, id=older, title="Release flow")])
+    reader = StoreReader(os.path.realpath(tmp_path))
+    Enrichment(reader, LOCAL, OwnModel).run()
+    time.sleep(2 * TICK_SECONDS)
+    Enrichment(reader, LOCAL, OwnModel).run()
+    assert {*ask(reader).scores} == {("login", older)}
+    assert {*ask(reader).hashes} == {("login", older)}
+
+
+@pytest.mark.parametrize("query", ["", "  "])
+def test_a_query_without_words_means_nothing(reader: StoreReader, query: str) -> None:
+    for _ in range(2):
+        assert ask(reader, query).scores == {}
+        assert ask(reader, query).problem == "the model knows none of the words"
+        Enrichment(reader, LOCAL, OwnModel).run()
+
+
+def of_server(server: str) -> Preferences:
+    return NO_PREFERENCES._replace(meaning_endpoint=server, meaning_model="small")
+
+
+def test_a_server_is_asked_once_for_a_query(
+    reader: StoreReader, server: ModelServer
+) -> None:
+    preferences = of_server(server.url)
+    assert ask(reader, preferences=preferences).problem.startswith("entries have no")
+    assert server.asked == []
+    model = Model("small", 0, server.url)
+    Enrichment(reader, model, lambda: ServerModel(model, {})).run()
+    server.asked.clear()
+    nearness = ask(reader, preferences=preferences)
+    assert [asked.fields["input"] for asked in server.asked] == [[QUERY]]
+    assert len(nearness.scores) == 6
+    # What is new is not sent: text is sent by `wc enrich` alone.
+    write_thread(Path(reader.layout.root), "later", [entry(3, title="Later")])
+    assert ask(reader, preferences=preferences).missing == 1
+    assert all(asked.fields["input"] == [QUERY] for asked in server.asked)
+
+
+def test_a_server_that_does_not_answer_soon_is_not_waited_for(
+    reader: StoreReader, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Model("small", 0, server.url)
+    Enrichment(reader, model, lambda: ServerModel(model, {})).run()
+    monkeypatch.setattr(
+        embedding,
+        "_SHORT_PATIENCE",
+        embedding._SHORT_PATIENCE._replace(answer_seconds=0.2),
+    )
+    server.planned = [Planned(503), Planned(200, b"{}"), Planned(pause=1.0)]
+    for problem in ("503", "without a vector", "no answer within"):
+        nearness = ask(reader, preferences=of_server(server.url))
+        assert nearness.scores == {}
+        assert problem in nearness.problem
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}"
+    assert ask(reader, preferences=of_server(address)).problem
+
+
+def test_without_the_extra_it_says_so(
+    reader: StoreReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choice = models.Choice(None, "wc-watercooler[meaning] is not installed")
+    monkeypatch.setattr(models, "chosen", lambda _preferences: choice)
+    assert ask(reader) == asking.Nearness({}, problem=choice.reason)
