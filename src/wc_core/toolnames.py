@@ -19,9 +19,9 @@ TOOLS = (
     *("list_worktrees", "get_conflicts", "get_loop_status", "get_team_status"),
 )
 
-# Only a server that was started with --all-stores has these. They look beyond one
-# repository, so ``wc install`` does not allow them.
-ALL_STORES_TOOLS = ("list_inbox",)
+# Only a server that was started with --all-stores or --graph has these. They look
+# beyond one repository, so ``wc install`` does not allow them.
+ALL_STORES_TOOLS = ("list_inbox", "list_related")
 
 # The command whose guidance a tool gives, because it answers the same.
 OCCASIONS = MappingProxyType(

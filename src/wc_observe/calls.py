@@ -10,6 +10,7 @@ from wc_core.values import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from wc_observe.graphdb.reader import GraphReader
     from wc_observe.live.stores import Stores
 
 
@@ -20,7 +21,8 @@ class ServerContext(NamedTuple):
     Such callers cannot choose a folder, and this machine's environment does not
     identify them. It is empty for a client that started the server itself.
 
-    ``all_stores`` says that the server has the tools that look beyond one store.
+    ``all_stores`` says that the server has the tools that look beyond one store, and
+    ``graph`` is a graph database that these ask.
     """
 
     folder: str
@@ -28,6 +30,7 @@ class ServerContext(NamedTuple):
     now_ms: Callable[[], int]
     store_name: str = ""
     all_stores: bool = False
+    graph: GraphReader | None = None
 
 
 class Call(NamedTuple):
@@ -35,6 +38,8 @@ class Call(NamedTuple):
     clock, and the stores in memory.
 
     ``subject`` is the authenticated user of a caller over a network, or empty.
+    ``peers`` are the same call made to each store that the caller is served, and
+    ``is_wide`` says that it may look beyond the own store.
     """
 
     client: str
@@ -44,6 +49,9 @@ class Call(NamedTuple):
     stores: Stores
     store_name: str = ""
     subject: str = ""
+    is_wide: bool = False
+    graph: GraphReader | None = None
+    peers: tuple[Call, ...] = ()
 
 
 # Set by the boundary around each call; worker threads inherit it.

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from wc_observe.calls import ServerContext
+    from wc_observe.graphdb.reader import GraphReader
     from wc_observe.http.options import HttpOptions
     from wc_observe.web.options import WebOptions
 
 USAGE = """\
-usage: wc-observe [--help | --version | --all-stores]
+usage: wc-observe [--help | --version | --all-stores | --graph URL]
        wc-observe --transport http [OPTION]...
        wc-observe web [OPTION]...
 
@@ -35,8 +36,12 @@ output. It reads; it cannot write. The store is that of the client's root
 folder, else of CLAUDE_PROJECT_DIR, else of the current folder; WATERCOOLER_DIR
 names another.
 
-With --all-stores it has one more tool, list_inbox, which looks into the stores
-of all repositories on this machine: what needs the caller in any of them.
+With --all-stores it also looks into the stores of all repositories on this
+machine: list_inbox is what needs the caller in any of them, list_related which
+threads have to do with one, and search_threads has scope="all".
+
+With --graph it asks a graph database for these, such as
+falkordb://localhost:6379/threads, which wc project fills.
 
 With --transport http it listens on 127.0.0.1 instead; for its options:
 wc-observe --transport http --help
@@ -48,6 +53,7 @@ To write: wc help.
 """
 
 _ALL_STORES = "--all-stores"
+_GRAPH = "--graph"
 _USAGE_ERROR = 2
 _INTERRUPTED = 130
 
@@ -55,9 +61,10 @@ _INTERRUPTED = 130
 def main() -> None:
     """Runs the command. Exits with 0, or with 2 for unknown arguments."""
     arguments = sys.argv[1:]
-    own_arguments = [word for word in arguments if word != _ALL_STORES]
+    url, own_arguments = _graph_option(arguments)
+    own_arguments = [word for word in own_arguments if word != _ALL_STORES]
     if own_arguments in ([], ["--transport", "stdio"], ["--transport=stdio"]):
-        serve(all_stores=_ALL_STORES in arguments)
+        serve(all_stores=_ALL_STORES in arguments or bool(url), url=url)
     elif any(argument.startswith("--transport") for argument in arguments):
         serve_http(arguments)
     elif arguments[:1] == ["web"]:
@@ -73,10 +80,39 @@ def main() -> None:
         raise SystemExit(_USAGE_ERROR)
 
 
-def serve(*, all_stores: bool = False) -> None:
+def _graph_option(arguments: list[str]) -> tuple[str, list[str]]:
+    """Returns the URL after ``--graph``, empty without one, and the other words."""
+    words = [part for word in arguments for part in _halves(word)]
+    if _GRAPH not in words[:-1]:
+        return "", arguments
+    position = words.index(_GRAPH)
+    return words[position + 1], [*words[:position], *words[position + 2 :]]
+
+
+def _halves(word: str) -> list[str]:
+    return word.split("=", 1) if word.startswith(f"{_GRAPH}=") else [word]
+
+
+def _graph(url: str) -> GraphReader | None:
+    """Returns what asks the graph at a URL; ``None`` without one."""
+    if not url:
+        return None
+    # Only for a graph, see above.
+    from wc_core.graphdb import address
+    from wc_observe.graphdb.reader import GraphReader
+
+    return GraphReader(address.parse(url, os.environ))
+
+
+def serve(*, all_stores: bool = False, url: str = "") -> None:
     """Serves standard input until it ends or a signal comes; with ``all_stores`` with
-    the tools that look beyond one store."""
+    the tools that look beyond one store, which ask the graph at ``url`` if there is
+    one. Exits with 2 if that is no address."""
     _prepare_start()
+    try:
+        graph = _graph(url)
+    except WcError as error:
+        raise _report_error(error) from error
     # 15 ms, only here.
     from wc_observe.front.firstanswers import REPEATED_ID
     from wc_observe.front.opening import open_desk
@@ -90,7 +126,7 @@ def serve(*, all_stores: bool = False) -> None:
     from wc_observe.mcp.stdio import serve_stdio
 
     context = _server_context(dict(os.environ))
-    server = build_server(context._replace(all_stores=all_stores))
+    server = build_server(context._replace(all_stores=all_stores, graph=graph))
     _finish_start()
     unread = desk.hand_over() if desk is not None else b""
     if sys.stdin is not None:
@@ -169,7 +205,9 @@ def _serve_network(options: HttpOptions) -> None:
         )
     from wc_observe.http import stores as httpstores  # 20 ms, only here
 
+    graph = _graph(options.graph)
     context = _server_context(dict(os.environ))
+    context = context._replace(all_stores=graph is not None, graph=graph)
     httpstores.check_stores(options, context)
     # Up to 1 s: FastMCP, Starlette and uvicorn, after address and stores were checked.
     from wc_observe.http import server as httpserver

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from mcp_types import CallToolResult, Completion
 
+    from wc_observe.graphdb.reader import GraphReader
+
 START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 NOW_MS = START_MS + 30 * 24 * 3600 * 1000
 
@@ -104,10 +106,12 @@ class Session:
     mode: Mode = "auto"
     clock: Callable[[], int] = lambda: NOW_MS
     all_stores: bool = False
+    graph: GraphReader | None = None
 
     def _client(self) -> Client[Any]:
         start = ServerContext(str(self.folder), self.env, self.clock)
-        server = build_server(start._replace(all_stores=self.all_stores))
+        start = start._replace(all_stores=self.all_stores, graph=self.graph)
+        server = build_server(start)
         return Client(
             server,
             mode=self.mode,

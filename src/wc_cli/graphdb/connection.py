@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from wc_core.errors import (
-    ConflictError,
-    InvalidInputError,
-    OfflineError,
-    StorageError,
-    WcError,
-)
 from wc_core.graphdb.address import client_options
-from wc_core.text import one_line
+from wc_core.graphdb.failures import NoGraphError, explained, package_missing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,10 +29,7 @@ class GraphConnection:
             import falkordb
             import redis
         except ImportError as error:
-            raise InvalidInputError(
-                "Graph databases need the package falkordb, which is not here.",
-                "Install wc with its extra, '.[graphdb]', or: pip install falkordb",
-            ) from error
+            raise package_missing() from error
         self._failures = redis.RedisError
         try:
             options = client_options(address, _SECONDS)
@@ -87,41 +77,3 @@ class GraphConnection:
         except self._failures as error:
             raise explained(error, self.address) from error
         return rows
-
-
-class NoGraphError(ConflictError):
-    """The server has no graph with this name yet."""
-
-
-def explained(error: Exception, address: GraphAddress) -> WcError:
-    """Returns the error to report for one of the client."""
-    kind, text = type(error).__name__, one_line(str(error), 300)
-    if kind == "AuthenticationError" or text.startswith(("NOAUTH", "WRONGPASS")):
-        return InvalidInputError(
-            f"{address.label} refused the user or password.",
-            "Set WATERCOOLER_GRAPH_USER and WATERCOOLER_GRAPH_PASSWORD.",
-        )
-    if kind == "NoPermissionError" or text.startswith("NOPERM"):
-        return StorageError(
-            f"{address.label} does not allow it: {text}.",
-            "The user needs the commands of docs/graphdb.md: GRAPH.QUERY to project, "
-            "GRAPH.RO_QUERY to read.",
-        )
-    if kind in {"ConnectionError", "TimeoutError", "BusyLoadingError"}:
-        return OfflineError(
-            f"{address.label} cannot be reached: {text}.",
-            "Nothing is lost: run the command again when the server is back.",
-        )
-    if "unknown command" in text.lower():
-        return InvalidInputError(
-            f"{address.label} is no FalkorDB: it does not know GRAPH commands.",
-            "Start one: docker run -p 6379:6379 falkordb/falkordb",
-        )
-    if "empty key" in text:
-        return NoGraphError(
-            f"{address.label} does not exist yet.", "Make it with: wc project URL"
-        )
-    return StorageError(
-        f"{address.label} refused a statement: {text}.",
-        "The graph is derived: it can be deleted, and projected again.",
-    )

@@ -12,7 +12,7 @@ VERSION = 1
 _KEYS = {
     "Repository": ("id",),
     "Thread": ("key", "repository"),
-    "Entry": ("key", "repository"),
+    "Entry": ("key", "repository", "id", "kind"),
     "Person": ("name",),
     "File": ("key", "repository"),
     "Vector": ("key", "repository"),

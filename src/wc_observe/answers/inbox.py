@@ -1,20 +1,36 @@
-"""What needs the caller in all stores of this machine, as text and as JSON."""
+"""What needs the caller in all repositories, as text and as JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wc_core.errors import WcError
 from wc_core.identity.resolve import Asked
-from wc_core.inbox.stores import known_stores
-from wc_core.inbox.view import Inbox, InboxEntry, InboxOwner, inbox
+from wc_core.inbox.items import KINDS, read_item, waiting_threads
+from wc_core.inbox.stores import InboxStore, known_stores
+from wc_core.inbox.view import Inbox, InboxEntry, InboxOwner, StoreCount, inbox
 from wc_core.phrases import counted
 from wc_core.text import command_line, defused
 from wc_core.times import age_text, seconds_between
+from wc_core.values import NamedTuple
+from wc_observe.answers import everywhere
+from wc_observe.answers.everywhere import GRAPH, STORES, Origin
 from wc_observe.answers.quoting import clean_json, title, word
-from wc_observe.answers.schema import BOOLEAN, INTEGER, LIST, answer_schema
+from wc_observe.answers.schema import (
+    BOOLEAN,
+    INTEGER,
+    LIST,
+    TEXT,
+    answer_schema,
+)
+from wc_observe.graphdb import waiting
+from wc_observe.graphdb.reader import GraphAwayError
+from wc_observe.open_store import open_store
+from wc_observe.reach import reachable_stores
 
 if TYPE_CHECKING:
     from wc_observe.calls import Call
+    from wc_observe.graphdb.reader import GraphReader
 
 _WIDE = 200
 _TITLE_WIDTH = 60
@@ -26,35 +42,131 @@ INBOX_SCHEMA = answer_schema(
         "truncated": BOOLEAN,
         "repositories": LIST,
         "unreadable": LIST,
+        "source": TEXT,
+        "problem": TEXT,
     }
 )
 
 
-def caller_inbox(call: Call, limit: int) -> Inbox:
+class CallerInbox(NamedTuple):
+    """The caller's inbox, and where it is from."""
+
+    inbox: Inbox
+    origin: Origin
+
+
+def caller_inbox(call: Call, limit: int) -> CallerInbox:
     """Returns the caller's inbox. A person's own preferences do not count: they are
     about what the person is shown."""
+    problem = ""
+    if call.graph is not None:
+        try:
+            return CallerInbox(_graph_inbox(call, call.graph, limit), Origin(GRAPH))
+        except GraphAwayError as error:
+            problem = str(error)
+    if call.store_name:
+        return CallerInbox(_served_inbox(call, limit), Origin(STORES, problem))
     owner = InboxOwner(call.env, Asked(client=call.client))
-    return inbox(known_stores(call.folder, call.env), owner, call.now_ms(), limit)
+    stores = known_stores(call.folder, call.env)
+    answer = inbox(stores, owner, call.now_ms(), limit)
+    return CallerInbox(answer, Origin(STORES, problem))
 
 
-def inbox_json(answer: Inbox) -> dict[str, Any]:
+def _served_inbox(call: Call, limit: int) -> Inbox:
+    """The inbox in the stores that a caller over a network is served."""
+    placed: list[InboxEntry] = []
+    unreadable, counts = [], []
+    owner = InboxOwner({}, Asked(client=call.client))
+    for reachable in reachable_stores(call):
+        place = InboxStore(reachable.name, "", "", is_current=True)
+        try:
+            store = open_store(reachable.call)
+            threads = waiting_threads(store.reader, store.viewer, call.now_ms())
+        except WcError as error:
+            unreadable.append(place._replace(problem=error.message))
+            continue
+        items = [read_item(store.reader, store.viewer, thread) for thread in threads]
+        kept = [item for item in items if item is not None]
+        counts.append(StoreCount(place, store.viewer.identity.author, len(kept)))
+        placed += [
+            InboxEntry(item, place, owner.command_for(item, place)) for item in kept
+        ]
+    placed.sort(
+        key=lambda entry: (KINDS.index(entry.item.kind), entry.item.since_ms or 0)
+    )
+    return Inbox(tuple(placed[:limit]), len(placed), tuple(counts), tuple(unreadable))
+
+
+def _graph_inbox(call: Call, graph: GraphReader, limit: int) -> Inbox:
+    """The inbox in the repositories of a graph. Those that are on this machine have
+    their folder, and the command that goes there."""
+    allowed = everywhere.allowed_repositories(call)
+    names = waiting.repositories(graph)
+    viewer = everywhere.caller_viewer(call)
+    items = waiting.waiting_items(graph, viewer, call.now_ms(), allowed)
+    places = _places(call)
+    owner = InboxOwner(call.env, Asked(client=call.client))
+    stores = {
+        repository: places.get(repository, InboxStore(name, "", "", is_current=True))
+        for repository, name in names.items()
+        if allowed is None or repository in allowed
+    }
+    entries = tuple(
+        InboxEntry(
+            item, stores[repository], owner.command_for(item, stores[repository])
+        )
+        for repository, item in items[:limit]
+        if repository in stores
+    )
+    counts = tuple(
+        StoreCount(
+            store,
+            viewer.identity.author,
+            sum(item.repository == repository for item in items),
+        )
+        for repository, store in stores.items()
+    )
+    return Inbox(entries, len(items), counts)
+
+
+def _places(call: Call) -> dict[str, InboxStore]:
+    """The stores of this machine, by the ids of their repositories; none for a caller
+    over a network, who must not learn of its folders."""
+    if call.store_name:
+        return {}
+    known = known_stores(call.folder, call.env)
+    own = {store.root: store for store in known if store.place is not None}
+    places = {}
+    for reachable in reachable_stores(call):
+        try:
+            places[everywhere.repository_id(reachable)] = own[reachable.root]
+        except (WcError, KeyError):
+            continue
+    return places
+
+
+def inbox_json(answer: CallerInbox) -> dict[str, Any]:
     """Returns the inbox shape."""
-    return dict(clean_json(answer.to_json()))
+    fields = answer.inbox.to_json() | answer.origin.to_json()
+    return dict(clean_json(fields))
 
 
-def inbox_markdown(answer: Inbox, now_ms: int) -> str:
+def inbox_markdown(answer: CallerInbox, now_ms: int) -> str:
     """Returns a line for each item, with the command that answers it."""
-    stores = counted(len(answer.counts), "repository", "repositories")
-    if not answer.total:
+    own, origin = answer
+    stores = counted(len(own.counts), "repository", "repositories")
+    if not own.total:
         lines = [f"Nothing needs you in {stores}."]
     else:
-        hidden = f"{len(answer.entries)} of " if answer.more else ""
-        items = counted(answer.total, "item")
+        hidden = f"{len(own.entries)} of " if own.more else ""
+        items = counted(own.total, "item")
         lines = [f"{hidden}{items} in {stores}, by kind, the longest waiting first"]
-    lines += [_item_line(entry, now_ms) for entry in answer.entries]
+    if origin != Origin(STORES):
+        lines.append(origin.line.rstrip())
+    lines += [_item_line(entry, now_ms) for entry in own.entries]
     lines += [
         f"not read: {word(store.name, _WIDE)}: {word(store.problem, _WIDE)}"
-        for store in answer.unreadable
+        for store in own.unreadable
     ]
     return "\n".join(lines) + "\n"
 

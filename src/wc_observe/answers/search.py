@@ -57,6 +57,10 @@ UPDATES_SCHEMA = answer_schema(
 HITS_SCHEMA = answer_schema(
     {
         "store": TEXT,
+        "scope": TEXT,
+        "source": TEXT,
+        "problem": TEXT,
+        "matches": TEXT,
         "query": TEXT,
         "total": INTEGER,
         "topic_count": INTEGER,

@@ -60,6 +60,7 @@ class HttpOptions(NamedTuple):
     proxies: tuple[str, ...]
     auth: Auth
     limits: Limits
+    graph: str = ""
 
 
 def read(words: Sequence[str], env: Mapping[str, str]) -> HttpOptions:
@@ -117,6 +118,12 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
         "may be repeated (default: the store of the current folder, at /mcp)",
     )
     add(
+        "--graph",
+        default="",
+        metavar="URL",
+        help="answer about all stores that a caller may see from this graph database",
+    )
+    add(
         "--allow-host",
         action="append",
         default=[],
@@ -150,6 +157,7 @@ def _checked_options(parsed: argparse.Namespace, env: Mapping[str, str]) -> Http
         proxies=tuple(parsed.trust_proxy),
         auth=auth_of(parsed, env),
         limits=_limits(parsed),
+        graph=parsed.graph,
     )
     _check_places(options)
     if not options.auth.is_required:

@@ -8,7 +8,7 @@ from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
 from wc_core.views.rows import Filter
-from wc_observe.answers import inbox, planning, threads
+from wc_observe.answers import planning, threads
 from wc_observe.answers.threads import ListRequest
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
@@ -47,19 +47,6 @@ def explain_readiness(
     return json_result(fields, len(chain.reasons), "reasons")
 
 
-def list_inbox(
-    limit: Annotated[int, Field(ge=1, le=200)] = 30,
-    format: Format = "markdown",  # noqa: A002
-) -> ToolResult:
-    """Answer `list_inbox`."""
-    call = CURRENT.get()
-    answer = inbox.caller_inbox(call, limit)
-    if format == "markdown":
-        return markdown_result(inbox.inbox_markdown(answer, call.now_ms()))
-    fields = inbox.inbox_json(answer)
-    return json_result(fields, len(answer.entries), "items")
-
-
 SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         list_ready,
@@ -71,15 +58,5 @@ SPECS: tuple[ToolSpec, ...] = (
         explain_readiness,
         "Why a thread is not ready: what it waits for, and who has that.",
         planning.READINESS_SCHEMA,
-    ),
-)
-
-# Only a server that was started with --all-stores has these.
-ALL_STORES_SPECS: tuple[ToolSpec, ...] = (
-    ToolSpec(
-        list_inbox,
-        "What needs you in all repositories of this machine: questions to you, your "
-        "balls, those offered to you, each with the command that answers it.",
-        inbox.INBOX_SCHEMA,
     ),
 )

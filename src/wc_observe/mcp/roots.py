@@ -139,6 +139,8 @@ def current_call(
         env=start.env,
         now_ms=start.now_ms,
         stores=stores,
+        is_wide=start.all_stores,
+        graph=start.graph,
     )
 
 

@@ -55,7 +55,12 @@ def build_server(
             RecentThreads(),
         ],
         lifespan=subscriptions.lifespan,
-        tools=all_tools(local=local, all_stores=local and start.all_stores),
+        tools=all_tools(
+            local=local,
+            # Callers over a network have them only with a graph, which tells the
+            # stores apart that each may see.
+            all_stores=start.all_stores and (local or start.graph is not None),
+        ),
         # Topics are checked where they become paths; topics written by other tools
         # may look like paths.
         resource_security=None,

@@ -29,6 +29,7 @@ from wc_observe.answers.vocabulary import (
 from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields, whoami_text
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import claimtools, insighttools, plantools, worktreetools
+from wc_observe.mcp.beyond import tools as widetools
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.refusals import short_repr
 from wc_observe.mcp.toolspec import ToolSpec, as_tool
@@ -230,9 +231,18 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     ball: Ball = "",
     limit: Many = 20,
     cursor: Cursor = "",
+    scope: Annotated[
+        Literal["store", "all"],
+        Field(description="all: every repository; only some servers can"),
+    ] = "store",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `search_threads`."""
+    if scope == "all":
+        about = Mentions(file, pr, commit, branch, kind, severity)
+        criteria = Filter(ball=ball, status=status)
+        question = Question(query, criteria, limit, cursor, about)
+        return widetools.search_all(question, format)
     store = _current_store()
     about = Mentions(file, pr, commit, branch, kind, severity)
     criteria = Filter(ball=ball, status=status)
@@ -321,7 +331,7 @@ def all_tools(*, local: bool = True, all_stores: bool = False) -> tuple[Tool, ..
     """Returns every tool, ready to be added to any server; those about worktrees
     only if it is ``local``, and for ``all_stores`` those that look beyond one store.
     They are made once, because that is most of the work of building a server."""
-    specs = (*ALL_SPECS, *plantools.ALL_STORES_SPECS) if all_stores else ALL_SPECS
+    specs = (*ALL_SPECS, *widetools.SPECS) if all_stores else ALL_SPECS
     return tuple(
         as_tool(spec) for spec in specs if local or spec not in worktreetools.SPECS
     )

@@ -92,6 +92,8 @@ RARE = {
     "list_worktrees": {"total", "truncated", "problem"},
     "get_team_status": {"truncated"},
     "get_neighbors": {"uses", "used_by"},
+    # Only with scope="all", see tests/observe/graphdb.
+    "search_threads": {"scope", "source", "problem", "matches"},
 }
 LIMITED: list[tuple[str, Fields]] = [
     ("list_threads", {"limit": 1}),

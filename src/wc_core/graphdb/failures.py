@@ -1,0 +1,65 @@
+"""What the errors of a graph database and its client mean.
+
+They are told apart by their names and texts: the client is imported where it is used.
+"""
+
+from __future__ import annotations
+
+from wc_core.errors import (
+    ConflictError,
+    InvalidInputError,
+    OfflineError,
+    StorageError,
+)
+from wc_core.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_core.errors import WcError
+    from wc_core.graphdb.address import GraphAddress
+
+
+def package_missing() -> InvalidInputError:
+    """Returns the error for a machine without the client."""
+    return InvalidInputError(
+        "Graph databases need the package falkordb, which is not here.",
+        "Install wc with its extra, '.[graphdb]', or: pip install falkordb",
+    )
+
+
+class NoGraphError(ConflictError):
+    """The server has no graph with this name yet."""
+
+
+def explained(error: Exception, address: GraphAddress) -> WcError:
+    """Returns the error to report for one of the client."""
+    kind, text = type(error).__name__, one_line(str(error), 300)
+    if kind == "AuthenticationError" or text.startswith(("NOAUTH", "WRONGPASS")):
+        return InvalidInputError(
+            f"{address.label} refused the user or password.",
+            "Set WATERCOOLER_GRAPH_USER and WATERCOOLER_GRAPH_PASSWORD.",
+        )
+    if kind == "NoPermissionError" or text.startswith("NOPERM"):
+        return StorageError(
+            f"{address.label} does not allow it: {text}.",
+            "The user needs the commands of docs/graphdb.md: GRAPH.QUERY to project, "
+            "GRAPH.RO_QUERY to read.",
+        )
+    if kind in {"ConnectionError", "TimeoutError", "BusyLoadingError"}:
+        return OfflineError(
+            f"{address.label} cannot be reached: {text}.",
+            "Nothing is lost: run the command again when the server is back.",
+        )
+    if "unknown command" in text.lower():
+        return InvalidInputError(
+            f"{address.label} is no FalkorDB: it does not know GRAPH commands.",
+            "Start one: docker run -p 6379:6379 falkordb/falkordb",
+        )
+    if "empty key" in text:
+        return NoGraphError(
+            f"{address.label} does not exist yet.", "Make it with: wc project URL"
+        )
+    return StorageError(
+        f"{address.label} refused a statement: {text}.",
+        "The graph is derived: it can be deleted, and projected again.",
+    )

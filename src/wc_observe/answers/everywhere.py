@@ -1,0 +1,328 @@
+"""Answers about all repositories: from a graph, or, if there is none or it is away,
+from the stores that the caller can reach, one after the other. Each says which."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from wc_core.errors import InvalidInputError, WcError
+from wc_core.graphdb.identity import repository_of
+from wc_core.graphdb.nodes import thread_key
+from wc_core.identity.viewer import Viewer
+from wc_core.names import FREE_WORDS, Directory, parse
+from wc_core.phrases import counted
+from wc_core.search.words import plain_words
+from wc_core.text import one_line
+from wc_core.times import utc
+from wc_core.values import NamedTuple
+from wc_core.views.rows import Filter
+from wc_core.views.search import Question, search
+from wc_observe.answers.quoting import NOTICE, block, clean_json, title, word
+from wc_observe.answers.schema import BOOLEAN, INTEGER, LIST, TEXT, answer_schema
+from wc_observe.graphdb import relating, searching
+from wc_observe.graphdb.reader import GraphAwayError
+from wc_observe.open_store import caller_identity, open_store
+from wc_observe.reach import reachable_stores
+
+if TYPE_CHECKING:
+    from wc_core.views.search import Hit
+    from wc_observe.calls import Call
+    from wc_observe.graphdb.reader import GraphReader
+    from wc_observe.open_store import OpenStore
+    from wc_observe.reach import Reachable
+
+_TITLE_WIDTH = 100
+_WIDE = 200
+_MOST_WORDS = 8
+GRAPH, STORES = "graph", "stores"
+
+RELATED_SCHEMA = answer_schema(
+    {
+        "topic": TEXT,
+        "source": TEXT,
+        "problem": TEXT,
+        "threads": LIST,
+        "total": INTEGER,
+        "truncated": BOOLEAN,
+    }
+)
+
+
+class Origin(NamedTuple):
+    """Where an answer is from: `GRAPH` or `STORES`, and why the graph was not used."""
+
+    source: str
+    problem: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """Returns the fields of an answer that say so."""
+        problem = {"problem": self.problem} if self.problem else {}
+        return {"source": self.source} | problem
+
+    @property
+    def line(self) -> str:
+        """The line of an answer in text that says so."""
+        if not self.problem:
+            return f"from the {self.source}\n"
+        return (
+            f"from the stores, because the graph is away: {word(self.problem, 300)}\n"
+        )
+
+
+class PlacedHit(NamedTuple):
+    """A hit in a repository, by its name."""
+
+    repository: str
+    fields: dict[str, Any]
+
+
+class PlacedHits(NamedTuple):
+    """The hits in all repositories, best first; ``some`` says that no entry has every
+    word. ``unreadable`` are repositories that could not be searched."""
+
+    hits: tuple[PlacedHit, ...]
+    total: int
+    origin: Origin
+    some: bool = False
+    unreadable: tuple[str, ...] = ()
+
+    def to_json(self, query: str) -> dict[str, Any]:
+        """Returns the search shape, each hit with its repository."""
+        fields: dict[str, Any] = {
+            "scope": "all",
+            **self.origin.to_json(),
+            "query": query,
+            "total": self.total,
+            "hits": [{"repository": hit.repository, **hit.fields} for hit in self.hits],
+        }
+        if self.some:
+            fields["matches"] = "some words"
+        if self.total > len(self.hits):
+            fields["truncated"] = True
+        if self.unreadable:
+            fields["unreadable"] = list(self.unreadable)
+        return dict(clean_json(fields))
+
+    def to_markdown(self, query: str) -> str:
+        """Returns two lines for each hit: where it is, and the words around."""
+        visible = len(self.hits)
+        shown = f"{visible} of " if visible < self.total else ""
+        condition = f" with {title(query, _TITLE_WIDTH)}" if query.strip() else ""
+        if self.some:
+            condition = f" with some words of {title(query, _TITLE_WIDTH)}"
+        entries = counted(self.total, "entry", "entries")
+        parts = [f"{shown}{entries}{condition}, best first, in all repositories\n"]
+        parts += [self.origin.line, *([f"{NOTICE}\n"] if visible else [])]
+        for repository, hit in self.hits:
+            parts.append(
+                f"- {word(repository, _WIDE)}: {word(hit['topic'], _WIDE)} entry "
+                f"{hit['idx']} | {word(hit['at'])} | author: "
+                f"{word(hit['author'] or 'unknown')} | "
+                f"{title(hit['title'], _TITLE_WIDTH)}\n"
+            )
+            parts.append(block(one_line(hit["snippet"])))
+        if visible < self.total:
+            parts.append("truncated: use more words, or a greater limit\n")
+        if self.unreadable:
+            names = ", ".join(word(name, _WIDE) for name in self.unreadable)
+            parts.append(f"could not be searched: {names}\n")
+        return "".join(parts)
+
+
+def search_everywhere(call: Call, question: Question) -> PlacedHits:
+    """Returns what matches in all repositories that the caller may see. Raises
+    InvalidInputError for a question without words, and with a cursor."""
+    if question.cursor:
+        raise InvalidInputError(
+            'There is no cursor with scope="all".',
+            "Use more words, or a greater limit.",
+        )
+    query = question.search_query()
+    if call.graph is None:
+        return _searched_stores(call, question, Origin(STORES))
+    try:
+        scope = _scope(call, call.graph, question.criteria)
+        found = searching.search(call.graph, query, scope)
+    except GraphAwayError as error:
+        return _searched_stores(call, question, Origin(STORES, str(error)))
+    hits = tuple(PlacedHit(hit.name, _graph_hit(hit)) for hit in found.hits)
+    return PlacedHits(hits, found.total, Origin(GRAPH), found.some)
+
+
+def _graph_hit(hit: searching.GraphHit) -> dict[str, Any]:
+    return {
+        "topic": hit.topic,
+        "idx": hit.idx,
+        "id": hit.entry.id,
+        "at": utc(hit.entry.at),
+        "author": hit.entry.agent,
+        "title": hit.entry.title,
+        "snippet": hit.snippet,
+        **({hit.mark: True} if hit.mark else {}),
+    }
+
+
+def _scope(call: Call, graph: GraphReader, criteria: Filter) -> searching.Scope:
+    """Where to search. The names of a ball's holders are compared as in a store."""
+    scope = searching.Scope(allowed_repositories(call), criteria.status)
+    if not criteria.ball:
+        return scope
+    if criteria.ball.casefold() in FREE_WORDS:
+        return scope._replace(balls=("",))
+    viewer = caller_viewer(call)
+    holders = graph.rows("MATCH (p:Person)-[:HOLDS]->() RETURN DISTINCT p.name")
+    is_wanted = (
+        viewer.holds
+        if criteria.ball.casefold() == "me"
+        else lambda name: viewer.directory.matches(criteria.ball, parse(name))
+    )
+    return scope._replace(balls=tuple(name for (name,) in holders if is_wanted(name)))
+
+
+def caller_viewer(call: Call) -> Viewer:
+    """Returns the caller, with the aliases of the own store if there is one."""
+    try:
+        return open_store(call).viewer
+    except WcError:
+        return Viewer(caller_identity(call), Directory())
+
+
+def allowed_repositories(call: Call) -> tuple[str, ...] | None:
+    """Returns the ids of the repositories that the caller may see; ``None`` for all,
+    on this machine."""
+    if not call.store_name:
+        return None
+    return tuple(repository_id(store) for store in reachable_stores(call))
+
+
+def repository_id(store: Reachable) -> str:
+    """Returns the id in a graph of the repository of a store."""
+    return repository_of(store.root, store.call.env, os.uname().nodename).id
+
+
+def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHits:
+    """The hits in each store, merged: by rank, then the newest first."""
+    hits: list[tuple[str, Hit]] = []
+    total, unreadable = 0, []
+    for reachable in reachable_stores(call):
+        try:
+            store = open_store(reachable.call)
+            result = search(store.live.engine(), store.overview, question)
+        except WcError:
+            unreadable.append(reachable.name)
+            continue
+        total += result.total
+        hits += [(reachable.name, hit) for hit in result.hits]
+    terms = question.search_query().terms
+    hits.sort(key=lambda pair: _order(pair[1], [term.needle for term in terms]))
+    hits = hits[::-1][: question.limit or None]
+    placed = tuple(PlacedHit(name, hit.to_json()) for name, hit in hits)
+    return PlacedHits(placed, total, origin, unreadable=tuple(unreadable))
+
+
+def _order(hit: Hit, needles: list[str]) -> tuple[int, str]:
+    words = plain_words(hit.numbered.entry.title)
+    in_title = sum(needle in words for needle in needles)
+    rank = 2 if needles and in_title == len(needles) else min(in_title, 1)
+    return rank, hit.numbered.entry.id
+
+
+class RelatedThreads(NamedTuple):
+    """The threads that have to do with one, the nearest first."""
+
+    topic: str
+    threads: tuple[dict[str, Any], ...]
+    total: int
+    origin: Origin
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the related shape."""
+        fields: dict[str, Any] = {
+            "topic": self.topic,
+            **self.origin.to_json(),
+            "threads": list(self.threads),
+            "total": self.total,
+        }
+        if self.total > len(self.threads):
+            fields["truncated"] = True
+        return dict(clean_json(fields))
+
+    def to_markdown(self) -> str:
+        """Returns a line for each thread, with the reasons."""
+        threads = counted(self.total, "thread")
+        lines = [f"{threads} with something to do with {word(self.topic, _WIDE)}\n"]
+        lines += [self.origin.line, *([f"{NOTICE}\n"] if self.threads else [])]
+        lines += [
+            f"- {word(thread['repository'], _WIDE)}: {word(thread['topic'], _WIDE)} | "
+            f"{word(thread['status'])} | {title(thread['title'], _TITLE_WIDTH)} | "
+            f"{', '.join(word(why, _WIDE) for why in thread['why'])}\n"
+            for thread in self.threads
+        ]
+        return "".join(lines)
+
+
+def related_threads(call: Call, topic: str, limit: int) -> RelatedThreads:
+    """Returns the threads of all repositories that have to do with one of the own
+    store. Raises NotFoundError if there is no such thread."""
+    store = open_store(call)
+    topic = store.reader.find(topic)
+    snapshot = store.reader.snapshot(topic)
+    graph = call.graph
+    if graph is None:
+        return _related_by_words(call, store, snapshot.name, limit, Origin(STORES))
+    own = repository_of(store.place.root, call.env, os.uname().nodename)
+    try:
+        threads = relating.related(
+            graph,
+            thread_key(own.id, topic),
+            snapshot.state.title,
+            allowed_repositories(call),
+        )
+    except GraphAwayError as error:
+        origin = Origin(STORES, str(error))
+        return _related_by_words(call, store, snapshot.name, limit, origin)
+    rows = tuple(
+        {
+            "repository": thread.name,
+            "topic": thread.topic,
+            "title": thread.title,
+            "status": thread.status,
+            "score": round(thread.score, 3),
+            "why": list(thread.why),
+        }
+        for thread in threads[:limit]
+    )
+    return RelatedThreads(snapshot.name, rows, len(threads), Origin(GRAPH))
+
+
+def _related_by_words(
+    call: Call, store: OpenStore, topic: str, limit: int, origin: Origin
+) -> RelatedThreads:
+    """Threads with entries that have one of the words of a thread's title."""
+    state = store.reader.snapshot(store.reader.find(topic)).state
+    words = [word for word in plain_words(state.title).split() if len(word) > 2]  # noqa: PLR2004
+    shared: dict[tuple[str, str], list[str]] = {}
+    for text in words[:_MOST_WORDS]:
+        found = _searched_stores(call, Question(f'"{text}"', Filter(), 100), origin)
+        for hit in found.hits:
+            reasons = shared.setdefault((hit.repository, hit.fields["topic"]), [])
+            if text not in reasons:
+                reasons.append(text)
+    own = {(name.name, topic) for name in reachable_stores(call) if name.is_own}
+    ranked = sorted(
+        (pair for pair in shared.items() if pair[0] not in own),
+        key=lambda pair: (-len(pair[1]), pair[0]),
+    )
+    rows = tuple(
+        {
+            "repository": repository,
+            "topic": name,
+            "title": "",
+            "status": "",
+            "score": round(len(reasons) / len(words), 3),
+            "why": [f"the words {', '.join(reasons)}"],
+        }
+        for (repository, name), reasons in ranked[:limit]
+    )
+    return RelatedThreads(topic, rows, len(ranked), origin)

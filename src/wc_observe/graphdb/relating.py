@@ -1,0 +1,112 @@
+"""Which threads of all repositories have to do with one: they are linked with it, are
+about the same files, or use its words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.search.words import plain_words
+from wc_core.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_observe.graphdb.reader import GraphReader
+
+_Row = tuple[Any, ...]
+
+_MOST_WORDS = 24
+_LINKED = """
+    MATCH (t:Thread {key: $key})-[l:LINKS]-(o:Thread)-[:IN]->(r:Repository)
+    RETURN r.id, r.name, o.name, o.title, o.status, 1.0, l.kind
+"""
+# A file that few threads are about says more than one that many are about.
+_FILES = """
+    MATCH (:Thread {key: $key})-[:HAS]->(:Entry)-[:MENTIONS]->(f:File)
+    WITH DISTINCT f
+    MATCH (f)<-[:MENTIONS]-(:Entry)<-[:HAS]-(o:Thread)
+    WITH f, collect(DISTINCT o) AS threads
+    UNWIND threads AS o
+    MATCH (o)-[:IN]->(r:Repository) WHERE o.key <> $key
+    RETURN r.id, r.name, o.name, o.title, o.status, sum(1.0 / size(threads)),
+    collect(f.path)[0]
+"""
+_WORDS = """
+    CALL db.idx.fulltext.queryNodes('Entry', $words) YIELD node AS e, score
+    WITH e, score ORDER BY score DESC LIMIT 200
+    MATCH (e)<-[:HAS]-(o:Thread)-[:IN]->(r:Repository) WHERE o.key <> $key
+    RETURN r.id, r.name, o.name, o.title, o.status, max(score), 'words'
+"""
+_NEAR = """
+    MATCH (:Thread {key: $key})-[:HAS]->(:Entry)-[:MEANS]->(v:Vector)
+    WHERE v.%(name)s IS NOT NULL WITH v LIMIT 5
+    CALL db.idx.vector.queryNodes('Vector', '%(name)s', 40, v.%(name)s)
+    YIELD node, score
+    MATCH (node)<-[:MEANS]-(:Entry)<-[:HAS]-(o:Thread)-[:IN]->(r:Repository)
+    WHERE o.key <> $key
+    RETURN r.id, r.name, o.name, o.title, o.status, max(1.0 - score), 'meaning'
+"""
+
+
+class RelatedThread(NamedTuple):
+    """A thread that has to do with another: ``why`` has the reasons in words."""
+
+    repository: str
+    name: str
+    topic: str
+    title: str
+    status: str
+    score: float
+    why: tuple[str, ...]
+
+
+def related(
+    graph: GraphReader, key: str, title: str, repositories: Sequence[str] | None
+) -> list[RelatedThread]:
+    """Returns the threads that have to do with the one whose node has the ``key``, the
+    nearest first; of some ``repositories`` only, if given. Raises GraphAwayError."""
+    rows = [
+        *_weighted(graph.rows(_LINKED, key=key), "{}"),
+        *_weighted(graph.rows(_FILES, key=key), "about {}"),
+        *_by_words(graph, key, title),
+        *_by_meaning(graph, key),
+    ]
+    threads: dict[tuple[str, str], RelatedThread] = {}
+    for repository, name, topic, own_title, status, score, why in rows:
+        if repositories is not None and repository not in repositories:
+            continue
+        before = threads.get((repository, topic))
+        if before is None:
+            texts = (repository, name, topic, own_title or "", status or "")
+            before = RelatedThread(*texts, 0.0, ())
+        threads[repository, topic] = before._replace(
+            score=before.score + score, why=(*before.why, why)
+        )
+    return sorted(threads.values(), key=_order)
+
+
+def _order(thread: RelatedThread) -> tuple[float, str, str]:
+    return -thread.score, thread.repository, thread.topic
+
+
+def _weighted(rows: Sequence[Sequence[Any]], words: str) -> list[_Row]:
+    """The rows with a score of 1 at most, and the reason in words."""
+    return [(*row[:5], min(1.0, float(row[5])), words.format(row[6])) for row in rows]
+
+
+def _by_words(graph: GraphReader, key: str, title: str) -> list[_Row]:
+    words = [word for word in plain_words(title).split() if len(word) > 2]  # noqa: PLR2004
+    if not words:
+        return []
+    text = "|".join(dict.fromkeys(words[:_MOST_WORDS]))
+    rows = graph.rows(_WORDS, key=key, words=text)
+    most = max((row[5] for row in rows), default=1.0) or 1.0
+    return [(*row[:5], row[5] / most, "the same words") for row in rows]
+
+
+def _by_meaning(graph: GraphReader, key: str) -> list[_Row]:
+    rows: list[_Row] = []
+    for (position,) in graph.rows("MATCH (m:Model) RETURN m.position"):
+        statement = _NEAR % {"name": f"vector_{position}"}
+        rows += _weighted(graph.rows(statement, key=key), "the same meaning")
+    return rows

@@ -1,0 +1,74 @@
+"""`search_threads` about all repositories, `list_inbox` and `list_related`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
+from pydantic import Field
+
+from wc_core.errors import InvalidInputError
+from wc_core.views.search import Question  # noqa: TC001
+from wc_observe.answers import everywhere, inbox
+from wc_observe.calls import CURRENT
+from wc_observe.mcp.forms import json_result, markdown_result
+from wc_observe.mcp.toolspec import ToolSpec
+
+Format = Literal["markdown", "json"]
+
+
+def search_all(question: Question, form: str) -> ToolResult:
+    """Answer `search_threads` about all repositories. Raises InvalidInputError if the
+    server was not started for that."""
+    call = CURRENT.get()
+    if not call.is_wide:
+        raise InvalidInputError(
+            'This server has one store: there is no scope="all".',
+            "Start another: wc-observe --all-stores, or --graph URL",
+        )
+    hits = everywhere.search_everywhere(call, question)
+    if form == "markdown":
+        return markdown_result(hits.to_markdown(question.query))
+    return json_result(hits.to_json(question.query), len(hits.hits), "entries")
+
+
+def list_inbox(
+    limit: Annotated[int, Field(ge=1, le=200)] = 30,
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `list_inbox`."""
+    call = CURRENT.get()
+    answer = inbox.caller_inbox(call, limit)
+    if format == "markdown":
+        return markdown_result(inbox.inbox_markdown(answer, call.now_ms()))
+    fields = inbox.inbox_json(answer)
+    return json_result(fields, len(answer.inbox.entries), "items")
+
+
+def list_related(
+    topic: Annotated[str, Field(description="The thread's topic")],
+    limit: Annotated[int, Field(ge=1, le=100)] = 10,
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `list_related`."""
+    answer = everywhere.related_threads(CURRENT.get(), topic, limit)
+    if format == "markdown":
+        return markdown_result(answer.to_markdown())
+    return json_result(answer.to_json(), len(answer.threads), "threads")
+
+
+# Only a server that was started with --all-stores or --graph has these.
+SPECS: tuple[ToolSpec, ...] = (
+    ToolSpec(
+        list_inbox,
+        "What needs you in all repositories of this machine: questions to you, your "
+        "balls, those offered to you, each with the command that answers it.",
+        inbox.INBOX_SCHEMA,
+    ),
+    ToolSpec(
+        list_related,
+        "Threads of all repositories that have to do with one of yours: linked, about "
+        "the same files, with the same words or meaning, each with the reason.",
+        everywhere.RELATED_SCHEMA,
+    ),
+)

@@ -1,0 +1,282 @@
+"""`wc-observe --graph`: all repositories are answered about from a graph database, and
+from the stores if it is away."""
+
+from __future__ import annotations
+
+import ast
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from tests.graphserver import GraphServer, started
+from tests.observe.every_call import CALLS
+from tests.observe.stores import Session
+from wc_core.graphdb import address
+from wc_observe.answers.everywhere import RELATED_SCHEMA
+from wc_observe.answers.inbox import INBOX_SCHEMA
+from wc_observe.answers.search import HITS_SCHEMA
+from wc_observe.graphdb import reader
+from wc_observe.graphdb.reader import GraphAwayError, GraphReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.conftest import Machine, Repo
+
+PAT = ("--as", "Pat")
+AGENT = "Claude Code (Pat)"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[GraphServer]:
+    yield from started()
+
+
+@pytest.fixture
+def app(machine: Machine) -> Repo:
+    repo = machine.repo("home/src/app")
+    repo.ok("new", "login", "--title", "Log in with a passkey", "--to", AGENT, *PAT)
+    repo.ok(
+        *("say", "login", "--title", "Retries", "--body", "Back off exponentially."),
+        *("--file", "src/auth.py", "--kind", "decision", *PAT),
+    )
+    return repo
+
+
+@pytest.fixture
+def shop(machine: Machine) -> Repo:
+    repo = machine.repo("home/src/shop")
+    repo.ok("new", "basket", "--title", "Retries of the basket", *PAT)
+    repo.ok("new", "passkey", "--title", "A passkey for the shop", *PAT)
+    repo.ok("ask", "basket", "--to", AGENT, "--title", "How many?", *PAT)
+    repo.ok("new", "later", "--title", "Waits", "--to", AGENT, *PAT)
+    repo.ok("link", "later", "blocked-by", "basket", *PAT)
+    return repo
+
+
+def clock() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@pytest.fixture
+def session(
+    app: Repo, shop: Repo, server: GraphServer, request: pytest.FixtureRequest
+) -> Iterator[Session]:
+    """A client of a server with a graph of both repositories."""
+    url = server.url(request.node.name)
+    app.ok("project", url, str(app.path), str(shop.path))
+    with GraphReader(address.parse(url, {})) as graph:
+        env = app.machine.env
+        yield Session(app.path, env, clock=clock, all_stores=True, graph=graph)
+
+
+@pytest.fixture
+def plain(app: Repo, shop: Repo) -> Session:
+    """A client of a server that has the stores alone."""
+    assert shop.path.exists()
+    return Session(app.path, app.machine.env, clock=clock, all_stores=True)
+
+
+def away(session: Session, tmp_path: Path) -> Session:
+    """The same with a graph that cannot be reached."""
+    url = f"unix://{tmp_path}/nowhere?graph=g"
+    graph = GraphReader(address.parse(url, {}))
+    return Session(
+        session.folder, session.env, clock=clock, all_stores=True, graph=graph
+    )
+
+
+QUESTIONS: list[dict[str, Any]] = [
+    {"query": "retries"},
+    {"query": "passkey log"},
+    {"query": "back off"},
+    {"query": '"off back"'},
+    {"query": '"back off"'},
+    {"query": "title:retries"},
+    {"query": "topic:basket"},
+    {"query": "author:Pat p"},
+    {"query": "r"},
+    {"query": "nowhere"},
+    {"kind": "decision"},
+    {"kind": "question", "query": "many"},
+    {"file": "src/auth.py"},
+    {"file": "auth.py", "query": "retries"},
+    {"query": "passkey", "status": "CLOSED"},
+    {"query": "passkey", "ball": "me"},
+    {"query": "retries", "ball": "Pat"},
+    {"query": "e", "limit": 2},
+]
+
+
+def hits(answer: dict[str, Any]) -> list[tuple[str, str, int]]:
+    return [(hit["repository"], hit["topic"], hit["idx"]) for hit in answer["hits"]]
+
+
+def test_a_search_finds_in_the_graph_what_it_finds_in_the_stores(
+    session: Session, plain: Session
+) -> None:
+    for question in QUESTIONS:
+        answer = session.json("search_threads", scope="all", **question)
+        expected = plain.json("search_threads", scope="all", **question)
+        assert (answer["source"], expected["source"]) == ("graph", "stores")
+        if not expected["total"] and answer["total"]:
+            assert answer["matches"] == "some words", question
+            continue
+        assert hits(answer) == hits(expected), question
+        assert answer["total"] == expected["total"], question
+        for own, other in zip(answer["hits"], expected["hits"], strict=True):
+            assert own == other | {"repository": own["repository"]}, question
+    answer = session.json("search_threads", scope="all", query="passkey exponentially")
+    assert answer["matches"] == "some words"
+    assert {hit["repository"] for hit in answer["hits"]} == {"app", "shop"}
+    text = session.text("search_threads", scope="all", query="retries")
+    assert '2 entries with "retries", best first, in all repositories' in text
+    assert "from the graph" in text
+    cursor = session.error("search_threads", scope="all", query="x", cursor="y")
+    assert cursor["code"] == "INVALID_INPUT"
+
+
+def test_answers_fit_their_schemas(session: Session, plain: Session) -> None:
+    for name, schema, arguments in (
+        ("search_threads", HITS_SCHEMA, {"scope": "all", "query": "retries"}),
+        ("list_inbox", INBOX_SCHEMA, {}),
+        ("list_related", RELATED_SCHEMA, {"topic": "login"}),
+    ):
+        for client in (session, plain):
+            fields = client.json(name, **arguments)
+            jsonschema.Draft202012Validator(schema).validate(fields)
+            assert fields.keys() <= schema["properties"].keys()
+
+
+def test_one_store_is_searched_as_before(session: Session) -> None:
+    assert "scope" not in session.json("search_threads", query="retries")
+    session.all_stores = False
+    refused = session.error("search_threads", query="retries", scope="all")
+    assert "--all-stores" in refused["hint"]
+
+
+def test_the_inbox_is_that_of_the_stores(session: Session, plain: Session) -> None:
+    answer, expected = session.json("list_inbox"), plain.json("list_inbox")
+    assert answer["source"] == "graph"
+    assert [item["topic"] for item in answer["items"]] == ["basket", "login"]
+    assert answer["items"] == expected["items"]
+    assert answer["total"] == expected["total"] == 2
+    text = session.text("list_inbox")
+    assert "from the graph" in text
+    assert "cd ~/src/shop && wc answer basket" in text
+
+
+def test_related_threads_say_why(session: Session, plain: Session) -> None:
+    answer = session.json("list_related", topic="login")
+    assert answer["source"] == "graph"
+    (thread,) = answer["threads"]
+    assert (thread["repository"], thread["topic"]) == ("shop", "passkey")
+    assert thread["why"] == ["the same words"]
+    expected = plain.json("list_related", topic="login")
+    assert [thread["topic"] for thread in expected["threads"]] == ["passkey"]
+    assert "passkey" in session.text("list_related", topic="login")
+    assert session.error("list_related", topic="nope")["code"] == "NOT_FOUND"
+
+
+def test_a_graph_that_is_away_is_answered_for_by_the_stores(
+    session: Session, plain: Session, tmp_path: Path
+) -> None:
+    lost = away(session, tmp_path)
+    for tool, arguments in (
+        ("search_threads", {"scope": "all", "query": "retries"}),
+        ("list_inbox", {}),
+        ("list_related", {"topic": "login"}),
+    ):
+        answer = lost.json(tool, **arguments)
+        assert answer.pop("source") == "stores"
+        assert "cannot be reached" in answer.pop("problem")
+        expected = plain.json(tool, **arguments)
+        expected.pop("source")
+        assert answer == expected, tool
+        text = lost.text(tool, **arguments)
+        assert "from the stores, because the graph is away" in text
+
+
+def test_a_graph_that_was_away_is_asked_again_later(
+    server: GraphServer, app: Repo
+) -> None:
+    url = server.url("late")
+    with GraphReader(address.parse(url, {})) as graph:
+        with pytest.raises(GraphAwayError, match="does not exist yet"):
+            graph.rows("MATCH (t:Thread) RETURN t.topic")
+        app.ok("project", url)
+        with pytest.raises(GraphAwayError):
+            graph.rows("MATCH (t:Thread) RETURN t.topic")
+        graph.retry_now()
+        assert graph.rows("MATCH (t:Thread) RETURN t.topic") == [["login"]]
+
+
+# It can only read.
+
+# What the client sends to connect, and what this test sends.
+_CONNECTING = {"info", "client|setinfo", "config|resetstat", "ping", "select"}
+
+
+def test_only_ro_query_is_sent_whatever_is_called(
+    session: Session, server: GraphServer, request: pytest.FixtureRequest
+) -> None:
+    server.command("CONFIG", "RESETSTAT")
+    before = server.command("GRAPH.RO_QUERY", request.node.name, _EVERYTHING)
+    wide = [
+        (name, {**arguments, "scope": "all"})
+        for name, arguments in CALLS
+        if name == "search_threads" and "scope" not in arguments
+    ]
+    related = [("list_related", {"topic": topic}) for topic in ("login", "nope", "")]
+    inboxes = [(name, given) for name, given in CALLS if name == "list_inbox"]
+    session.calls(*wide[::3], *related, *inboxes)
+    stats = server.command("INFO", "commandstats")
+    sent = {name.removeprefix("cmdstat_").lower() for name in stats}
+    assert sent - _CONNECTING == {"graph.ro_query"}
+    calls = stats["cmdstat_graph.RO_QUERY"]["calls"]
+    assert calls > len(wide[::3])
+    after = server.command("GRAPH.RO_QUERY", request.node.name, _EVERYTHING)
+    assert after[:2] == before[:2]
+
+
+_EVERYTHING = "MATCH (n) OPTIONAL MATCH (n)-[r]->(m) RETURN n, r, m ORDER BY id(n)"
+
+
+def test_a_statement_that_changes_something_is_refused(session: Session) -> None:
+    assert session.graph is not None
+    for statement in ("CREATE (:X)", "MATCH (n) DELETE n", "MATCH (n) SET n.a = 1"):
+        with pytest.raises(GraphAwayError, match="read-only"):
+            session.graph.rows(statement)
+        session.graph.retry_now()
+
+
+def test_one_module_connects_and_calls_nothing_else_on_a_graph() -> None:
+    root = Path(reader.__file__).parents[2]
+    importing = {
+        path.relative_to(root).as_posix()
+        for folder in ("wc_core", "wc_observe")
+        for path in (root / folder).rglob("*.py")
+        if {"falkordb", "redis"} & set(imported(ast.parse(path.read_text())))
+    }
+    assert importing == {"wc_observe/graphdb/reader.py"}
+    tree = ast.parse(Path(reader.__file__).read_text())
+    called = {
+        node.func.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+    assert called == {
+        *("FalkorDB", "select_graph", "ro_query", "close"),
+        *("Lock", "monotonic", "_away", "_connected"),
+    }
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name.partition(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
