@@ -247,7 +247,7 @@ class Table:
         rows.append(Row(name, self._time(*words, store=store), PYTHON, times(11)))
         name = f"wc digest, {text}"
         digested = self._time("wc", "digest", "--since", "9999d", store=store)
-        rows.append(Row(name, digested, PYTHON, times(14)))
+        rows.append(Row(name, digested, PYTHON, times(12)))
         return rows
 
     def _hooks(self) -> list[Row]:

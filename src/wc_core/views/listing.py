@@ -68,11 +68,11 @@ class NewestRows(NamedTuple):
 
 
 def newest_rows(
-    reader: StoreReader, viewer: Viewer, chooses: Callable[[str], bool], count: int
+    reader: StoreReader, viewer: Viewer, chooses: Callable[[str, str], bool], count: int
 ) -> NewestRows | None:
-    """Returns at most ``count`` threads whose status ``chooses`` lets through, latest
-    move first, without looking at more than that of the others. ``None`` if some thread
-    may wait for others: then all of them have to be looked at."""
+    """Returns at most ``count`` threads whose last entry and status ``chooses`` lets
+    through, latest move first, without looking at more than these of the others.
+    ``None`` if some thread may wait for others: then all have to be looked at."""
     survey = overview.survey(reader)
     source = RowMaker(reader, viewer)
     newest = ("", "")
@@ -92,7 +92,7 @@ def newest_rows(
                 return None
             last_id, status = row.last_id, row.status
         newest = max(newest, (last_id, topic))
-        if chooses(status):
+        if chooses(last_id, status):
             candidates.append((last_id, topic, row))
     candidates.sort(key=itemgetter(0, 1), reverse=True)
     rows = [

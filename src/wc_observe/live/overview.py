@@ -75,6 +75,9 @@ class LiveOverview(Overview):
         """Like `Overview.names`, from the rows in memory."""
         return {row.topic: row.name for row in self.matching(criteria)}
 
+    def moved_since(self, *_: object) -> None:
+        """Returns ``None``: all rows are in memory."""
+
     def _first_page(self, *_: object) -> None:
         # All rows are in memory.
         return None

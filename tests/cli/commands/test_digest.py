@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conftest import Machine
+from tests.conftest import Machine, Repo
 
 if TYPE_CHECKING:
-    from tests.conftest import Repo
+    from pathlib import Path
 
 CODEX = ["--as", "Codex"]
 
@@ -89,6 +91,30 @@ def test_as_many_as_are_wanted(told: tuple[Repo, str]) -> None:
     nothing = repo.ok("digest", "--since", "2999-01-01")
     assert (nothing.out, nothing.err) == ("", "Nothing since 2999-01-01.\n")
     assert "neither a time" in repo.fails(2, "digest", "--since", "yesterday-ish")
+
+
+@pytest.mark.parametrize("more", ["", "link", "unreadable"])
+def test_few_threads_are_the_first_of_all(
+    told: tuple[Repo, str], tmp_path: Path, more: str
+) -> None:
+    repo = Repo(told[0].machine, told[0].path)
+    if more:
+        shutil.copytree(told[0].store, tmp_path / "store", symlinks=True)
+        repo.machine = copy.copy(repo.machine)
+        repo.machine.env = repo.machine.env | {"WATERCOOLER_DIR": f"{tmp_path}/store"}
+    if more == "link":
+        repo.ok("link", "login", "waits-for", "signup")
+    elif more == "unreadable":
+        (tmp_path / "store/graph/baseline/threads/broken/entries.jsonl").mkdir(
+            parents=True
+        )
+    everything = repo.json("digest", "--since", "99d", "--limit", "0")
+    for limit in range(1, 5):
+        few = repo.json("digest", "--since", "99d", "--limit", str(limit))
+        assert few["threads"] == everything["threads"][:limit]
+        assert few.get("more", 0) == len(everything["threads"][limit:])
+        assert few.get("unreadable") == everything.get("unreadable")
+    assert len(everything["threads"]) == 3
 
 
 def test_a_thread_of_another_tool_says_no_more_than_it_knows(repo: Repo) -> None:

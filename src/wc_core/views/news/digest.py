@@ -136,6 +136,10 @@ def digest(
     Raises InvalidInputError for an invalid ``since``.
     """
     floor = times.since_id(since, now_ms)
+    if limit and not branch:
+        latest = _latest(overview, floor, limit)
+        if latest is not None:
+            return latest
     rows = overview.rows()
     moved = iter([row for row in rows if not row.last_id or row.last_id > floor])
     news: list[News] = []
@@ -155,6 +159,25 @@ def digest(
     visible = news[:limit] if limit else news
     hidden = sum(row.last_id > floor for row in unvisited) + len(news) - len(visible)
     return Digest(tuple(visible), hidden, tuple(unreadable))
+
+
+def _latest(overview: Overview, floor: str, limit: int) -> Digest | None:
+    """Returns what `digest` does without making the rows of all other threads; ``None``
+    if it has to."""
+    page = overview.moved_since(floor, limit)
+    if page is None:
+        return None
+    news = []
+    for row in page.rows:
+        try:
+            thread = overview.reader.thread(row.topic)
+        except WcError:
+            return None  # another thread is shown instead
+        new = entries_since(thread, floor)
+        if not new:
+            return None
+        news.append(_news(overview.reader, row, thread, new, floor))
+    return Digest(tuple(news), page.total - len(news))
 
 
 def _news(
