@@ -10,6 +10,7 @@ from wc_cli.enrich.vectors import VectorWriter
 from wc_cli.store import locks
 from wc_core.errors import WcError
 from wc_core.index import keys
+from wc_core.meaning.embedding import embedder
 from wc_core.meaning.vectorfile import (
     HASH_BYTES,
     RowKey,
@@ -23,7 +24,7 @@ from wc_core.views.entries import numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from wc_core.meaning.embedding import Embedder
@@ -45,8 +46,22 @@ class EntryText(NamedTuple):
     text: str
 
 
+def _tell_nobody(_done: int, _total: int) -> None:
+    pass
+
+
+def enrichment(
+    reader: StoreReader,
+    model: Model,
+    env: Mapping[str, str],
+    tell: Tell = _tell_nobody,
+) -> Enrichment:
+    """Returns what makes the vectors of a store with a model."""
+    return Enrichment(reader, model, lambda: embedder(model, env), tell)
+
+
 class Enrichment:
-    """Makes the vectors of one store. ``embedder`` is called before the first one.
+    """Makes the vectors of one store. ``make_embedder`` is called before the first one.
 
     ``waiting`` counts the entries that had none, ``done`` those that have one now, of
     which ``adopted`` have it from the older tool.
@@ -56,12 +71,12 @@ class Enrichment:
         self,
         reader: StoreReader,
         model: Model,
-        embedder: Callable[[], Embedder],
-        tell: Tell = lambda _done, _total: None,
+        make_embedder: Callable[[], Embedder],
+        tell: Tell = _tell_nobody,
     ) -> None:
         self._reader = reader
         self._model = model
-        self._make_embedder = embedder
+        self._make_embedder = make_embedder
         self._embedder: Embedder | None = None
         self._tell = tell
         self.waiting = self.done = self.adopted = 0

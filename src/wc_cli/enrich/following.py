@@ -41,10 +41,9 @@ def _enrichment(root: str, env: Mapping[str, str]) -> Enrichment | None:
     if model is None or not model.is_local:
         return None
     # 0.1 s (numpy), for some of the writes to stores with vectors.
-    from wc_cli.enrich.enriching import Enrichment
-    from wc_core.meaning import embedding
+    from wc_cli.enrich import enriching
 
-    return Enrichment(StoreReader(root), model, lambda: embedding.embedder(model, env))
+    return enriching.enrichment(StoreReader(root), model, env)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import time
 from wc_cli.enrich.parts import EnrichReport, EnrichRequest, place_text
 from wc_core.errors import WcError
 from wc_core.meaning import models
-from wc_core.modelserver import Endpoint
+from wc_core.modelserver.endpoint import Endpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,13 +33,10 @@ def enrich(
     if model is None:
         return EnrichReport(PART, off=f"searches go by words alone: {reason}")
     from wc_cli.enrich import enriching  # 0.2 s (numpy), with a model alone
-    from wc_core.meaning import embedding
 
     place = place_text(Endpoint(model.endpoint, model.name)) if model.endpoint else ""
     report = EnrichReport(PART, model=model.name, place=place, dry_run=ask.dry_run)
-    enrichment = enriching.Enrichment(
-        reader, model, lambda: embedding.embedder(model, env), _progress(ask)
-    )
+    enrichment = enriching.enrichment(reader, model, env, _progress(ask))
     topics = [reader.find(topic) for topic in ask.topics]
     if ask.dry_run:
         entries = enrichment.plan(topics, ask.limit, again=ask.again)

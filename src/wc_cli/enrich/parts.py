@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.errors import WcError
-    from wc_core.modelserver import Endpoint
+    from wc_core.modelserver.endpoint import Endpoint
 
 
 class EnrichRequest(NamedTuple):

@@ -13,9 +13,9 @@ from wc_cli.clock import now_ms
 from wc_cli.enrich.parts import EnrichReport, EnrichRequest, place_text
 from wc_cli.store import durable
 from wc_cli.store.upkeep import Upkeep
-from wc_core import modelserver as endpoints
 from wc_core.errors import NotFoundError, WcError
-from wc_core.modelserver import Endpoint, EndpointError
+from wc_core.modelserver import endpoint as endpoints
+from wc_core.modelserver.endpoint import Endpoint, EndpointError
 from wc_core.summaries import kept
 from wc_core.summaries.kept import KeptSummary
 from wc_core.summaries.lead import WIDTH

@@ -61,11 +61,10 @@ class Meaning:
         if model is None:
             return Nearness({}, problem=reason)
         # 0.1 to 0.2 s (numpy, tokenizers), for searches whose words find little.
-        from wc_core.meaning import embedding
-        from wc_core.meaning.nearest import MeaningSearch
+        from wc_core.meaning import nearest
 
-        embed = embedding.query_embedder(model, self._env)
-        nearness = MeaningSearch(self._reader, model, embed).nearest(query, current)
+        search = nearest.meaning_search(self._reader, model, self._env)
+        nearness = search.nearest(query, current)
         if model.is_local:
             self._note_missing(nearness.missing)
         return nearness

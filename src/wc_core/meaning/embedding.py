@@ -6,13 +6,19 @@ from functools import lru_cache
 
 import numpy as np
 
-from wc_core import modelserver
 from wc_core.errors import StorageError
 from wc_core.meaning.localmodel import LocalModel, LocalModelError
 from wc_core.meaning.models import EXTRA, KEY_VARIABLE
 from wc_core.meaning.scoring import unit
 from wc_core.meaning.vectorfile import has_vector
-from wc_core.modelserver import EMBEDDINGS, USUAL, Endpoint, EndpointError, Patience
+from wc_core.modelserver import endpoint as modelserver
+from wc_core.modelserver.endpoint import (
+    EMBEDDINGS,
+    USUAL,
+    Endpoint,
+    EndpointError,
+    Patience,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from wc_core.errors import WcError
 from wc_core.index import keys
 from wc_core.meaning import coverage
 from wc_core.meaning.asking import Nearness
+from wc_core.meaning.embedding import query_embedder
 from wc_core.meaning.scoring import Nearest, VectorFile, opened, unit
 from wc_core.meaning.vectorfile import (
     HASH_BYTES,
@@ -36,6 +37,13 @@ MOST_NEAREST = 100
 # file yet.
 _MOST_THREADS = 50
 _MOST_BYTES = 1 << 17
+
+
+def meaning_search(
+    reader: StoreReader, model: Model, env: Mapping[str, str]
+) -> MeaningSearch:
+    """Returns what finds entries while somebody waits."""
+    return MeaningSearch(reader, model, query_embedder(model, env))
 
 
 class MeaningSearch:

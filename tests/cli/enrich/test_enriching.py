@@ -25,7 +25,7 @@ from wc_core.meaning import coverage, vectorfile
 from wc_core.meaning.embedding import OwnModel, ServerModel
 from wc_core.meaning.models import LOCAL, Model
 from wc_core.meaning.scoring import row_vector
-from wc_core.modelserver import EndpointError, Patience
+from wc_core.modelserver.endpoint import EndpointError, Patience
 from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:

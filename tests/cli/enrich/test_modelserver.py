@@ -10,8 +10,8 @@ import pytest
 
 from tests.cli.enrich.modelserver import COMPLETIONS, ModelServer, Planned, completion
 from tests.cli.notify.test_webhooks import answering
-from wc_core import modelserver as endpoints
-from wc_core.modelserver import Endpoint, EndpointError, Patience, ask
+from wc_core.modelserver import endpoint as endpoints
+from wc_core.modelserver.endpoint import Endpoint, EndpointError, Patience, ask
 from wc_core.version import __version__
 
 if TYPE_CHECKING:
