@@ -23,10 +23,11 @@ from wc_cli.settle.spared import spared_lines
 from wc_cli.store import authors, durable, locks, pending, rendering
 from wc_cli.store.upkeep import Upkeep
 from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
-from wc_core.files import read_plain, size_of
+from wc_core.files import Folder, size_of
 from wc_core.git import discovery, repository
 from wc_core.lean import contextlib
 from wc_core.lean.types import MappingProxyType
+from wc_core.summaries import kept
 from wc_core.threads import model
 from wc_core.threads.reader import StoreReader
 from wc_core.values import NamedTuple
@@ -243,9 +244,11 @@ class Settler:
         else is in its place, or lines that the branch has are not taken in yet."""
         if self.follower is not None and not self.follower.in_step:
             return b""
-        with contextlib.suppress(OSError):
-            data = read_plain(self.layout.summaries(topic), self.layout.root) or b""
-            return data[: data.rfind(b"\n") + 1]
+        with (
+            contextlib.suppress(OSError),
+            Folder(self.layout.folder(topic), self.layout.root) as folder,
+        ):
+            return kept.bytes_in(folder, self.layout.summaries(topic))
         return b""
 
     def _change(self, path: str, data: bytes) -> CommitChange:

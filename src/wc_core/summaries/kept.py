@@ -82,12 +82,14 @@ def read_kept(layout: Layout, topic: str) -> KeptSummaries:
 
 
 def bytes_in(folder: Folder, path: str) -> bytes:
-    """Returns what is in the file with the summaries of a thread whose folder is open;
-    nothing if the file is missing or cannot be read."""
+    """Returns the lines in the file with the summaries of a thread whose folder is
+    open; nothing if the file is missing or cannot be read. A line without an end was
+    never finished."""
     try:
-        return folder.read(path, _MAX_BYTES) or b""
+        data = folder.read(path, _MAX_BYTES) or b""
     except OSError:
         return b""
+    return data[: data.rfind(b"\n") + 1]
 
 
 def parse(data: bytes, entry_id: str = "") -> KeptSummaries:

@@ -228,6 +228,31 @@ def test_killed_and_continued(repo: Repo, server: ModelServer) -> None:
         assert committed(repo, topic)
 
 
+def test_a_line_that_was_never_finished_hides_no_other(
+    repo: Repo, server: ModelServer
+) -> None:
+    configure(repo, server)
+    write(repo, "retries")
+    repo.ok("enrich")
+    path = repo.store / "graph/baseline/threads/retries/summaries.jsonl"
+    whole = path.read_bytes()
+    for cut in (1, 40, len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        repo.settled("ack", "retries")
+        # Half a line is not committed, and not used.
+        assert repo.json("enrich", "--summaries")["parts"][0]["done"] == 1
+        entries = repo.json("read", "retries", "--summary-only")["entries"]
+        assert entries[0]["summary_by"] == "model"
+    repo.settled("ack", "retries")
+    assert kept.parse(committed(repo, "retries").encode()).by_key
+    path.unlink()
+    path.symlink_to(repo.log("retries"))
+    assert repo.settled("ack", "retries", "--json").json["committed"]
+    done = repo.wc("enrich", "--summaries")
+    assert done.code == 7
+    assert "summaries.jsonl" in done.err
+
+
 def test_a_team_pays_once(repo: Repo, server: ModelServer) -> None:
     machine = repo.machine
     machine.git("init", "-q", "--bare", "hub.git", cwd=repo.path.parent)

@@ -15,6 +15,7 @@ from tests.core.strategies import entry, entry_id, json_line, relaxed
 from wc_cli.merge.contents import Merged, merge_file
 from wc_cli.merge.logs import merge_logs, split_torn, unite
 from wc_core import ulid
+from wc_core.summaries.kept import KeptSummary
 from wc_core.threads import codec, model
 from wc_core.threads.model import Entry
 
@@ -442,3 +443,23 @@ def test_a_log_of_another_tool_is_merged_like_ours() -> None:
     one = json_line(entry_id=IDS[1], agent="A", timestamp="1", new=[1, {"a": None}])
     other = json_line(entry_id=IDS[0], agent="B", timestamp="0")
     assert merge(one, other) == other + one
+
+
+def test_summaries_of_models_are_merged_by_entry_and_text() -> None:
+    def line(one: str, summary: str, at: str) -> bytes:
+        record = KeptSummary(one, "h", summary, "m", f"2026-01-0{at}T12:00:00Z")
+        return record.to_line()
+
+    base = line("A", "first", "1")
+    ours = base + line("B", "ours", "3") + b'{"of": "a newer wc"}\n'
+    theirs = base + line("B", "theirs", "2") + line("C", "new", "2")
+    path = "graph/baseline/threads/t/summaries.jsonl"
+    merged = merge_file(path, base, ours, theirs)
+    assert merged == merge_file(path, base, theirs, ours)
+    assert merged.data == (
+        b'{"of": "a newer wc"}\n'
+        + base
+        + line("B", "ours", "3")
+        + line("C", "new", "2")
+    )
+    assert not merged.outvoted
