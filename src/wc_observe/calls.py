@@ -10,8 +10,12 @@ from wc_core.values import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from fastmcp.server.auth import AccessToken
+
     from wc_observe.graphdb.reader import GraphReader
     from wc_observe.live.stores import Stores
+
+    Served = Callable[["AccessToken | None"], list[tuple["ServerContext", Stores]]]
 
 
 class ServerContext(NamedTuple):
@@ -22,7 +26,8 @@ class ServerContext(NamedTuple):
     identify them. It is empty for a client that started the server itself.
 
     ``all_stores`` says that the server has the tools that look beyond one store, and
-    ``graph`` is a graph database that these ask.
+    ``graph`` is a graph database that these ask. ``served`` returns the stores that the
+    holder of a token may see, over a network.
     """
 
     folder: str
@@ -31,6 +36,7 @@ class ServerContext(NamedTuple):
     store_name: str = ""
     all_stores: bool = False
     graph: GraphReader | None = None
+    served: Served | None = None
 
 
 class Call(NamedTuple):

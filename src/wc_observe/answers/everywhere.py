@@ -70,6 +70,12 @@ class Origin(NamedTuple):
         )
 
 
+def away(call: Call, error: GraphAwayError) -> Origin:
+    """Returns the origin of an answer without the graph. Callers over a network need
+    not know where the graph is."""
+    return Origin(STORES, "it cannot be used now" if call.store_name else str(error))
+
+
 class PlacedHit(NamedTuple):
     """A hit in a repository, by its name."""
 
@@ -145,7 +151,7 @@ def search_everywhere(call: Call, question: Question) -> PlacedHits:
         scope = _scope(call, call.graph, question.criteria)
         found = searching.search(call.graph, query, scope)
     except GraphAwayError as error:
-        return _searched_stores(call, question, Origin(STORES, str(error)))
+        return _searched_stores(call, question, away(call, error))
     hits = tuple(PlacedHit(hit.name, _graph_hit(hit)) for hit in found.hits)
     return PlacedHits(hits, found.total, Origin(GRAPH), found.some)
 
@@ -280,7 +286,7 @@ def related_threads(call: Call, topic: str, limit: int) -> RelatedThreads:
             allowed_repositories(call),
         )
     except GraphAwayError as error:
-        origin = Origin(STORES, str(error))
+        origin = away(call, error)
         return _related_by_words(call, store, snapshot.name, limit, origin)
     rows = tuple(
         {

@@ -58,18 +58,18 @@ class CallerInbox(NamedTuple):
 def caller_inbox(call: Call, limit: int) -> CallerInbox:
     """Returns the caller's inbox. A person's own preferences do not count: they are
     about what the person is shown."""
-    problem = ""
+    origin = Origin(STORES)
     if call.graph is not None:
         try:
             return CallerInbox(_graph_inbox(call, call.graph, limit), Origin(GRAPH))
         except GraphAwayError as error:
-            problem = str(error)
+            origin = everywhere.away(call, error)
     if call.store_name:
-        return CallerInbox(_served_inbox(call, limit), Origin(STORES, problem))
+        return CallerInbox(_served_inbox(call, limit), origin)
     owner = InboxOwner(call.env, Asked(client=call.client))
     stores = known_stores(call.folder, call.env)
     answer = inbox(stores, owner, call.now_ms(), limit)
-    return CallerInbox(answer, Origin(STORES, problem))
+    return CallerInbox(answer, origin)
 
 
 def _served_inbox(call: Call, limit: int) -> Inbox:

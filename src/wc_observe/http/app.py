@@ -24,6 +24,7 @@ from wc_observe.http.metrics import CallCounter, LiveFigures, Metrics, ResponseC
 from wc_observe.http.pages import healthz, metrics_page, unknown_path
 from wc_observe.http.requests import OwnOrigin, TokenGate, WholeRequest
 from wc_observe.http.stores import store_contexts
+from wc_observe.http.tenants import MetricsGate, StoreGate, load_access
 from wc_observe.live.stores import Stores
 from wc_observe.mcp.server import build_server
 
@@ -31,13 +32,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from fastmcp.server.auth import AuthProvider
+    from fastmcp.server.auth import AccessToken, AuthProvider
     from fastmcp.server.http import StarletteWithLifespan
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import ASGIApp
 
     from wc_observe.calls import ServerContext
     from wc_observe.http.options import HttpOptions
+    from wc_observe.http.tenants import Access
 
 # One caller may hold a quarter of all connections.
 _SHARE = 4
@@ -59,14 +61,42 @@ class _Shared(NamedTuple):
     metrics: Metrics
     fair: Middleware
     kept: dict[str, Stores]
+    access: Access | None = None
+
+
+class _Served(NamedTuple):
+    """The stores that are served, what is kept of them, and who may see which."""
+
+    contexts: dict[str, ServerContext]
+    kept: dict[str, Stores]
+    access: Access | None
+
+    def visible(self, token: AccessToken | None) -> list[tuple[ServerContext, Stores]]:
+        """Returns the stores that the holder of a token may see."""
+        return [
+            (context, self.kept[name])
+            for name, context in self.contexts.items()
+            if self.access is None or self.access.allows(name, token)
+        ]
+
+
+def _access(options: HttpOptions, stores: Mapping[str, ServerContext]) -> Access | None:
+    if not options.access:
+        return None
+    return load_access(options.access, stores, options.groups_claim)
 
 
 def build_site(
     options: HttpOptions, start: ServerContext, auth: AuthProvider | None
 ) -> Site:
-    """Builds everything that is served. It does not listen yet."""
+    """Builds everything that is served. It does not listen yet.
+
+    Raises InvalidInputError and StorageError if nothing says who may see which store.
+    """
     stores = store_contexts(options, start)
+    access = _access(options, stores)
     kept = {name: Stores() for name in stores}
+    served = _Served(stores, kept, access)
     apps: dict[str, StarletteWithLifespan] = {}
     under_way = UnderWay()
     now = LiveFigures(
@@ -78,12 +108,12 @@ def build_site(
     tokens = [Middleware(GuessLimit), Middleware(TokenGate, auth=auth)] if auth else []
     at_once = max(1, options.limits.connections // _SHARE)
     fair = Middleware(CallerLimit, rate=options.limits.rate, at_once=at_once)
-    shared = _Shared(options, auth, metrics, fair, kept)
+    shared = _Shared(options, auth, metrics, fair, kept, access)
     for name, context in stores.items():
-        apps[name] = _store_app(shared, context)
+        apps[name] = _store_app(shared, context._replace(served=served.visible))
     paths = {name: _paths(options, name) for name in stores}
     app = Starlette(
-        routes=[*_pages(shared, [*stores.values()]), *_mounted(options, apps)],
+        routes=[*_pages(shared, [*stores.values()]), *_mounted(shared, apps)],
         middleware=[
             Middleware(ResponseCounter, metrics=metrics),
             Middleware(Leaving, under_way=under_way),
@@ -96,11 +126,13 @@ def build_site(
     return Site(app, under_way, paths)
 
 
-def _mounted(
-    options: HttpOptions, apps: Mapping[str, StarletteWithLifespan]
-) -> list[Mount]:
+def _mounted(shared: _Shared, apps: Mapping[str, StarletteWithLifespan]) -> list[Mount]:
+    options, access = shared.options, shared.access
     return [
-        Mount(path.removesuffix(options.path), app)
+        Mount(
+            path.removesuffix(options.path),
+            app if access is None else StoreGate(app, name, access),
+        )
         for name, app in apps.items()
         for path in _paths(options, name)
     ]
@@ -132,9 +164,11 @@ def _pages(shared: _Shared, stores: Sequence[ServerContext]) -> list[Route]:
     if auth := shared.auth:
         authentication = auth.get_middleware()
         numbers = RequireAuthMiddleware(request_response(numbers), auth.required_scopes)
-    around = [guard, *authentication, shared.fair]
+    gate = [Middleware(MetricsGate, access=shared.access)] if shared.access else []
+    around = [guard, *authentication, *gate, shared.fair]
+    health = healthz(stores, is_brief=shared.access is not None)
     return [
-        Route("/healthz", healthz(stores), middleware=[guard, shared.fair]),
+        Route("/healthz", health, middleware=[guard, shared.fair]),
         Route("/metrics", numbers, methods=["GET"], middleware=around),
     ]
 

@@ -72,6 +72,13 @@ def add_auth(parser: argparse.ArgumentParser) -> None:
         help="a way to prove who one is; may be repeated (default: none, which is "
         "for loopback only)",
     )
+    add("--access", default="", metavar="FILE", help="who may see which store")
+    add(
+        "--groups-claim",
+        default="groups",
+        metavar="CLAIM",
+        help="of a token, with its holder's groups (groups)",
+    )
     add("--token-file", default="", metavar="FILE", help="static tokens")
     for flag, account in (("--github-login", "user"), ("--github-org", "organization")):
         add(

@@ -51,19 +51,19 @@ class GitHubUsers(GitHubTokenVerifier):
             return cached_user
         access = await super().verify_token(token)
         login = str(access.claims.get("login") or "") if access is not None else ""
-        if access is None or not login or not await self._allowed(login, token):
+        if access is None or not login:
             return None
-        user = access.model_copy(update={"subject": login})
+        groups = [
+            organization
+            for organization in self._organizations
+            if await self._is_member(organization, token)
+        ]
+        if not groups and login.casefold() not in self._logins:
+            return None
+        claims = {**access.claims, "groups": groups}
+        user = access.model_copy(update={"subject": login, "claims": claims})
         self._cache.set(token, user)
         return user
-
-    async def _allowed(self, login: str, token: str) -> bool:
-        if login.casefold() in self._logins:
-            return True
-        for organization in self._organizations:
-            if await self._is_member(organization, token):
-                return True
-        return False
 
     async def _is_member(self, organization: str, token: str) -> bool:
         try:

@@ -61,6 +61,8 @@ class HttpOptions(NamedTuple):
     auth: Auth
     limits: Limits
     graph: str = ""
+    access: str = ""
+    groups_claim: str = "groups"
 
 
 def read(words: Sequence[str], env: Mapping[str, str]) -> HttpOptions:
@@ -158,9 +160,13 @@ def _checked_options(parsed: argparse.Namespace, env: Mapping[str, str]) -> Http
         auth=auth_of(parsed, env),
         limits=_limits(parsed),
         graph=parsed.graph,
+        access=parsed.access,
+        groups_claim=parsed.groups_claim,
     )
     _check_places(options)
     if not options.auth.is_required:
+        if options.access:
+            raise ValueError("--access needs --auth: it is about names of callers.")
         _check_loopback_names(options)
     return options
 

@@ -47,19 +47,19 @@ async def unknown_path(_: Request) -> Response:
 
 
 def healthz(
-    stores: Sequence[ServerContext],
+    stores: Sequence[ServerContext], *, is_brief: bool = False
 ) -> Callable[[Request], Awaitable[Response]]:
     """Returns the page that tells anybody whether every store can be read: counts
-    and our version, no names."""
+    and our version, no names; no counts either if it ``is_brief``."""
 
     async def page(_: Request) -> Response:
         readable = await anyio.to_thread.run_sync(_readable, stores)
         fields = {
             "ok": readable == len(stores),
             "version": __version__,
-            "stores": len(stores),
-            "unreadable": len(stores) - readable,
         }
+        if not is_brief:
+            fields |= {"stores": len(stores), "unreadable": len(stores) - readable}
         return JSONResponse(fields, status_code=200 if fields["ok"] else 503)
 
     return page

@@ -107,7 +107,7 @@ def _existing_folders(answer: object) -> list[str]:
 def remote_call(context: Context | None, start: ServerContext, stores: Stores) -> Call:
     """Returns the call of a client over a network, to the store that it addressed."""
     token = get_access_token()
-    return Call(
+    call = Call(
         client=client_name(context),
         folder=start.folder,
         env=start.env,
@@ -115,7 +115,21 @@ def remote_call(context: Context | None, start: ServerContext, stores: Stores) -
         stores=stores,
         store_name=start.store_name,
         subject=one_line(token.subject or "", 100) if token else "",
+        is_wide=start.all_stores and start.graph is not None,
+        graph=start.graph,
     )
+    if not call.is_wide or start.served is None:
+        return call
+    peers = [
+        call._replace(
+            folder=other.folder,
+            env=other.env,
+            stores=kept,
+            store_name=other.store_name,
+        )
+        for other, kept in start.served(token)
+    ]
+    return call._replace(peers=tuple(peers))
 
 
 def current_call(

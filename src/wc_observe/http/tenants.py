@@ -1,0 +1,163 @@
+"""Which stores each caller may see: ``--access FILE``.
+
+The file is TOML. ``[http.stores]`` has a list of callers for each store: a name as
+`whoami` shows it, ``group:NAME``, or ``*`` for everyone who may call. ``[http.groups]``
+has the names in a group; a token may name more groups. A store that is missing from
+the file is for nobody. A store that a caller may not see does not exist for them: its
+addresses answer like those of a store that is not served.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from starlette.requests import Request
+
+from wc_core.errors import InvalidInputError, StorageError
+from wc_core.values import NamedTuple
+from wc_observe.http.pages import unknown_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fastmcp.server.auth import AccessToken
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+EVERYONE, _GROUP = "*", "group:"
+_STORES, _GROUPS, _METRICS = "stores", "groups", "metrics"
+_MAX_BYTES = 1_000_000
+
+
+class Access(NamedTuple):
+    """Who may see which store: the callers of each, the names in each group, and who
+    may see the metrics, which name all stores. ``claim`` is that of a token's groups.
+    """
+
+    stores: Mapping[str, frozenset[str]]
+    groups: Mapping[str, frozenset[str]]
+    metrics: frozenset[str]
+    claim: str = "groups"
+
+    def allows(self, store: str, token: AccessToken | None) -> bool:
+        """Returns whether the holder of a token may see a store."""
+        return self._is_in(self.stores.get(store, frozenset()), token)
+
+    def allows_metrics(self, token: AccessToken | None) -> bool:
+        """Returns whether the holder of a token may see the metrics."""
+        return self._is_in(self.metrics, token)
+
+    def _is_in(self, callers: frozenset[str], token: AccessToken | None) -> bool:
+        if token is None:
+            return False
+        if EVERYONE in callers:
+            return True
+        name = token.subject or ""
+        if name and not name.startswith(_GROUP) and name in callers:
+            return True
+        return any(f"{_GROUP}{group}" in callers for group in self._groups_of(token))
+
+    def _groups_of(self, token: AccessToken) -> Iterable[str]:
+        yield from token_groups(token, self.claim)
+        for group, names in self.groups.items():
+            if token.subject and token.subject in names:
+                yield group
+
+
+def token_groups(token: AccessToken, claim: str) -> list[str]:
+    """Returns the groups that a token names: a list, or words with blanks between."""
+    value = token.claims.get(claim)
+    if isinstance(value, str):
+        return value.split()
+    items = value if isinstance(value, list) else []
+    return [item for item in items if isinstance(item, str)]
+
+
+def load_access(path: str, names: Iterable[str], claim: str) -> Access:
+    """Returns what a file says about the stores with these ``names``.
+
+    Raises StorageError if it cannot be read, and InvalidInputError if it is not such a
+    file, or is about a store that is not served.
+    """
+    try:
+        with open(path, "rb") as file:
+            fields = tomllib.loads(file.read(_MAX_BYTES).decode())
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise InvalidInputError(f"{path} is no TOML: {error}.") from error
+    table = fields.get("http")
+    if not isinstance(table, dict) or table.keys() - {_STORES, _GROUPS, _METRICS}:
+        raise _unusable(path, "it has [http.stores], [http.groups] and http.metrics")
+    stores = _lists(path, _STORES, table.get(_STORES))
+    groups = _lists(path, _GROUPS, table.get(_GROUPS, {}))
+    if unknown := sorted(stores.keys() - set(names)):
+        raise _unusable(path, f"no --store is called {unknown[0]}")
+    metrics = _lists(path, _METRICS, {_METRICS: table.get(_METRICS, [])})
+    return Access(stores, groups, metrics[_METRICS], claim)
+
+
+def _lists(path: str, name: str, value: Any) -> dict[str, frozenset[str]]:
+    """The table of lists of names with a name. Raises InvalidInputError."""
+    if not isinstance(value, dict):
+        raise _unusable(path, f"[http.{name}] is missing, or no table")
+    for key, items in value.items():
+        if not isinstance(items, list) or not all(
+            isinstance(item, str) and item.strip() for item in items
+        ):
+            raise _unusable(path, f"{key} in http.{name} is no list of names")
+    return {key: frozenset(items) for key, items in value.items()}
+
+
+def _unusable(path: str, reason: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"{path} does not say who may see which store: {reason}.",
+        'Such as: [http.stores] and below it: team = ["alex", "group:backend"]',
+    )
+
+
+def caller_token(scope: Scope) -> AccessToken | None:
+    """Returns the token of a request that was authenticated; ``None`` without one."""
+    user = scope.get("user")
+    if not isinstance(user, AuthenticatedUser):
+        return None
+    token: AccessToken = user.access_token  # type: ignore[assignment]
+    return token
+
+
+class StoreGate:
+    """Answers for a store that the caller may not see as for one that is not served.
+    It stands before everything else at the store's addresses."""
+
+    def __init__(self, app: ASGIApp, store: str, access: Access) -> None:
+        self._app = app
+        self._store = store
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on if its caller may see the store."""
+        if scope["type"] != "http" or self._access.allows(
+            self._store, caller_token(scope)
+        ):
+            await self._app(scope, receive, send)
+            return
+        response = await unknown_path(Request(scope, receive))
+        await response(scope, receive, send)
+
+
+class MetricsGate:
+    """Answers for the metrics as for an address that is not served, unless the caller
+    may see them: they name every store."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on if its caller may see the metrics."""
+        if self._access.allows_metrics(caller_token(scope)):
+            await self._app(scope, receive, send)
+            return
+        response = await unknown_path(Request(scope, receive))
+        await response(scope, receive, send)
