@@ -22,7 +22,16 @@ from wc_observe.http.leaving import Leaving, UnderWay
 from wc_observe.live.stores import Stores
 from wc_observe.open_store import caller_identity, open_store, store_label
 from wc_observe.watch.stores import StoreWatch
-from wc_observe.web import board, edits, plan, search, thread, threadlist, timeline
+from wc_observe.web import (
+    board,
+    digest,
+    edits,
+    plan,
+    search,
+    thread,
+    threadlist,
+    timeline,
+)
 from wc_observe.web.guard import FILES, Guard
 from wc_observe.web.links import Links
 from wc_observe.web.page import PageContext, WebPage, error_page, render_page
@@ -93,6 +102,7 @@ def build_site(start: ServerContext, secret: str, ticket: str = "") -> WebSite:
             Route(base + "/threads/{topic}", pages.page(_thread)),
             Route(base + "/threads/{topic}/{idx}", pages.page(_entry)),
             Route(base + "/search", pages.page(_search)),
+            Route(base + "/digest", pages.page(_digest)),
             Route(base + "/timeline", pages.page(_timeline)),
             Route(base + "/timeline/{topic}", pages.page(_timeline)),
             Route(base + "/timeline.svg", pages.picture),
@@ -245,6 +255,12 @@ def _search(
     store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
     return search.search_page(store, context, query)
+
+
+def _digest(
+    store: OpenStore, context: PageContext, query: Mapping[str, str]
+) -> WebPage:
+    return digest.digest_page(store, context, query)
 
 
 def _timeline(

@@ -45,6 +45,10 @@ class Links(NamedTuple):
         suffix = f"/{quote(topic, safe='')}" if topic else ""
         return f"{self.base}/plan{suffix}"
 
+    def digest(self, **query: str) -> str:
+        """What happened since a time."""
+        return _with_query(f"{self.base}/digest", query)
+
     def timeline(self, topic: str = "", **query: str) -> str:
         """The timeline of one thread, or of all."""
         suffix = f"/{quote(topic, safe='')}" if topic else ""

@@ -95,6 +95,7 @@ def _header(page: WebPage, context: PageContext) -> Html:
         ("timeline", "Timeline", context.links.timeline()),
         ("edits", "Edits", context.links.edits()),
         ("plan", "Plan", context.links.plan()),
+        ("digest", "Digest", context.links.digest()),
     )
     links = [
         element(

@@ -44,6 +44,7 @@ PATHS = [
     *("search?q=..", "search?q=e&cursor=7~", "search?q=e&pr=odd"),
     *("timeline", "timeline?all=1&since=52w", "timeline?since=odd"),
     *(f"timeline/{topic}" for topic in (*_TOPICS, *_BAD)),
+    *("digest?since=52w&all=1", "digest?since=odd", "digest?branch=main"),
     *("edits", "edits?x=1"),
     *(f"plan/{topic}" for topic in (*_TOPICS, *_BAD)),
     *("timeline.svg", "timeline.svg/plan", "timeline.svg/nope"),

@@ -8,7 +8,7 @@ const KEYS = [
   ["Esc", "leave a field; go back up"],
   ["/", "search"],
   ["f", "filter"],
-  ["1  2  3  4  5", "board, threads, timeline, edits, plan"],
+  ["1  2  3  4  5  6", "board, threads, timeline, edits, plan, digest"],
   ["?", "this list"],
 ];
 const NEXT = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
