@@ -4,38 +4,14 @@ imported when a search asks, which is when the words found little."""
 from __future__ import annotations
 
 from wc_core.meaning import models
-from wc_core.meaning.vectorfile import text_hash, text_of
-from wc_core.values import NamedTuple
+from wc_core.search.nearness import Nearness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from wc_core.configuration.preferences import Preferences
-    from wc_core.threads.model import Entry
     from wc_core.threads.reader import StoreReader
-
-    EntryName = tuple[str, str]
-
-
-class Nearness(NamedTuple):
-    """How near the entries are that are nearest to a query, by topic and id: 1 is the
-    same meaning. All others are no nearer than ``floor``.
-
-    ``hashes`` has what `is_current` compares. ``missing`` counts the threads whose
-    entries do not all have a vector. ``problem`` says why nothing is known.
-    """
-
-    scores: Mapping[EntryName, float]
-    floor: float = 0.0
-    hashes: Mapping[EntryName, bytes] = {}
-    missing: int = 0
-    problem: str = ""
-
-    def is_current(self, topic: str, entry: Entry) -> bool:
-        """Returns whether an entry still has the text that its score is for."""
-        kept = self.hashes.get((topic, entry.id))
-        return kept is None or kept == text_hash(text_of(entry))
 
 
 class Meaning:
@@ -54,9 +30,12 @@ class Meaning:
         self._env = env
         self._note_missing = note_missing
 
-    def nearest(self, query: str, current: Mapping[str, str]) -> Nearness:
-        """Returns how near the entries of some threads are to a query. ``current`` has
-        the key of each one's files. Raises nothing: the answer has the problem."""
+    def nearest(
+        self, query: str, current: Mapping[str, str], newest: str = ""
+    ) -> Nearness:
+        """Returns how near the entries of some threads are to a query; of those up to
+        the id ``newest``, if there is one. ``current`` has the key of each thread's
+        files. Raises nothing: the answer has the problem."""
         model, reason = models.chosen(self._preferences)
         if model is None:
             return Nearness({}, problem=reason)
@@ -64,7 +43,7 @@ class Meaning:
         from wc_core.meaning import nearest
 
         search = nearest.meaning_search(self._reader, model, self._env)
-        nearness = search.nearest(query, current)
+        nearness = search.nearest(query, current, newest)
         if model.is_local:
             self._note_missing(nearness.missing)
         return nearness

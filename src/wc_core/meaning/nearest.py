@@ -5,7 +5,6 @@ from __future__ import annotations
 from wc_core.errors import WcError
 from wc_core.index import keys
 from wc_core.meaning import coverage
-from wc_core.meaning.asking import Nearness
 from wc_core.meaning.embedding import query_embedder
 from wc_core.meaning.scoring import Nearest, VectorFile, opened, unit
 from wc_core.meaning.vectorfile import (
@@ -14,18 +13,20 @@ from wc_core.meaning.vectorfile import (
     UnusableVectorsError,
     id_key,
     plain_id,
+    text_hash,
     text_of,
     topic_hash,
 )
+from wc_core.search.nearness import Nearness
 from wc_core.views.entries import numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from wc_core.meaning.asking import EntryName
     from wc_core.meaning.models import Model
     from wc_core.meaning.scoring import Vectors
+    from wc_core.search.nearness import EntryName
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import StoreReader
 
@@ -37,6 +38,8 @@ MOST_NEAREST = 100
 # file yet.
 _MOST_THREADS = 50
 _MOST_BYTES = 1 << 17
+# Instead of an id, a row may have a hash, which begins with this.
+_TILDE = ord("~")
 
 
 def meaning_search(
@@ -55,15 +58,19 @@ class MeaningSearch:
         self._model = model
         self._embed = embed
 
-    def nearest(self, query: str, current: Mapping[str, str]) -> Nearness:
-        """Returns how near the entries of some threads are. ``current`` has the key of
-        each one's files. What is not known is said in the answer, not raised. No server
-        is asked about a store without vectors."""
+    def nearest(
+        self, query: str, current: Mapping[str, str], newest: str = ""
+    ) -> Nearness:
+        """Returns how near the entries of some threads are, of those up to the id
+        ``newest`` if there is one. ``current`` has the key of each thread's files. What
+        is not known is said in the answer, not raised. No server is asked about a store
+        without vectors."""
         layout, model = self._reader.layout, self._model
         try:
             with opened(layout, model.name, model.dimensions) as file:
                 covered = coverage.covered_threads(layout, file.header)
-                return self._in_file(file, covered, self._vector(query), current)
+                nearness = self._in_file(file, covered, (query, newest), current)
+                return _older(nearness, newest)
         except UnusableVectorsError as error:
             problem = f"entries have no vectors: {error}"
         except WcError as error:
@@ -71,7 +78,7 @@ class MeaningSearch:
         except ValueError:
             return Nearness({}, problem="the model knows none of the words")
         if model.is_local and self._are_few(current):
-            return self._of_logs(query, current)
+            return _older(self._of_logs(query, current), newest)
         return Nearness({}, missing=len(current), problem=problem)
 
     def _vector(self, query: str) -> Vectors:
@@ -92,10 +99,12 @@ class MeaningSearch:
         self,
         file: VectorFile,
         covered: Mapping[str, str],
-        vector: Vectors,
+        question: tuple[str, str],
         current: Mapping[str, str],
     ) -> Nearness:
         """What the file says, and of a few threads that it lacks, what they say."""
+        query, newest = question
+        vector, last = self._vector(query), newest.encode()
         stale = {
             topic: key
             for topic, key in current.items()
@@ -107,11 +116,21 @@ class MeaningSearch:
             fresh = self._computed(vector, stale)
             missing, listed = 0, {*current} - {*stale}
         topics = {topic_hash(topic): topic for topic in listed}
-        nearest = file.nearest(
-            vector, MOST_NEAREST, lambda entry: entry[:HASH_BYTES] in topics
-        )
+
+        def accepts(entry: bytes) -> bool:
+            is_old = (
+                not last or entry[HASH_BYTES:] <= last or entry[HASH_BYTES] == _TILDE
+            )
+            return is_old and entry[:HASH_BYTES] in topics
+
+        nearest = file.nearest(vector, MOST_NEAREST, accepts)
         scores, hashes = self._named(nearest, topics)
-        return Nearness({**scores, **fresh}, nearest.floor, hashes, missing)
+
+        def is_current(topic: str, entry: Entry) -> bool:
+            kept = hashes.get((topic, entry.id))
+            return kept is None or kept == text_hash(text_of(entry))
+
+        return Nearness({**scores, **fresh}, nearest.floor, is_current, missing)
 
     def _named(
         self, nearest: Nearest, topics: Mapping[bytes, str]
@@ -161,3 +180,12 @@ class MeaningSearch:
         }
         vectors = self._embed([*texts.values()])
         return dict(zip(texts, map(float, vectors @ vector), strict=True))
+
+
+def _older(nearness: Nearness, newest: str) -> Nearness:
+    """Leaves out what is newer than an answer of which this is another page."""
+    if not newest:
+        return nearness
+    scores = nearness.scores.items()
+    older = {name: score for name, score in scores if name[1] <= newest}
+    return nearness._replace(scores=older)

@@ -16,7 +16,7 @@ from tests.core.strategies import entry, write_thread
 from wc_cli.enrich.enriching import Enrichment
 from wc_core.configuration.preferences import NO_PREFERENCES, Preferences
 from wc_core.index.keys import TICK_SECONDS, thread_keys
-from wc_core.meaning import asking, embedding, models, nearest
+from wc_core.meaning import embedding, models, nearest
 from wc_core.meaning.asking import Meaning
 from wc_core.meaning.embedding import OwnModel, ServerModel
 from wc_core.meaning.models import LOCAL, Model
@@ -25,7 +25,7 @@ from wc_core.threads.reader import StoreReader
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_core.meaning.asking import Nearness
+    from wc_core.search.nearness import Nearness
 
 pytest.importorskip("wordllama", reason="wc-watercooler[meaning] is not installed")
 assert np
@@ -35,6 +35,7 @@ TITLES = {
     "pane": "Cursor blocks in the lower pane",
     "retry": "The client backs off exponentially",
 }
+ID = entry(1).id
 QUERY = "how do we ship a new version to users"
 
 
@@ -79,7 +80,6 @@ def test_scores_are_those_of_the_file_and_of_logs_alike(reader: StoreReader) -> 
     Enrichment(reader, LOCAL, OwnModel).run()
     after = ask(reader)
     assert after.scores == pytest.approx(before.scores, abs=0.01)
-    assert after.hashes.keys() == after.scores.keys()
     write_thread(Path(reader.layout.root), "later", [entry(3, title="Ship a version")])
     assert best(ask(reader)) == "later"
 
@@ -89,6 +89,17 @@ def test_only_the_threads_that_are_asked_about(reader: StoreReader) -> None:
     meaning = Meaning(reader, NO_PREFERENCES, {})
     nearness = meaning.nearest(QUERY, thread_keys(reader.layout, ["pane"]))
     assert {topic for topic, _ in nearness.scores} == {"pane"}
+
+
+def test_another_page_of_an_answer_has_no_newer_entries(reader: StoreReader) -> None:
+    first = ask(reader)
+    older = {name: score for name, score in first.scores.items() if name[1] <= ID}
+    assert 0 < len(older) < len(first.scores)
+    for _ in range(2):
+        current = thread_keys(reader.layout, reader.topics())
+        page = Meaning(reader, NO_PREFERENCES, {}).nearest(QUERY, current, ID)
+        assert page.scores == pytest.approx(older, abs=0.01)
+        Enrichment(reader, LOCAL, OwnModel).run()
 
 
 def test_more_than_a_few_logs_are_left_to_a_process(
@@ -125,7 +136,6 @@ def test_ids_of_older_stores_are_found_again(tmp_path: Path) -> None:
     time.sleep(2 * TICK_SECONDS)
     Enrichment(reader, LOCAL, OwnModel).run()
     assert {*ask(reader).scores} == {("login", older)}
-    assert {*ask(reader).hashes} == {("login", older)}
 
 
 @pytest.mark.parametrize("query", ["", "  "])
@@ -184,4 +194,5 @@ def test_without_the_extra_it_says_so(
 ) -> None:
     choice = models.Choice(None, "wc-watercooler[meaning] is not installed")
     monkeypatch.setattr(models, "chosen", lambda _preferences: choice)
-    assert ask(reader) == asking.Nearness({}, problem=choice.reason)
+    nearness = ask(reader)
+    assert (nearness.scores, nearness.problem) == ({}, choice.reason)

@@ -1,0 +1,60 @@
+"""How near entries are to a query in meaning, beside the scores of their words.
+
+`wc_core.meaning` knows it, where a person has a model.
+"""
+
+from __future__ import annotations
+
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeVar
+
+    from wc_core.threads.model import Entry
+
+    Item = TypeVar("Item")
+    EntryName = tuple[str, str]
+
+
+def _always_current(_topic: str, _entry: Entry) -> bool:
+    return True
+
+
+class Nearness(NamedTuple):
+    """How near the entries are that are nearest to a query, by topic and id: 1 is the
+    same meaning. All others are no nearer than ``floor``.
+
+    ``is_current`` says whether an entry still has the text that its score is for.
+    ``missing`` counts the threads whose entries do not all have a vector. ``problem``
+    says why nothing is known.
+    """
+
+    scores: Mapping[EntryName, float]
+    floor: float = 0.0
+    is_current: Callable[[str, Entry], bool] = _always_current
+    missing: int = 0
+    problem: str = ""
+
+
+def mixed(
+    words: Mapping[Item, float], meaning: Mapping[Item, float], floor: float = 0.0
+) -> dict[Item, float]:
+    """Returns the mean of both scores, each as a part of the greatest of its kind.
+
+    What has no score of words has none of them; what is not in ``meaning`` is no nearer
+    than ``floor``, and counts as that near.
+    """
+    most_words = max(words.values(), default=0.0) or 1.0
+    most_meaning = max(meaning.values(), default=0.0)
+    if most_meaning <= 0:
+        most_meaning = 1.0
+    return {
+        item: (
+            words.get(item, 0.0) / most_words
+            + max(meaning.get(item, floor), 0.0) / most_meaning
+        )
+        / 2
+        for item in {**words, **meaning}
+    }
