@@ -385,6 +385,7 @@ or a path |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: allow `wc break-lock --force` |
 | `WATERCOOLER_PREFERENCES` | `off`: your own \
 [preferences](configuration.md#preferences) do not count |
+| `WATERCOOLER_MEANING` | `off`: searches go by words alone, and no vectors are made |
 | `WATERCOOLER_MEANING_KEY` | the key of the model server that `meaning.endpoint` \
 names: [meaning](meaning.md) |
 | `WATERCOOLER_DEBUG` | `1`: log a line of JSON for each command to the store's \

@@ -224,6 +224,8 @@ class Machine:
             "PYTHONWARNINGS": "error",
             "LC_ALL": "C.UTF-8",
             "WATERCOOLER_SYNC": "off",
+            # Most tests of searches are about words: no model is loaded for each.
+            "WATERCOOLER_MEANING": "off",
             # Whatever runs the tests.
             "WATERCOOLER_DETECT": "off",
         }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 VARIABLE = "WATERCOOLER_PREFERENCES"
+MEANING_VARIABLE = "WATERCOOLER_MEANING"
 
 
 class Preferences(NamedTuple):
@@ -79,7 +80,15 @@ def path_of(env: Mapping[str, str]) -> str:
 
 
 def load(env: Mapping[str, str]) -> Preferences:
-    """Read the preferences of who runs this process."""
+    """Read the preferences of who runs this process. A variable can switch off searches
+    by meaning, for one command or one machine."""
+    loaded = _loaded(env)
+    if env.get(MEANING_VARIABLE, "") == keys.OFF:
+        return loaded._replace(by_meaning=False)
+    return loaded
+
+
+def _loaded(env: Mapping[str, str]) -> Preferences:
     path = path_of(env)
     if not path or not os.path.exists(path):
         return NO_PREFERENCES

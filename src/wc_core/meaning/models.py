@@ -53,7 +53,7 @@ LOCAL = Model(LOCAL_NAME, LOCAL_DIMENSIONS)
 def chosen(preferences: Preferences) -> Choice:
     """Returns the model that a person wants, if what it needs is installed."""
     if not preferences.by_meaning:
-        return Choice(None, "meaning.enabled = false")
+        return Choice(None, "they are switched off (meaning.enabled)")
     if preferences.problem:
         # What they say of servers is not known.
         return Choice(None, preferences.problem)

@@ -30,7 +30,8 @@ def meaning_report(
     """Returns how it stands in a store with so many entries."""
     model, reason = models.chosen(preferences)
     if model is None:
-        return MeaningReport(f"searches go by words alone: {reason} (docs/meaning.md)")
+        sentence = f"searches go by words alone: {reason} (docs/meaning.md)"
+        return MeaningReport(sentence, is_plain=not preferences.by_meaning)
     place = "text stays on this machine"
     if not model.is_local:
         place = f"text is sent to {model.endpoint}"

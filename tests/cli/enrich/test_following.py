@@ -22,6 +22,8 @@ from wc_core.threads.reader import StoreReader
 if TYPE_CHECKING:
     from tests.conftest import Repo
 
+ON = {"WATERCOOLER_MEANING": "on"}
+
 pytest.importorskip("wordllama", reason="wc-watercooler[meaning] is not installed")
 
 
@@ -37,7 +39,7 @@ def count(repo: Repo) -> int:
 
 def test_writes_are_followed_once_they_are_many(repo: Repo) -> None:
     repo.ok("new", "login", "--title", "x")
-    repo.ok("enrich", "--meaning")
+    repo.ok("enrich", "--meaning", env=ON)
     assert count(repo) == 1
     for number in range(21):
         write_thread(repo.store, f"topic-{number}", [entry(number)])
@@ -45,13 +47,13 @@ def test_writes_are_followed_once_they_are_many(repo: Repo) -> None:
     overviewfile.rebuild(StoreReader(layout.root), soon)
     keeping.note_behind(layout, [f"topic-{number}" for number in range(21)])
     time.sleep(TICK_SECONDS)
-    repo.ok("say", "login", "--title", "y", env=BACKGROUND)
+    repo.ok("say", "login", "--title", "y", env=BACKGROUND | ON)
     assert eventually(lambda: count(repo) == 23)
 
 
 def test_a_store_without_vectors_gets_none_by_writing(repo: Repo) -> None:
     for number in range(3):
-        repo.settled("new", f"t{number}", "--title", "x")
+        repo.settled("new", f"t{number}", "--title", "x", env=ON)
     assert not os.path.lexists(Layout(os.fspath(repo.store)).vectors)
 
 
@@ -59,7 +61,7 @@ def test_a_search_that_misses_many_has_them_made(repo: Repo) -> None:
     for number in range(3):
         repo.ok("new", f"t{number}", "--title", "x")
     layout = Layout(os.fspath(repo.store))
-    env = repo.machine.env
+    env = repo.machine.env | ON
     spawn.start_vectors_if_due(layout, 0, env)
     assert not os.path.lexists(layout.vectors_making)
     spawn.start_vectors_if_due(layout, 3, env)

@@ -34,6 +34,15 @@ def test_where_they_are(tmp_path: Path) -> None:
         assert preferences.load(env) == NO_PREFERENCES
 
 
+def test_a_variable_switches_off_searches_by_meaning(tmp_path: Path) -> None:
+    loaded(tmp_path, "[inbox]\nstatusline = true\n")
+    for home in ({"HOME": str(tmp_path)}, {}):
+        assert preferences.load(home).by_meaning
+        off = preferences.load({**home, "WATERCOOLER_MEANING": "off"})
+        assert not off.by_meaning
+        assert off.shows_elsewhere == bool(home)
+
+
 def test_what_they_say(tmp_path: Path) -> None:
     text = '[defaults]\nlist = "--open"\n[quiet]\nhours = "22:30-8:00"\n'
     text += '[inbox]\nleave_out = "app"\nstatusline = true\n'

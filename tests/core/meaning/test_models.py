@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.core.meaning.vectors import write_file
 from wc_core.configuration.preferences import NO_PREFERENCES
+from wc_core.layout import Layout
 from wc_core.meaning import models
 from wc_core.meaning.models import LOCAL, Model
+from wc_core.meaning.report import meaning_report
+from wc_core.meaning.vectorfile import Header
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SERVER = NO_PREFERENCES._replace(
     meaning_endpoint="http://localhost:11434", meaning_model="nomic-embed-text"
@@ -45,7 +53,7 @@ def test_a_server_is_asked_only_if_it_is_named(installed: set[str]) -> None:
 def test_it_can_be_switched_off(installed: set[str]) -> None:
     assert installed
     choice = models.chosen(SERVER._replace(by_meaning=False))
-    assert choice == (None, "meaning.enabled = false")
+    assert choice == (None, "they are switched off (meaning.enabled)")
 
 
 def test_preferences_that_cannot_be_read_may_have_switched_it_off(
@@ -54,3 +62,27 @@ def test_preferences_that_cannot_be_read_may_have_switched_it_off(
     assert installed
     choice = models.chosen(NO_PREFERENCES._replace(problem="they are broken"))
     assert choice == (None, "they are broken")
+
+
+def test_what_the_doctor_says(installed: set[str], tmp_path: Path) -> None:
+    assert installed
+    header = Header("nomic-embed-text", 4)
+    layout = Layout(str(tmp_path))
+    report = meaning_report(layout, NO_PREFERENCES, 5)
+    assert report.is_plain
+    assert "text stays on this machine; no entry has a vector" in report.sentence
+    write_file(tmp_path, header, [bytes(header.row_bytes)] * 3)
+    report = meaning_report(layout, SERVER, 5)
+    assert not report.is_plain
+    assert report.sentence == (
+        "meaning: nomic-embed-text, text is sent to http://localhost:11434; "
+        "3 of 5 entries have a vector"
+    )
+    report = meaning_report(layout, NO_PREFERENCES, 5)
+    assert not report.is_plain
+    assert "no entry has a vector of it" in report.sentence
+    installed.clear()
+    report = meaning_report(layout, NO_PREFERENCES, 5)
+    assert not report.is_plain
+    assert "by words alone: wc-watercooler[meaning] is not" in report.sentence
+    assert meaning_report(layout, SERVER._replace(by_meaning=False), 5).is_plain
