@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.machinery import PathFinder
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,8 +26,13 @@ SERVER = NO_PREFERENCES._replace(
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The modules that can be imported."""
-    names = {"numpy", "tokenizers", "wordllama"}
-    monkeypatch.setattr(PathFinder, "find_spec", lambda name: name in names)
+    every = frozenset({"numpy", "tokenizers", "wordllama"})
+    names, real = {*every}, PathFinder.find_spec
+
+    def find_spec(name: str, *more: Any) -> Any:
+        return name in names if name in every else real(name, *more)
+
+    monkeypatch.setattr(PathFinder, "find_spec", find_spec)
     return names
 
 
