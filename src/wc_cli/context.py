@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from wc_core.identity.resolve import Identity
     from wc_core.threads.settings import Settings
     from wc_core.views.overview import Overview
-    from wc_core.views.search import Engine
+    from wc_core.views.search.answers import Engine
 
 _NOT_ASKED = Asked()
 
@@ -140,14 +140,14 @@ class Context:
         """What searches the threads of an overview."""
         reader = overview.reader
         try:
-            from wc_core.views import indexedsearch  # 9 ms (sqlite3), only to search
+            from wc_core.views.search import indexed  # 9 ms (sqlite3), only to search
         except ImportError:  # a few builds of Python have no SQLite
-            from wc_core.views.search import Scan  # as above
+            from wc_core.views.search.scan import Scan  # as above
 
             return Scan(reader)
-        files = indexedsearch.EntryFiles(reader.layout)
+        files = indexed.EntryFiles(reader.layout)
         note = self.note_unindexed
-        return indexedsearch.IndexedSearch(reader, files, overview.keys, note)
+        return indexed.IndexedSearch(reader, files, overview.keys, note)
 
     def note_unindexed(self, count: int) -> None:
         """Have the index made in the background, if it lacks so many threads that

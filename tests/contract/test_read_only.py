@@ -159,7 +159,7 @@ FORBIDDEN = {
     "wc_observe/answers/health.py": "from shutil import rmtree",
     "wc_observe/answers/threads.py": "def late() -> None:\n    import tempfile",
     "wc_core/threads/reader.py": "import fcntl",
-    "wc_core/views/search.py": "import sqlite3",
+    "wc_core/views/search/answers.py": "import sqlite3",
     "wc_observe/live/reader.py": "import sqlite3",
     "wc_core/views/rows.py": "import wc_cli",
     "wc_observe/mcp/tools.py": "from wc_cli import __doc__ as words",

@@ -31,6 +31,21 @@ ASKED: dict[str, tuple[list[str], str, dict[str, Any]]] = {
         "search_threads",
         {"branch": "main", "status": "OPEN"},
     ),
+    "some of the words": (
+        ["search", "cookie absent", "--limit", "1"],
+        "search_threads",
+        {"query": "cookie absent", "limit": 1},
+    ),
+    "any word, newest first": (
+        ["search", "cookie", "login", "--any", "--sort", "newest"],
+        "search_threads",
+        {"query": "cookie login", "words": "any", "sort": "newest"},
+    ),
+    "words side by side": (
+        ["search", "the", "cookie", "--phrase"],
+        "search_threads",
+        {"query": "the cookie", "words": "phrase"},
+    ),
     "nothing": (["search", "zzz"], "search_threads", {"query": "zzz"}),
     "updates": (
         ["updates", "--since", "2026-01-01", "--limit", "3"],

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from wc_core.views.entries import Numbered
     from wc_core.views.news.digest import News
     from wc_core.views.rows import ThreadRow
-    from wc_core.views.search import Hit
+    from wc_core.views.search.answers import Hit, Hits
 
 _BOLD, _DIM, _YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
@@ -354,6 +354,16 @@ def hit_text(hit: Hit, style: Style) -> str:
         f"{style(about + _mark(hit.numbered), _DIM)}\n"
         f"    {one_line(hit.snippet)}"
     )
+
+
+def hits_text(hits: Hits, style: Style) -> str:
+    """Returns a page of search results, a heading before those with only some of the
+    words."""
+    whole = [hit_text(hit, style) for hit in hits.hits if not hit.is_partial]
+    partial = [hit_text(hit, style) for hit in hits.hits if hit.is_partial]
+    if partial:
+        partial.insert(0, style("With some of the words:", _DIM))
+    return "\n".join((*whole, *partial))
 
 
 def news_text(news: News, style: Style) -> str:

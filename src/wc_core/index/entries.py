@@ -55,6 +55,7 @@ CREATE VIRTUAL TABLE words USING fts5(
 CREATE TABLE dropped(number INTEGER, entries INTEGER);
 """
 _TEXT_FIELDS = "title body topic author"
+_PROMINENT_FIELDS = "title topic"
 _MENTION_FIELDS = "title body recorded"
 # The header of a SQLite file; two bytes later come the versions of its format for
 # writing and reading.
@@ -202,6 +203,21 @@ class EntryFile:
             *(ENTRIES, words),
         )
 
+    def numbers(self, words: str) -> list[int]:
+        """Returns the numbers of the entries that have the words. Some may be of
+        threads that were replaced since."""
+        rows = self._ask("SELECT rowid FROM words WHERE words MATCH ?", words)
+        return [number for (number,) in rows]
+
+    def numbered(self, numbers: Sequence[int]) -> list[IndexedEntry]:
+        """Returns the entries with these numbers."""
+        question = "SELECT number, id, start FROM entries WHERE number = ?"
+        return [
+            IndexedEntry(*fields)
+            for number in numbers
+            for fields in self._ask(question, number)
+        ]
+
     def in_thread(self, words: str, thread: int) -> list[IndexedEntry]:
         """Returns the entries of a thread that have the words."""
         first = thread * ENTRIES
@@ -294,7 +310,7 @@ def words_expression(terms: Iterable[Term], mentioned: Iterable[Term] = ()) -> s
     they name, ``mentioned`` in the fields that mention files, commits and pull
     requests."""
     parts = [_part(term.field or _TEXT_FIELDS, term) for term in terms]
-    parts += [_part(_MENTION_FIELDS, term) for term in mentioned]
+    parts += [_mention(term) for term in mentioned]
     return " AND ".join(parts)
 
 
@@ -303,6 +319,20 @@ def title_expression(terms: Iterable[Term], *, all_terms: bool) -> str:
     title."""
     parts = [_part("title", term) for term in terms]
     return (" AND " if all_terms else " OR ").join(parts)
+
+
+def prominent_expression(term: Term, mentioned: Iterable[Term]) -> str:
+    """Returns what finds the entries with a term in their title or among the names of
+    their thread, and with all that is ``mentioned``; nothing if the term is for another
+    field."""
+    if term.field not in {"", *_PROMINENT_FIELDS.split()}:
+        return ""
+    own = _part(term.field or _PROMINENT_FIELDS, term)
+    return " AND ".join((own, *(_mention(other) for other in mentioned)))
+
+
+def _mention(term: Term) -> str:
+    return _part(term.field or _MENTION_FIELDS, term)
 
 
 def _part(fields: str, term: Term) -> str:

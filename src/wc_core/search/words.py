@@ -38,7 +38,7 @@ _PART = re.compile(
     rf"(?i)(?:(?P<field>{'|'.join(FIELDS)}):)?"
     r'(?:"(?P<exact>[^"]*)"?|(?P<bare>[^\s"]+))\*?'
 )
-_MOST_TERMS = 32
+_MOST_TERMS = 100
 
 
 class Term(NamedTuple):
@@ -98,7 +98,7 @@ def parse_query(query: str) -> tuple[Term, ...]:
     and adjacent (``"log out"*``: the last one may continue). A word with separators in
     it, such as ``src/auth.py``, is matched as adjacent words. ``title:``, ``body:``,
     ``topic:`` and ``author:`` restrict a term to a field. Raises InvalidInputError for
-    more than 32 terms.
+    more than 100 terms.
     """
     terms = []
     for part in _PART.finditer(query):
@@ -114,6 +114,12 @@ def parse_query(query: str) -> tuple[Term, ...]:
             f"The query has {len(terms)} terms.", f"Give {_MOST_TERMS} at most."
         )
     return tuple(dict.fromkeys(terms))
+
+
+def parse_phrase(text: str) -> tuple[Term, ...]:
+    """Returns the term for words that are adjacent as they are; none for no word."""
+    words = tuple(plain_words(text).split())
+    return (Term(words, prefix=False),) if words else ()
 
 
 def contains_term(term: Term, fields: Mapping[str, str]) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import Thread
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
-    from wc_core.views.search import Engine
+    from wc_core.views.search.answers import Engine
 
 # Nearly the last letter there is; it prints.
 _BEHIND = "\uffee"

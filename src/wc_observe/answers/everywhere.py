@@ -17,7 +17,7 @@ from wc_core.text import one_line
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.rows import Filter
-from wc_core.views.search import Question, search
+from wc_core.views.search.answers import Question, search
 from wc_observe.answers.quoting import NOTICE, block, clean_json, title, word
 from wc_observe.answers.schema import BOOLEAN, INTEGER, LIST, TEXT, answer_schema
 from wc_observe.graphdb import relating, searching
@@ -26,7 +26,7 @@ from wc_observe.open_store import caller_identity, open_store
 from wc_observe.reach import reachable_stores
 
 if TYPE_CHECKING:
-    from wc_core.views.search import Hit
+    from wc_core.views.search.answers import Hit
     from wc_observe.calls import Call
     from wc_observe.graphdb.reader import GraphReader
     from wc_observe.open_store import OpenStore

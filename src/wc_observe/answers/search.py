@@ -8,6 +8,7 @@ from wc_core.summaries.choosing import entry_summary
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.times import utc
+from wc_core.views.search.answers import count_text
 from wc_observe.answers.entries import reference_facts
 from wc_observe.answers.quoting import (
     NOTICE,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry
     from wc_core.views.entries import Numbered
     from wc_core.views.news.digest import Digest, News
-    from wc_core.views.search import Hits, Matches, Question
+    from wc_core.views.search.answers import Hits, Matches, Question
     from wc_core.views.updates import Updates
     from wc_observe.open_store import OpenStore
 
@@ -66,6 +67,8 @@ HITS_SCHEMA = answer_schema(
         "topic_count": INTEGER,
         "topics": LIST,
         "hits": LIST,
+        "partial": INTEGER,
+        "candidates": INTEGER,
         "cursor": TEXT,
         "truncated": BOOLEAN,
         "unreadable": LIST,
@@ -179,10 +182,12 @@ def hits_markdown(store: OpenStore, question: Question, result: Hits) -> str:
         )
         ellipsis = ", …" if len(result.topics) > _TOPICS else ""
         parts.append(f"in {len(result.topics)} threads: {most}{ellipsis}\n")
+    if result.partial:
+        parts.append(f"{count_text(result)}\n")
     for hit in result.hits:
         parts += [
             _entry_line(hit.name, hit.numbered),
-            "\n",
+            " | some of the words\n" if hit.is_partial else "\n",
             block(one_line(hit.snippet)),
         ]
     if result.cursor:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wc_core.search.words import Term
-    from wc_core.views.search import SearchQuery
+    from wc_core.views.search.answers import SearchQuery
     from wc_observe.graphdb.reader import GraphReader
 
 _AROUND = 60

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from wc_core.values import NamedTuple
-from wc_core.views.search import Scan
+from wc_core.views.search.scan import Scan
 from wc_observe.live.overview import LiveOverview
 from wc_observe.live.reader import LiveReader
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from wc_core.identity.viewer import Viewer
     from wc_core.index.entries import EntryFiles
-    from wc_core.views.search import Engine
+    from wc_core.views.search.answers import Engine
     from wc_observe.live.filestamps import Stamp
 
 # A client with more roots than this reads a store again when it comes back to it.
@@ -86,15 +86,15 @@ class Live:
         """Returns what searches: in the index, and in the logs that it lacks."""
         try:
             # 9 ms (sqlite3), which only a search needs.
-            from wc_core.views import indexedsearch
+            from wc_core.views.search import indexed
         except ImportError:  # a few builds of Python have no SQLite
             return Scan(self.reader)
         with self._lock:
             if self._entry_files is None:
-                files = indexedsearch.EntryFiles(self.reader.layout)
+                files = indexed.EntryFiles(self.reader.layout)
                 self._entry_files = files
             files = self._entry_files
-        return indexedsearch.IndexedSearch(self.reader, files, self.reader.keys)
+        return indexed.IndexedSearch(self.reader, files, self.reader.keys)
 
 
 class Stores:

@@ -15,7 +15,7 @@ from wc_core.times import milliseconds
 from wc_core.views import updates
 from wc_core.views.news import digest as digests
 from wc_core.views.rows import Filter
-from wc_core.views.search import Question, search, threads_about
+from wc_core.views.search.answers import Question, search, threads_about
 from wc_observe.answers import entries, threads
 from wc_observe.answers import search as search_answers
 from wc_observe.answers.entries import EntrySpan
@@ -215,10 +215,15 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     query: Annotated[
         str,
         Field(
-            description="Beginnings of words, all of which must occur; "
+            description="Words, or their beginnings, in your own words; "
             '"a phrase"; title:, body:, topic: or author: before one'
         ),
     ] = "",
+    words: Annotated[
+        Literal["auto", "all", "any", "phrase"],
+        Field(description="auto: with all words; where few have them, also with some"),
+    ] = "auto",
+    sort: Literal["best", "newest"] = "best",
     file: Annotated[str, Field(description="About this file or folder")] = "",
     pr: Annotated[int, Field(ge=0, description="About this pull request")] = 0,
     commit: Annotated[str, Field(description="About this commit")] = "",
@@ -246,7 +251,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     store = _current_store()
     about = Mentions(file, pr, commit, branch, kind, severity)
     criteria = Filter(ball=ball, status=status)
-    question = Question(query, criteria, limit, cursor, about)
+    question = Question(query, criteria, limit, cursor, about, words, sort)
     question.search_query()  # raises before anything is read
     engine = store.live.engine()
     hits = search(engine, store.overview, question)

@@ -11,8 +11,17 @@ from wc_core.search.mentions import Mentions
 from wc_core.text import clean, one_line
 from wc_core.times import utc
 from wc_core.views.rows import Filter
-from wc_core.views.search import Question, search
+from wc_core.views.search.answers import (
+    AUTO,
+    BEST,
+    MODES,
+    SORTS,
+    Question,
+    count_text,
+    search,
+)
 from wc_observe.web.forms import (
+    choice,
     chosen_status,
     field,
     kind_choice,
@@ -31,7 +40,7 @@ from wc_observe.web.page import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.views.search import Hit, Hits, Matches, SearchQuery
+    from wc_core.views.search.answers import Hit, Hits, Matches, SearchQuery
     from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
@@ -41,8 +50,18 @@ _HITS, _AROUND, _WIDTH = 25, 110, 200
 _MARKS = ("\x02", "\x03")
 _MARKED = re.compile("\x02(.*?)\x03")
 # The first ones are enough to search for, without words.
-_FILTERS = ("file", "branch", "commit", "pr", "kind", "severity", "ball", "status")
+_FILTERS = (
+    *("file", "branch", "commit", "pr", "kind", "severity", "ball", "status"),
+    *("words", "sort"),
+)
 _ENOUGH = 6
+_MODE_OPTIONS = (
+    ("", "all, else some"),
+    ("all", "all of them"),
+    ("any", "any of them"),
+    ("phrase", "side by side"),
+)
+_SORT_OPTIONS = (("", "best first"), ("newest", "newest first"))
 
 
 def search_page(
@@ -77,11 +96,22 @@ def _question(text: str, query: Mapping[str, str]) -> Question:
         query.get("severity", ""),
     )
     criteria = Filter(ball=query.get("ball", ""), status=chosen_status(query))
-    return Question(text, criteria, _HITS, query.get("cursor", ""), about)
+    mode, sort = query.get("words", ""), query.get("sort", "")
+    return Question(
+        text,
+        criteria,
+        _HITS,
+        query.get("cursor", ""),
+        about,
+        mode if mode in MODES else AUTO,
+        sort if sort in SORTS else BEST,
+    )
 
 
 def _form(context: PageContext, query: Mapping[str, str]) -> Html:
     fields = (
+        choice("words", "Words", _MODE_OPTIONS, query.get("words", "")),
+        choice("sort", "Order", _SORT_OPTIONS, query.get("sort", "")),
         element("input", type="hidden", name="q", value=query.get("q", "")),
         field("file", "File", query.get("file", ""), "src/auth.py"),
         field("branch", "Branch", query.get("branch", "")),
@@ -114,7 +144,7 @@ def _help() -> Html:
 def _answer(
     hits: Hits, terms: SearchQuery, context: PageContext, query: Mapping[str, str]
 ) -> list[Html]:
-    count = f"{entry_count(hits.total)} found"
+    count = count_text(hits) if hits.partial else f"{entry_count(hits.total)} found"
     if len(hits.topics) > 1:
         count += f" in {len(hits.topics)} threads"
     parts = [element("p", count, class_="found", role="status")]
@@ -145,7 +175,7 @@ def search_notices(searched: Hits | Matches) -> list[Html]:
 
 def _hit(hit: Hit, search_query: SearchQuery, context: PageContext) -> Html:
     entry, idx = hit.numbered.entry, hit.numbered.idx
-    terms = (*search_query.terms, *search_query.about.terms)
+    terms = search_query.marked_terms(is_partial=hit.is_partial)
     source = clean(entry.body or entry.title)
     href = context.links.thread(hit.name, **{"from": str(max(0, idx - 5))})
     link = element(
@@ -161,6 +191,7 @@ def _hit(hit: Hit, search_query: SearchQuery, context: PageContext) -> Html:
         element("span", f"#{idx}", class_="number"),
         holder_name(entry.agent or "unknown"),
         moment(utc(entry.at), context.now_ms),
+        element("span", "some of the words", class_="number") if hit.is_partial else "",
     )
     snippet = _marked(words.mark_terms(source, terms, _AROUND, _MARKS))
     return element(

@@ -10,7 +10,7 @@ from wc_core.search.mentions import Mentions
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 from wc_core.views.rows import Filter
-from wc_core.views.search import Matches, threads_about
+from wc_core.views.search.answers import Matches, threads_about
 from wc_observe.web.board import rows_with_words
 from wc_observe.web.forms import chosen_status, field, status_choice
 from wc_observe.web.html import NOTHING, Html, element, joined

@@ -29,11 +29,20 @@ from wc_core.index.entries import EntryFile, EntryFiles, UnusableIndexError
 from wc_core.search.mentions import Mentions
 from wc_core.threads.model import Ball
 from wc_core.threads.reader import StoreReader
-from wc_core.views import indexedsearch
-from wc_core.views.indexedsearch import IndexedSearch
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
-from wc_core.views.search import Question, Scan, search, threads_about
+from wc_core.views.search import answers as search_views
+from wc_core.views.search import indexed as indexed_search
+from wc_core.views.search.answers import (
+    ANY,
+    NEWEST,
+    SORTS,
+    Question,
+    search,
+    threads_about,
+)
+from wc_core.views.search.indexed import IndexedSearch
+from wc_core.views.search.scan import Scan
 from wc_core.views.updates import updates
 
 if TYPE_CHECKING:
@@ -41,7 +50,7 @@ if TYPE_CHECKING:
 
     from wc_cli.index.overviewfile import Clock
     from wc_core.threads.reader import Thread
-    from wc_core.views.search import Engine, Hits
+    from wc_core.views.search.answers import Engine, Hits
 
 QUESTIONS = (
     Question("title", Filter(), limit=3),
@@ -49,6 +58,11 @@ QUESTIONS = (
     Question('"title 2" text', Filter(), limit=1),
     Question("", Filter(), about=Mentions(branch="main"), limit=2),
     Question("w", Filter(), about=Mentions(kind="question")),
+    Question("title 1 nowhere", Filter(), limit=2),
+    Question("titles texts 3", Filter(), limit=2, mode=ANY),
+    Question("title 4 absent", Filter(), about=Mentions(branch="main"), mode=ANY),
+    Question("topic:t body:text absent", Filter(), limit=3, mode=ANY, sort=NEWEST),
+    Question("title", Filter(), limit=2, sort=NEWEST),
 )
 
 
@@ -100,7 +114,8 @@ def store(tmp_path: Path) -> Store:
 def test_many_matches_are_found_newest_first(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexedsearch, "_FEW", 5)
+    monkeypatch.setattr(indexed_search, "_FEW", 5)
+    monkeypatch.setattr(search_views, "RANKED", 3)
     for number in range(9):
         titles = ("needle here", "here", "a needle and here", "none")
         log = chain(
@@ -117,8 +132,9 @@ def test_many_matches_are_found_newest_first(
     entriesfile.rebuild(store.reader, soon)
     for query in ("here", "needle here", "here author:codex", "hay"):
         for limit in (1, 4, 7, 100):
-            question = Question(query, Filter(), limit=limit)
-            assert not any(assert_the_same(store.reader, question))
+            for sort in SORTS:
+                question = Question(query, Filter(), limit=limit, sort=sort)
+                assert not any(assert_the_same(store.reader, question))
 
 
 def test_a_log_that_grew_is_indexed_from_where_it_ended(store: Store) -> None:

@@ -25,7 +25,18 @@ from wc_core.threads.model import Ball, Entry
 from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
-from wc_core.views.search import Hits, Question, Scan, may_have, search
+from wc_core.views.search.answers import (
+    ALL,
+    ANY,
+    AUTO,
+    NEWEST,
+    PHRASE,
+    Hits,
+    Question,
+    count_text,
+    search,
+)
+from wc_core.views.search.scan import Scan, may_have
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +95,7 @@ def store(tmp_path: Path) -> Path:
         ('"cookie the"', []),
         ('"the coo"*', [("login", 1), ("menu", 0)]),
         ("title:login", [("login", 0)]),
-        ("topic:login", [("login", 0), ("login", 1)]),
+        ("topic:login", [("login", 1), ("login", 0)]),
         ('author:"Claude Code"', [("login", 1)]),
         ("body:menu", []),
     ],
@@ -92,10 +103,89 @@ def store(tmp_path: Path) -> Path:
 def test_an_entry_that_has_every_word_is_found_the_best_first(
     store: Path, query: str, expected: list[tuple[str, int]]
 ) -> None:
-    hits = ask(store, query)
+    hits = ask(store, query, mode=ALL)
     assert places(hits) == expected
     assert (hits.total, hits.cursor, hits.unreadable) == (len(expected), "", ())
     assert sum(count for _, count in hits.topics) == hits.total
+
+
+def test_entries_with_some_of_the_words_follow_those_with_all(store: Path) -> None:
+    hits = ask(store, "what of the cookies and a second name?")
+    assert places(hits) == [("login", 1), ("login", 0), ("menu", 0)]
+    assert (hits.partial, hits.candidates) == (3, 3)  # none has "what"
+    hits = ask(store, "cookie straße")
+    assert places(hits) == [("menu", 0), ("login", 1)]
+    assert [hit.is_partial for hit in hits.hits] == [False, True]
+    assert count_text(hits) == "1 with every word, 1 with some"
+    fields = hits.to_json("here", "")
+    assert (fields["total"], fields["partial"], fields["candidates"]) == (2, 1, 2)
+    assert [hit.get("partial") for hit in fields["hits"]] == [None, True]
+
+
+def test_stop_words_count_where_there_are_no_others(store: Path) -> None:
+    assert len(ask(store, "the what", mode=ANY).hits) == 3
+    assert not ask(store, "the absent", mode=ANY).hits
+
+
+@pytest.mark.parametrize(
+    ("mode", "query", "expected"),
+    [
+        (ALL, "cookie second", []),
+        (PHRASE, "the cookie", [("login", 1), ("menu", 0)]),
+        (PHRASE, "cookie the", []),
+        (PHRASE, "the coo", []),
+        (ANY, "second straße", [("menu", 0), ("login", 0)]),
+        (ANY, '"cookie the" second', [("login", 0)]),
+        (ANY, "title:second body:second", [("login", 0)]),
+    ],
+)
+def test_which_entries_answer(
+    store: Path, mode: str, query: str, expected: list[tuple[str, int]]
+) -> None:
+    assert places(ask(store, query, mode=mode)) == expected
+
+
+def test_the_newest_first_wherever_the_words_are(store: Path) -> None:
+    expected = [("login", 1), ("login", 0)]
+    assert places(ask(store, "login", sort=NEWEST)) == expected
+    any_word = ask(store, "login second cookie", mode=ANY, sort=NEWEST)
+    assert places(any_word) == [("login", 1), ("menu", 0), ("login", 0)]
+    with pytest.raises(InvalidInputError, match="no order 'oldest'"):
+        ask(store, "login", sort="oldest")
+
+
+@pytest.mark.parametrize("mode", [AUTO, ANY])
+def test_what_is_written_during_a_walk_is_not_in_it(tmp_path: Path, mode: str) -> None:
+    write_thread(tmp_path, "t", chain(*(entry(n, body="a needle") for n in range(9))))
+    first = ask(tmp_path, "needle hay", limit=4, mode=mode)
+    assert [idx for _, idx in places(first)] == [8, 7, 6, 5]
+    # Better ones, in a store where these words are more common.
+    better = [entry(n, title="needle hay", body="needle hay") for n in range(20, 40)]
+    write_thread(tmp_path, "u", chain(*better))
+    seen, cursor = places(first), first.cursor
+    while cursor:
+        hits = ask(tmp_path, "needle hay", limit=4, mode=mode, cursor=cursor)
+        seen += places(hits)
+        cursor = hits.cursor
+    assert seen == [("t", idx) for idx in range(8, -1, -1)]
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "ranked~a~b",
+        "ranked~~9~0~1~x~t",  # weights of one term
+        "ranked~~1-x~0~1~x~t",
+        "ranked~~~2~1~x~t",
+        "ranked~~~0~-1~x~t",
+        f"ranked~~~0~{'9' * 5000}~x~t",
+    ],
+)
+def test_a_foreign_cursor_of_a_ranked_answer_is_refused(
+    store: Path, cursor: str
+) -> None:
+    with pytest.raises(InvalidInputError, match="not a cursor of a search"):
+        ask(store, "cookie second", cursor=cursor)
 
 
 def test_only_threads_that_the_filter_lets_through_are_searched(store: Path) -> None:
@@ -350,5 +440,6 @@ def test_no_log_is_left_out_that_has_the_words(
         for one in log
         if wanted.rank(one) is not None
     }
-    found = {(hit.topic, hit.numbered.entry.id) for hit in ask(root, query).hits}
+    hits = ask(root, query, mode=ALL).hits
+    found = {(hit.topic, hit.numbered.entry.id) for hit in hits}
     assert found == expected

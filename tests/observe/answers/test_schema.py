@@ -102,7 +102,7 @@ LIMITED: list[tuple[str, Fields]] = [
     ("get_entry", {"topic": "plan", "index": 1}),
     ("list_updates", {"since": "52w", "limit": 1}),
     ("list_updates", {"since": "52w", "limit": 1, "digest": True}),
-    ("search_threads", {"query": "word", "limit": 1}),
+    ("search_threads", {"query": "word absent", "limit": 1}),
     ("get_ball_history", {"topic": "plan"}),
     ("get_stats", {}),
     ("list_worktrees", {}),

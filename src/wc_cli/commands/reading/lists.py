@@ -18,8 +18,8 @@ from wc_cli.terminal import render
 from wc_core.search.mentions import Mentions
 from wc_core.threads import vocabulary
 from wc_core.views import index
-from wc_core.views import search as search_views
 from wc_core.views.rows import Filter
+from wc_core.views.search import answers as search_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

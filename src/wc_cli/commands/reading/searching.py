@@ -16,23 +16,33 @@ from wc_cli.options import (
 )
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
+from wc_core.errors import InvalidInputError
 from wc_core.search.mentions import Mentions
 from wc_core.text import one_line
-from wc_core.views import search as search_views
 from wc_core.views import updates as update_views
+from wc_core.views.search import answers as search_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 
+_MODES = (search_views.ALL, search_views.ANY, search_views.PHRASE)
+
 
 class SearchOptions(FilterOptions):
-    """Find the entries that contain every word, the best matches first."""
+    """Find entries by their words, the best matches first. Where few have every word,
+    those with some follow."""
 
     query: tuple[str, ...] = words(
         "QUERY...",
         'Beginnings of words; "a phrase"; title:, body:, topic:, author: before one.',
         default=(),
+    )
+    all: bool = flag("--all", help="Only entries with every word.")
+    any: bool = flag("--any", help="Entries with any of the words.")
+    phrase: bool = flag("--phrase", help="Only entries with the words side by side.")
+    sort: str = text(
+        "--sort", "ORDER", "By this: best or newest.", default=search_views.BEST
     )
     file: str = text("--file", "PATH", "Only entries about this file or folder.")
     pr: int = number("--pr", "Only entries about this pull request.")
@@ -42,6 +52,15 @@ class SearchOptions(FilterOptions):
     severity: str = text(
         "--severity", "LEVEL", "Only those as severe or more so.", complete="severity"
     )
+
+    def mode(self) -> str:
+        """Returns which entries answer the query. Raises InvalidInputError for more
+        than one answer to that."""
+        chosen = [name for name in _MODES if getattr(self, name)]
+        if len(chosen) > 1:
+            flags = " and ".join(f"--{name}" for name in chosen)
+            raise InvalidInputError(f"{flags} exclude each other.", "Give one of them.")
+        return chosen[0] if chosen else search_views.AUTO
 
 
 class UpdatesOptions(SpeakerOptions):
@@ -67,7 +86,13 @@ def search(context: Context, options: SearchOptions) -> None:
     about = about._replace(kind=options.kind, severity=options.severity)
     thread_filter = options.filter()
     question = search_views.Question(
-        query, thread_filter, options.limit, options.cursor, about
+        query,
+        thread_filter,
+        options.limit,
+        options.cursor,
+        about,
+        options.mode(),
+        options.sort,
     )
     overview = context.overview
     hits = search_views.search(context.search_engine(overview), overview, question)
@@ -75,11 +100,12 @@ def search(context: Context, options: SearchOptions) -> None:
         say_json(hits.to_json(context.store, query))
         return
     style = render.output_style(context.env)
-    say("\n".join(render.hit_text(hit, style) for hit in hits.hits))
+    say(render.hits_text(hits, style))
     following = (
         command_line("search", options, cursor=hits.cursor) if hits.cursor else ""
     )
-    remark(f"{hits.total} found" + (f", more: {following}" if following else ""))
+    summary = search_views.count_text(hits)
+    remark(f"{summary}, more: {following}" if following else summary)
     if hits.unreadable:
         remark(f"not searched: {topic_list(hits.unreadable)} (see: wc doctor)")
 

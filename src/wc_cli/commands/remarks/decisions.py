@@ -9,7 +9,7 @@ from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.phrases import quoted
 from wc_core.text import one_line
-from wc_core.views import search as search_views
+from wc_core.views.search import decisions as decision_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def decisions(context: Context, options: DecisionsOptions) -> None:
     overview = context.overview
     reader = overview.reader
     topic = reader.find(options.topic) if options.topic else ""
-    query = search_views.DecisionQuery(topic, options.since, options.limit)
-    page = search_views.decisions(
+    query = decision_views.DecisionQuery(topic, options.since, options.limit)
+    page = decision_views.decisions(
         context.search_engine(overview), overview, query, now_ms()
     )
     if options.json:

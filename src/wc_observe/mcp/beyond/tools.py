@@ -8,7 +8,7 @@ from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
 from wc_core.errors import InvalidInputError
-from wc_core.views.search import Question  # noqa: TC001
+from wc_core.views.search.answers import Question  # noqa: TC001
 from wc_observe.answers import everywhere, inbox
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result

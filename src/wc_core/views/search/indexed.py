@@ -19,16 +19,18 @@ from wc_core.search.mentions import Mentions, at_least
 from wc_core.threads import codec
 from wc_core.threads.model import Entry
 from wc_core.views.entries import Numbered, numbered
-from wc_core.views.search import (
+from wc_core.views.search.answers import (
     ALL_IN_TITLE,
     ELSEWHERE,
     SOME_IN_TITLE,
     EntriesAfter,
     Match,
     Matches,
-    Scan,
     SearchQuery,
 )
+from wc_core.views.search.candidates import IndexedCandidates
+from wc_core.views.search.loose import Loose, LooseQuery, best_matches
+from wc_core.views.search.scan import Scan
 
 # With `EntryFiles`: what is imported together, and late, by those who search.
 __all__ = ["EntryFiles", "IndexedSearch"]
@@ -137,17 +139,8 @@ class IndexedSearch:
         """Returns the matches in the threads that the index has, and the others. All
         questions are answered from one version of the file."""
         for _ in range(_ATTEMPTS):
-            version, indexed = file.version(), file.threads()
-            names, last_ids, unindexed = {}, {}, []
-            for topic in topics:
-                thread, key = indexed.get(topic), current.get(topic, NONE)
-                is_true = thread is not None and thread.key == log_part(key)
-                if thread is not None and is_true and topic not in self._changed:
-                    names[thread.number] = topic
-                    last_ids[thread.number] = thread.last_id
-                else:
-                    unindexed.append(topic)
-            changed = len(self._changed)
+            version, changed = file.version(), len(self._changed)
+            last_ids, names, unindexed = self._threads(file, topics, current)
             finder = _Finder(file, names, last_ids, query)
             matches = finder.matches(self._fits)
             if file.version() == version and len(self._changed) == changed:
@@ -157,6 +150,44 @@ class IndexedSearch:
                 }
                 return matches, unindexed
         raise UnusableIndexError("it is being written")
+
+    def _threads(
+        self, file: EntryFile, topics: Sequence[str], current: Mapping[str, str]
+    ) -> tuple[dict[int, str], dict[int, str], list[str]]:
+        """Returns the last id and the topic of each thread that the index has as it is
+        now, by its number; and the others."""
+        indexed = file.threads()
+        last_ids, names, unindexed = {}, {}, []
+        for topic in topics:
+            thread, key = indexed.get(topic), current.get(topic, NONE)
+            is_true = thread is not None and thread.key == log_part(key)
+            if thread is not None and is_true and topic not in self._changed:
+                names[thread.number] = topic
+                last_ids[thread.number] = thread.last_id
+            else:
+                unindexed.append(topic)
+        return last_ids, names, unindexed
+
+    def loose_matches(self, topics: Sequence[str], query: LooseQuery) -> Loose:
+        """Like `Engine.loose_matches`."""
+        current = self._keys(topics)
+        try:
+            file = self._files.current()
+            for _ in range(_ATTEMPTS):
+                version, changed = file.version(), len(self._changed)
+                _, names, unindexed = self._threads(file, topics, current)
+                indexed = IndexedCandidates(file, names, query, self._fits)
+                scanned = self._scan.sightings(unindexed, query)
+                candidates = best_matches(query, len(topics), scanned, indexed)
+                if file.version() == version and len(self._changed) == changed:
+                    self._file = file
+                    self._indexed |= indexed.chosen
+                    self._note_unindexed(sum(bool(current.get(t)) for t in unindexed))
+                    return candidates
+        except UnusableIndexError:
+            pass
+        self._note_unindexed(len(topics))
+        return self._scan.loose_matches(topics, query)
 
     def _fits(self, topic: str, entry: IndexedEntry, about: Mentions) -> bool:
         """Whether an entry that has the words really mentions the thing."""
@@ -169,12 +200,12 @@ class IndexedSearch:
                 return False
         return about.fit(found)
 
-    def entry(self, match: Match) -> Numbered:
+    def entry(self, topic: str, entry_id: str) -> Numbered:
         """Like `Engine.entry`."""
-        indexed = self._indexed.get((match.topic, match.id))
+        indexed = self._indexed.get((topic, entry_id))
         if indexed is None:
-            return self._scan.entry(match)
-        return self._read(match.topic, indexed)
+            return self._scan.entry(topic, entry_id)
+        return self._read(topic, indexed)
 
     def _read(self, topic: str, indexed: IndexedEntry) -> Numbered:
         """The entry. Raises NotFoundError if it is gone."""
@@ -307,8 +338,7 @@ class _Finder:
             )
             for entry in entries
         }
-        behind = query.behind
-        remaining = [match for match in by_match if behind is None or match < behind]
+        remaining = [match for match in by_match if query.follows(match)]
         remaining.sort(reverse=True)
         best = remaining[: query.limit or None]
         self.chosen = [by_match[match] for match in best]
@@ -320,7 +350,7 @@ class _Finder:
     def _ranks(self) -> dict[int, int]:
         """The rank of each entry with a term in its title."""
         ranks: dict[int, int] = {}
-        if self._query.terms:
+        if self._query.terms and self._query.by_title:
             for rank in (SOME_IN_TITLE, ALL_IN_TITLE):
                 entries = self._file.entries(self._expression(rank, exactly=False))
                 ranks |= dict.fromkeys((entry.number for entry in entries), rank)
@@ -335,6 +365,8 @@ class _Finder:
             SOME_IN_TITLE: entryfile.title_expression(terms, all_terms=False),
         }
         expression = self._words
+        if not self._query.by_title:
+            return expression
         if rank == ALL_IN_TITLE and self._is_for_titles:
             return in_title[rank]  # what has them there has all that is asked for
         if rank in in_title:
@@ -349,7 +381,8 @@ class _Finder:
         query = self._query
         numbers = sorted(counts, key=self._last_ids.__getitem__, reverse=True)
         best: list[tuple[Match, IndexedEntry]] = []
-        for rank in (ALL_IN_TITLE, SOME_IN_TITLE, ELSEWHERE):
+        by_title = (ALL_IN_TITLE, SOME_IN_TITLE, ELSEWHERE)
+        for rank in by_title if query.by_title else (ELSEWHERE,):
             if len(best) > query.limit:
                 break
             if query.behind is None or rank <= query.behind.rank:
@@ -363,14 +396,14 @@ class _Finder:
         self, rank: int, numbers: Sequence[int], count: int
     ) -> list[tuple[Match, IndexedEntry]]:
         """The first matches of a rank; only threads with these numbers have any."""
-        expression, behind = self._expression(rank), self._query.behind
+        expression = self._expression(rank)
         best: list[tuple[Match, IndexedEntry]] = []
         for number in self._candidates(expression, numbers):
             if len(best) >= count and best[-1][0].id > self._last_ids[number]:
                 break
             for entry in self._file.in_thread(expression, number):
                 match = Match(rank, entry.id, self._topic(entry))
-                if behind is None or match < behind:
+                if self._query.follows(match):
                     best.append((match, entry))
             best.sort(reverse=True)
             del best[count:]

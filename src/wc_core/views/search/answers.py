@@ -1,0 +1,417 @@
+"""The question of a search and its answer: the entries with the words, best first.
+
+`wc_core.search.words` defines what a term is. Up to `RANKED` entries with every term
+are put in order by their texts; where they are few, entries with some of the terms
+follow (`ranked`). Of more, those with all terms in their title come first, then those
+with some of them, then the rest; newest first within each rank. An *engine* knows which
+entries match; the engine `scan` reads the logs.
+"""
+
+from __future__ import annotations
+
+from wc_core.errors import InvalidInputError, WcError
+from wc_core.search import words
+from wc_core.search.mentions import Mentions, recorded
+from wc_core.search.ranking import loose_terms
+from wc_core.times import utc
+from wc_core.values import NamedTuple
+from wc_core.views.overview import cursor_of, cursor_parts
+from wc_core.views.search.loose import topic_counts
+from wc_core.views.search.ranked import (
+    RANKED,
+    Position,
+    is_ranked_cursor,
+    position_of,
+    ranked_answer,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, Protocol
+
+    from wc_core.index.entries import IndexedEntry
+    from wc_core.search.words import Term
+    from wc_core.threads.model import Entry
+    from wc_core.threads.reader import StoreReader
+    from wc_core.views.entries import Numbered
+    from wc_core.views.overview import Overview
+    from wc_core.views.rows import Filter
+    from wc_core.views.search.loose import Loose, LooseQuery
+    from wc_core.views.search.ranked import Ranked
+
+    class Engine(Protocol):
+        """Knows which entries match, and what they contain."""
+
+        def matches(self, topics: list[str], query: SearchQuery) -> Matches:
+            """Returns the entries of these threads that match the query."""
+
+        def threads(self, topics: list[str], about: Mentions) -> Matches:
+            """Returns matches in each thread with an entry that mentions it."""
+
+        def loose_matches(self, topics: list[str], query: LooseQuery) -> Loose:
+            """Returns the best entries of these threads with any of the terms."""
+
+        def entry(self, topic: str, entry_id: str) -> Numbered:
+            """Returns an entry that was found. Raises WcError if it has been
+            removed."""
+
+        def written_after(
+            self, topics: Sequence[str], floor: str, branch: str, limit: int
+        ) -> EntriesAfter:
+            """Returns the first entries of these threads that were written after
+            ``floor``, an id; of a ``branch`` unless that is empty."""
+
+        def read(self, topic: str, indexed: IndexedEntry) -> Numbered:
+            """Returns an entry of `written_after`. Raises WcError if it is gone."""
+
+
+_AROUND = 60
+# Which entries answer a question: those with every word, and with some where they are
+# few; with every word; with any; with the words side by side.
+MODES = AUTO, ALL, ANY, PHRASE = "auto", "all", "any", "phrase"
+SORTS = BEST, NEWEST = "best", "newest"
+# The rank of an entry with all terms in its title, with some, with none.
+_RANKS = ALL_IN_TITLE, SOME_IN_TITLE, ELSEWHERE = 2, 1, 0
+_MANY = 20
+
+
+class Match(NamedTuple):
+    """An entry that matches. Two threads can have an entry with the same id: pages
+    imported from copies."""
+
+    rank: int
+    id: str
+    topic: str
+
+
+class Matches(NamedTuple):
+    """The entries that match.
+
+    ``best`` are the first of them in order and ``remaining`` counts all that follow the
+    cursor. ``topics`` counts every match by thread. ``unreadable`` are threads that
+    could not be searched.
+    """
+
+    best: list[Match]
+    remaining: int
+    topics: dict[str, int]
+    unreadable: tuple[str, ...] = ()
+
+
+class EntriesAfter(NamedTuple):
+    """Entries of the index, each after its topic, oldest first; the ``total``, of which
+    these are the first; and the ``unindexed`` threads, whose logs have to be read."""
+
+    entries: Sequence[tuple[str, IndexedEntry]]
+    total: int
+    unindexed: Sequence[str]
+
+
+class SearchQuery(NamedTuple):
+    """What an entry must have: each of the terms and each of the mentions.
+
+    At most ``limit`` matches (0: all) are wanted that come after ``behind`` and are not
+    newer than the entry ``newest``. Unless ``by_title``, the newest come first,
+    wherever the terms are.
+    """
+
+    terms: tuple[Term, ...]
+    about: Mentions
+    limit: int = 0
+    behind: Match | None = None
+    newest: str = ""
+    by_title: bool = True
+
+    def marked_terms(self, *, is_partial: bool) -> tuple[Term, ...]:
+        """Returns what to mark in a hit."""
+        terms = loose_terms(self.terms) if is_partial else self.terms
+        return (*terms, *self.about.terms)
+
+    def follows(self, match: Match) -> bool:
+        """Returns whether a match comes after ``behind`` and is old enough."""
+        return (self.behind is None or match < self.behind) and (
+            not self.newest or match.id <= self.newest
+        )
+
+    def rank(self, entry: Entry) -> int | None:
+        """Returns how well an entry matches; ``None`` if it does not."""
+        title, body = words.plain_words(entry.title), words.plain_words(entry.body)
+        if self.about != Mentions():
+            mentioned = {"title": title, "body": body}
+            mentioned["recorded"] = words.plain_words(recorded(entry))
+            if not all(
+                words.contains_term(term, mentioned) for term in self.about.terms
+            ):
+                return None
+            if not self.about.fit(entry):
+                return None
+        fields = {
+            "title": title,
+            "body": body,
+            "topic": words.plain_words(entry.topic),
+            "author": words.plain_words(entry.agent),
+        }
+        if not all(words.contains_term(term, fields) for term in self.terms):
+            return None
+        return self.rank_of([term.needle in title for term in self.terms])
+
+    def rank_of(self, in_title: list[bool]) -> int:
+        """Returns the rank of a match, given which of its terms are in the title."""
+        if not self.by_title or not any(in_title):
+            return ELSEWHERE
+        return ALL_IN_TITLE if all(in_title) else SOME_IN_TITLE
+
+
+class Hit(NamedTuple):
+    """An entry that matches, and the words around the first match. ``is_partial``: it
+    has only some of the words."""
+
+    topic: str
+    numbered: Numbered
+    snippet: str
+    name: str
+    is_partial: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the hit in the search shape."""
+        entry = self.numbered.entry
+        return {
+            "topic": self.name,
+            "idx": self.numbered.idx,
+            "id": entry.id,
+            "at": utc(entry.at),
+            "author": entry.agent,
+            "title": entry.title,
+            "snippet": self.snippet,
+            **({mark: True} if (mark := self.numbered.mark) else {}),
+            **({"partial": True} if self.is_partial else {}),
+        }
+
+
+class Hits(NamedTuple):
+    """A page of hits, best first. ``cursor`` gets the next one.
+
+    ``total`` counts the hits of all pages, ``topics`` those of each thread, most first.
+    ``partial`` counts those of them with only some of the words, and ``candidates``
+    all entries with some: if there are more, those in the answer are the best.
+    ``unreadable`` are threads that could not be searched.
+    """
+
+    hits: tuple[Hit, ...]
+    total: int
+    cursor: str = ""
+    unreadable: tuple[str, ...] = ()
+    topics: tuple[tuple[str, int], ...] = ()
+    partial: int = 0
+    candidates: int = 0
+
+    def to_json(self, store: str, query: str) -> dict[str, Any]:
+        """Returns the search shape; of more than 20 threads the first ones."""
+        fields: dict[str, Any] = {
+            "store": store,
+            "query": query,
+            "total": self.total,
+            "topic_count": len(self.topics),
+            "topics": [
+                {"topic": topic, "hits": count} for topic, count in self.topics[:_MANY]
+            ],
+            "hits": [hit.to_json() for hit in self.hits],
+        }
+        if self.partial:
+            fields |= {"partial": self.partial, "candidates": self.candidates}
+        if self.cursor:
+            fields |= {"cursor": self.cursor, "truncated": True}
+        if self.unreadable:
+            fields["unreadable"] = list(self.unreadable)
+        return fields
+
+
+class Question(NamedTuple):
+    """What to search for, in which threads, and how many hits to show (0: all).
+
+    ``mode`` is one of `MODES`, and ``sort`` one of `SORTS`.
+    """
+
+    query: str
+    criteria: Filter
+    limit: int = 0
+    cursor: str = ""
+    about: Mentions = Mentions()
+    mode: str = AUTO
+    sort: str = BEST
+
+    def search_query(self) -> SearchQuery:
+        """Returns what entries must have. Raises InvalidInputError if nothing is
+        asked for, and for an unknown order."""
+        if self.sort not in SORTS:
+            raise InvalidInputError(
+                f"There is no order {self.sort!r}.", f"Use {' or '.join(SORTS)}."
+            )
+        if self.mode == PHRASE:
+            terms = words.parse_phrase(self.query)
+        else:
+            terms = words.parse_query(self.query)
+        query = SearchQuery(terms, self.about.checked(), self.limit)
+        if not terms and (query.about == Mentions() or self.query.strip()):
+            raise InvalidInputError(
+                "There is nothing to search for.",
+                "Give one word or more, made of letters or digits; or a file, a pull "
+                "request, a commit, a branch or a kind.",
+            )
+        return query._replace(by_title=self.sort == BEST)
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether entries with some of the words may answer it."""
+        return self.mode == ANY or (self.mode == AUTO and self.sort == BEST)
+
+
+def search(engine: Engine, overview: Overview, question: Question) -> Hits:
+    """Returns the entries that match the question.
+
+    Following the cursors gives each hit that existed at the start once, because entries
+    do not change. Raises InvalidInputError for an empty question and for a foreign
+    cursor.
+    """
+    query = question.search_query()
+    position = _start(question, query)
+    names = overview.names(question.criteria)
+    if isinstance(position, Match):
+        matches = engine.matches([*names], query._replace(behind=position))
+        return _in_engine_order(engine, matches, query, names)
+    whole = None
+    if question.mode != ANY:
+        limit = query.limit and max(query.limit, RANKED + 1)
+        limited_query = query._replace(limit=limit, newest=position.newest)
+        whole = engine.matches([*names], limited_query)
+        if position.place is None and not _can_be_ranked(query, whole):
+            return _in_engine_order(engine, whole, query, names)
+    answer = ranked_answer(
+        engine, [*names], query, (whole, position), loosely=question.is_loose
+    )
+    return _ranked_page(answer, query, names)
+
+
+def _start(question: Question, query: SearchQuery) -> Match | Position:
+    """Returns where the page begins: after a match in the order of the engine, or in a
+    ranked answer. Raises InvalidInputError for a foreign cursor."""
+    cursor = question.cursor
+    if not cursor:
+        return Position()
+    if is_ranked_cursor(cursor):
+        position = position_of(cursor, len(loose_terms(query.terms)))
+        if position is not None:
+            return position
+    else:
+        rank, entry_id, topic = cursor_parts(cursor, 3, "a search")
+        if rank in map(str, _RANKS):
+            return Match(int(rank), entry_id, topic)
+    raise InvalidInputError(
+        f"{cursor!r} is not a cursor of a search.",
+        "Use the cursor of the page before, or none to start.",
+    )
+
+
+def _can_be_ranked(query: SearchQuery, whole: Matches) -> bool:
+    return bool(query.by_title and query.terms and whole.remaining <= RANKED)
+
+
+def _in_engine_order(
+    engine: Engine, matches: Matches, query: SearchQuery, names: dict[str, str]
+) -> Hits:
+    """Returns a page of hits in the order in which the engine returns them."""
+    visible = matches.best[: query.limit or None]
+    cursor = ""
+    if len(visible) < matches.remaining:
+        last_match = visible[-1]
+        cursor = cursor_of(str(last_match.rank), last_match.id, last_match.topic)
+    hits, vanished = [], []
+    terms = query.marked_terms(is_partial=False)
+    for match in visible:
+        try:
+            numbered = engine.entry(match.topic, match.id)
+        except WcError:
+            # Replaced since it was found, so no longer a hit.
+            vanished.append(match.topic)
+        else:
+            hits.append(_hit(numbered, match.topic, terms, names))
+    vanished_counts = topic_counts(vanished)
+    topics = {
+        topic: count - vanished_counts.get(topic, 0)
+        for topic, count in matches.topics.items()
+        if count > vanished_counts.get(topic, 0)
+    }
+    return Hits(
+        tuple(hits),
+        sum(topics.values()),
+        cursor,
+        matches.unreadable,
+        _most_first(topics, names),
+    )
+
+
+def _ranked_page(answer: Ranked, query: SearchQuery, names: dict[str, str]) -> Hits:
+    """Returns a page of a ranked answer."""
+    start = answer.position.place
+    remaining = [item for item in answer.entries if start is None or item[0] < start]
+    visible = remaining[: query.limit or None]
+    cursor = ""
+    if len(visible) < len(remaining):
+        cursor = answer.position.cursor(visible[-1][0])
+    hits = []
+    for place, numbered in visible:
+        terms = query.marked_terms(is_partial=not place.is_whole)
+        hit = _hit(numbered, place.topic, terms, names)
+        hits.append(hit._replace(is_partial=not place.is_whole))
+    return Hits(
+        tuple(hits),
+        len(answer.entries),
+        cursor,
+        answer.unreadable,
+        _most_first(answer.topics, names),
+        sum(not place.is_whole for place, _ in answer.entries),
+        answer.candidates,
+    )
+
+
+def _hit(
+    numbered: Numbered, topic: str, terms: Iterable[Term], names: dict[str, str]
+) -> Hit:
+    text = numbered.entry.body or numbered.entry.title
+    return Hit(topic, numbered, words.mark_terms(text, terms, _AROUND), names[topic])
+
+
+def _most_first(
+    topics: Mapping[str, int], names: dict[str, str]
+) -> tuple[tuple[str, int], ...]:
+    """Returns how many hits each thread has, by its name, most first."""
+    counts = sorted(topics.items(), key=_most_hits)
+    return tuple((names[topic], count) for topic, count in counts)
+
+
+def count_text(hits: Hits) -> str:
+    """Returns how many entries were found, and how many of them have only some of the
+    words."""
+    if not hits.partial:
+        return f"{hits.total} found"
+    if hits.partial == hits.total:
+        best = (
+            f"the best of {hits.candidates}, " if hits.candidates > hits.total else ""
+        )
+        return f"{hits.total} found, {best}with some of the words"
+    whole = hits.total - hits.partial
+    return f"{whole} with every word, {hits.partial} with some"
+
+
+def threads_about(
+    engine: Engine, reader: StoreReader, about: Mentions
+) -> tuple[frozenset[str], Matches]:
+    """Returns the threads with an entry that mentions ``about``, and what was searched
+    for them. Raises InvalidInputError for what cannot be mentioned."""
+    matches = engine.threads(reader.topics(), about.checked())
+    return frozenset(matches.topics), matches
+
+
+def _most_hits(topic_count: tuple[str, int]) -> tuple[int, str]:
+    return -topic_count[1], topic_count[0]

@@ -1,0 +1,125 @@
+"""Entries with any of the words, best first: what is the same with and without the
+index.
+
+`wc_core.search.ranking` defines the order.
+"""
+
+from __future__ import annotations
+
+from wc_core.search.mentions import Mentions
+from wc_core.search.ranking import (
+    Candidate,
+    chosen_terms,
+    rough_score,
+    term_weights,
+)
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Protocol
+
+    from wc_core.search.words import Term
+
+    class IndexedPart(Protocol):
+        """What the index has of the entries in question."""
+
+        def counts(self) -> Sequence[int]:
+            """Returns how many entries have each term."""
+
+        def scores(self, weights: Sequence[int]) -> dict[int, int]:
+            """Returns the rough score of each entry, by its number."""
+
+        def topics(self, numbers: Iterable[int]) -> Iterable[str]:
+            """Returns the thread of each of the entries."""
+
+        def best(self, scores: dict[int, int], query: LooseQuery) -> list[Candidate]:
+            """Returns the best of the entries with these scores."""
+
+
+class LooseQuery(NamedTuple):
+    """What entries must have: any of the ``terms``, and each of the mentions.
+
+    The best ``limit`` of them are wanted (0: all). The next page of an answer gives the
+    ``weights`` of its first page and ignores entries that are newer than ``newest``.
+    """
+
+    terms: tuple[Term, ...]
+    about: Mentions = Mentions()
+    limit: int = 0
+    newest: str = ""
+    weights: tuple[int, ...] = ()
+
+    def has(self, entry_id: str) -> bool:
+        """Returns whether an entry is old enough to be in the answer."""
+        return not self.newest or entry_id <= self.newest
+
+
+class Loose(NamedTuple):
+    """The best candidates in order; of ``total``, counted by thread in ``topics``.
+    With the ``weights`` of the terms, their order can be made again. ``unreadable`` are
+    threads that could not be searched."""
+
+    best: list[Candidate]
+    total: int
+    topics: dict[str, int]
+    weights: tuple[int, ...]
+    unreadable: tuple[str, ...] = ()
+
+
+class Sighting(NamedTuple):
+    """An entry with some of the terms, and the place of each, see `rough_score`."""
+
+    places: tuple[int, ...]
+    id: str
+    topic: str
+
+
+class Sightings(NamedTuple):
+    """What reading logs found, and the threads that could not be read."""
+
+    entries: list[Sighting]
+    unreadable: tuple[str, ...] = ()
+
+
+def best_matches(
+    query: LooseQuery,
+    threads: int,
+    scanned: Sightings,
+    indexed: IndexedPart | None = None,
+) -> Loose:
+    """Returns the best of the entries that were found in so many ``threads``, in logs
+    and in the index."""
+    sightings = scanned.entries
+    counts = [
+        sum(sighting.places[number] > 0 for sighting in sightings)
+        for number in range(len(query.terms))
+    ]
+    if indexed is not None:
+        counts = list(map(int.__add__, counts, indexed.counts()))
+    weights = query.weights or term_weights(counts, threads)
+    choosing = tuple(map(int.__mul__, weights, map(int, chosen_terms(counts))))
+    candidates = [
+        Candidate(score, sighting.id, sighting.topic)
+        for sighting in sightings
+        if (score := rough_score(choosing, sighting.places))
+    ]
+    topics = [candidate.topic for candidate in candidates]
+    if indexed is not None:
+        scores = indexed.scores(choosing)
+        candidates += indexed.best(scores, query)
+        topics += indexed.topics(scores)
+    best = [candidate for candidate in candidates if query.has(candidate.id)]
+    best.sort(reverse=True)
+    del best[query.limit or len(best) :]
+    return Loose(best, len(topics), topic_counts(topics), weights, scanned.unreadable)
+
+
+def topic_counts(topics: Iterable[str]) -> dict[str, int]:
+    """Returns how often each of the topics occurs. `collections.Counter` takes 2 ms to
+    import, which a list does not have."""
+    counts: dict[str, int] = {}
+    for topic in topics:
+        counts[topic] = counts.get(topic, 0) + 1
+    return counts

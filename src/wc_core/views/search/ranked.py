@@ -1,0 +1,171 @@
+"""A ranked answer: entries with every word in the order of their scores, and where
+these are fewer than a handful, entries with some of the words after them.
+
+An answer is a snapshot: its cursors contain what its order depends on, the newest entry
+there was and the weights of the terms. Entries that are written later are not in it.
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+
+from wc_core.errors import WcError
+from wc_core.search.ranking import (
+    Candidate,
+    EntryText,
+    even_weights,
+    loose_terms,
+)
+from wc_core.values import NamedTuple
+from wc_core.views.overview import cursor_of, cursor_parts
+from wc_core.views.search.loose import LooseQuery, topic_counts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from wc_core.views.entries import Numbered
+    from wc_core.views.search.answers import Engine, Match, Matches, SearchQuery
+
+# Entries that are put in order by their texts. Of more with every word, none are.
+RANKED = 100
+# With so many entries that have every word, others are not looked for; and how many
+# others there are beside fewer.
+HANDFUL, SUGGESTED = 5, 10
+_MARK = "ranked"
+_PARTS = 7
+# More than a score has.
+_MOST_DIGITS = 12
+
+
+class RankedPlace(NamedTuple):
+    """Where an entry is in an answer; the greatest is the first. ``is_whole``: it has
+    every word."""
+
+    is_whole: bool
+    score: int
+    id: str
+    topic: str
+
+
+class Position(NamedTuple):
+    """What a cursor says: the last place before the page, the newest entry there was,
+    and the weights of the terms. Without a cursor, all of it is empty."""
+
+    place: RankedPlace | None = None
+    newest: str = ""
+    weights: tuple[int, ...] = ()
+
+    def cursor(self, place: RankedPlace) -> str:
+        """Returns the cursor of the page after ``place``."""
+        numbers = str(int(place.is_whole)), str(place.score)
+        weights = "-".join(map(str, self.weights))
+        return cursor_of(_MARK, self.newest, weights, *numbers, place.id, place.topic)
+
+
+def is_ranked_cursor(cursor: str) -> bool:
+    """Returns whether a cursor continues a ranked answer."""
+    return cursor.startswith(f"{_MARK}~")
+
+
+def position_of(cursor: str, terms: int) -> Position | None:
+    """Returns what the cursor of a ranked answer says, to a query with so many terms;
+    ``None`` for a foreign one."""
+    _, newest, weights, is_whole, score, entry_id, topic = cursor_parts(
+        cursor, _PARTS, "a search"
+    )
+    listed = [weight for weight in weights.split("-") if weight]
+    if is_whole not in {"0", "1"} or len(listed) not in {0, terms}:
+        return None
+    if not all(
+        number.isascii() and number.isdecimal() and len(number) < _MOST_DIGITS
+        for number in (score, *listed)
+    ):
+        return None
+    place = RankedPlace(is_whole == "1", int(score), entry_id, topic)
+    return Position(place, newest, tuple(map(int, listed)))
+
+
+class Ranked(NamedTuple):
+    """An answer: all of its entries in order, each with its place. ``topics`` counts
+    them by thread. ``candidates`` counts the entries with some of the words, of which
+    those in the answer are the best."""
+
+    entries: list[tuple[RankedPlace, Numbered]]
+    topics: dict[str, int]
+    candidates: int
+    position: Position
+    unreadable: tuple[str, ...]
+
+
+def ranked_answer(
+    engine: Engine,
+    topics: list[str],
+    query: SearchQuery,
+    start: tuple[Matches | None, Position],
+    *,
+    loosely: bool,
+) -> Ranked:
+    """Returns the answer for these threads. ``start``: all matches with every word, or
+    ``None`` if entries with any are asked for; and what the cursor says. ``loosely``:
+    entries with some of the words may follow."""
+    whole, position = start
+    entries: list[tuple[RankedPlace, Numbered]] = []
+    unreadable: tuple[str, ...] = ()
+    terms, candidates = loose_terms(query.terms), 0
+    if whole is not None:
+        scored = _scored(engine, whole.best, query, even_weights(query.terms))
+        entries = [(RankedPlace(True, *place), entry) for place, entry in scored]
+        unreadable = whole.unreadable
+        is_other_query = len(terms) > 1 or terms != query.terms
+        loosely = loosely and len(entries) < HANDFUL and is_other_query
+    if loosely:
+        loose_query = LooseQuery(
+            terms,
+            query.about,
+            RANKED if query.by_title else 0,
+            position.newest,
+            position.weights,
+        )
+        loose = engine.loose_matches(topics, loose_query)
+        position = position._replace(weights=loose.weights)
+        whole_matches = {(place.id, place.topic) for place, _ in entries}
+        partial_matches = [
+            candidate
+            for candidate in loose.best
+            if (candidate.id, candidate.topic) not in whole_matches
+        ]
+        scored = _scored(
+            engine, partial_matches, query._replace(terms=terms), loose.weights
+        )
+        partial = [(RankedPlace(False, *place), entry) for place, entry in scored]
+        entries += partial if whole is None else partial[:SUGGESTED]
+        candidates, unreadable = loose.total, loose.unreadable
+    counts = topic_counts(place.topic for place, _ in entries)
+    if not position.newest:
+        newest = max((place.id for place, _ in entries), default="")
+        position = position._replace(newest=newest)
+    return Ranked(entries, counts, candidates, position, unreadable)
+
+
+def _scored(
+    engine: Engine,
+    matches: Iterable[Match | Candidate],
+    query: SearchQuery,
+    weights: Sequence[int],
+) -> list[tuple[Candidate, Numbered]]:
+    """Returns the entries of matches in their order: by their scores, or the newest
+    first."""
+    entries: list[tuple[Candidate, Numbered]] = []
+    for match in matches:
+        try:
+            numbered = engine.entry(match.topic, match.id)
+        except WcError:
+            continue  # replaced since it was found, so no longer a match
+        score = 0
+        if query.by_title:
+            text = EntryText(numbered.entry, match.topic)
+            score = text.exact_score(query.terms, weights)
+        entries.append((Candidate(score, match.id, match.topic), numbered))
+    entries.sort(key=itemgetter(0), reverse=True)
+    return entries

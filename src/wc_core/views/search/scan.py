@@ -1,0 +1,145 @@
+"""Searches by reading the logs of a store one after the other."""
+
+from __future__ import annotations
+
+from wc_core.errors import NotFoundError, WcError
+from wc_core.search import words
+from wc_core.search.ranking import EntryText
+from wc_core.views.entries import numbered
+from wc_core.views.search.answers import EntriesAfter, Match, Matches, SearchQuery
+from wc_core.views.search.loose import (
+    Loose,
+    LooseQuery,
+    Sighting,
+    Sightings,
+    best_matches,
+    topic_counts,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from wc_core.index.entries import IndexedEntry
+    from wc_core.search.mentions import Mentions
+    from wc_core.threads.reader import StoreReader
+    from wc_core.views.entries import Numbered
+
+
+def may_have(topic: str, log: bytes | None, sure: Iterable[str]) -> bool:
+    """Returns whether a thread can contain all of the words (ASCII letters and digits).
+
+    A quick test on the log as one text, before its lines are parsed. A log with escapes
+    that may stand for letters always passes.
+    """
+    if log is None or b"\\u" in log:
+        return True
+    text = words.fold_text(f"{topic} {log.decode(errors='replace')}")
+    return all(word in text for word in sure)
+
+
+class Scan:
+    """Searches by reading the logs of a store one after the other."""
+
+    def __init__(self, reader: StoreReader) -> None:
+        self._reader = reader
+        self._entries: dict[tuple[str, str], Numbered] = {}
+
+    def matches(self, topics: Iterable[str], query: SearchQuery) -> Matches:
+        """Like `Engine.matches`."""
+        found_matches: list[Match] = []
+        unreadable = []
+        sure = [
+            word
+            for term in (*query.terms, *query.about.terms)
+            for word in term.words
+            if word.isascii()
+        ]
+        for topic in topics:
+            try:
+                log = self._reader.log_bytes(topic)
+                if query.about.may_be_in(log) and may_have(topic, log, sure):
+                    found_matches += self._in_thread(topic, query)
+            except WcError:
+                unreadable.append(topic)
+        counts = topic_counts(match.topic for match in found_matches)
+        remaining = [match for match in found_matches if query.follows(match)]
+        remaining.sort(reverse=True)
+        visible = remaining[: query.limit or None]
+        return Matches(visible, len(remaining), counts, tuple(unreadable))
+
+    def threads(self, topics: Iterable[str], about: Mentions) -> Matches:
+        """Like `Engine.threads`: one match for each thread."""
+        counts: dict[str, int] = {}
+        unreadable = []
+        for topic in topics:
+            try:
+                if self._mentions(topic, about):
+                    counts[topic] = 1
+            except NotFoundError:
+                continue  # removed since it was listed
+            except WcError:
+                unreadable.append(topic)
+        return Matches([], len(counts), counts, tuple(unreadable))
+
+    def _mentions(self, topic: str, about: Mentions) -> bool:
+        if not about.may_be_in(self._reader.log_bytes(topic)):
+            return False
+        visible = numbered(self._reader.thread(topic))
+        return any(about.fit(item.entry) for item in visible if not item.retracted)
+
+    def _in_thread(self, topic: str, query: SearchQuery) -> Iterable[Match]:
+        thread = self._reader.thread(topic)
+        names = " ".join((topic, *thread.state.names))
+        for entry in numbered(thread):
+            named = entry.entry._replace(topic=names)
+            rank = None if entry.retracted else query.rank(named)
+            if rank is not None:
+                self._entries[topic, entry.entry.id] = entry
+                yield Match(rank, entry.entry.id, topic)
+
+    def loose_matches(self, topics: Sequence[str], query: LooseQuery) -> Loose:
+        """Like `Engine.loose_matches`."""
+        return best_matches(query, len(topics), self.sightings(topics, query))
+
+    def sightings(self, topics: Iterable[str], query: LooseQuery) -> Sightings:
+        """Returns the entries of these threads with any of the terms."""
+        sightings: list[Sighting] = []
+        unreadable = []
+        for topic in topics:
+            try:
+                if query.about.may_be_in(self._reader.log_bytes(topic)):
+                    sightings += self._sightings_in(topic, query)
+            except NotFoundError:
+                continue  # removed since it was listed
+            except WcError:
+                unreadable.append(topic)
+        return Sightings(sightings, tuple(unreadable))
+
+    def _sightings_in(self, topic: str, query: LooseQuery) -> Iterable[Sighting]:
+        thread = self._reader.thread(topic)
+        names = " ".join((topic, *thread.state.names))
+        mention_query = SearchQuery((), query.about)
+        for item in numbered(thread):
+            entry = item.entry
+            if item.retracted or mention_query.rank(entry) is None:
+                continue
+            places = EntryText(entry, names).places(query.terms)
+            if any(places):
+                self._entries[topic, entry.id] = item
+                yield Sighting(places, entry.id, topic)
+
+    def written_after(
+        self, topics: Sequence[str], floor: str, branch: str, limit: int
+    ) -> EntriesAfter:
+        """Like `Engine.written_after`: nothing is known without reading the logs."""
+        del floor, branch, limit
+        return EntriesAfter((), 0, topics)
+
+    def read(self, topic: str, indexed: IndexedEntry) -> Numbered:
+        """Like `Engine.read`."""
+        raise NotFoundError(f"{topic} has no entry {indexed.id} any more.")
+
+    def entry(self, topic: str, entry_id: str) -> Numbered:
+        """Like `Engine.entry`: the entry as it was read."""
+        return self._entries[topic, entry_id]

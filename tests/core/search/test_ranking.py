@@ -1,0 +1,93 @@
+"""How well an entry answers a question in somebody's own words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.strategies import entry
+from wc_core.search.ranking import (
+    COMMON,
+    EntryText,
+    chosen_terms,
+    even_weights,
+    loose_terms,
+    rough_score,
+    stem,
+    term_weights,
+)
+from wc_core.search.words import parse_query
+
+
+@pytest.mark.parametrize(
+    ("word", "beginning"),
+    [
+        ("retries", "retr"),
+        ("retry", "retr"),
+        ("backing", "back"),
+        ("wanted", "want"),
+        ("crashes", "crash"),
+        ("state", "stat"),
+        ("use", "use"),
+        ("red", "red"),
+        ("2nds", "2nds"),
+        ("größe", "größe"),
+        ("認証", "認証"),
+    ],
+)
+def test_forms_of_a_word_begin_alike(word: str, beginning: str) -> None:
+    assert stem(word) == beginning
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=12))
+def test_a_stem_begins_the_word(word: str) -> None:
+    assert word.startswith(stem(word))
+
+
+def test_stop_words_are_left_out_unless_there_is_nothing_else() -> None:
+    words = [
+        term.words for term in loose_terms(parse_query("how do we retry? title:we"))
+    ]
+    assert words == [("retr",), ("we",)]
+    assert len(loose_terms(parse_query("how do we"))) == 3
+    assert loose_terms(parse_query('"retries of" src/retries.py')) == parse_query(
+        '"retries of" src/retries.py'
+    )
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=5), st.integers(0, 10**5))
+def test_a_rarer_term_weighs_more(counts: list[int], threads: int) -> None:
+    weights = term_weights(counts, threads)
+    for count, weight in zip(counts, weights, strict=True):
+        assert (weight > 0) == (count > 0)
+        for other, other_weight in zip(counts, weights, strict=True):
+            assert not 0 < count < other or weight >= other_weight
+
+
+def test_a_term_that_very_many_have_chooses_nothing_unless_all_are_such() -> None:
+    assert chosen_terms([1, 0, COMMON + 1]) == (True, False, False)
+    assert chosen_terms([COMMON + 9, 0, COMMON + 1]) == (False, False, True)
+    assert chosen_terms([0, 0]) == (False, False)
+
+
+def test_a_title_counts_more_and_a_long_text_less() -> None:
+    terms = parse_query("needle")
+    weights = even_weights(terms)
+
+    def score(**fields: str) -> int:
+        return EntryText(entry(1, **fields), "t").exact_score(terms, weights)
+
+    hay = "hay " * 500
+    assert score(title="needle") > score(body="needle") > score(body=f"needle {hay}")
+    assert score(body="needle needle") > score(body="needle")
+    assert score(body="needle", kind="decision") > score(body="needle")
+    assert score(body="needle", type="Decision") > score(body="needle")
+    assert score() == 0
+
+
+def test_the_place_of_a_term() -> None:
+    text = EntryText(entry(1, title="a needle", body="hay", agent="Codex"), "barn")
+    terms = parse_query("needle hay barn codex straw body:needle author:codex topic:b")
+    assert text.places(terms) == (2, 1, 2, 1, 0, 0, 1, 2)
+    assert rough_score([10, 100], [2, 1]) == 120
