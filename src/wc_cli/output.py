@@ -45,6 +45,13 @@ def begin_answer(answer: Answer) -> None:
     _answers[0] = answer
 
 
+def json_size(value: dict[str, Any]) -> int:
+    """Returns how many characters of JSON `say_json` prints for a result."""
+    beside = _answers[0].beside
+    fields = {**value, **beside()} if beside is not None else value
+    return len(json_line(fields))
+
+
 def say(text: str) -> None:
     """Print a result to standard output. Raises StorageError, BrokenPipeError."""
     _write_output(f"{text}\n" if text and not text.endswith("\n") else text)

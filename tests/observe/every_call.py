@@ -129,6 +129,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"code_branch": "main"},
             {"kind": "decision"},
             {"kind": "hunch"},
+            {"max_tokens": 400},
         )
     ),
     *(

@@ -70,6 +70,7 @@ READ_SCHEMA = answer_schema(
         "entry_count": INTEGER,
         "entries": LIST,
         "next_entry_index": INTEGER,
+        "left_out": LIST,
         "truncated": BOOLEAN,
     }
 )
@@ -89,7 +90,8 @@ class ShownEntry(NamedTuple):
     """An entry and the part of its body that is shown.
 
     ``length`` is the length of the whole body, and ``start`` is where the shown part
-    begins. ``heading`` means that no body was asked for; ``summary`` stands for it.
+    begins. ``heading`` means that the body is left out; ``summary`` stands for it, and
+    ``call`` shows it, if it was left out for want of room.
     """
 
     numbered: Numbered
@@ -98,6 +100,7 @@ class ShownEntry(NamedTuple):
     start: int = 0
     heading: bool = False
     summary: Summary = NO_SUMMARY
+    call: str = ""
 
     @property
     def end(self) -> int:
@@ -113,25 +116,50 @@ class ShownEntry(NamedTuple):
         """Returns the entry of the read shape. If the body is cut or left out, its
         length is included."""
         if self.heading:
-            return self.numbered.to_summary_json(self.summary)
+            fields = self.numbered.to_summary_json(self.summary)
+            return fields | ({"show": self.call} if self.call else {})
         fields = self.numbered.to_json(self.body)
         if self.is_cut:
             fields |= {"body_truncated": True, "body_length": self.length}
         return fields
 
 
+class LeftOut(NamedTuple):
+    """Entries in a row that there is no room for: the number of the first, how many
+    they are, and the call that shows them. They are before the shown entry at
+    ``position``."""
+
+    position: int
+    first: int
+    size: int
+    call: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns what is left out, and how to get it."""
+        return {"from_entry": self.first, "entries": self.size, "show": self.call}
+
+    def line(self) -> str:
+        """Returns the same as a line."""
+        count = entry_count(self.size)
+        return f"left out: {count}, from {self.first} on: {self.call}\n"
+
+
 class EntryPage(NamedTuple):
     """Entries of a thread, in order. ``next_index`` is where the next page starts, -1
-    if there is none."""
+    if there is none; ``call`` gets that page within the same number of tokens.
+    ``left_out`` are those that there is no room for."""
 
     thread: Thread
     entries: tuple[ShownEntry, ...]
     next_index: int = -1
+    call: str = ""
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def truncated(self) -> bool:
         """Whether anything after the first requested entry is left out."""
-        return self.next_index >= 0 or any(entry.is_cut for entry in self.entries)
+        is_cut = any(entry.is_cut or entry.call for entry in self.entries)
+        return self.next_index >= 0 or bool(self.left_out) or is_cut
 
 
 class EntrySpan(NamedTuple):
@@ -159,14 +187,7 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
     Raises NotFoundError if the thread does not exist.
     """
     thread = store.reader.thread(store.reader.find(topic))
-    branch = span.branch.strip()
-    start = entry_views.first_index(span.start, len(thread.entries))
-    matching = [
-        numbered
-        for numbered in entry_views.numbered(thread, history=span.history)
-        if numbered.idx >= start and is_written_on(numbered.entry, branch)
-        if is_of_kind(numbered.entry, span.kind)
-    ]
+    matching = matching_entries(thread, span)
     kept = NOTHING_KEPT
     if span.headings:
         kept = read_kept(store.reader.layout, thread.state.topic)
@@ -188,6 +209,18 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
     return EntryPage(thread, tuple(chosen), following[0].idx if following else -1)
 
 
+def matching_entries(thread: Thread, span: EntrySpan) -> list[Numbered]:
+    """Returns the entries that are asked for, without regard to their limit."""
+    branch = span.branch.strip()
+    start = entry_views.first_index(span.start, len(thread.entries))
+    return [
+        numbered
+        for numbered in entry_views.numbered(thread, history=span.history)
+        if numbered.idx >= start and is_written_on(numbered.entry, branch)
+        if is_of_kind(numbered.entry, span.kind)
+    ]
+
+
 def _cut_body(body: str, limit: int) -> str:
     if len(body) <= limit:
         return body
@@ -203,6 +236,8 @@ def page_json(store: OpenStore, page: EntryPage) -> dict[str, Any]:
     fields["entries"] = [entry.to_json() for entry in page.entries]
     if page.next_index >= 0:
         fields["next_entry_index"] = page.next_index
+    if page.left_out:
+        fields["left_out"] = [part.to_json() for part in page.left_out]
     if page.truncated:
         fields["truncated"] = True
     fields |= pass_fields(store.reader, page.thread.state, store.viewer.directory)
@@ -211,28 +246,35 @@ def page_json(store: OpenStore, page: EntryPage) -> dict[str, Any]:
 
 def page_markdown(store: OpenStore, page: EntryPage) -> str:
     """Returns the state of the thread, the entries, and how to get what is left out."""
-    topic = page.thread.name
+    gaps = {part.position: part.line() for part in page.left_out}
     parts = [_thread_lines(store, page.thread), f"{NOTICE}\n"]
-    for entry in page.entries:
-        parts += (
-            [_heading_lines(entry)] if entry.heading else ["\n", _entry_text(entry)]
-        )
-        if entry.is_cut:
-            parts.append(
-                f"truncated: {len(entry.body)} of {entry.length} characters; "
-                f'all of it: get_entry(topic="{topic}", index={entry.numbered.idx})\n'
-            )
+    for position, entry in enumerate(page.entries):
+        parts += [gaps.get(position, ""), entry_lines(page.thread, entry)]
+    parts.append(gaps.get(len(page.entries), ""))
     count = len(page.thread.entries)
-    if not page.entries:
+    if not (page.entries or page.left_out):
         parts.append(f"\nno such entries from there on; the thread has {count}\n")
     if page.next_index >= 0:
         last_index = page.next_index - 1
+        following = page.call or f"from_entry={page.next_index}"
         parts.append(
             f"\ntruncated: this is up to entry {last_index} of 0 to {count - 1}; "
-            f"go on with from_entry={page.next_index}, "
-            "or see the newest with from_entry=-10\n"
+            f"go on with {following}, or see the newest with from_entry=-10\n"
         )
     return "".join(parts)
+
+
+def entry_lines(thread: Thread, entry: ShownEntry) -> str:
+    """Returns an entry of a page, and how to get what is left out of it."""
+    if entry.heading:
+        return _heading_lines(entry)
+    cut = ""
+    if entry.is_cut:
+        cut = (
+            f"truncated: {len(entry.body)} of {entry.length} characters; all of it: "
+            f'get_entry(topic="{thread.name}", index={entry.numbered.idx})\n'
+        )
+    return f"\n{_entry_text(entry)}{cut}"
 
 
 def _thread_lines(store: OpenStore, thread: Thread) -> str:
@@ -272,11 +314,18 @@ def _heading_lines(shown_entry: ShownEntry) -> str:
         *([f"status: {word(entry.status)}"] if entry.status else []),
         *_marks(shown_entry),
         title(entry.title, _HEADING_WIDTH),
-        *([f"{shown_entry.length} characters"] if shown_entry.length else []),
+        *_length_facts(shown_entry),
         *reference_facts(entry),
     ]
     summary = block(one_line(shown_entry.summary.text, _SUMMARY_WIDTH))
     return f"{' | '.join(facts)}\n{summary}"
+
+
+def _length_facts(shown_entry: ShownEntry) -> list[str]:
+    if not shown_entry.length:
+        return []
+    call = f": {shown_entry.call}" if shown_entry.call else ""
+    return [f"{shown_entry.length} characters{call}"]
 
 
 def _entry_text(shown_entry: ShownEntry) -> str:

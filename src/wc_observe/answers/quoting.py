@@ -72,6 +72,24 @@ def entry_count(count: int) -> str:
     return "1 entry" if count == 1 else f"{count} entries"
 
 
+def tool_call(name: str, **arguments: Any) -> str:
+    """Returns a call of a tool as a line; texts that are empty and booleans that are
+    false are left out."""
+    texts = (
+        f"{key}={json.dumps(clean_json(value), ensure_ascii=False)}"
+        if isinstance(value, str)
+        else f"{key}={json.dumps(value)}"
+        for key, value in arguments.items()
+        if value is not False and value != ""
+    )
+    return f"{name}({', '.join(texts)})"
+
+
+def json_length(value: Any) -> int:
+    """Returns how many characters a value takes as JSON."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
 def clean_json(value: Any) -> Any:
     """Returns the same JSON value with every text in it made safe."""
     if isinstance(value, str):

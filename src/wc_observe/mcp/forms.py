@@ -22,6 +22,7 @@ from wc_core.git import discovery
 from wc_core.guidance import for_occasion
 from wc_core.layout import Layout
 from wc_core.toolnames import OCCASIONS
+from wc_core.views.budget.spending import Budget
 from wc_observe.answers import jsontext
 from wc_observe.calls import CURRENT
 from wc_observe.clients import BOTH, TEXT, lists_schemas, shown_part
@@ -60,6 +61,16 @@ def json_result(fields: dict[str, Any], count: int, name: str) -> ToolResult:
     else:
         text = f'{name}: {count}, in the structured content; as text: format="markdown"'
     return ToolResult(text, structured_content=fields)
+
+
+def budget_of(tokens: int, tool: str, *, in_json: bool) -> Budget:
+    """Returns the budget of an answer of a tool, without what guidance takes of it."""
+    guidance = _guidance(OCCASIONS[tool])
+    if guidance is None:
+        return Budget(tokens)
+    if in_json:
+        return Budget(tokens, len(_json_text({"guidance": [guidance.to_json()]})))
+    return Budget(tokens, len(guidance.text(indent="")) + 1)
 
 
 def guided(answer: Callable[P, ToolResult]) -> Callable[P, ToolResult]:

@@ -16,7 +16,7 @@ from wc_core.views import updates
 from wc_core.views.news import digest as digests
 from wc_core.views.rows import Filter
 from wc_core.views.search.answers import Question, search, threads_about
-from wc_observe.answers import entries, threads
+from wc_observe.answers import budgeted, entries, threads
 from wc_observe.answers import search as search_answers
 from wc_observe.answers.entries import EntrySpan
 from wc_observe.answers.health import HEALTH_SCHEMA, health_fields, health_text
@@ -30,7 +30,7 @@ from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields, whoami_text
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import claimtools, insighttools, plantools, worktreetools
 from wc_observe.mcp.beyond import tools as widetools
-from wc_observe.mcp.forms import json_result, markdown_result
+from wc_observe.mcp.forms import budget_of, json_result, markdown_result
 from wc_observe.mcp.refusals import short_repr
 from wc_observe.mcp.toolspec import ToolSpec, as_tool
 from wc_observe.open_store import OpenStore, open_store
@@ -46,6 +46,9 @@ Kind = Annotated[str, Field(description="Of this kind: decision, warning, …")]
 Status = Literal["", "OPEN", "IN_REVIEW", "BLOCKED", "CLOSED"]
 History = Annotated[bool, Field(description="Amended texts as first written")]
 Many = Annotated[int, Field(ge=1, le=500)]
+Tokens = Annotated[
+    int, Field(ge=0, description="At most so long, 4 characters each; 0: any")
+]
 
 # How long a client waits for an index that is still being built; the answer then
 # says how much of it there is.
@@ -118,6 +121,7 @@ def read_thread(  # noqa: PLR0913, PLR0917 (what a client may say)
     history: History = False,  # noqa: FBT002
     code_branch: WrittenOn = "",
     kind: Kind = "",
+    max_tokens: Tokens = 0,
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `read_thread`."""
@@ -125,7 +129,12 @@ def read_thread(  # noqa: PLR0913, PLR0917 (what a client may say)
     store = _current_store()
     span = EntrySpan(from_entry, limit, summary_only, history, branch=code_branch)
     span = span._replace(kind=kind)
-    page = entries.entry_page(store, topic, span)
+    if max_tokens:
+        in_json = format == "json"
+        budget = budget_of(max_tokens, "read_thread", in_json=in_json)
+        page = budgeted.entry_page(store, topic, span, budget, in_json=in_json)
+    else:
+        page = entries.entry_page(store, topic, span)
     if format == "markdown":
         return markdown_result(entries.page_markdown(store, page))
     fields = entries.page_json(store, page)

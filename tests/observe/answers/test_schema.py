@@ -99,6 +99,7 @@ LIMITED: list[tuple[str, Fields]] = [
     ("list_threads", {"limit": 1}),
     ("list_threads", {"file": "src/auth.py"}),
     ("read_thread", {"topic": "plan", "limit": 1}),
+    ("read_thread", {"topic": "long", "max_tokens": 300}),
     ("get_entry", {"topic": "plan", "index": 1}),
     ("list_updates", {"since": "52w", "limit": 1}),
     ("list_updates", {"since": "52w", "limit": 1, "digest": True}),
@@ -123,6 +124,7 @@ def test_answers_in_json_fit_their_schemas(store: Store, session: Session) -> No
     step = store.entry("plan", "word " * 30_000, items_added=("Step",))
     store.thread("plan", first, step)
     store.thread("notes", store.entry("notes", "word"))
+    store.thread("long", *(store.entry("long", "word") for _ in range(9)))
     Path(store.layout.log("worse")).mkdir(parents=True)
     schemas = {spec.name: spec.output_schema for spec in ALL_SPECS}
     named: dict[str, set[str]] = {}

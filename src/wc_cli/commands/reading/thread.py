@@ -50,6 +50,9 @@ class ReadOptions(SpeakerOptions):
     summary_only: bool = flag(
         "--summary-only", help="The summary of each entry instead of its text."
     )
+    max_tokens: int = number(
+        "--max-tokens", "At most so long an answer, 4 characters each (0: any)."
+    )
     raw: bool = flag("--raw", help="Plain text as written, without a pager.")
     history: bool = flag(
         "--history", help="Show every text, also those that were amended or retracted."
@@ -74,7 +77,12 @@ def read(context: Context, options: ReadOptions) -> None:
     topic = reader.find(options.topic)
     span = thread_span(reader, topic, query, context.viewer)
     thread, entries, left_out, following = span
-    if options.summary_only:
+    is_part = bool(left_out or branch or kind or options.summary_only)
+    if options.max_tokens:
+        from wc_cli.commands.reading import budgeted  # 2 ms, only for a budget
+
+        is_part |= not budgeted.print_thread(context, options, span)
+    elif options.summary_only:
         _print_summaries(context, options, span)
     elif options.json:
         fields = entry_views.read_json(thread, context.store, entries, following)
@@ -85,7 +93,6 @@ def read(context: Context, options: ReadOptions) -> None:
     if not options.json:
         _remark_rest(options, span)
     # Nobody has read what was only summarised.
-    is_part = left_out or branch or kind or options.summary_only
     if not (options.peek or is_part):
         _mark_as_read(context, thread.state)
 
@@ -94,8 +101,16 @@ def _remark_rest(options: ReadOptions, span: ThreadSpan) -> None:
     if (options.branch or options.kind) and not span.entries:
         remark("No entry matches.")
     if span.left_out_count:
-        following_command = command_line("read", options, start=span.following)
-        remark(f"{span.left_out_count} more: {following_command}")
+        remark(rest_text(options, span))
+
+
+def rest_text(options: ReadOptions, span: ThreadSpan) -> str:
+    """Returns what comes after the entries, and the command that shows it; empty
+    without any."""
+    if not span.left_out_count:
+        return ""
+    following_command = command_line("read", options, start=span.following)
+    return f"{span.left_out_count} more: {following_command}"
 
 
 def _print_summaries(context: Context, options: ReadOptions, span: ThreadSpan) -> None:
@@ -114,7 +129,7 @@ def _print_summaries(context: Context, options: ReadOptions, span: ThreadSpan) -
         say_json(head | {"entries": entries} | passed)
         return
     style = render.output_style(context.env)
-    head_text = render.thread_head(span.thread, style, _passed_text(context, state))
+    head_text = render.thread_head(span.thread, style, passed_text(context, state))
     texts = [render.summary_text(entry, summary, style) for entry, summary in pairs]
     say("\n".join([head_text, "", *texts]))
 
@@ -123,7 +138,7 @@ def _print_thread(
     context: Context, thread: Thread | Excerpt, entries: list[Numbered], *, raw: bool
 ) -> None:
     style = render.output_style(context.env)
-    head = render.thread_head(thread, style, _passed_text(context, thread.state))
+    head = render.thread_head(thread, style, passed_text(context, thread.state))
     if raw or not render.is_for_people(context.env):
         say(
             "\n\n".join([head, *(render.entry_text(entry, style) for entry in entries)])
@@ -136,7 +151,7 @@ def _print_thread(
     pager.page_parts(_rendered_parts(context, head, entries), command, context.env)
 
 
-def _passed_text(context: Context, state: State) -> str:
+def passed_text(context: Context, state: State) -> str:
     """Returns how far the ball of somebody else has come, as seen on this machine."""
     if context.viewer.holds(state.ball):
         return ""

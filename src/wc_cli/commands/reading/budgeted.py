@@ -1,0 +1,164 @@
+"""``--max-tokens``: answers within a number of tokens, and the commands that show what
+is left out of them."""
+
+from __future__ import annotations
+
+from wc_cli.commands.reading.paging import command_line
+from wc_cli.commands.reading.thread import passed_text, rest_text
+from wc_cli.output import json_line, json_size, say, say_json
+from wc_cli.terminal import render
+from wc_core.phrases import counted
+from wc_core.summaries.choosing import summary_of
+from wc_core.summaries.kept import read_kept
+from wc_core.views import entries as entry_views
+from wc_core.views.budget.spending import Budget, Prices, gaps, spend
+from wc_core.views.budget.weighing import entry_items, show_padding
+from wc_core.wake.passes import pass_fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from wc_cli.commands.reading.thread import ReadOptions
+    from wc_cli.context import Context
+    from wc_core.views.excerpts.spans import ThreadSpan
+
+
+def print_thread(context: Context, options: ReadOptions, span: ThreadSpan) -> bool:
+    """Print as many entries of a thread as fit, whole or as a summary. Returns whether
+    all of them are whole."""
+    entries = [numbered.entry for numbered in span.entries]
+    items = entry_items(entries, context.viewer, summaries_only=options.summary_only)
+    choice = _ThreadChoice(context, options, span)
+    prices = choice.json_prices() if options.json else choice.text_prices()
+    forms = spend(items, prices, Budget(options.max_tokens))
+    if options.json:
+        say_json(choice.json_answer(forms))
+    else:
+        say(choice.text_answer(forms))
+    return forms == [item.forms for item in items]
+
+
+class _ThreadChoice:
+    """The entries of a thread in each form that they can have: 1 is the summary of a
+    text, 2 is whole."""
+
+    def __init__(
+        self, context: Context, options: ReadOptions, span: ThreadSpan
+    ) -> None:
+        self._context, self._options, self._span = context, options, span
+        self._style = render.output_style(context.env)
+        self._kept = read_kept(context.reader.layout, span.thread.state.topic)
+
+    def _is_summary(self, index: int, form: int) -> bool:
+        if self._options.summary_only:
+            return True
+        return form == 1 and bool(self._span.entries[index].entry.body)
+
+    def _whole_command(self, index: int) -> str:
+        """Returns the command that shows an entry whole."""
+        only: dict[str, Any] = {"branch": "", "kind": "", "new": False}
+        start = self._span.entries[index].idx
+        only |= {"start": start, "limit": 1, "peek": True, "max_tokens": 0}
+        return command_line("read", self._options, **only)
+
+    def _gap_command(self, first: int, count: int) -> str:
+        # Marked as read, the others would not be new any more.
+        start = self._span.entries[first].idx
+        changed: dict[str, Any] = {"start": start, "limit": count, "peek": True}
+        return command_line("read", self._options, **changed)
+
+    # As JSON.
+
+    def json_prices(self) -> Prices:
+        """Returns what an answer takes as JSON."""
+        frame = self._json_frame()
+        if self._span.entries:
+            count = self._span.thread.state.entry_count  # which the server adds
+            frame |= {"left_out": [], "truncated": True, "entry_count": count}
+        return Prices(
+            json_size(frame),
+            lambda index, form: self._json_price(self._json_entry(index, form)),
+            lambda first, count: self._json_price(self._json_gap(first, count)),
+        )
+
+    def _json_price(self, fields: dict[str, Any]) -> int:
+        show = fields.get("show", "")
+        padding = show_padding(show, self._span.thread.name) if show else 0
+        return len(json_line(fields)) + padding + 1
+
+    def json_answer(self, forms: list[int]) -> dict[str, Any]:
+        """Returns the read shape with what is left out."""
+        fields = self._json_frame()
+        shown = [(index, form) for index, form in enumerate(forms) if form]
+        fields["entries"] = [self._json_entry(index, form) for index, form in shown]
+        left_out = [self._json_gap(gap.first, gap.size) for gap in gaps(forms)]
+        if left_out:
+            fields["left_out"] = left_out
+        if left_out or any("show" in entry for entry in fields["entries"]):
+            fields["truncated"] = True
+        return fields
+
+    def _json_frame(self) -> dict[str, Any]:
+        context, span = self._context, self._span
+        directory = context.settings.directory
+        passed = pass_fields(context.reader, span.thread.state, directory)
+        store = context.store
+        return entry_views.read_json(span.thread, store, [], span.following) | passed
+
+    def _json_entry(self, index: int, form: int) -> dict[str, Any]:
+        numbered = self._span.entries[index]
+        if not self._is_summary(index, form):
+            return numbered.to_json()
+        fields = numbered.to_summary_json(summary_of(numbered.entry, self._kept))
+        if self._options.summary_only:
+            return fields
+        return fields | {"show": self._whole_command(index)}
+
+    def _json_gap(self, first: int, count: int) -> dict[str, Any]:
+        start = self._span.entries[first].idx
+        command = self._gap_command(first, count)
+        return {"from_entry": start, "entries": count, "show": command}
+
+    # As text.
+
+    def text_prices(self) -> Prices:
+        """Returns what an answer takes as text, with the remark on what follows."""
+        rest = rest_text(self._options, self._span)
+        return Prices(
+            len(self._head()) + len(rest) + 1,
+            lambda index, form: len(self._text_entry(index, form)),
+            lambda first, count: len(self._text_gap(first, count)),
+        )
+
+    def text_answer(self, forms: list[int]) -> str:
+        """Returns the thread with the commands for what is left out."""
+        left_out = {gap.first: gap.size for gap in gaps(forms)}
+        parts = [self._head()]
+        for index, form in enumerate(forms):
+            if form:
+                parts.append(self._text_entry(index, form))
+            elif index in left_out:
+                parts.append(self._text_gap(index, left_out[index]))
+        return "".join(parts)
+
+    def _head(self) -> str:
+        passed = passed_text(self._context, self._span.thread.state)
+        return f"{render.thread_head(self._span.thread, self._style, passed)}\n"
+
+    def _text_entry(self, index: int, form: int) -> str:
+        numbered = self._span.entries[index]
+        if not self._is_summary(index, form):
+            return f"\n{render.entry_text(numbered, self._style)}\n"
+        summary = summary_of(numbered.entry, self._kept)
+        text = f"{render.summary_text(numbered, summary, self._style)}\n"
+        if self._options.summary_only:
+            return text
+        return f"{text}    whole: {self._whole_command(index)}\n"
+
+    def _text_gap(self, first: int, count: int) -> str:
+        entries = counted(count, "entry", "entries")
+        start = self._span.entries[first].idx
+        return (
+            f"{entries} left out, from #{start} on: {self._gap_command(first, count)}\n"
+        )

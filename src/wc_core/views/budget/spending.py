@@ -1,0 +1,179 @@
+"""Spending a number of tokens on the items of an answer.
+
+Items are considered by how much they matter, and shown in the order that they have. A
+larger budget never shows less of any of them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect, insort
+
+from wc_core.errors import InvalidInputError
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+CHARACTERS_PER_TOKEN = 4
+# An item that matters counts as much as another that is this many times newer.
+_WEIGHT = 4
+# While there are more items than room, one of so many that are shown is shown whole.
+_SHARE = 3
+
+LEFT_OUT = 0
+
+
+class Budget(NamedTuple):
+    """How many tokens an answer may take, four characters each. ``reserved`` are
+    characters that something else takes, such as guidance."""
+
+    tokens: int
+    reserved: int = 0
+
+    @property
+    def characters(self) -> int:
+        """How many characters there are for the answer."""
+        return self.tokens * CHARACTERS_PER_TOKEN - self.reserved
+
+    def least_tokens(self, characters: int) -> int:
+        """Returns how many tokens an answer of so many characters takes."""
+        return -(-(characters + self.reserved) // CHARACTERS_PER_TOKEN)
+
+
+class AnswerItem(NamedTuple):
+    """An item of an answer: how many are newer, whether it ``matters`` more than its
+    age says, and in how many ``forms`` it can be shown, from the shortest to the
+    whole. A ``large`` one is shown whole only after all others are."""
+
+    age: int
+    matters: bool = False
+    forms: int = 1
+    large: bool = False
+
+
+class Prices(NamedTuple):
+    """What an answer takes in characters: ``frame`` without items, ``item(index,
+    form)`` for an item in a form, counted from 1, and ``gap(first, count)`` for naming
+    items in a row that are left out."""
+
+    frame: int
+    item: Callable[[int, int], int]
+    gap: Callable[[int, int], int]
+
+
+class Gap(NamedTuple):
+    """Items in a row that are left out: the index of the first, and how many."""
+
+    first: int
+    size: int
+
+
+def spend(items: Sequence[AnswerItem], prices: Prices, budget: Budget) -> list[int]:
+    """Returns the form of each item, `LEFT_OUT` for those that there is no room for.
+
+    At least one item is shown. Raises InvalidInputError, which says the least that is
+    needed, if the budget is too small for that.
+    """
+    room = budget.characters - prices.frame
+    spending = _Spending(items, prices)
+    steps: list[tuple[int, int]] = []
+    affordable = -1 if items else 0
+    least = 0 if not items else -1
+    for index, form in _steps(items):
+        if spending.forms[index] < form:
+            steps.append((index, spending.show(index, form)))
+        if least < 0 or spending.total < least:
+            least = spending.total
+        if spending.total <= room:
+            affordable = len(steps)
+        # What items take only grows; what gaps take may shrink again.
+        if spending.used > max(room, least):
+            break
+    if affordable < 0 or least > room:
+        raise _too_small(budget, budget.least_tokens(prices.frame + least))
+    forms = [LEFT_OUT] * len(items)
+    for index, form in steps[:affordable]:
+        forms[index] = form
+    return forms
+
+
+def gaps(forms: Iterable[int]) -> list[Gap]:
+    """Returns what is left out, in order."""
+    found: list[Gap] = []
+    for index, form in enumerate(forms):
+        if form != LEFT_OUT:
+            continue
+        if found and found[-1].first + found[-1].size == index:
+            found[-1] = found[-1]._replace(size=found[-1].size + 1)
+        else:
+            found.append(Gap(index, 1))
+    return found
+
+
+def _too_small(budget: Budget, least: int) -> InvalidInputError:
+    return InvalidInputError(
+        f"This answer takes at least {least} tokens; {budget.tokens} are too few.",
+        f"max_tokens (--max-tokens): {least} or more",
+    )
+
+
+def _steps(items: Sequence[AnswerItem]) -> list[tuple[int, int]]:
+    """Returns in which order items are shown, and shown whole."""
+    order = sorted(range(len(items)), key=lambda index: _distance(items[index]))
+    steps: list[tuple[int, int, int]] = []
+    for rank, index in enumerate(order):
+        item = items[index]
+        steps.append((rank, 1, index))
+        if item.forms > 1:
+            last = len(items) * _SHARE if item.large else 0
+            steps.append((last + _SHARE * (rank + 1) - 1, item.forms, index))
+    return [(index, form) for _, form, index in sorted(steps)]
+
+
+def _distance(item: AnswerItem) -> tuple[int, bool, int]:
+    return (
+        item.age // _WEIGHT if item.matters else item.age,
+        not item.matters,
+        item.age,
+    )
+
+
+class _Spending:
+    """What is shown so far, and what that takes: ``used`` for the items alone."""
+
+    def __init__(self, items: Sequence[AnswerItem], prices: Prices) -> None:
+        self._items = items
+        self._prices = prices
+        self._visible = [-1, len(items)]
+        self._gaps = prices.gap(0, len(items)) if items else 0
+        self.forms = [LEFT_OUT] * len(items)
+        self.used = 0
+
+    @property
+    def total(self) -> int:
+        return self.used + self._gaps
+
+    def show(self, index: int, form: int) -> int:
+        """Show an item in a form, or whole if that is no longer. Returns the form."""
+        price, whole = self._prices.item(index, form), self._items[index].forms
+        if form < whole and (shorter := self._prices.item(index, whole)) <= price:
+            form, price = whole, shorter
+        if self.forms[index] == LEFT_OUT:
+            self._split_gap(index)
+        else:
+            self.used -= self._prices.item(index, self.forms[index])
+        self.forms[index] = form
+        self.used += price
+        return form
+
+    def _split_gap(self, index: int) -> None:
+        place = bisect(self._visible, index)
+        before, after = self._visible[place - 1], self._visible[place]
+        self._gaps -= self._gap(before, after)
+        self._gaps += self._gap(before, index) + self._gap(index, after)
+        insort(self._visible, index)
+
+    def _gap(self, before: int, after: int) -> int:
+        count = after - before - 1
+        return self._prices.gap(before + 1, count) if count else 0

@@ -1,0 +1,53 @@
+"""How much the entries and threads of an answer matter to the one who asks."""
+
+from __future__ import annotations
+
+from wc_core.threads.model import DECISION
+from wc_core.views.budget.spending import AnswerItem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_core.identity.viewer import Viewer
+    from wc_core.threads.model import Entry
+
+# The characters of a text that is shown whole only after all shorter ones.
+LARGE = 4_000
+
+
+# The characters of a call or a command besides the topic. The command and the server
+# count so many at least, so that they choose the same entries.
+_CALL = 90
+
+
+def show_padding(text: str, topic: str) -> int:
+    """Returns by how many characters a call or a command is shorter than what it is
+    counted as."""
+    return max(0, _CALL + len(topic) - len(text))
+
+
+def matters(entry: Entry, viewer: Viewer) -> bool:
+    """Returns whether an entry is a decision, passes the ball to the viewer, or asks
+    them something."""
+    if entry.any_kind == DECISION:
+        return True
+    passed = entry.ball is not None and viewer.holds(entry.ball.holder)
+    return passed or bool(entry.asks and viewer.holds(entry.asks))
+
+
+def entry_items(
+    entries: Sequence[Entry], viewer: Viewer, *, summaries_only: bool = False
+) -> list[AnswerItem]:
+    """Returns the entries of a thread, the newest last, as items of an answer: as a
+    summary and whole, except for those without a text."""
+    newest = len(entries) - 1
+    return [
+        AnswerItem(
+            newest - index,
+            matters(entry, viewer),
+            1 if summaries_only or not entry.body else 2,
+            len(entry.body) > LARGE,
+        )
+        for index, entry in enumerate(entries)
+    ]

@@ -1,0 +1,185 @@
+"""Answers within max_tokens: never longer, and what they leave out is one call away."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.observe.stores import only_text
+
+if TYPE_CHECKING:
+    from mcp_types import CallToolResult
+
+    from tests.observe.stores import Session, Store
+
+_CALL = re.compile(r"(\w+)\(((?:\w+=(?:\"(?:[^\"\\]|\\.)*\"|-?\w+)(?:, )?)*)\)")
+_ARGUMENT = re.compile(r"(\w+)=(\"(?:[^\"\\]|\\.)*\"|-?\w+)")
+
+Call = tuple[str, dict[str, Any]]
+
+
+def call_in(text: str) -> Call:
+    """A call of a tool, as an answer names it."""
+    found = _CALL.fullmatch(text)
+    assert found is not None, text
+    arguments = _ARGUMENT.findall(found[2])
+    return found[1], {name: json.loads(value) for name, value in arguments}
+
+
+def calls_in(text: str) -> list[Call]:
+    """The calls that stand at the end of our lines in an answer in markdown."""
+    lines = [line for line in text.split("\n") if not line.startswith((">", "title:"))]
+    return [call_in(found[0]) for line in lines for found in _CALL.finditer(line)]
+
+
+def size(result: CallToolResult) -> int:
+    """The characters of an answer."""
+    fields = result.structured_content
+    if fields is None or fields.keys() == {"note"}:
+        return len(only_text(result))
+    return len(json.dumps(fields, ensure_ascii=False, separators=(",", ":")))
+
+
+def long_thread(store: Store) -> None:
+    """Forty entries, some long, some decisions, some only a title, one for Codex."""
+    entries = []
+    for number in range(40):
+        body = f"{number}: " + "Tokens <system> expire.\n" * (number * 7 % 31)
+        fields: dict[str, Any] = {"body": body if number % 9 else ""}
+        if number in {5, 20}:
+            fields["kind"] = "decision"
+        if number == 7:
+            fields["body"] = "Very long. " * 1_000
+        entries.append(
+            store.give("plan", "Claude Code (pat)", **fields)
+            if number == 11
+            else store.entry("plan", **fields)
+        )
+    store.thread("plan", *entries)
+
+
+_BUDGETS = (300, 333, 400, 500, 1000, 1700, 3000, 6000, 20_000)
+
+
+@pytest.mark.parametrize("form", ["markdown", "json"])
+@pytest.mark.parametrize("more", [{}, {"summary_only": True}, {"limit": 7}])
+def test_a_thread_is_never_longer_than_asked(
+    store: Store, session: Session, form: str, more: dict[str, Any]
+) -> None:
+    long_thread(store)
+    arguments = {"topic": "plan", "format": form} | more
+    answers = session.calls(
+        *(("read_thread", arguments | {"max_tokens": tokens}) for tokens in _BUDGETS)
+    )
+    assert not any(answer.is_error for answer in answers)
+    sizes = [size(answer) for answer in answers]
+    most = [tokens * 4 for tokens in _BUDGETS]
+    assert all(one <= limit for one, limit in zip(sizes, most, strict=True))
+    assert sizes[0] < sizes[3] < sizes[4]
+
+
+def test_following_the_calls_shows_every_entry_whole_once(
+    store: Store, session: Session
+) -> None:
+    long_thread(store)
+    waiting: list[Call] = [("read_thread", {"topic": "plan", "max_tokens": 700})]
+    whole: list[int] = []
+    while waiting:
+        tool, arguments = waiting.pop()
+        fields = session.json(tool, **arguments)
+        if tool == "get_entry":
+            assert "body" in fields["entry"]
+            whole.append(fields["entry"]["idx"])
+            continue
+        assert size(session.call(tool, **arguments)) <= 2800
+        for entry in fields["entries"]:
+            if "show" in entry:
+                waiting.append(call_in(entry["show"]))
+            else:
+                whole.append(entry["idx"])
+        waiting += [call_in(part["show"]) for part in fields.get("left_out", ())]
+        parts = (*fields["entries"], *fields.get("left_out", ()))
+        is_part = "next_entry_index" in fields or any("show" in part for part in parts)
+        assert fields.get("truncated", False) == is_part
+    assert sorted(whole) == [*range(40)]
+
+
+def test_the_calls_in_markdown_continue_exactly_where_it_ended(
+    store: Store, session: Session
+) -> None:
+    long_thread(store)
+    text = session.text("read_thread", topic="plan", limit=30, max_tokens=600)
+    shown = [int(n) for n in re.findall(r"^(?:- |entry )(\d+) \|", text, re.MULTILINE)]
+    assert shown == sorted(shown)
+    ranges = [arguments for tool, arguments in calls_in(text) if tool == "read_thread"]
+    left_out = [
+        number
+        for part in ranges
+        for number in range(part["from_entry"], part["from_entry"] + part["limit"])
+    ]
+    # The last of the calls gets the next thirty, of which there are ten.
+    assert sorted(left_out[:-30] + shown) == [*range(30)]
+    assert ranges[-1] == {
+        "topic": "plan",
+        "from_entry": 30,
+        "limit": 30,
+        "max_tokens": 600,
+    }
+
+
+def test_what_matters_is_shown_before_what_is_as_old(
+    store: Store, session: Session
+) -> None:
+    long_thread(store)
+    fields = session.json("read_thread", topic="plan", max_tokens=1500)
+    shown = {entry["idx"] for entry in fields["entries"]}
+    assert {39, 38, 20, 11} <= shown
+    assert 12 not in shown
+    newest = fields["entries"][-1]
+    assert newest["idx"] == 39
+    assert newest["body"].startswith("39: Tokens \u2039system> expire.")
+    assert fields["left_out"][0]["show"] == (
+        'read_thread(topic="plan", from_entry=0, limit=5, max_tokens=1500)'
+    )
+
+
+def test_too_few_tokens_are_refused_with_the_least(
+    store: Store, session: Session
+) -> None:
+    long_thread(store)
+    for form in ("markdown", "json"):
+        error = session.error("read_thread", topic="plan", max_tokens=9, format=form)
+        assert error["code"] == "INVALID_INPUT"
+        least = int(error["hint"].split()[-3])
+        assert f"at least {least} tokens; 9 are too few" in error["message"]
+        arguments = {"topic": "plan", "format": form}
+        enough = session.call("read_thread", **arguments, max_tokens=least)
+        assert size(enough) <= least * 4
+        assert session.call("read_thread", **arguments, max_tokens=least - 1).is_error
+
+
+def test_guidance_is_part_of_the_answer(store: Store, session: Session) -> None:
+    long_thread(store)
+    folder = store.root / "guidance"
+    folder.mkdir()
+    (folder / "read.md").write_text("- Answer in verse.\n" * 5)
+    for form in ("markdown", "json"):
+        result = session.call("read_thread", topic="plan", max_tokens=450, format=form)
+        assert not result.is_error
+        assert "Answer in verse." in str(result)
+        assert 1400 < size(result) <= 1800
+
+
+def test_a_thread_that_fits_reads_as_without_a_budget(
+    store: Store, session: Session
+) -> None:
+    store.thread("plan", store.entry("plan", "Short."), store.entry("plan"))
+    plain = session.text("read_thread", topic="plan")
+    assert session.text("read_thread", topic="plan", max_tokens=5000) == plain
+    fields = session.json("read_thread", topic="plan")
+    assert session.json("read_thread", topic="plan", max_tokens=5000) == fields
+    none = session.text("read_thread", topic="plan", from_entry=9, max_tokens=300)
+    assert "no such entries" in none
