@@ -46,6 +46,24 @@ ASKED: dict[str, tuple[list[str], str, dict[str, Any]]] = {
         "search_threads",
         {"query": "the cookie", "words": "phrase"},
     ),
+    "an author, a time and a tag": (
+        [
+            "search",
+            "--author",
+            "codex",
+            "--since",
+            "2026-01-01",
+            "--until",
+            "2099-01-01",
+        ],
+        "search_threads",
+        {"author": "codex", "since": "2026-01-01", "until": "2099-01-01"},
+    ),
+    "a tag": (
+        ["search", "cookie", "--tag", "none"],
+        "search_threads",
+        {"query": "cookie", "tag": "none"},
+    ),
     "nothing": (["search", "zzz"], "search_threads", {"query": "zzz"}),
     "updates": (
         ["updates", "--since", "2026-01-01", "--limit", "3"],

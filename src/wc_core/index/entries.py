@@ -122,6 +122,8 @@ class Facets(NamedTuple):
     branch: str = ""
     kind: str = ""
     severities: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
 
     def conditions(self) -> tuple[str, list[str]]:
         """Returns it as conditions of SQL, each after ``AND``, and their values."""
@@ -136,6 +138,13 @@ class Facets(NamedTuple):
                 marks = ", ".join("?" * len(accepted))
                 parts += f" AND {column} != '' AND {column} IN ({marks})"
                 values += accepted
+        for condition, entry_id in (
+            (" AND id > ?", self.since),
+            (" AND id <= ?", self.until),
+        ):
+            if entry_id:
+                parts += condition
+                values.append(entry_id)
         return parts, values
 
 

@@ -40,7 +40,9 @@ class Mentions(NamedTuple):
     path, its end, or a folder in it. A pull request is recorded, or named as ``#12``,
     ``PR 12``, ``!12`` or ``…/pull/12``. A commit is recorded, or named by four or more
     digits of its id. The branch is the one that the entry was written on; the kind is
-    its own, and the severity the least that it may have.
+    its own, and the severity the least that it may have. The author is the one with all
+    of these words in their name. The entry was written after ``since`` and not after
+    ``until``, both ids (see `wc_core.times.since_id`).
     """
 
     file: str = ""
@@ -49,6 +51,9 @@ class Mentions(NamedTuple):
     branch: str = ""
     kind: str = ""
     severity: str = ""
+    author: str = ""
+    since: str = ""
+    until: str = ""
 
     def checked(self) -> Mentions:
         """Returns it normalised. Raises InvalidInputError for what cannot be a name."""
@@ -62,15 +67,23 @@ class Mentions(NamedTuple):
             raise InvalidInputError(
                 f"{self.pr} is no pull request.", "Give its number."
             )
-        kind = vocabulary.kind(self.kind)
-        severity = vocabulary.severity(self.severity)
-        branch = self.branch.strip()
-        return Mentions(file, self.pr, commit, branch, kind, severity)
+        if self.author.strip() and not plain_words(self.author).strip():
+            raise InvalidInputError(
+                f"{self.author!r} is nobody's name.", "Give a name, as Codex."
+            )
+        return self._replace(
+            file=file,
+            commit=commit,
+            branch=self.branch.strip(),
+            kind=vocabulary.kind(self.kind),
+            severity=vocabulary.severity(self.severity),
+            author=self.author.strip(),
+        )
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """Words that an entry must have in its title, body or `recorded` fields for
-        `fit` to be true. The branch and the kind have none."""
+        """Words that an entry must have for `fit` to be true: in the field of the term,
+        or else in its title, body or `recorded` fields. Other conditions have none."""
         terms = []
         if self.file:
             terms.append(Term(tuple(plain_words(self.file).split()), prefix=False))
@@ -78,7 +91,17 @@ class Mentions(NamedTuple):
             terms.append(Term((str(self.pr),), prefix=False))
         if self.commit:
             terms.append(Term((self.commit,)))
+        terms += self._author_terms()
         return tuple(terms)
+
+    @property
+    def needs_text(self) -> bool:
+        """Whether an entry with all of the `terms` may still not `fit`."""
+        return bool(self.file or self.pr or self.commit)
+
+    def _author_terms(self) -> list[Term]:
+        names = plain_words(self.author).split()
+        return [Term((name,), prefix=False, field="author") for name in names]
 
     def may_be_in(self, log: bytes | None) -> bool:
         """Returns whether a log can have an entry for which `fit` is true. A quick test
@@ -108,11 +131,20 @@ class Mentions(NamedTuple):
             return False
         if not is_of_kind(entry, self.kind, self.severity):
             return False
+        if not self._is_in_time(entry) or not self._is_by_author(entry):
+            return False
         return (
             (not self.file or self._names_file(entry))
             and (not self.pr or self._names_pr(entry))
             and (not self.commit or self._names_commit(entry))
         )
+
+    def _is_in_time(self, entry: Entry) -> bool:
+        return entry.id > self.since and not (self.until and entry.id > self.until)
+
+    def _is_by_author(self, entry: Entry) -> bool:
+        names = plain_words(entry.agent)
+        return all(term.needle in names for term in self._author_terms())
 
     def _names_file(self, entry: Entry) -> bool:
         path = rf"(?<![\w.-]){re.escape(self.file)}(?![\w-]|\.\w)"

@@ -128,7 +128,7 @@ def rough_score(weights: Sequence[int], places: Sequence[int]) -> int:
     return sum(map(int.__mul__, weights, places))
 
 
-class EntryText:
+class SearchedText:
     """The texts of an entry that terms are looked for in. ``names`` are the topic of
     its thread and what it was called before."""
 

@@ -174,7 +174,10 @@ def hits_markdown(store: OpenStore, question: Question, result: Hits) -> str:
     visible = len(result.hits)
     words = title(question.query, _TITLE_WIDTH)
     condition = f" with {words}" if question.query.strip() else " found"
-    count = f"{_shown_count(visible, result.total)}{condition}, best first"
+    if result.partial:
+        condition = f" for {words} ({count_text(result)})"
+    order = f"{question.sort} first"
+    count = f"{_shown_count(visible, result.total)}{condition}, {order}"
     parts = [_answer_heading(store, count, visible)]
     if len(result.topics) > 1:
         most = ", ".join(
@@ -182,8 +185,6 @@ def hits_markdown(store: OpenStore, question: Question, result: Hits) -> str:
         )
         ellipsis = ", …" if len(result.topics) > _TOPICS else ""
         parts.append(f"in {len(result.topics)} threads: {most}{ellipsis}\n")
-    if result.partial:
-        parts.append(f"{count_text(result)}\n")
     for hit in result.hits:
         parts += [
             _entry_line(hit.name, hit.numbered),

@@ -123,11 +123,12 @@ def _some_words(graph: GraphReader, query: SearchQuery, scope: Scope) -> GraphHi
 def _source(query: SearchQuery, between: str) -> tuple[str, dict[str, Any]]:
     """The clauses that find candidates: by the index of words where there are any."""
     around = "MATCH (e)<-[:HAS]-(t:Thread)-[:IN]->(r:Repository)"
-    terms = (*query.terms, *query.about.terms)
-    if not terms:
+    # Of authors the index has no words: `Mentions.fit` looks at them.
+    mentioned = [term for term in query.about.terms if not term.field]
+    if not query.terms and not mentioned:
         label = ":Decision" if query.about.kind == "decision" else ""
         return f"MATCH (e:Entry{label}) WITH e, 0 AS score {around}", {}
-    text = between.join(_index_words(query.terms, between, query.about.terms))
+    text = between.join(_index_words(query.terms, between, mentioned))
     found = "CALL db.idx.fulltext.queryNodes('Entry', $words) YIELD node AS e, score"
     return f"{found} {around}", {"words": text}
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from wc_core.errors import InvalidInputError
 from wc_core.search.mentions import Mentions
 from wc_core.threads import vocabulary
-from wc_core.times import milliseconds
+from wc_core.times import milliseconds, since_id
 from wc_core.views import updates
 from wc_core.views.news import digest as digests
 from wc_core.views.rows import Filter
@@ -94,8 +94,7 @@ def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
 ) -> ToolResult:
     """Answer `list_threads`."""
     store = _current_store()
-    tags = tuple(tag.replace(",", " ").split())
-    criteria = Filter(open_only, ball, branch=code_branch, tags=tags)
+    criteria = Filter(open_only, ball, branch=code_branch, tags=_tags(tag))
     request = ListRequest(criteria, limit, cursor, summaries=summaries)
     if file:
         about = Mentions(file).checked()  # raises before anything is read
@@ -220,6 +219,16 @@ def _start_time(since: str, since_iso: str) -> str:
     return since_iso
 
 
+def _tags(text: str) -> tuple[str, ...]:
+    """Returns the tags in ``a,b``."""
+    return tuple(text.replace(",", " ").split())
+
+
+def _floor_id(text: str) -> str:
+    """Returns the id that a time, an age or an id stands for; empty for nothing."""
+    return since_id(text, CURRENT.get().now_ms()) if text.strip() else ""
+
+
 def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     query: Annotated[
         str,
@@ -241,8 +250,12 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     severity: Annotated[
         str, Field(description="At least: low, medium, high or critical")
     ] = "",
+    author: Annotated[str, Field(description="By this participant")] = "",
+    since: Annotated[str, Field(description="After a time, age or entry's id")] = "",
+    until: Annotated[str, Field(description="Up to then")] = "",
     status: Annotated[Status, Field(description="Of the thread")] = "",
     ball: Ball = "",
+    tag: Annotated[str, Field(description="Of the thread; several: a,b")] = "",
     limit: Many = 20,
     cursor: Cursor = "",
     scope: Annotated[
@@ -252,15 +265,15 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `search_threads`."""
+    about = Mentions(
+        *(file, pr, commit, branch, kind, severity, author),
+        *(_floor_id(since), _floor_id(until)),
+    )
+    criteria = Filter(ball=ball, status=status, tags=_tags(tag))
+    question = Question(query, criteria, limit, cursor, about, words, sort)
     if scope == "all":
-        about = Mentions(file, pr, commit, branch, kind, severity)
-        criteria = Filter(ball=ball, status=status)
-        question = Question(query, criteria, limit, cursor, about)
         return widetools.search_all(question, format)
     store = _current_store()
-    about = Mentions(file, pr, commit, branch, kind, severity)
-    criteria = Filter(ball=ball, status=status)
-    question = Question(query, criteria, limit, cursor, about, words, sort)
     question.search_query()  # raises before anything is read
     engine = store.live.engine()
     hits = search(engine, store.overview, question)

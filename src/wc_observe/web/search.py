@@ -9,7 +9,7 @@ from wc_core.errors import InvalidInputError
 from wc_core.search import words
 from wc_core.search.mentions import Mentions
 from wc_core.text import clean, one_line
-from wc_core.times import utc
+from wc_core.times import since_id, utc
 from wc_core.views.rows import Filter
 from wc_core.views.search.answers import (
     AUTO,
@@ -51,10 +51,10 @@ _MARKS = ("\x02", "\x03")
 _MARKED = re.compile("\x02(.*?)\x03")
 # The first ones are enough to search for, without words.
 _FILTERS = (
-    *("file", "branch", "commit", "pr", "kind", "severity", "ball", "status"),
-    *("words", "sort"),
+    *("file", "branch", "commit", "pr", "kind", "severity", "author"),
+    *("since", "until", "ball", "status", "tag", "words", "sort"),
 )
-_ENOUGH = 6
+_ENOUGH = 9
 _MODE_OPTIONS = (
     ("", "all, else some"),
     ("all", "all of them"),
@@ -73,7 +73,7 @@ def search_page(
     if not text.strip() and not any(query.get(name) for name in _FILTERS[:_ENOUGH]):
         main = joined((heading, form, _help()))
         return WebPage("Search", main, "search", text)
-    question = _question(text, query)
+    question = _question(text, query, context.now_ms)
     terms = question.search_query()
     hits = search(store.live.engine(), store.overview, question)
     main = joined((heading, form, *_answer(hits, terms, context, query)))
@@ -81,7 +81,7 @@ def search_page(
     return WebPage(title, main, "search", text)
 
 
-def _question(text: str, query: Mapping[str, str]) -> Question:
+def _question(text: str, query: Mapping[str, str], now_ms: int) -> Question:
     pr = query.get("pr", "").strip().lstrip("#")
     if pr and not (pr.isdecimal() and len(pr) < len("1000000000")):
         raise InvalidInputError(
@@ -94,8 +94,14 @@ def _question(text: str, query: Mapping[str, str]) -> Question:
         query.get("branch", ""),
         query.get("kind", ""),
         query.get("severity", ""),
+        query.get("author", ""),
+        *(_floor_id(query.get(name, ""), now_ms) for name in ("since", "until")),
     )
-    criteria = Filter(ball=query.get("ball", ""), status=chosen_status(query))
+    criteria = Filter(
+        ball=query.get("ball", ""),
+        status=chosen_status(query),
+        tags=tuple(query.get("tag", "").split()),
+    )
     mode, sort = query.get("words", ""), query.get("sort", "")
     return Question(
         text,
@@ -106,6 +112,10 @@ def _question(text: str, query: Mapping[str, str]) -> Question:
         mode if mode in MODES else AUTO,
         sort if sort in SORTS else BEST,
     )
+
+
+def _floor_id(text: str, now_ms: int) -> str:
+    return since_id(text, now_ms) if text.strip() else ""
 
 
 def _form(context: PageContext, query: Mapping[str, str]) -> Html:
@@ -119,6 +129,10 @@ def _form(context: PageContext, query: Mapping[str, str]) -> Html:
         field("commit", "Commit", query.get("commit", ""), "1a2b3c4"),
         kind_choice(query),
         severity_choice(query),
+        field("author", "Author", query.get("author", ""), "Codex"),
+        field("since", "Since", query.get("since", ""), "2d, 2026-01-31"),
+        field("until", "Until", query.get("until", "")),
+        field("tag", "Tags", query.get("tag", "")),
         field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
         status_choice(query),
         element("button", "Narrow down"),

@@ -63,6 +63,11 @@ QUESTIONS = (
     Question("title 4 absent", Filter(), about=Mentions(branch="main"), mode=ANY),
     Question("topic:t body:text absent", Filter(), limit=3, mode=ANY, sort=NEWEST),
     Question("title", Filter(), limit=2, sort=NEWEST),
+    Question("", Filter(), about=Mentions(author="Codex"), limit=2),
+    Question(
+        "title 1 absent", Filter(), about=Mentions(author="pat", since=entry(1).id)
+    ),
+    Question("title", Filter(), about=Mentions(until=entry(2).id), limit=1),
 )
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.core.strategies import entry
 from wc_core.search.ranking import (
     COMMON,
-    EntryText,
+    SearchedText,
     chosen_terms,
     even_weights,
     loose_terms,
@@ -76,7 +76,7 @@ def test_a_title_counts_more_and_a_long_text_less() -> None:
     weights = even_weights(terms)
 
     def score(**fields: str) -> int:
-        return EntryText(entry(1, **fields), "t").exact_score(terms, weights)
+        return SearchedText(entry(1, **fields), "t").exact_score(terms, weights)
 
     hay = "hay " * 500
     assert score(title="needle") > score(body="needle") > score(body=f"needle {hay}")
@@ -87,7 +87,7 @@ def test_a_title_counts_more_and_a_long_text_less() -> None:
 
 
 def test_the_place_of_a_term() -> None:
-    text = EntryText(entry(1, title="a needle", body="hay", agent="Codex"), "barn")
+    text = SearchedText(entry(1, title="a needle", body="hay", agent="Codex"), "barn")
     terms = parse_query("needle hay barn codex straw body:needle author:codex topic:b")
     assert text.places(terms) == (2, 1, 2, 1, 0, 0, 1, 2)
     assert rough_score([10, 100], [2, 1]) == 120

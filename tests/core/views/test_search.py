@@ -329,6 +329,12 @@ def test_a_walk_gives_each_hit_once_the_best_first(tmp_path: Path, limit: int) -
         (Mentions(branch="fix"), [5, 6]),
         (Mentions(branch="fix", commit="abcd"), [5]),
         (Mentions(file="nothing.txt"), []),
+        (Mentions(author="claude"), [5]),
+        (Mentions(author="Claude Code", branch="fix"), [5]),
+        (Mentions(author="Claude Sam"), []),
+        (Mentions(since=entry_id(4)), [5, 6]),
+        (Mentions(until=entry_id(1)), [0, 1]),
+        (Mentions(since=entry_id(0), until=entry_id(2), file="src/auth.py"), [2]),
     ],
 )
 def test_entries_are_found_by_what_they_are_about(
@@ -340,14 +346,15 @@ def test_entries_are_found_by_what_they_are_about(
         entry(2, body="Look at lib/src/auth.py:12."),
         entry(3, title="All of src/ moves", body="Not src/auth.pyc, src/auth.py-old."),
         entry(4, body="Merged with #12, not #123 or 12."),
-        entry(5, body="Since abcd1299 it works.", code_branch="fix"),
+        entry(5, CLAUDE, body="Since abcd1299 it works.", code_branch="fix"),
         entry(6, code_branch="fix"),
     ]
     write_thread(tmp_path, "t", chain(*drafts))
     hits = ask(tmp_path, "", about=about)
     assert sorted(idx for _, idx in places(hits)) == expected
-    both = ask(tmp_path, "title t", about=about)
-    assert {idx for _, idx in places(both)} <= set(expected)
+    for mode in (AUTO, ANY):
+        both = ask(tmp_path, "title t absent", about=about, mode=mode)
+        assert {idx for _, idx in places(both)} == set(expected)
 
 
 @pytest.mark.parametrize(
@@ -357,6 +364,7 @@ def test_entries_are_found_by_what_they_are_about(
         Mentions(commit="abc"),
         Mentions(commit="xyzw"),
         Mentions(pr=-1),
+        Mentions(author="…"),
     ],
 )
 def test_what_names_nothing_is_refused(store: Path, about: Mentions) -> None:

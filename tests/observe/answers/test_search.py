@@ -119,11 +119,17 @@ def test_updates_since_nonsense(store: Store, session: Session, since: str) -> N
 def test_search_shows_the_words_around_the_match(two: Store, session: Session) -> None:
     text = session.text("search_threads", query="BETA number 3")
     lines = text.replace(str(two.root), "STORE").splitlines()
-    assert lines[0] == ('1 entry with "BETA number 3", best first, in the store STORE')
-    assert lines[2] == (
+    assert lines[0] == (
+        '10 entries for "BETA number 3" (1 with every word, 9 with some), best first, '
+        "in the store STORE"
+    )
+    assert lines[3] == (
         '- beta entry 2 | 2026-01-01T00:06:00Z | author: Codex (pat) | "Entry 6"'
     )
-    assert lines[3] == "> «Beta» says «number» «3»."
+    assert lines[4] == "> «Beta» says «number» «3»."
+    assert lines[5].endswith(" | some of the words")
+    text = session.text("search_threads", query="BETA number 3", words="all")
+    assert text.startswith('1 entry with "BETA number 3", best first, in the store')
 
 
 def test_a_digest_tells_what_each_thread_came_to(two: Store, session: Session) -> None:

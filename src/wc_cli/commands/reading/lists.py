@@ -89,11 +89,7 @@ def list_threads(context: Context, options: ListOptions) -> None:
     )
     overview = context.overview
     thread_filter, unreadable = _about_file(context, overview, options, thread_filter)
-    if options.area:
-        from wc_core.areas import threads  # 2 ms, only to ask for an area
-
-        areas = context.settings.areas
-        thread_filter = threads.in_area(overview, areas, options.area, thread_filter)
+    thread_filter = in_area(context, overview, options.area, thread_filter)
     page = overview.page(thread_filter, options.limit, options.cursor)
     standing = context.standing
     words = _latest_words(overview, page.rows) if options.summaries else []
@@ -117,6 +113,17 @@ def list_threads(context: Context, options: ListOptions) -> None:
     damaged = [row.name for row in page.rows if row.damaged]
     if damaged:
         remark(f"damaged: {topic_list(damaged)} (see: wc doctor)")
+
+
+def in_area(
+    context: Context, overview: Overview, area: str, criteria: Filter
+) -> Filter:
+    """Returns the filter for the threads of an area alone, if one is given."""
+    if not area:
+        return criteria
+    from wc_core.areas import threads  # 2 ms, only to ask for an area
+
+    return threads.in_area(overview, context.settings.areas, area, criteria)
 
 
 def _latest_words(overview: Overview, rows: Iterable[ThreadRow]) -> list[LatestWords]:

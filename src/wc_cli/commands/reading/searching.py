@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.commands.reading.lists import FilterOptions
+from wc_cli.commands.reading.lists import FilterOptions, in_area
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.entries.paths import searched_path
 from wc_cli.options import (
@@ -19,6 +19,7 @@ from wc_cli.terminal import render
 from wc_core.errors import InvalidInputError
 from wc_core.search.mentions import Mentions
 from wc_core.text import one_line
+from wc_core.times import since_id
 from wc_core.views import updates as update_views
 from wc_core.views.search import answers as search_views
 
@@ -52,6 +53,14 @@ class SearchOptions(FilterOptions):
     severity: str = text(
         "--severity", "LEVEL", "Only those as severe or more so.", complete="severity"
     )
+    author: str = text(
+        "--author", "NAME", "Only entries by this participant.", complete="agent"
+    )
+    since: str = text(
+        "--since", "WHEN", "Only after a time, an age (3h, 2d) or an entry's id."
+    )
+    until: str = text("--until", "WHEN", "Only up to then.")
+    area: str = text("--area", "AREA", "Only threads that belong to this area.")
 
     def mode(self) -> str:
         """Returns which entries answer the query. Raises InvalidInputError for more
@@ -81,10 +90,19 @@ class UpdatesOptions(SpeakerOptions):
 def search(context: Context, options: SearchOptions) -> None:
     """Search."""
     query = " ".join(options.query)
-    path = searched_path(options.file, context)
-    about = Mentions(path, options.pr, options.commit, options.branch)
-    about = about._replace(kind=options.kind, severity=options.severity)
-    thread_filter = options.filter()
+    about = Mentions(
+        searched_path(options.file, context),
+        options.pr,
+        options.commit,
+        options.branch,
+        options.kind,
+        options.severity,
+        options.author,
+        since_id(options.since, now_ms()) if options.since else "",
+        since_id(options.until, now_ms()) if options.until else "",
+    )
+    overview = context.overview
+    thread_filter = in_area(context, overview, options.area, options.filter())
     question = search_views.Question(
         query,
         thread_filter,
@@ -94,7 +112,6 @@ def search(context: Context, options: SearchOptions) -> None:
         options.mode(),
         options.sort,
     )
-    overview = context.overview
     hits = search_views.search(context.search_engine(overview), overview, question)
     if options.json:
         say_json(hits.to_json(context.store, query))

@@ -126,7 +126,7 @@ class SearchQuery(NamedTuple):
     def marked_terms(self, *, is_partial: bool) -> tuple[Term, ...]:
         """Returns what to mark in a hit."""
         terms = loose_terms(self.terms) if is_partial else self.terms
-        return (*terms, *self.about.terms)
+        return (*terms, *(term for term in self.about.terms if not term.field))
 
     def follows(self, match: Match) -> bool:
         """Returns whether a match comes after ``behind`` and is old enough."""
@@ -140,11 +140,11 @@ class SearchQuery(NamedTuple):
         if self.about != Mentions():
             mentioned = {"title": title, "body": body}
             mentioned["recorded"] = words.plain_words(recorded(entry))
-            if not all(
-                words.contains_term(term, mentioned) for term in self.about.terms
+            if not self.about.fit(entry) or not all(
+                words.contains_term(term, mentioned)
+                for term in self.about.terms
+                if not term.field
             ):
-                return None
-            if not self.about.fit(entry):
                 return None
         fields = {
             "title": title,

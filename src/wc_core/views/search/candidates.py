@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     Fits = Callable[[str, IndexedEntry, Mentions], bool]
 
 
+def facets_of(about: Mentions) -> Facets:
+    """Returns what the index knows of a mention apart from words."""
+    severities = at_least(about.severity) if about.severity else ()
+    return Facets(about.branch, about.kind, severities, about.since, about.until)
+
+
 class IndexedCandidates:
     """An `IndexedPart` of an answer: the entries of the threads with these numbers.
     ``fits`` says whether an entry with the words really mentions a thing. Every method
@@ -70,16 +76,18 @@ class IndexedCandidates:
     def _fitting(self) -> set[int]:
         """The entries that mention all of what is asked for."""
         about = self._about
-        severities = at_least(about.severity) if about.severity else ()
         entries = self._file.entries(
             entryfile.words_expression((), about.terms),
-            Facets(about.branch, about.kind, severities),
+            facets_of(about),
         )
         return {
             entry.number
             for entry in entries
             if entry.thread in self._names
-            and (not about.terms or self._fits(self._names[entry.thread], entry, about))
+            and (
+                not about.needs_text
+                or self._fits(self._names[entry.thread], entry, about)
+            )
         }
 
     def scores(self, weights: Sequence[int]) -> dict[int, int]:

@@ -10,12 +10,10 @@ from wc_core.index import entries as entryfile
 from wc_core.index.entries import (
     EntryFile,
     EntryFiles,
-    Facets,
     IndexedEntry,
     UnusableIndexError,
 )
 from wc_core.index.keys import NONE, log_part
-from wc_core.search.mentions import Mentions, at_least
 from wc_core.threads import codec
 from wc_core.threads.model import Entry
 from wc_core.views.entries import Numbered, numbered
@@ -28,7 +26,7 @@ from wc_core.views.search.answers import (
     Matches,
     SearchQuery,
 )
-from wc_core.views.search.candidates import IndexedCandidates
+from wc_core.views.search.candidates import IndexedCandidates, facets_of
 from wc_core.views.search.loose import Loose, LooseQuery, best_matches
 from wc_core.views.search.scan import Scan
 
@@ -39,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from wc_core.search.mentions import Mentions
     from wc_core.threads.reader import StoreReader
 
 # Up to this many matches are all looked at; of more, only the newest.
@@ -297,8 +296,7 @@ class _Finder:
         self._query = query
         about = query.about
         self._words = entryfile.words_expression(query.terms, about.terms)
-        severities = at_least(about.severity) if about.severity else ()
-        self._facets = Facets(about.branch, about.kind, severities)
+        self._facets = facets_of(about)
         fields = {term.field for term in query.terms}
         self._is_for_titles = fields <= {"", "title"} and not about.terms
         # The entries of the matches that were returned.
@@ -321,7 +319,7 @@ class _Finder:
             for entry in self._file.entries(self._words, self._facets)
             if entry.thread in names
         ]
-        if query.about.terms:
+        if query.about.needs_text:
             entries = [
                 entry
                 for entry in entries

@@ -12,7 +12,7 @@ from operator import itemgetter
 from wc_core.errors import WcError
 from wc_core.search.ranking import (
     Candidate,
-    EntryText,
+    SearchedText,
     even_weights,
     loose_terms,
 )
@@ -164,7 +164,7 @@ def _scored(
             continue  # replaced since it was found, so no longer a match
         score = 0
         if query.by_title:
-            text = EntryText(numbered.entry, match.topic)
+            text = SearchedText(numbered.entry, match.topic)
             score = text.exact_score(query.terms, weights)
         entries.append((Candidate(score, match.id, match.topic), numbered))
     entries.sort(key=itemgetter(0), reverse=True)

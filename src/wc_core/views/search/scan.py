@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.search import words
-from wc_core.search.ranking import EntryText
+from wc_core.search.ranking import SearchedText
 from wc_core.views.entries import numbered
 from wc_core.views.search.answers import EntriesAfter, Match, Matches, SearchQuery
 from wc_core.views.search.loose import (
@@ -124,7 +124,7 @@ class Scan:
             entry = item.entry
             if item.retracted or mention_query.rank(entry) is None:
                 continue
-            places = EntryText(entry, names).places(query.terms)
+            places = SearchedText(entry, names).places(query.terms)
             if any(places):
                 self._entries[topic, entry.id] = item
                 yield Sighting(places, entry.id, topic)
