@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 COMPLETIONS, EMBEDDINGS = "chat/completions", "embeddings"
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+# Of a server that does not run: it may be starting.
+_ATTEMPTS_TO_REACH = 3
 _FAILURES = (OSError, ValueError, HTTPException)
 # What passes if the server is asked again later.
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -106,7 +108,8 @@ USUAL = Patience()
 
 class _Answer(NamedTuple):
     """What came back: the fields of an answer, or the problem, and whether it may pass.
-    ``wait_seconds`` is what the server asks to wait, -1 if it does not say."""
+    ``wait_seconds`` is what the server asks to wait, -1 if it does not say.
+    ``is_reached`` says that there is a server."""
 
     fields: Any = None
     problem: str = ""
@@ -114,6 +117,7 @@ class _Answer(NamedTuple):
     wait_seconds: float = -1.0
     hint: str = ""
     concerns_request: bool = False
+    is_reached: bool = True
 
 
 def ask(
@@ -135,7 +139,10 @@ def ask(
         if not answer.problem:
             return dict(answer.fields)
         wait = pause if answer.wait_seconds < 0 else answer.wait_seconds
-        if attempt == patience.attempts or not answer.passes:
+        attempts = patience.attempts
+        if not answer.is_reached:
+            attempts = min(attempts, _ATTEMPTS_TO_REACH)
+        if attempt >= attempts or not answer.passes:
             break
         if wait > patience.most_seconds:
             raise _error(endpoint, answer, f", and asks to wait {wait:.0f} s")
@@ -194,7 +201,8 @@ def _exchange(endpoint: Endpoint, path: str, data: bytes, seconds: float) -> _An
     except _FAILURES as error:
         reason = getattr(error, "reason", error)
         text = getattr(reason, "strerror", None) or str(reason) or type(error).__name__
-        return _Answer(problem=text, passes=True)
+        is_reached = not isinstance(reason, ConnectionRefusedError)
+        return _Answer(problem=text, passes=True, is_reached=is_reached)
 
 
 def _opener(endpoint: Endpoint) -> request.OpenerDirector:

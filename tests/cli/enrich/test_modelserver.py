@@ -135,8 +135,10 @@ def test_patience_ends(server: ModelServer) -> None:
 def test_nobody_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         host = f"127.0.0.1:{server.getsockname()[1]}"
+    sleeps, patient = Sleeps(), QUICK._replace(attempts=9)
     with pytest.raises(EndpointError, match=rf"{host}: Connection refused \(3 times\)"):
-        asked(f"http://{host}", Sleeps())
+        asked(f"http://{host}", sleeps, patience=patient)
+    assert sleeps == [0.5, 1.0]
 
 
 @pytest.mark.parametrize(
