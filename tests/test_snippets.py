@@ -45,7 +45,7 @@ ELSEWHERE = {
     "docs/commands.md": 3,  # go on until ^C, or a ball comes; a graph database
     "docs/graphdb.md": 1,  # a graph database
     "docs/waking.md": 4,  # agents that are called
-    "docs/http.md": 5,  # servers that stay; a container
+    "docs/http.md": 6,  # servers that stay; a container
     "docs/install.md": 2,  # fetches packages; asks a person
     "docs/observe.md": 1,  # installs other people's clients
     "docs/performance.md": 2,  # half an hour

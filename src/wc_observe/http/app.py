@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from wc_observe.calls import ServerContext
+    from wc_observe.http.login import Login
     from wc_observe.http.options import HttpOptions
     from wc_observe.http.tenants import Access
 
@@ -87,7 +88,10 @@ def _access(options: HttpOptions, stores: Mapping[str, ServerContext]) -> Access
 
 
 def build_site(
-    options: HttpOptions, start: ServerContext, auth: AuthProvider | None
+    options: HttpOptions,
+    start: ServerContext,
+    auth: AuthProvider | None,
+    login: Login | None = None,
 ) -> Site:
     """Builds everything that is served. It does not listen yet.
 
@@ -105,7 +109,9 @@ def build_site(
         behind=lambda: {name: _behind(context) for name, context in kept.items()},
     )
     metrics = Metrics(stores, now)
-    tokens = [Middleware(GuessLimit), Middleware(TokenGate, auth=auth)] if auth else []
+    tokens = [Middleware(GuessLimit)] if auth else []
+    if auth is not None:
+        tokens.append(Middleware(TokenGate, auth=auth, login=login))
     at_once = max(1, options.limits.connections // _SHARE)
     fair = Middleware(CallerLimit, rate=options.limits.rate, at_once=at_once)
     shared = _Shared(options, auth, metrics, fair, kept, access)
@@ -113,7 +119,11 @@ def build_site(
         apps[name] = _store_app(shared, context._replace(served=served.visible))
     paths = {name: _paths(options, name) for name in stores}
     app = Starlette(
-        routes=[*_pages(shared, [*stores.values()]), *_mounted(shared, apps)],
+        routes=[
+            *_pages(shared, [*stores.values()]),
+            *(_login_routes(shared, login) if login is not None else ()),
+            *_mounted(shared, apps),
+        ],
         middleware=[
             Middleware(ResponseCounter, metrics=metrics),
             Middleware(Leaving, under_way=under_way),
@@ -170,6 +180,24 @@ def _pages(shared: _Shared, stores: Sequence[ServerContext]) -> list[Route]:
     return [
         Route("/healthz", health, middleware=[guard, shared.fair]),
         Route("/metrics", numbers, methods=["GET"], middleware=around),
+    ]
+
+
+def _login_routes(shared: _Shared, login: Login) -> list[Route]:
+    """Returns the routes of a login, within the same limits as all others."""
+    around = [
+        Middleware(
+            HostOriginGuardMiddleware,
+            allowed_hosts=shared.options.hosts,
+            allowed_origins=(*shared.options.origins, login.public_url),
+            mode="strict",
+        ),
+        shared.fair,
+        Middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY),
+    ]
+    return [
+        Route(route.path, route.endpoint, methods=route.methods, middleware=around)
+        for route in login.routes
     ]
 
 

@@ -34,9 +34,11 @@ _KEY_TYPES: dict[str, Literal["RSA", "EC", "OKP"]]
 _KEY_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 
 
-def token_verifier(auth: Auth, env: Mapping[str, str]) -> AuthProvider | None:
+def token_verifier(
+    auth: Auth, env: Mapping[str, str], login: TokenVerifier | None = None
+) -> AuthProvider | None:
     """Returns what verifies tokens, or None if no authentication is required. A token
-    is accepted if one of the methods accepts it.
+    is accepted if one of the methods accepts it; ``login`` has those given out here.
 
     Raises InvalidInputError for tokens that cannot be used and StorageError for a file
     that cannot be read.
@@ -51,6 +53,8 @@ def token_verifier(auth: Auth, env: Mapping[str, str]) -> AuthProvider | None:
         from wc_observe.http.github import GitHubUsers
 
         by_method["github"] = GitHubUsers(auth.github)
+    if login is not None:
+        by_method["oauth"] = login
     if len(by_method) > 1:
         return MultiAuth(verifiers=by_method)
     return next(iter(by_method.values()), None)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TOKEN_VARIABLE = "WATERCOOLER_HTTP_TOKEN"  # noqa: S105  (a name, no token)
 TOKEN_FILE_VARIABLE = "WATERCOOLER_HTTP_TOKEN_FILE"  # noqa: S105
-METHODS = ("token", "github", "jwt")
+METHODS = ("token", "github", "jwt", "oauth")
 GITHUB_API = "https://api.github.com"
 ALGORITHMS = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
@@ -46,6 +46,17 @@ class Jwt(NamedTuple):
     name_claim: str
 
 
+class LoginOptions(NamedTuple):
+    """Where callers log in, as which client, and the address of this server for them.
+    The claims of the issuer's tokens are as for `Jwt`."""
+
+    issuer: str
+    client_id: str
+    public_url: str
+    algorithm: str
+    name_claim: str
+
+
 class Auth(NamedTuple):
     """The methods of authentication; without any, no caller is asked."""
 
@@ -53,11 +64,13 @@ class Auth(NamedTuple):
     token_file: str = ""
     github: GitHub | None = None
     jwt: Jwt | None = None
+    login: LoginOptions | None = None
 
     @property
     def is_required(self) -> bool:
         """Whether a caller has to authenticate."""
-        return self.tokens or self.github is not None or self.jwt is not None
+        others = (self.github, self.jwt, self.login)
+        return self.tokens or any(method is not None for method in others)
 
 
 def add_auth(parser: argparse.ArgumentParser) -> None:
@@ -95,6 +108,9 @@ def add_auth(parser: argparse.ArgumentParser) -> None:
     add("--jwt-audience", default="", metavar="URL", help="for whom: this server")
     add("--jwt-algorithm", default="RS256", choices=ALGORITHMS, help="(RS256)")
     add("--jwt-name-claim", default="sub", metavar="CLAIM", help="the name (sub)")
+    add("--oauth-issuer", default="", metavar="URL", help="where callers log in")
+    add("--oauth-client-id", default="", metavar="ID", help="this server, there")
+    add("--public-url", default="", metavar="URL", help="this server, for callers")
 
 
 def auth_of(parsed: argparse.Namespace, env: Mapping[str, str]) -> Auth:
@@ -113,6 +129,7 @@ def auth_of(parsed: argparse.Namespace, env: Mapping[str, str]) -> Auth:
         token_file=file,
         github=_github(parsed) if "github" in methods else None,
         jwt=_jwt(parsed) if "jwt" in methods else None,
+        login=_login(parsed) if "oauth" in methods else None,
     )
 
 
@@ -123,6 +140,7 @@ def _refuse_unused(parsed: argparse.Namespace, methods: frozenset[str]) -> None:
         "token": parsed.token_file,
         "github": parsed.github_login or parsed.github_org,
         "jwt": parsed.jwt_jwks or parsed.jwt_public_key,
+        "oauth": parsed.oauth_issuer or parsed.oauth_client_id or parsed.public_url,
     }
     for method, value in options.items():
         if value and method not in methods:
@@ -155,6 +173,20 @@ def _jwt(parsed: argparse.Namespace) -> Jwt:
         key_file=parsed.jwt_public_key,
         issuer=parsed.jwt_issuer,
         audience=parsed.jwt_audience,
+        algorithm=parsed.jwt_algorithm,
+        name_claim=parsed.jwt_name_claim,
+    )
+
+
+def _login(parsed: argparse.Namespace) -> LoginOptions:
+    if not (parsed.oauth_issuer and parsed.oauth_client_id and parsed.public_url):
+        raise ValueError(
+            "--auth oauth needs --oauth-issuer, --oauth-client-id and --public-url."
+        )
+    return LoginOptions(
+        issuer=_url("--oauth-issuer", parsed.oauth_issuer),
+        client_id=parsed.oauth_client_id,
+        public_url=_url("--public-url", parsed.public_url),
         algorithm=parsed.jwt_algorithm,
         name_claim=parsed.jwt_name_claim,
     )

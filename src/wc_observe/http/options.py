@@ -154,7 +154,7 @@ def _checked_options(parsed: argparse.Namespace, env: Mapping[str, str]) -> Http
         port=parsed.port,
         path=parsed.path,
         stores=tuple(_store(word) for word in parsed.store),
-        hosts=tuple(parsed.allow_host),
+        hosts=(*parsed.allow_host, *_public_host(parsed.public_url)),
         origins=tuple(parsed.allow_origin),
         proxies=tuple(parsed.trust_proxy),
         auth=auth_of(parsed, env),
@@ -169,6 +169,12 @@ def _checked_options(parsed: argparse.Namespace, env: Mapping[str, str]) -> Http
             raise ValueError("--access needs --auth: it is about names of callers.")
         _check_loopback_names(options)
     return options
+
+
+def _public_host(url: str) -> tuple[str, ...]:
+    """The name in the address that callers know this server by, if it has one."""
+    name = urlsplit(url).hostname if url else None
+    return (name,) if name and name not in LOCAL else ()
 
 
 def _check_places(options: HttpOptions) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from fastmcp.server.auth.middleware import RequireAuthMiddleware
+from pydantic import AnyHttpUrl
 
 from wc_observe.http.pages import error_response
 
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from fastmcp.server.auth import AuthProvider
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from wc_observe.http.login import Login
+
 # What is served without a token: `/healthz`, which names nothing, and the addresses at
-# which clients look for a login, none of which exists here.
+# which clients look for a login, and log in.
 _OPEN = "/healthz"
 _DISCOVERY = "/.well-known/"
 
@@ -84,9 +87,13 @@ class TokenGate:
     """Asks for a token before anything else, so that without one all addresses look
     the same, whether there is a store or not."""
 
-    def __init__(self, app: ASGIApp, auth: AuthProvider) -> None:
+    def __init__(
+        self, app: ASGIApp, auth: AuthProvider, login: Login | None = None
+    ) -> None:
         self._app = app
-        guarded: ASGIApp = RequireAuthMiddleware(app, auth.required_scopes)
+        self._open = login.paths if login is not None else frozenset[str]()
+        resource = AnyHttpUrl(login.resource_url) if login is not None else None
+        guarded: ASGIApp = RequireAuthMiddleware(app, auth.required_scopes, resource)
         for middleware in reversed(auth.get_middleware()):
             guarded = middleware.cls(guarded, *middleware.args, **middleware.kwargs)
         self._guarded = guarded
@@ -94,7 +101,7 @@ class TokenGate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on if it has a valid token, or needs none."""
         path = scope.get("path", "")
-        is_open = path == _OPEN or path.startswith(_DISCOVERY)
+        is_open = path == _OPEN or path.startswith(_DISCOVERY) or path in self._open
         is_request = scope["type"] == "http"
         await (self._guarded if is_request and not is_open else self._app)(
             scope, receive, send

@@ -16,17 +16,21 @@ if TYPE_CHECKING:
     from wc_observe.calls import ServerContext
     from wc_observe.http.address import Address
     from wc_observe.http.app import Site
+    from wc_observe.http.login import Login
     from wc_observe.http.options import HttpOptions
 
 
 def serve(address: Address, options: HttpOptions, start: ServerContext) -> None:
     """Serves until a signal comes.
 
-    Raises InvalidInputError for unusable tokens or keys, and StorageError if it cannot
-    listen or a file cannot be read.
+    Raises InvalidInputError for unusable tokens or keys, StorageError if it cannot
+    listen or a file cannot be read, and OfflineError if the issuer of logins is away.
     """
-    verifier = token_verifier(options.auth, start.env)
-    site = build_site(options, start, verifier)
+    login = _login(options, start)
+    verifier = token_verifier(
+        options.auth, start.env, login.verifier if login is not None else None
+    )
+    site = build_site(options, start, verifier, login)
     limits = options.limits
     service = Service(
         site.app,
@@ -36,6 +40,14 @@ def serve(address: Address, options: HttpOptions, start: ServerContext) -> None:
         options.proxies,
     )
     listen(address.host, options.port, service)
+
+
+def _login(options: HttpOptions, start: ServerContext) -> Login | None:
+    if options.auth.login is None:
+        return None
+    from wc_observe.http.login import build_login  # 0.3 s, only for logins
+
+    return build_login(options.auth.login, start.env)
 
 
 def _start_message(site: Site, host: str, port: int) -> str:
