@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import gc
 import json
 import os
 import pwd
@@ -28,7 +29,7 @@ from tests import amounts, forking, marking, measuring, reporting
 from wc_core import agents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -152,6 +153,21 @@ def pytest_configure(config: pytest.Config) -> None:
         derandomize=not amounts.is_long(),
     )
     settings.load_profile("usual")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep what is imported and collected out of the garbage collector's sight.
+
+    It lives until the end, and each full collection during a test would go through
+    all of it once more.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
