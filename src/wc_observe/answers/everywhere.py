@@ -17,7 +17,8 @@ from wc_core.text import one_line
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.rows import Filter
-from wc_core.views.search.answers import Question, search
+from wc_core.views.search.answers import ANY, Question, search
+from wc_core.views.search.ranked import HANDFUL, SUGGESTED
 from wc_observe.answers.quoting import NOTICE, block, clean_json, title, word
 from wc_observe.answers.schema import BOOLEAN, INTEGER, LIST, TEXT, answer_schema
 from wc_observe.graphdb import relating, searching
@@ -84,13 +85,13 @@ class PlacedHit(NamedTuple):
 
 
 class PlacedHits(NamedTuple):
-    """The hits in all repositories, best first; ``some`` says that no entry has every
-    word. ``unreadable`` are repositories that could not be searched."""
+    """The hits in all repositories, best first; ``partial`` of all have only some of
+    the words. ``unreadable`` are repositories that could not be searched."""
 
     hits: tuple[PlacedHit, ...]
     total: int
     origin: Origin
-    some: bool = False
+    partial: int = 0
     unreadable: tuple[str, ...] = ()
 
     def to_json(self, query: str) -> dict[str, Any]:
@@ -102,8 +103,8 @@ class PlacedHits(NamedTuple):
             "total": self.total,
             "hits": [{"repository": hit.repository, **hit.fields} for hit in self.hits],
         }
-        if self.some:
-            fields["matches"] = "some words"
+        if self.partial:
+            fields["partial"] = self.partial
         if self.total > len(self.hits):
             fields["truncated"] = True
         if self.unreadable:
@@ -115,17 +116,19 @@ class PlacedHits(NamedTuple):
         visible = len(self.hits)
         shown = f"{visible} of " if visible < self.total else ""
         condition = f" with {title(query, _TITLE_WIDTH)}" if query.strip() else ""
-        if self.some:
-            condition = f" with some words of {title(query, _TITLE_WIDTH)}"
         entries = counted(self.total, "entry", "entries")
-        parts = [f"{shown}{entries}{condition}, best first, in all repositories\n"]
+        some = f", {self.partial} with some of the words" if self.partial else ""
+        parts = [
+            f"{shown}{entries}{condition}{some}, best first, in all repositories\n"
+        ]
         parts += [self.origin.line, *([f"{NOTICE}\n"] if visible else [])]
         for repository, hit in self.hits:
             parts.append(
                 f"- {word(repository, _WIDE)}: {word(hit['topic'], _WIDE)} entry "
                 f"{hit['idx']} | {word(hit['at'])} | author: "
                 f"{word(hit['author'] or 'unknown')} | "
-                f"{title(hit['title'], _TITLE_WIDTH)}\n"
+                f"{title(hit['title'], _TITLE_WIDTH)}"
+                f"{' | some words' if hit.get('partial') else ''}\n"
             )
             parts.append(block(one_line(hit["snippet"])))
         if visible < self.total:
@@ -149,11 +152,17 @@ def search_everywhere(call: Call, question: Question) -> PlacedHits:
         return _searched_stores(call, question, Origin(STORES))
     try:
         scope = _scope(call, call.graph, question.criteria)
-        found = searching.search(call.graph, query, scope)
+        found = searching.search(
+            call.graph,
+            query,
+            scope,
+            mode=question.mode,
+            loosely=question.is_loose,
+        )
     except GraphAwayError as error:
         return _searched_stores(call, question, away(call, error))
     hits = tuple(PlacedHit(hit.name, _graph_hit(hit)) for hit in found.hits)
-    return PlacedHits(hits, found.total, Origin(GRAPH), found.some)
+    return PlacedHits(hits, found.total, Origin(GRAPH), found.partial)
 
 
 def _graph_hit(hit: searching.GraphHit) -> dict[str, Any]:
@@ -166,12 +175,15 @@ def _graph_hit(hit: searching.GraphHit) -> dict[str, Any]:
         "title": hit.entry.title,
         "snippet": hit.snippet,
         **({hit.mark: True} if hit.mark else {}),
+        **({"partial": True} if hit.is_partial else {}),
     }
 
 
 def _scope(call: Call, graph: GraphReader, criteria: Filter) -> searching.Scope:
     """Where to search. The names of a ball's holders are compared as in a store."""
-    scope = searching.Scope(allowed_repositories(call), criteria.status)
+    scope = searching.Scope(
+        allowed_repositories(call), criteria.status, tags=criteria.tags
+    )
     if not criteria.ball:
         return scope
     if criteria.ball.casefold() in FREE_WORDS:
@@ -208,8 +220,10 @@ def repository_id(store: Reachable) -> str:
 
 
 def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHits:
-    """The hits in each store, merged: by rank, then the newest first."""
-    hits: list[tuple[str, Hit]] = []
+    """The hits in each store, merged: those with every word by rank, then the newest
+    first; where they are few, those with some of the words."""
+    whole: list[tuple[str, Hit]] = []
+    partial: list[tuple[str, Hit]] = []
     total, unreadable = 0, []
     for reachable in reachable_stores(call):
         try:
@@ -218,13 +232,18 @@ def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHi
         except WcError:
             unreadable.append(reachable.name)
             continue
-        total += result.total
-        hits += [(reachable.name, hit) for hit in result.hits]
-    terms = question.search_query().terms
-    hits.sort(key=lambda pair: _order(pair[1], [term.needle for term in terms]))
-    hits = hits[::-1][: question.limit or None]
+        total += result.total - result.partial
+        for hit in result.hits:
+            (partial if hit.is_partial else whole).append((reachable.name, hit))
+    query = question.search_query()
+    needles = [term.needle for term in query.terms] if query.by_title else []
+    whole.sort(key=lambda pair: _order(pair[1], needles), reverse=True)
+    if question.mode != ANY:
+        partial = partial[:SUGGESTED] if total < HANDFUL else []
+    hits = (*whole, *partial)[: question.limit or None]
     placed = tuple(PlacedHit(name, hit.to_json()) for name, hit in hits)
-    return PlacedHits(placed, total, origin, unreadable=tuple(unreadable))
+    count = len(partial)
+    return PlacedHits(placed, total + count, origin, count, tuple(unreadable))
 
 
 def _order(hit: Hit, needles: list[str]) -> tuple[int, str]:

@@ -61,7 +61,6 @@ HITS_SCHEMA = answer_schema(
         "scope": TEXT,
         "source": TEXT,
         "problem": TEXT,
-        "matches": TEXT,
         "query": TEXT,
         "total": INTEGER,
         "topic_count": INTEGER,

@@ -1,9 +1,9 @@
 """Searching the entries of all repositories in a graph.
 
 What matches is decided as in `wc_core.views.search`: every word, as a beginning, in the
-title, the body, the topic or the author; entries with the words in their title first,
-the newest of them first. If no entry has every word, those with some of them follow
-the graph's own order, and the answer says so.
+title, the body, the topic or the author; where few entries have every word, those with
+some of them follow. The order is simpler: entries with the words in their title first,
+the newest of them first; those with some of the words as the graph ranks them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 from wc_core.graphdb.schema import word_field
 from wc_core.search import words
 from wc_core.search.mentions import Mentions, at_least
+from wc_core.search.ranking import loose_terms
 from wc_core.search.words import FIELDS
 from wc_core.threads.model import Entry
 from wc_core.values import NamedTuple
+from wc_core.views.search.answers import ANY
+from wc_core.views.search.ranked import HANDFUL, SUGGESTED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,32 +48,53 @@ class GraphHit(NamedTuple):
     entry: Entry
     snippet: str
     mark: str = ""
+    is_partial: bool = False
 
 
 class GraphHits(NamedTuple):
-    """The first hits, best first, and how many there are in all. ``some`` says that
-    they have some of the words; no entry has all."""
+    """The first hits, best first, and how many there are in all: ``partial`` of them
+    have only some of the words, the best of ``candidates`` that do."""
 
     hits: tuple[GraphHit, ...]
     total: int
-    some: bool = False
+    partial: int = 0
+    candidates: int = 0
 
 
 class Scope(NamedTuple):
-    """Where to search: the ids of repositories (``None``: all), the status of threads
-    and the names that hold their balls (``None``: any; an empty one is nobody)."""
+    """Where to search: the ids of repositories (``None``: all), the status of threads,
+    the names that hold their balls (``None``: any; an empty one is nobody), and tags
+    that they have."""
 
     repositories: tuple[str, ...] | None = None
     status: str = ""
     balls: tuple[str, ...] | None = None
+    tags: tuple[str, ...] = ()
 
 
-def search(graph: GraphReader, query: SearchQuery, scope: Scope) -> GraphHits:
-    """Returns the entries that match. Raises GraphAwayError."""
-    hits = _every_word(graph, query, scope)
-    if hits.total or len(query.terms) < 2:  # noqa: PLR2004
-        return hits
-    return _some_words(graph, query, scope)
+def search(
+    graph: GraphReader, query: SearchQuery, scope: Scope, *, mode: str, loosely: bool
+) -> GraphHits:
+    """Returns the entries that match; with ``loosely`` also those with some of the
+    words, where few have all. Raises GraphAwayError."""
+    whole = GraphHits((), 0) if mode == ANY else _every_word(graph, query, scope)
+    terms = loose_terms(query.terms)
+    is_other_query = mode == ANY or len(terms) > 1 or terms != query.terms
+    if not (loosely and terms and is_other_query and whole.total < HANDFUL):
+        return whole
+    most = query.limit if mode == ANY else SUGGESTED
+    loose = query._replace(terms=terms, limit=most + len(whole.hits) if most else 0)
+    candidates, total = _some_words(graph, loose, scope)
+    known = {(hit.repository, hit.entry.id) for hit in whole.hits}
+    partial = [
+        hit._replace(is_partial=True)
+        for hit in candidates
+        if (hit.repository, hit.entry.id) not in known
+    ]
+    partial = partial[: most or None]
+    hits = (*whole.hits, *partial)[: query.limit or None]
+    count = total if mode == ANY else len(partial)
+    return GraphHits(hits, whole.total + count, count, total)
 
 
 def _every_word(graph: GraphReader, query: SearchQuery, scope: Scope) -> GraphHits:
@@ -81,6 +105,7 @@ def _every_word(graph: GraphReader, query: SearchQuery, scope: Scope) -> GraphHi
         for i in range(len(query.terms))
     ]
     count = " + ".join(in_title) or "0"
+    order = "rank DESC, e.id DESC" if query.by_title else "e.id DESC"
     rank = (
         f"WITH r, t, e, {count} AS matched WITH r, t, e, CASE matched "
         f"WHEN 0 THEN 0 WHEN {len(query.terms)} THEN 2 ELSE 1 END AS rank "
@@ -88,36 +113,38 @@ def _every_word(graph: GraphReader, query: SearchQuery, scope: Scope) -> GraphHi
     source, parameters = _source(query, " ")
     matched = f"{source} {_where([*conditions, *_conditions(query.about, scope)])} "
     parameters |= needles | _values(query.about, scope)
-    if query.about._replace(branch="", kind="", severity="") != Mentions():
+    if query.about.file or query.about.pr or query.about.commit:
         rows = graph.rows(
-            f"{matched}{rank}{_FOUND} ORDER BY rank DESC, e.id DESC LIMIT {_COMPARED}",
+            f"{matched}{rank}{_FOUND} ORDER BY {order} LIMIT {_COMPARED}",
             **parameters,
         )
         hits = [hit for hit in _hits(graph, rows, query) if query.about.fit(hit.entry)]
         return GraphHits(tuple(hits[: query.limit or None]), len(hits))
     total = graph.rows(f"{matched} RETURN count(e)", **parameters)[0][0]
     rows = graph.rows(
-        f"{matched}{rank}{_FOUND} ORDER BY rank DESC, e.id DESC "
-        f"LIMIT {query.limit or _COMPARED}",
+        f"{matched}{rank}{_FOUND} ORDER BY {order} LIMIT {query.limit or _COMPARED}",
         **parameters,
     )
     return GraphHits(tuple(_hits(graph, rows, query)), total)
 
 
-def _some_words(graph: GraphReader, query: SearchQuery, scope: Scope) -> GraphHits:
+def _some_words(
+    graph: GraphReader, query: SearchQuery, scope: Scope
+) -> tuple[list[GraphHit], int]:
+    """The best entries with any of the terms, and how many there are."""
     source, parameters = _source(query, "|")
     matched = f"{source} {_where(_conditions(query.about, scope))} "
     parameters |= _values(query.about, scope)
     total = graph.rows(f"{matched} RETURN count(e)", **parameters)[0][0]
+    order = "score DESC, e.id DESC" if query.by_title else "e.id DESC"
     rows = graph.rows(
-        f"{matched} {_FOUND} ORDER BY score DESC, e.id DESC "
-        f"LIMIT {query.limit or _COMPARED}",
+        f"{matched} {_FOUND} ORDER BY {order} LIMIT {query.limit or _COMPARED}",
         **parameters,
     )
     hits = _hits(graph, rows, query)
-    if query.about != Mentions():
+    if query.about.file or query.about.pr or query.about.commit:
         hits = [hit for hit in hits if query.about.fit(hit.entry)]
-    return GraphHits(tuple(hits), total, some=True)
+    return hits, total
 
 
 def _source(query: SearchQuery, between: str) -> tuple[str, dict[str, Any]]:
@@ -169,6 +196,19 @@ def _conditions(about: Mentions, scope: Scope) -> list[str]:
         conditions.append("e.kind = $kind")
     if about.severity:
         conditions.append("e.severity IN $severities")
+    if scope.tags:
+        conditions.append("all(tag IN $tags WHERE tag IN t.tags)")
+    return conditions + _time_conditions(about)
+
+
+def _time_conditions(about: Mentions) -> list[str]:
+    """The conditions about who wrote an entry, and when."""
+    conditions = ["e.id > $since"] if about.since else []
+    if about.until:
+        conditions.append("e.id <= $until")
+    if about.author:
+        field = word_field("author")
+        conditions.append(f"all(name IN $authors WHERE e.{field} CONTAINS name)")
     return conditions
 
 
@@ -181,6 +221,10 @@ def _values(about: Mentions, scope: Scope) -> dict[str, Any]:
         "branch": about.branch,
         "kind": about.kind,
         "severities": list(at_least(about.severity)) if about.severity else [],
+        "tags": list(scope.tags),
+        "since": about.since,
+        "until": about.until,
+        "authors": [f" {name}" for name in words.plain_words(about.author).split()],
     }
 
 

@@ -93,7 +93,7 @@ RARE = {
     "get_team_status": {"truncated"},
     "get_neighbors": {"uses", "used_by"},
     # Only with scope="all", see tests/observe/graphdb.
-    "search_threads": {"scope", "source", "problem", "matches"},
+    "search_threads": {"scope", "source", "problem"},
 }
 LIMITED: list[tuple[str, Fields]] = [
     ("list_threads", {"limit": 1}),
