@@ -162,6 +162,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"since": "2020-01-01"},
             {"since_iso": "2020-01-01T00:00:00Z"},
             {"since": "52w", "code_branch": "main"},
+            {"since": "52w", "max_tokens": 400},
+            {"since": "52w", "max_tokens": 400, "digest": True},
             {"since": "nonsense"},
         )
     ),

@@ -111,6 +111,11 @@ ASKED: dict[str, tuple[list[str], str, dict[str, Any]]] = {
         "read_thread",
         {"topic": "long", "max_tokens": 1000, "limit": 11},
     ),
+    "part of the updates": (
+        ["updates", "--since", "2026-01-01", "--limit", "14", "--max-tokens", "900"],
+        "list_updates",
+        {"since": "2026-01-01", "limit": 14, "max_tokens": 900},
+    ),
     "part of its summaries": (
         ["read", "long", "--max-tokens", "1000", "--summary-only"],
         "read_thread",

@@ -79,7 +79,9 @@ def updates(
             entries += [(row.name, numbered_entry) for numbered_entry in new]
     entries.sort(key=_by_change)
     visible = entries[:limit] if limit else entries
-    following = _after(visible[-1][1].changed_id) if len(visible) < len(entries) else ""
+    following = (
+        continuation(visible[-1][1].changed_id) if len(visible) < len(entries) else ""
+    )
     hidden = len(entries) - len(visible)
     return Updates(tuple(visible), hidden, following, tuple(unreadable))
 
@@ -120,7 +122,7 @@ def _first_updates(
             return None
         visible.append((rows[topic].name, numbered_entry))
     hidden = count - len(visible)
-    following = _after(visible[-1][1].changed_id) if hidden else ""
+    following = continuation(visible[-1][1].changed_id) if hidden else ""
     return Updates(tuple(visible), hidden, following, tuple(unreadable))
 
 
@@ -156,7 +158,7 @@ def entries_since(thread: Thread, floor: str, branch: str = "") -> list[Numbered
     ]
 
 
-def _after(entry_id: str) -> str:
+def continuation(entry_id: str) -> str:
     """Returns a ``since`` that continues after an entry: its id or, if that contains
     unprintable characters, its beginning with a letter that sorts after it."""
     unfit = (i for i, char in enumerate(entry_id) if not char.isprintable())

@@ -8,6 +8,7 @@ from wc_core.summaries.choosing import entry_summary
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.times import utc
+from wc_core.values import NamedTuple
 from wc_core.views.search.answers import count_text
 from wc_observe.answers.entries import reference_facts
 from wc_observe.answers.quoting import (
@@ -28,6 +29,8 @@ from wc_observe.answers.schema import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wc_core.threads.model import Entry
     from wc_core.views.entries import Numbered
     from wc_core.views.news.digest import Digest, News
@@ -48,6 +51,7 @@ UPDATES_SCHEMA = answer_schema(
         "since": TEXT,
         "entries": LIST,
         "next_since": TEXT,
+        "left_out": LIST,
         "threads": LIST,
         "more": INTEGER,
         "truncated": BOOLEAN,
@@ -75,33 +79,76 @@ HITS_SCHEMA = answer_schema(
 )
 
 
-def updates_json(store: OpenStore, since: str, updates: Updates) -> dict[str, Any]:
+class LeftOutUpdates(NamedTuple):
+    """Entries in a row that there is no room for: how many come after ``since``, and
+    the call that shows them. They are before the shown entry at ``position``."""
+
+    position: int
+    since: str
+    size: int
+    call: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns what is left out, and how to get it."""
+        return {"since": self.since, "entries": self.size, "show": self.call}
+
+    def line(self) -> str:
+        """Returns the same as a line."""
+        return f"left out: {entry_count(self.size)}: {self.call}\n"
+
+
+def updates_json(
+    store: OpenStore,
+    since: str,
+    updates: Updates,
+    left_out: Sequence[LeftOutUpdates] = (),
+) -> dict[str, Any]:
     """Returns the updates shape, with the beginning of each body."""
     fields = updates.to_json(store.label)
+    if left_out:
+        parts = [gap.to_json() for gap in left_out]
+        fields |= {"left_out": parts, "truncated": True}
     for entry, (_, numbered) in zip(fields["entries"], updates.entries, strict=True):
         entry["snippet"] = one_line(numbered.entry.body, _SNIPPET_WIDTH)
     return dict(clean_json({"since": since, **fields}))
 
 
-def updates_markdown(store: OpenStore, since: str, updates: Updates) -> str:
-    """Returns two lines for each entry: what it is, and how it begins."""
+def updates_markdown(
+    store: OpenStore,
+    since: str,
+    updates: Updates,
+    left_out: Sequence[LeftOutUpdates] = (),
+    call: str = "",
+) -> str:
+    """Returns two lines for each entry: what it is, and how it begins. ``call`` gets
+    the next ones within the same number of tokens."""
     visible = len(updates.entries)
-    total = visible + updates.more
+    total = visible + updates.more + sum(gap.size for gap in left_out)
     heading = f"{_shown_count(visible, total)} since {word(since)}, oldest first"
     parts = [_answer_heading(store, heading, visible)]
-    for topic, numbered in updates.entries:
-        ball = numbered.entry.ball
-        passed = f" | ball to: {word(holder_text(ball.holder))}" if ball else ""
-        changed = (
-            f" | status: {word(numbered.entry.status)}" if numbered.entry.status else ""
-        )
-        facts = reference_facts(numbered.entry, _MOST_REFERENCES)
-        about = "".join(f" | {fact}" for fact in facts)
-        parts.append(f"{_entry_line(topic, numbered)}{passed}{changed}{about}\n")
-        parts.append(block(_gist(store, numbered.entry)))
+    gaps = {gap.position: gap.line() for gap in left_out}
+    for position, (topic, numbered) in enumerate(updates.entries):
+        parts += [gaps.get(position, ""), update_lines(store, topic, numbered)]
+    parts.append(gaps.get(visible, ""))
     if updates.more:
-        parts.append(f'truncated: the next ones with since="{updates.next_since}"\n')
+        following = call or f'since="{updates.next_since}"'
+        parts.append(f"truncated: the next ones with {following}\n")
     return "".join((*parts, unreadable_line(updates.unreadable)))
+
+
+def update_lines(store: OpenStore, topic: str, numbered: Numbered) -> str:
+    """Returns an entry of the updates in two lines."""
+    ball = numbered.entry.ball
+    passed = f" | ball to: {word(holder_text(ball.holder))}" if ball else ""
+    changed = (
+        f" | status: {word(numbered.entry.status)}" if numbered.entry.status else ""
+    )
+    facts = reference_facts(numbered.entry, _MOST_REFERENCES)
+    about = "".join(f" | {fact}" for fact in facts)
+    return (
+        f"{_entry_line(topic, numbered)}{passed}{changed}{about}\n"
+        f"{block(_gist(store, numbered.entry))}"
+    )
 
 
 def digest_json(store: OpenStore, since: str, digest: Digest) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from fastmcp.tools.base import Tool, ToolResult
 from pydantic import Field
 
+from wc_core import times
 from wc_core.errors import InvalidInputError
 from wc_core.search.mentions import Mentions
 from wc_core.threads import vocabulary
@@ -16,8 +17,9 @@ from wc_core.views import updates
 from wc_core.views.news import digest as digests
 from wc_core.views.rows import Filter
 from wc_core.views.search.answers import Question, search, threads_about
-from wc_observe.answers import budgeted, entries, threads
+from wc_observe.answers import budgeted, budgetednews, entries, threads
 from wc_observe.answers import search as search_answers
+from wc_observe.answers.budgetednews import UpdatesPart, UpdatesRequest
 from wc_observe.answers.entries import EntrySpan
 from wc_observe.answers.health import HEALTH_SCHEMA, health_fields, health_text
 from wc_observe.answers.threads import ListRequest
@@ -166,7 +168,7 @@ def get_entry(
     return json_result(entries.entry_json(store, thread, entry), 1, "entries")
 
 
-def list_updates(
+def list_updates(  # noqa: PLR0913, PLR0917 (what a client may say)
     since: Annotated[
         str, Field(description="A time, an age (90m, 3h, 2d) or an entry's id")
     ] = _SINCE,
@@ -176,6 +178,7 @@ def list_updates(
         bool, Field(description="Per thread: what it came to, latest first")
     ] = False,
     code_branch: WrittenOn = "",
+    max_tokens: Tokens = 0,
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `list_updates`."""
@@ -183,6 +186,10 @@ def list_updates(
     now = CURRENT.get().now_ms()
     since, branch = _start_time(since, since_iso), code_branch.strip()
     if digest:
+        if max_tokens:
+            raise InvalidInputError(
+                "A digest has no max_tokens.", "Leave one of them out, or set limit."
+            )
         digested = digests.digest(store.overview, since, now, limit, branch=branch)
         if format == "markdown":
             return markdown_result(
@@ -196,9 +203,16 @@ def list_updates(
     news = updates.updates(
         store.overview, since, now, limit, branch=branch, engine=store.live.engine()
     )
+    request = UpdatesRequest(since, times.since_id(since, now), limit, branch)
+    part = UpdatesPart(news)
+    if max_tokens:
+        in_json = format == "json"
+        budget = budget_of(max_tokens, "list_updates", in_json=in_json)
+        part = budgetednews.fitting(store, request, news, budget, in_json=in_json)
     if format == "markdown":
-        return markdown_result(search_answers.updates_markdown(store, since, news))
-    fields = search_answers.updates_json(store, since, news)
+        return markdown_result(search_answers.updates_markdown(store, since, *part))
+    fields = search_answers.updates_json(store, since, part.updates, part.left_out)
+    news = part.updates
     return json_result(fields, len(news.entries), "entries")
 
 

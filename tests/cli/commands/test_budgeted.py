@@ -76,3 +76,17 @@ def test_too_few_are_refused_with_the_least(repo: Repo) -> None:
     assert repo.ok("read", "login", "--max-tokens", least).out
     less = repo.wc("read", "login", "--max-tokens", str(int(least) - 1))
     assert less.code == 2
+
+
+def test_updates_are_never_longer_and_their_commands_show_the_rest(repo: Repo) -> None:
+    words = ["updates", "--since", "2026-01-01", "--max-tokens", "120", "--limit", "9"]
+    waiting, shown = [words], []
+    while waiting:
+        done = repo.ok(*waiting.pop())
+        assert len(done.out) + len(done.err) <= 480
+        shown += re.findall(r"login #(\d+)", done.out)
+        waiting += commands(done.out)
+        if "--limit 9" in done.err:
+            waiting += commands(done.err)
+    assert sorted(set(map(int, shown))) == [*range(12)]
+    assert "login #11" in repo.ok(*words[:-2]).out

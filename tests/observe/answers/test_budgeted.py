@@ -183,3 +183,71 @@ def test_a_thread_that_fits_reads_as_without_a_budget(
     assert session.json("read_thread", topic="plan", max_tokens=5000) == fields
     none = session.text("read_thread", topic="plan", from_entry=9, max_tokens=300)
     assert "no such entries" in none
+
+
+def several_threads(store: Store) -> list[str]:
+    """Forty entries in three threads, some of them decisions; their ids."""
+    written: dict[str, list[Any]] = {topic: [] for topic in ("one", "two", "three")}
+    for number in range(40):
+        topic = ("one", "two", "three")[number * number % 3]
+        kind = "decision" if number == 8 else ""
+        body = "Said at length. " * (number % 5)
+        written[topic].append(store.entry(topic, body, kind=kind))
+    for topic, entries in written.items():
+        if entries:
+            store.thread(topic, *entries)
+    return sorted(entry.id for entries in written.values() for entry in entries)
+
+
+@pytest.mark.parametrize("form", ["markdown", "json"])
+def test_updates_are_never_longer_than_asked(
+    store: Store, session: Session, form: str
+) -> None:
+    several_threads(store)
+    for more in ({}, {"limit": 11}):
+        arguments = {"since": "52w", "format": form, "limit": 500} | more
+        answers = session.calls(
+            *(("list_updates", arguments | {"max_tokens": n}) for n in _BUDGETS)
+        )
+        sizes = [size(answer) for answer in answers]
+        assert all(not answer.is_error for answer in answers)
+        for one, tokens in zip(sizes, _BUDGETS, strict=True):
+            assert one <= tokens * 4
+        assert sizes == sorted(sizes)
+
+
+def test_the_calls_of_updates_show_every_entry_once_in_order(
+    store: Store, session: Session
+) -> None:
+    ids = several_threads(store)
+    arguments: dict[str, Any] = {"since": "52w", "max_tokens": 600, "limit": 12}
+    waiting: list[Call] = [("list_updates", arguments)]
+    shown: list[str] = []
+    following = ""
+    while waiting:
+        tool, arguments = waiting.pop()
+        fields = session.json(tool, **arguments)
+        named = [entry["id"] for entry in fields["entries"]]
+        assert named == sorted(named)
+        shown += named
+        waiting += [call_in(part["show"]) for part in fields.get("left_out", ())]
+        is_gap = arguments["limit"] != 12
+        if not is_gap:
+            following = fields.get("next_since", "")
+        if not waiting and following:
+            arguments = {"since": following, "max_tokens": 600, "limit": 12}
+            waiting, following = [("list_updates", arguments)], ""
+    assert sorted(shown) == ids
+
+
+def test_a_decision_is_among_the_updates_before_newer_entries(
+    store: Store, session: Session
+) -> None:
+    several_threads(store)
+    text = session.text("list_updates", since="52w", limit=40, max_tokens=650)
+    assert '"Entry 40"' in text
+    assert '"Entry 9"' in text
+    assert '"Entry 10"' not in text
+    assert "left out: 8 entries: list_updates(since=" in text
+    error = session.error("list_updates", since="52w", digest=True, max_tokens=500)
+    assert error["message"] == "A digest has no max_tokens."

@@ -102,6 +102,7 @@ LIMITED: list[tuple[str, Fields]] = [
     ("read_thread", {"topic": "long", "max_tokens": 300}),
     ("get_entry", {"topic": "plan", "index": 1}),
     ("list_updates", {"since": "52w", "limit": 1}),
+    ("list_updates", {"since": "52w", "max_tokens": 300}),
     ("list_updates", {"since": "52w", "limit": 1, "digest": True}),
     ("search_threads", {"query": "word absent", "limit": 1}),
     ("get_ball_history", {"topic": "plan"}),

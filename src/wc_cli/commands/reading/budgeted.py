@@ -10,18 +10,26 @@ from wc_cli.terminal import render
 from wc_core.phrases import counted
 from wc_core.summaries.choosing import summary_of
 from wc_core.summaries.kept import read_kept
+from wc_core.text import one_line
+from wc_core.values import NamedTuple
 from wc_core.views import entries as entry_views
 from wc_core.views.budget.spending import Budget, Prices, gaps, spend
 from wc_core.views.budget.weighing import entry_items, show_padding
+from wc_core.views.updates import continuation
 from wc_core.wake.passes import pass_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from wc_cli.commands.reading.searching import UpdatesOptions
     from wc_cli.commands.reading.thread import ReadOptions
     from wc_cli.context import Context
     from wc_core.views.excerpts.spans import ThreadSpan
+    from wc_core.views.updates import Updates
+
+# What the server shows of each text.
+_SNIPPET_WIDTH = 120
 
 
 def print_thread(context: Context, options: ReadOptions, span: ThreadSpan) -> bool:
@@ -162,3 +170,89 @@ class _ThreadChoice:
         return (
             f"{entries} left out, from #{start} on: {self._gap_command(first, count)}\n"
         )
+
+
+def fit_updates(
+    context: Context, options: UpdatesOptions, news: Updates, floor: str, rest: str
+) -> FittingUpdates:
+    """Returns as many of the updates as fit, and what is left out between them. They
+    are those after the id ``floor``; ``rest`` is what is said beside them."""
+    choice = FittingUpdates(context, options, news, floor, ())
+    entries = [numbered.entry for _, numbered in news.entries]
+    items = entry_items(entries, context.viewer, summaries_only=True)
+    prices = choice.json_prices() if options.json else choice.text_prices(len(rest))
+    forms = spend(items, prices, Budget(options.max_tokens))
+    return choice._replace(forms=tuple(forms))
+
+
+class FittingUpdates(NamedTuple):
+    """The updates, and in which form each is shown."""
+
+    context: Context
+    options: UpdatesOptions
+    news: Updates
+    floor: str
+    forms: tuple[int, ...]
+
+    def json_prices(self) -> Prices:
+        """Returns what an answer takes as JSON, with what the server adds to it."""
+        fields = self.news.to_json(self.context.store)
+        begins = [numbered.entry.body for _, numbered in self.news.entries]
+        entries = [
+            entry | {"snippet": one_line(body, _SNIPPET_WIDTH)}
+            for entry, body in zip(fields["entries"], begins, strict=True)
+        ]
+        sizes = [len(json_line(entry)) + 1 for entry in entries]
+        frame = fields | {"entries": [], "left_out": [], "truncated": True}
+        return Prices(
+            json_size(frame | {"since": self.options.since}),
+            lambda index, _: sizes[index],
+            self._json_gap_price,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the updates shape with what is left out."""
+        fields = self.news.to_json(self.context.store)
+        pairs = zip(fields["entries"], self.forms, strict=True)
+        fields["entries"] = [entry for entry, form in pairs if form]
+        left_out = [self._json_gap(gap.first, gap.size) for gap in gaps(self.forms)]
+        if left_out:
+            fields |= {"left_out": left_out, "truncated": True}
+        return fields
+
+    def text_prices(self, rest: int) -> Prices:
+        """Returns what an answer takes as text, beside ``rest`` characters."""
+        return Prices(
+            rest,
+            lambda index, _: len(self._line(index)) + 1,
+            lambda first, size: len(self._gap_line(first, size)) + 1,
+        )
+
+    def text(self) -> str:
+        """Returns a line for each entry, and one for what is left out between them."""
+        sizes = {gap.first: gap.size for gap in gaps(self.forms)}
+        lines = [
+            self._line(index) if form else self._gap_line(index, sizes[index])
+            for index, form in enumerate(self.forms)
+            if form or index in sizes
+        ]
+        return "\n".join(lines)
+
+    def _line(self, index: int) -> str:
+        style = render.output_style(self.context.env)
+        return render.update_line(*self.news.entries[index], style)
+
+    def _gap_line(self, first: int, size: int) -> str:
+        fields = self._json_gap(first, size)
+        return f"{counted(size, 'entry', 'entries')} left out: {fields['show']}"
+
+    def _json_gap(self, first: int, size: int) -> dict[str, Any]:
+        since = self.floor
+        if first:
+            since = continuation(self.news.entries[first - 1][1].changed_id)
+        show = command_line("updates", self.options, since=since, limit=size)
+        return {"since": since, "entries": size, "show": show}
+
+    def _json_gap_price(self, first: int, size: int) -> int:
+        fields = self._json_gap(first, size)
+        return len(json_line(fields)) + show_padding(fields["show"], "") + 1

@@ -25,7 +25,10 @@ from wc_core.views.search import answers as search_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wc_cli.context import Context
+    from wc_core.views.updates import Updates
 
 _MODES = (search_views.ALL, search_views.ANY, search_views.PHRASE)
 
@@ -84,6 +87,9 @@ class UpdatesOptions(SpeakerOptions):
     limit: int = number("--limit", "At most this many (0: all).")
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     digest: bool = flag("--digest", help="One summary per thread.")
+    max_tokens: int = number(
+        "--max-tokens", "At most so long an answer, 4 characters each (0: any)."
+    )
 
 
 @command(SearchOptions)
@@ -131,32 +137,47 @@ def search(context: Context, options: SearchOptions) -> None:
 def updates(context: Context, options: UpdatesOptions) -> None:
     """Show what happened."""
     if options.digest:
+        if options.max_tokens:
+            raise InvalidInputError(
+                "A digest has no --max-tokens.",
+                "Leave one of them out, or set --limit.",
+            )
         from wc_cli.commands.reading import digesting  # 3 ms, not for entries
 
         digesting.print_digest(context, options, "updates")
         return
-    overview = context.overview
+    overview, now = context.overview, now_ms()
     news = update_views.updates(
         overview,
         options.since,
-        now_ms(),
+        now,
         options.limit,
         branch=options.branch.strip(),
         engine=context.search_engine(overview),
     )
+    remarks = "\n".join(_remarks(options, news))
+    fitting = None
+    if options.max_tokens:
+        from wc_cli.commands.reading import budgeted  # 2 ms, only for a budget
+
+        floor = since_id(options.since, now)
+        fitting = budgeted.fit_updates(context, options, news, floor, f"{remarks}\n")
     if options.json:
-        say_json(news.to_json(context.store))
+        say_json(fitting.to_json() if fitting else news.to_json(context.store))
         return
     style = render.output_style(context.env)
-    say(
-        "\n".join(
-            render.update_line(topic, entry, style) for topic, entry in news.entries
-        )
-    )
+    lines = (render.update_line(topic, entry, style) for topic, entry in news.entries)
+    say(fitting.text() if fitting else "\n".join(lines))
+    if remarks:
+        remark(remarks)
+
+
+def _remarks(options: UpdatesOptions, news: Updates) -> Iterator[str]:
+    """Yields what is said beside the updates, a line each."""
     if not news.entries:
-        remark(one_line(f"Nothing since {options.since}."))
+        yield one_line(f"Nothing since {options.since}.")
     if news.more:
         following = command_line("updates", options, since=news.next_since)
-        remark(f"{news.more} more: {following}")
+        yield f"{news.more} more: {following}"
     if news.unreadable:
-        remark(f"not read: {topic_list(news.unreadable)} (see: wc doctor)")
+        yield f"not read: {topic_list(news.unreadable)} (see: wc doctor)"
