@@ -67,6 +67,7 @@ COMMANDS: dict[str, Command] = {
     "list": Command("commands.reading.lists:list_threads", READING, agents=True),
     "read": Command("commands.reading.thread:read", READING, agents=True),
     "search": Command("commands.reading.searching:search", READING, agents=True),
+    "related": Command("commands.reading.relating:related", READING, agents=True),
     "decisions": Command("commands.remarks.decisions:decisions", READING, agents=True),
     "updates": Command("commands.reading.searching:updates", READING, agents=True),
     "digest": Command("commands.reading.digesting:show_digest", READING, agents=True),

@@ -7,8 +7,10 @@ from wc_cli.commands.common import WriteOptions
 from wc_cli.entries import body, receipts
 from wc_cli.entries.paths import repository_path
 from wc_cli.options import REQUIRED, Options, argument, command, flag, text, texts
-from wc_core.errors import InvalidInputError
+from wc_core.errors import InvalidInputError, WcError
 from wc_core.git import repository as repositories
+from wc_core.lean import contextlib
+from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.threads.proposals import Draft
 from wc_core.threads.reviews import APPROVED, CHANGES_REQUESTED
@@ -255,6 +257,19 @@ def new(context: Context, options: NewOptions) -> None:
         draft = draft._replace(links_added=links)
     _write_text_entry(context, options, draft)
     _note_missing_branch(context, draft.thread_branch)
+    _note_similar_thread(context, draft)
+
+
+def _note_similar_thread(context: Context, draft: Draft) -> None:
+    """Say so if there is a thread with a similar topic and title."""
+    from wc_core.views.search.alike import similar_thread  # 9 ms, only for a new thread
+
+    row = None
+    with contextlib.suppress(WcError):  # the new one is saved, whatever others are
+        row = similar_thread(context.overview, draft.topic, draft.title)
+    if row is not None:
+        title, topic = one_line(row.title), one_line(row.name)
+        output.remark(f"note: there is a thread like this: {topic} ({title})")
 
 
 def _contribution(action: str, options: ContributionOptions) -> Draft:

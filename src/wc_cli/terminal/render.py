@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from wc_core.views.news.digest import News
     from wc_core.views.rows import ThreadRow
     from wc_core.views.search.answers import Hit, Hits
+    from wc_core.views.search.related import SimilarThread
 
 _BOLD, _DIM, _YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
@@ -364,6 +365,15 @@ def hits_text(hits: Hits, style: Style) -> str:
     if partial:
         partial.insert(0, style("With some of the words:", _DIM))
     return "\n".join((*whole, *partial))
+
+
+def related_text(thread: SimilarThread, style: Style) -> str:
+    """Returns a related thread: its title and status, and the words that it shares."""
+    row = thread.row
+    name, title = one_line(row.name), one_line(row.title)
+    shared = ", ".join(map(one_line, thread.words))
+    status = style(f"({one_line(row.status_text)})", _DIM)
+    return f"{style(name, _BOLD)} {title} {status}\n    {shared}"
 
 
 def news_text(news: News, style: Style) -> str:

@@ -35,7 +35,8 @@ _STOP_WORDS = """
  until up us very was we were what when where which while who whom whose why will with
  would you your yours """.replace("\n", "")
 _ENDINGS = ("ies", "ing", "ed", "es", "ly", "y", "e", "s")
-_SHORTEST_STEM = 4
+# The shortest stem; a word with fewer letters says little.
+STEM_LENGTH = 4
 
 # BM25: how fast a repeated word stops counting, and how much a long text is discounted.
 _SATURATION, _LENGTH_DISCOUNT = 1.2, 0.75
@@ -64,14 +65,19 @@ def loose_terms(terms: Iterable[Term]) -> tuple[Term, ...]:
     """Returns what any of which an entry has to have: the stems of the words, phrases
     as they are. Stop words are left out unless there is nothing else."""
     query_terms = tuple(terms)
-    telling = [term for term in query_terms if not _is_stop_word(term)] or query_terms
+    telling = [term for term in query_terms if not _says_nothing(term)] or query_terms
     return tuple(dict.fromkeys(map(_loose, telling)))
 
 
-def _is_stop_word(term: Term) -> bool:
+def _says_nothing(term: Term) -> bool:
     if not term.prefix or term.field or len(term.words) > 1:
         return False
-    return f" {term.words[0]} " in _STOP_WORDS
+    return is_stop_word(term.words[0])
+
+
+def is_stop_word(word: str) -> bool:
+    """Returns whether a word, as in `plain_words`, is in every English sentence."""
+    return f" {word} " in _STOP_WORDS
 
 
 def _loose(term: Term) -> Term:
@@ -86,7 +92,7 @@ def stem(word: str) -> str:
     for ending in _ENDINGS:
         if word.isascii() and word.endswith(ending):
             shorter = word[: -len(ending)]
-            if len(shorter) >= _SHORTEST_STEM and shorter.isalpha():
+            if len(shorter) >= STEM_LENGTH and shorter.isalpha():
                 return shorter
     return word
 

@@ -51,6 +51,7 @@ RUNS: dict[str, str] = {
     "list": "list",
     "read": "read other",
     "search": "search other",
+    "related": "related other",
     "updates": "updates",
     "digest": "digest",
     "log": "log other",

@@ -755,3 +755,30 @@ def test_a_list_has_the_columns_that_are_asked_for(story: Repo) -> None:
     problem = story.fails(2, "list", "--columns", "titel")
     assert "no column 'titel'" in problem
     assert "Columns: topic, ball, status" in problem
+
+
+def test_related_threads_and_a_new_one_like_another(repo: Repo) -> None:
+    repo.ok("new", "uploads", "--title", "Uploads fail", "--body", "A busy server.")
+    done = repo.ok("new", "retries", "--title", "Retry", "--body", "Busy servers.")
+    assert "note:" not in done.err
+    done = repo.ok("related", "uploads")
+    assert done.out == "retries Retry (OPEN)\n    busy, server\n"
+    (thread,) = repo.json("related", "uploads")["threads"]
+    assert (thread["topic"], thread["words"]) == ("retries", ["busy", "server"])
+    assert "no thread" in repo.fails(3, "related", "absent")
+    done = repo.ok("new", "failed-upload", "--title", "Upload again")
+    assert "note: there is a thread like this: uploads (Uploads fail)" in done.err
+    done = repo.ok("new", "unrelated", "--title", "Words of its own")
+    assert "note:" not in done.err
+
+
+def test_a_question_in_ones_own_words(repo: Repo) -> None:
+    repo.ok("new", "retries", "--title", "Back off", "--body", "We retry five times.")
+    done = repo.ok("search", "what", "about", "retries?")
+    assert done.out.startswith("With some of the words:\nretries #0 Back off")
+    done = repo.ok("search", "what", "of", "retrying", "uploads")
+    assert done.out.startswith("With some of the words:\nretries #0")
+    assert done.err == "1 found, with some of the words\n"
+    assert repo.ok("search", "--all", "retrying", "uploads").out == ""
+    assert repo.ok("search", "--phrase", "five", "times").out.startswith("retries #0")
+    assert "exclude each other" in repo.fails(2, "search", "--all", "--any", "x")

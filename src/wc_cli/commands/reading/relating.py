@@ -1,0 +1,39 @@
+"""``wc related``: threads that speak of the same."""
+
+from __future__ import annotations
+
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.options import argument, command, number
+from wc_cli.output import remark, say, say_json
+from wc_cli.terminal import render
+from wc_core.views.search.related import related_threads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+
+_FEW = 5
+
+
+class RelatedOptions(SpeakerOptions):
+    """Find the threads that speak of the same as this one, by their words."""
+
+    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    limit: int = number("--limit", "At most this many (0: all).", default=_FEW)
+
+
+@command(RelatedOptions)
+def related(context: Context, options: RelatedOptions) -> None:
+    """Find related threads."""
+    overview = context.overview
+    topic = overview.reader.find(options.topic)
+    engine = context.search_engine(overview)
+    threads = related_threads(engine, overview, topic, options.limit)
+    if options.json:
+        fields = {"store": context.store, "topic": options.topic}
+        say_json(fields | {"threads": [thread.to_json() for thread in threads]})
+        return
+    style = render.output_style(context.env)
+    say("\n".join(render.related_text(thread, style) for thread in threads))
+    if not threads:
+        remark("No other thread uses the words of this one.")

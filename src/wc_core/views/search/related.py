@@ -1,0 +1,118 @@
+"""Threads that speak of the same as another one, by their words."""
+
+from __future__ import annotations
+
+from wc_core.errors import WcError
+from wc_core.search import words
+from wc_core.search.ranking import STEM_LENGTH, SearchedText, is_stop_word, stem
+from wc_core.search.words import Term
+from wc_core.values import NamedTuple
+from wc_core.views.entries import numbered
+from wc_core.views.rows import Filter
+from wc_core.views.search.loose import LooseQuery
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from wc_core.views.overview import Overview
+    from wc_core.views.rows import ThreadRow
+    from wc_core.views.search.answers import Engine
+
+# Words of a thread that are looked for in others, and how many of them are shown.
+_TERMS, _REASONS = 24, 5
+# Entries that are looked at, and how many of a thread count.
+_ENTRIES, _BEST = 100, 3
+# A word of a title says as much as so many in a body.
+_TITLE = 5
+
+
+class SimilarThread(NamedTuple):
+    """A thread, how near it is (more is nearer), and the words that it shares, those
+    that say most first."""
+
+    row: ThreadRow
+    score: int
+    words: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the thread in the list shape, with its score and words."""
+        return {**self.row.to_json(), "score": self.score, "words": list(self.words)}
+
+
+def related_threads(
+    engine: Engine, overview: Overview, topic: str, limit: int
+) -> list[SimilarThread]:
+    """Returns at most ``limit`` other threads (0: all), the nearest first. Raises
+    WcError if the thread cannot be read."""
+    forms = _telling_words(overview, topic)
+    terms = tuple(Term((word,)) for word in forms)
+    topics = [name for name in overview.reader.topics() if name != topic]
+    if not terms or not topics:
+        return []
+    loose = engine.loose_matches(topics, LooseQuery(terms, limit=_ENTRIES))
+    scores: dict[str, list[int]] = {}
+    weights: dict[str, dict[str, int]] = {}
+    for match in loose.best:
+        try:
+            entry = engine.entry(match.topic, match.id).entry
+        except WcError:
+            continue  # replaced since it was found
+        text = SearchedText(entry, match.topic)
+        score = text.exact_score(terms, loose.weights)
+        scores.setdefault(match.topic, []).append(score)
+        shared = weights.setdefault(match.topic, {})
+        for term, place, weight in zip(
+            terms, text.places(terms), loose.weights, strict=True
+        ):
+            if place:
+                shared[forms[term.words[0]]] = weight
+    nearness = {
+        topic: sum(sorted(thread_scores, reverse=True)[:_BEST])
+        for topic, thread_scores in scores.items()
+    }
+    rows = overview.matching(Filter(topics=frozenset(nearness)))
+    threads = [
+        SimilarThread(row, nearness[row.topic], _heaviest(weights[row.topic]))
+        for row in rows
+    ]
+    # `rows` begins with the latest move, which stays first among equals.
+    threads.sort(key=lambda thread: thread.score, reverse=True)
+    return threads[: limit or None]
+
+
+def _heaviest(weights: Mapping[str, int]) -> tuple[str, ...]:
+    by_weight = sorted(weights, key=lambda word: (-weights[word], word))
+    return tuple(by_weight[:_REASONS])
+
+
+def _telling_words(overview: Overview, topic: str) -> dict[str, str]:
+    """Returns the stems that a thread uses most, each with one of its forms."""
+    thread = overview.reader.thread(topic)
+    counts: dict[str, int] = {}
+    forms: dict[str, str] = {}
+
+    def count(text: str, weight: int) -> None:
+        for word in telling_words(text):
+            beginning = stem(word)
+            counts[beginning] = counts.get(beginning, 0) + weight
+            forms.setdefault(beginning, word)
+
+    count(thread.state.title, _TITLE)
+    for item in numbered(thread):
+        if not item.retracted:
+            count(item.entry.title, _TITLE)
+            count(item.entry.body, 1)
+    most_used = sorted(counts, key=lambda word: (-counts[word], word))
+    return {word: forms[word] for word in most_used[:_TERMS]}
+
+
+def telling_words(text: str) -> Iterable[str]:
+    """Returns the words of a text that say what it is about: no stop words, numbers or
+    short words."""
+    return (
+        word
+        for word in words.plain_words(text).split()
+        if not is_stop_word(word) and not word.isdecimal() and len(word) >= STEM_LENGTH
+    )

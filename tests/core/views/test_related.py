@@ -1,0 +1,82 @@
+"""Threads that speak of the same, and threads like a new one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.core.strategies import chain, entry, viewer, write_thread
+from wc_cli.index import entriesfile
+from wc_core.errors import NotFoundError
+from wc_core.threads.reader import StoreReader
+from wc_core.views.overview import Overview
+from wc_core.views.search import alike
+from wc_core.views.search.alike import similar_thread
+from wc_core.views.search.related import related_threads
+from wc_core.views.search.scan import Scan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def overview(tmp_path: Path) -> Overview:
+    (tmp_path / ".local").mkdir()
+    drafts = {
+        "uploads": ("Uploads fail", "The server is busy. Should we retry uploading?"),
+        "retries": ("Back off", "Retrying against a busy server, exponentially."),
+        "colours": ("Colours", "Dark mode: other colours on the server's page."),
+        "odd": ("的", "的 12"),
+    }
+    for step, (topic, (title, body)) in enumerate(drafts.items()):
+        write_thread(tmp_path, topic, chain(entry(step, title=title, body=body)))
+    return Overview(StoreReader(str(tmp_path)), viewer(), lambda: 0)
+
+
+def test_threads_with_the_same_words_are_related(overview: Overview) -> None:
+    threads = related_threads(Scan(overview.reader), overview, "uploads", 0)
+    assert [thread.row.topic for thread in threads] == ["retries", "colours"]
+    assert threads[0].words == ("busy", "retry", "server")
+    assert threads[0].score > threads[1].score
+    assert threads[0].to_json()["words"] == ["busy", "retry", "server"]
+    (only,) = related_threads(Scan(overview.reader), overview, "uploads", 1)
+    assert only == threads[0]
+
+
+def test_a_thread_without_words_is_related_to_none(overview: Overview) -> None:
+    assert related_threads(Scan(overview.reader), overview, "odd", 0) == []
+    with pytest.raises(NotFoundError):
+        related_threads(Scan(overview.reader), overview, "absent", 0)
+
+
+@pytest.mark.parametrize("few", [100, 0])
+@pytest.mark.parametrize(
+    ("topic", "title", "expected"),
+    [
+        ("upload-fails", "Failing uploads", "uploads"),
+        ("upload", "Failed to upload a large file twice", None),
+        ("colours", "Colours of the server", None),  # it does not find itself
+        ("palette", "Colours", None),  # one word is not enough
+        ("x", "", None),
+    ],
+)
+def test_a_new_thread_is_compared_by_topic_and_title(
+    overview: Overview,
+    monkeypatch: pytest.MonkeyPatch,
+    few: int,
+    topic: str,
+    title: str,
+    expected: str | None,
+) -> None:
+    monkeypatch.setattr(alike, "_FEW", few)
+    entriesfile.rebuild(overview.reader, lambda: 1 << 62)
+    row = similar_thread(overview, topic, title)
+    assert (row and row.topic) == expected
+
+
+def test_without_an_index_a_large_store_has_no_similar_thread(
+    overview: Overview, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alike, "_FEW", 0)
+    assert similar_thread(overview, "upload-fails", "Failing uploads") is None
