@@ -269,10 +269,12 @@ def test_the_store_is_the_same_after_each_call(
 ) -> None:
     session = Session(store.root.parent, environment(tmp_path))
     before = fingerprint(tmp_path)
-    for name, arguments in CALLS:
-        if name == tool:
-            session.call(name, **arguments)
-            assert fingerprint(tmp_path) == before, arguments
+
+    def is_the_same(arguments: dict[str, Any]) -> None:
+        assert fingerprint(tmp_path) == before, arguments
+
+    calls = [(name, arguments) for name, arguments in CALLS if name == tool]
+    assert len(session.calls(*calls, after=is_the_same)) == len(calls)
 
 
 def test_the_store_is_the_same_after_each_resource(

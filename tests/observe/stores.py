@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fastmcp import Client
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp_types import Implementation, PromptReference, ResourceTemplateReference
 
 from wc_core import ulid
@@ -94,6 +96,25 @@ def fingerprint(root: Path) -> str:
     return digest.hexdigest()
 
 
+def _check_schema_once(check: Callable[[Any], None]) -> Callable[[Any], None]:
+    checked = set()
+
+    def check_schema(schema: Any) -> None:
+        text = json.dumps(schema, sort_keys=True)
+        if text not in checked:
+            check(schema)
+            checked.add(text)
+
+    return check_schema
+
+
+# Each session of a client checks the schema of the tool that it calls, which takes
+# longer than the call. Here each schema is checked once in a process.
+Draft202012Validator.check_schema = _check_schema_once(
+    Draft202012Validator.check_schema
+)
+
+
 @dataclass
 class Session:
     """A client of a server in this process; each call is a session of its own. The
@@ -124,15 +145,21 @@ class Session:
         (answer,) = self.calls((tool, arguments))
         return answer
 
-    def calls(self, *wanted: tuple[str, dict[str, Any]]) -> list[CallToolResult]:
-        """The results of several tools, in one session."""
+    def calls(
+        self,
+        *wanted: tuple[str, dict[str, Any]],
+        after: Callable[[dict[str, Any]], None] = lambda _arguments: None,
+    ) -> list[CallToolResult]:
+        """The results of several tools, in one session; ``after`` is called after each
+        of them, with its arguments."""
 
         async def ask() -> list[CallToolResult]:
+            results = []
             async with self._client() as client:
-                return [
-                    await client.call_tool_mcp(PREFIX + tool, arguments)
-                    for tool, arguments in wanted
-                ]
+                for tool, arguments in wanted:
+                    results.append(await client.call_tool_mcp(PREFIX + tool, arguments))
+                    after(arguments)
+            return results
 
         return asyncio.run(ask())
 
