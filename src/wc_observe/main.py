@@ -8,6 +8,7 @@ libraries.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -20,6 +21,7 @@ from wc_core.version import __version__
 
 if TYPE_CHECKING:
     from types import FrameType
+    from typing import TextIO
 
     from wc_observe.calls import ServerContext
     from wc_observe.graphdb.reader import GraphReader
@@ -109,6 +111,7 @@ def serve(*, all_stores: bool = False, url: str = "") -> None:
     the tools that look beyond one store, which ask the graph at ``url`` if there is
     one. Exits with 2 if that is no address."""
     _prepare_start()
+    _require_open(sys.stdin, sys.stdout)
     try:
         graph = _graph(url)
     except WcError as error:
@@ -129,8 +132,7 @@ def serve(*, all_stores: bool = False, url: str = "") -> None:
     server = build_server(context._replace(all_stores=all_stores, graph=graph))
     _finish_start()
     unread = desk.hand_over() if desk is not None else b""
-    if sys.stdin is not None:
-        sys.stdin = repaired_input(sys.stdin.buffer, unread)
+    sys.stdin = repaired_input(sys.stdin.buffer, unread)
     try:
         serve_stdio(server, REPEATED_ID)
     except* OSError as errors:
@@ -156,6 +158,7 @@ def serve_web(arguments: list[str]) -> None:
     from wc_observe.web import options as weboptions  # 3 ms, only for the page
 
     options = weboptions.read(arguments)
+    _require_open(sys.stdout)
     _prepare_start()
     try:
         _serve_page(options)
@@ -248,7 +251,14 @@ def _finish_start() -> None:
     gc.enable()
 
 
+def _require_open(*streams: TextIO | None) -> None:
+    """End the process if it was started with one of these streams closed."""
+    if None in streams:
+        _leave(OSError(errno.EBADF, os.strerror(errno.EBADF)))
+
+
 def _print(text: str) -> None:
+    _require_open(sys.stdout)
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

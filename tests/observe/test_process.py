@@ -310,6 +310,29 @@ def test_answers_that_cannot_be_written_end_it_with_a_reason(
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("closed", "arguments"),
+    [
+        *(("<&-", ""), (">&-", ""), (">&-", "web")),
+        *((">&-", "--help"), (">&-", "--version")),
+    ],
+)
+def test_a_closed_stream_ends_it_with_a_reason(
+    closed: str, arguments: str, env: dict[str, str]
+) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {arguments} {closed}', "sh", *COMMAND],
+        check=False,
+        env=environment(env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
+    reason = b"wc-observe: Standard input or output failed: Bad file descriptor.\n"
+    assert (done.returncode, done.stderr) == (7, reason)
+
+
 def test_the_folder_it_was_started_in_may_be_gone(
     tmp_path: Path, env: dict[str, str]
 ) -> None:
