@@ -41,7 +41,7 @@ async def unknown_path(_: Request) -> Response:
     error = {
         "code": "NOT_FOUND",
         "message": "Nothing is served at this address.",
-        "hint": "Ask whoever runs this server for the address of your store.",
+        "hint": "Ask the people who run this server for the address of your store.",
     }
     return JSONResponse({"error": error}, status_code=404)
 

@@ -74,7 +74,7 @@ def draft_handoff(topic: str, to: str = "") -> list[Message]:
     """Returns what the next holder of a thread needs to know."""
     thread = _thread_turn(topic)
     name = one_line(to, _NAME_WIDTH)
-    receiver = word(name, _NAME_WIDTH) if name else "whoever should go on"
+    receiver = word(name, _NAME_WIDTH) if name else "the participant who should go on"
     return _task_messages(
         f"Draft a handoff of the thread {thread.topic} to {receiver}. The next message "
         "has its latest entries; read_thread and get_entry have the rest.\n\n"
@@ -162,7 +162,7 @@ _PROMPTS: tuple[
     ),
     (
         draft_handoff,
-        "Write down what whoever goes on with a thread has to know.",
+        "Write down what the next holder of a thread needs to know.",
         (_TOPIC, _TO),
     ),
 )
