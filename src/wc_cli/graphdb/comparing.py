@@ -81,7 +81,7 @@ def differences(graph: GraphConnection, source: Source) -> Iterator[Difference]:
             except WcError as error:
                 yield Difference(topic, f"cannot be read: {error.message}")
                 continue
-            vectors = source.vectors.of(topic) if source.vectors else {}
+            vectors = source.vectors.of(thread) if source.vectors else {}
             nodes.append(thread_node(repository, thread, vectors))
         yield from _compared(graph, source, nodes)
 

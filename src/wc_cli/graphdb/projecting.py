@@ -163,7 +163,7 @@ class Projection:
             except WcError:
                 self._unreadable.append(topic)
                 continue
-            vectors = self._vectors.of(topic) if self._vectors is not None else {}
+            vectors = self._vectors.of(thread) if self._vectors is not None else {}
             node = thread_node(self._repository.id, thread, vectors)
             yield Pending(node, version, stored_version, digest)
 

@@ -1,8 +1,15 @@
-"""The vectors of entries: which property of the graph has those of a model."""
+"""The vectors of entries: those that `wc enrich` made, and which property of the graph
+has those of a model."""
 
 from __future__ import annotations
 
+from array import array
+from binascii import crc32
+
 from wc_core.graphdb import schema
+from wc_core.meaning import vectorfile
+from wc_core.meaning.vectorfile import HASH_BYTES, PREFIX, UnusableVectorsError
+from wc_core.views.entries import numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +17,8 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from wc_cli.graphdb.connection import GraphConnection
+    from wc_core.layout import Layout
+    from wc_core.threads.reader import Thread
 
     class Vectors(Protocol):
         """The vectors of a store's entries, made by one model."""
@@ -20,8 +29,60 @@ if TYPE_CHECKING:
         def version(self, topic: str) -> str:
             """Returns a text that differs if the vectors of a thread changed."""
 
-        def of(self, topic: str) -> Mapping[str, Sequence[float]]:
+        def of(self, thread: Thread) -> Mapping[str, Sequence[float]]:
             """Returns the vectors of a thread's entries, by their ids."""
+
+
+_SCALE = 3
+_DIGITS = 6
+
+
+class KeptVectors:
+    """The vectors in the file of a store. Raises UnusableVectorsError if it has none,
+    and OSError."""
+
+    def __init__(self, layout: Layout) -> None:
+        header = vectorfile.read_header(layout)
+        self.model, self.dimensions = header
+        # Of two rows about an entry, the later one counts.
+        self._rows: dict[bytes, bytes] = {}
+        self._versions: dict[bytes, int] = {}
+        for row in vectorfile.read_rows(layout, header):
+            key = vectorfile.parse_row(row)
+            if key is not None:
+                topic = key.entry[:HASH_BYTES]
+                self._rows[key.entry] = row
+                self._versions[topic] = crc32(row, self._versions.get(topic, 0))
+
+    def version(self, topic: str) -> str:
+        """Returns a text that differs if the vectors of a thread changed."""
+        number = self._versions.get(vectorfile.topic_hash(topic), 0)
+        return f"{self.model} {self.dimensions} {number}"
+
+    def of(self, thread: Thread) -> dict[str, list[float]]:
+        """Returns the vectors of those entries whose text is the one that the vector
+        is of, by their ids."""
+        vectors = {}
+        for item in numbered(thread):
+            entry = item.entry
+            row = self._rows.get(
+                vectorfile.entry_key(thread.snapshot.topic, entry.id), b""
+            )
+            key = vectorfile.parse_row(row) if row else None
+            text = vectorfile.text_of(entry)
+            if key is not None and key.text == vectorfile.text_hash(text):
+                scale = PREFIX.unpack_from(row)[_SCALE]
+                numbers = array("b", row[PREFIX.size :])
+                vectors[entry.id] = [round(n * scale, _DIGITS) for n in numbers]
+        return vectors
+
+
+def kept_vectors(layout: Layout) -> KeptVectors | None:
+    """Returns the vectors of a store; ``None`` if there are none to use."""
+    try:
+        return KeptVectors(layout)
+    except (UnusableVectorsError, OSError):
+        return None
 
 
 def vector_property(graph: GraphConnection, vectors: Vectors) -> str:

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import Machine, Repo
+    from wc_core.threads.reader import Thread
 
 CODEX = ("--as", "Codex")
+MEANING = {"WATERCOOLER_MEANING": "on"}
 
 
 @pytest.fixture(scope="module")
@@ -272,13 +274,9 @@ class TwoAxes:
     def version(self, topic: str) -> str:
         return topic
 
-    def of(self, topic: str) -> dict[str, list[float]]:
-        axis = [1.0, 0.0] if topic == "api" else [0.0, 1.0]
-        entries = StoreReader(self.root).thread(topic).entries
-        return {entry.id: axis for entry in entries}
-
-    def __init__(self, root: str) -> None:
-        self.root = root
+    def of(self, thread: Thread) -> dict[str, list[float]]:
+        axis = [1.0, 0.0] if thread.name == "api" else [0.0, 1.0]
+        return {entry.id: axis for entry in thread.entries}
 
 
 def test_vectors_are_searched_by_nearness(
@@ -287,7 +285,7 @@ def test_vectors_are_searched_by_nearness(
     root = str(app.store)
     repository = repository_of(root, app.machine.env, "here")
     plain = Source(StoreReader(root), repository)
-    source = plain._replace(vectors=TwoAxes(root))
+    source = plain._replace(vectors=TwoAxes())
     settle_ticks()
     project(connection, plain)
     assert {item.topic for item in comparing.differences(connection, source)} == {
@@ -303,9 +301,33 @@ def test_vectors_are_searched_by_nearness(
     ).result_set
     assert nearest == [["api"], ["api"]]
     Projection(connection, plain, full=True).run()
-    other = TwoAxes(root)
+    other = TwoAxes()
     other.model = "other"
     assert vector_property(connection, other) == "vector_1"
+
+
+def test_the_vectors_that_enrich_made_are_projected(
+    app: Repo, url: str, graph: Any
+) -> None:
+    pytest.importorskip("wordllama", reason="wc-watercooler[meaning] is not installed")
+    entries = "MATCH (e:Entry)-[:MEANS]->(v:Vector) RETURN e.title, v.digest"
+    app.ok("project", url)
+    assert rows(graph, entries) == []
+    app.ok("enrich", "--meaning", env=MEANING)
+    assert summary(app, url) == (0, 0, 0)
+    before = rows(graph, entries)
+    texts = {"Log in", "Use WebAuthn", "The API", "Which hash?", "login waits for api"}
+    assert {title for title, _ in before} == texts
+    app.ok("project", url, "--check")
+    app.ok("amend", "api", "--title", "Which hash, then?", *CODEX)
+    app.ok("project", url)
+    assert len(rows(graph, entries)) == 4
+    app.ok("enrich", "--meaning", env=MEANING)
+    app.ok("project", url)
+    after = rows(graph, entries)
+    assert len(set(map(tuple, before)) & set(map(tuple, after))) == 4
+    assert len(after) == 5
+    app.ok("project", url, "--check")
 
 
 # Servers that cannot be used.

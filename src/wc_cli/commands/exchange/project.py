@@ -7,6 +7,7 @@ import os
 from wc_cli.graphdb import comparing, projecting
 from wc_cli.graphdb.connection import GraphConnection
 from wc_cli.graphdb.projecting import Projection, Source
+from wc_cli.graphdb.vectors import kept_vectors
 from wc_cli.options import Options, argument, command, flag, words
 from wc_cli.output import remark, say, say_json
 from wc_core.errors import FindingsError, InvalidInputError, NotFoundError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from wc_cli.context import Context
     from wc_cli.graphdb.projecting import Projected
+    from wc_core.graphdb.identity import GraphRepository
 
 
 class ProjectOptions(Options):
@@ -92,9 +94,12 @@ def _sources(context: Context, options: ProjectOptions) -> list[Source]:
         context.adopt()
         roots = [_existing(context.place, context.cwd, env)]
     chosen = dict.fromkeys(map(os.path.realpath, roots))
-    return [
-        Source(StoreReader(root), repository_of(root, env, machine)) for root in chosen
-    ]
+    return [_source(root, repository_of(root, env, machine)) for root in chosen]
+
+
+def _source(root: str, repository: GraphRepository) -> Source:
+    reader = StoreReader(root)
+    return Source(reader, repository, kept_vectors(reader.layout))
 
 
 def _root(path: str, env: Mapping[str, str]) -> str:
