@@ -172,6 +172,10 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         for form in _FORMATS
         for arguments in (
             {"query": "hello"},
+            {"query": "hello", "max_tokens": 400},
+            {"query": "hello", "words": "any", "sort": "newest", "author": "Codex"},
+            {"query": "hello", "since": "52w", "until": "1d", "tag": "urgent"},
+            {"query": "hello", "max_tokens": 400, "scope": "all"},
             {"kind": "decision", "severity": "low"},
             {"query": "hello", "status": "OPEN", "ball": "Codex", "limit": 1},
             {"query": "e", "limit": 1, "cursor": "7~"},

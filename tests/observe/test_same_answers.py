@@ -116,6 +116,11 @@ ASKED: dict[str, tuple[list[str], str, dict[str, Any]]] = {
         "list_updates",
         {"since": "2026-01-01", "limit": 14, "max_tokens": 900},
     ),
+    "part of the hits": (
+        ["search", "all", "--limit", "14", "--max-tokens", "900"],
+        "search_threads",
+        {"query": "all", "limit": 14, "max_tokens": 900},
+    ),
     "part of its summaries": (
         ["read", "long", "--max-tokens", "1000", "--summary-only"],
         "read_thread",

@@ -40,23 +40,23 @@ def entry_page(
     """
     thread = store.reader.thread(store.reader.find(topic))
     matching = matching_entries(thread, span)
-    asked, following = matching[: span.limit], matching[span.limit :]
+    requested, following = matching[: span.limit], matching[span.limit :]
     page = EntryPage(thread, ())
     if following:
         call = _call(thread, span, budget, following[0].idx, span.limit)
         page = page._replace(next_index=following[0].idx, call=call)
-    choice = _Choice(store, thread, span, budget, asked)
+    choice = _Choice(store, thread, span, budget, requested)
     items = entry_items(
-        [numbered.entry for numbered in asked],
+        [numbered.entry for numbered in requested],
         store.viewer,
         summaries_only=span.headings,
     )
     forms = spend(items, choice.prices(page, in_json=in_json), budget)
-    shown = [index for index, form in enumerate(forms) if form]
+    visible = [index for index, form in enumerate(forms) if form]
     return page._replace(
-        entries=tuple(choice.entry(index, forms[index]) for index in shown),
+        entries=tuple(choice.entry(index, forms[index]) for index in visible),
         left_out=tuple(
-            choice.gap(gap.first, gap.size, sum(index < gap.first for index in shown))
+            choice.gap(gap.first, gap.size, sum(index < gap.first for index in visible))
             for gap in gaps(forms)
         ),
     )
@@ -89,15 +89,15 @@ class _Choice:
         thread: Thread,
         span: EntrySpan,
         budget: Budget,
-        asked: list[Numbered],
+        requested: list[Numbered],
     ) -> None:
         self._store, self._thread, self._span = store, thread, span
-        self._budget, self._asked = budget, asked
+        self._budget, self._requested = budget, requested
         self._kept = read_kept(store.reader.layout, thread.state.topic)
 
     def entry(self, index: int, form: int) -> ShownEntry:
         """Returns an entry in a form: 1 is a summary if it has a text, 2 is whole."""
-        numbered = self._asked[index]
+        numbered = self._requested[index]
         body = clean(numbered.entry.body)
         if body and (form == 1 or self._span.headings):
             call = "" if self._span.headings else self._entry_call(numbered)
@@ -113,14 +113,14 @@ class _Choice:
 
     def gap(self, first: int, count: int, position: int = 0) -> LeftOut:
         """Returns entries that are left out, with the call that shows them."""
-        start = self._asked[first].idx
+        start = self._requested[first].idx
         call = _call(self._thread, self._span, self._budget, start, count)
         return LeftOut(position, start, count, call)
 
     def prices(self, page: EntryPage, *, in_json: bool) -> Prices:
         """Returns what an answer takes as markdown or JSON, besides what is on
         ``page``."""
-        gap = (self.gap(0, 1),) if self._asked else ()
+        gap = (self.gap(0, 1),) if self._requested else ()
         frame = page._replace(left_out=gap)
         if in_json:
             fields = page_json(self._store, frame)

@@ -63,13 +63,13 @@ def fitting(
     entries = [numbered.entry for _, numbered in updates.entries]
     items = entry_items(entries, store.viewer, summaries_only=True)
     forms = spend(items, choice.prices(part, in_json=in_json), budget)
-    shown = [index for index, form in enumerate(forms) if form]
+    visible = [index for index, form in enumerate(forms) if form]
     return part._replace(
         updates=updates._replace(
-            entries=tuple(updates.entries[index] for index in shown)
+            entries=tuple(updates.entries[index] for index in visible)
         ),
         left_out=tuple(
-            choice.gap(gap.first, gap.size, sum(index < gap.first for index in shown))
+            choice.gap(gap.first, gap.size, sum(index < gap.first for index in visible))
             for gap in gaps(forms)
         ),
     )

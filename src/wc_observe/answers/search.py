@@ -18,6 +18,7 @@ from wc_observe.answers.quoting import (
     entry_count,
     holder,
     title,
+    tool_call,
     word,
 )
 from wc_observe.answers.schema import (
@@ -29,7 +30,7 @@ from wc_observe.answers.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from wc_core.threads.model import Entry
     from wc_core.views.entries import Numbered
@@ -215,8 +216,14 @@ def hits_json(store: OpenStore, question: Question, hits: Hits) -> dict[str, Any
     return dict(clean_json(hits.to_json(store.label, question.query)))
 
 
-def hits_markdown(store: OpenStore, question: Question, result: Hits) -> str:
-    """Returns two lines for each hit: where it is, and the words around the match."""
+def hits_markdown(
+    store: OpenStore,
+    question: Question,
+    result: Hits,
+    arguments: Mapping[str, Any] | None = None,
+) -> str:
+    """Returns two lines for each hit: where it is, and the words around the match. With
+    the ``arguments`` of the call, it names the call that gets the next ones."""
     visible = len(result.hits)
     words = title(question.query, _TITLE_WIDTH)
     condition = f" with {words}" if question.query.strip() else " found"
@@ -238,7 +245,11 @@ def hits_markdown(store: OpenStore, question: Question, result: Hits) -> str:
             block(one_line(hit.snippet)),
         ]
     if result.cursor:
-        parts.append(f'truncated: the next ones with cursor="{result.cursor}"\n')
+        following = f'cursor="{result.cursor}"'
+        if arguments:
+            changed = {**arguments, "cursor": result.cursor}
+            following = tool_call("search_threads", **changed)
+        parts.append(f"truncated: the next ones with {following}\n")
     return "".join((*parts, unreadable_line(result.unreadable)))
 
 

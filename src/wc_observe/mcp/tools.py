@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Literal
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastmcp.tools.base import Tool, ToolResult
 from pydantic import Field
@@ -14,14 +15,16 @@ from wc_core.search.mentions import Mentions
 from wc_core.threads import vocabulary
 from wc_core.times import milliseconds, since_id
 from wc_core.views import updates
+from wc_core.views.budget.hits import first_hits
 from wc_core.views.news import digest as digests
 from wc_core.views.rows import Filter
-from wc_core.views.search.answers import Question, search, threads_about
+from wc_core.views.search.answers import Hits, Question, search, threads_about
 from wc_observe.answers import budgeted, budgetednews, entries, threads
 from wc_observe.answers import search as search_answers
 from wc_observe.answers.budgetednews import UpdatesPart, UpdatesRequest
 from wc_observe.answers.entries import EntrySpan
 from wc_observe.answers.health import HEALTH_SCHEMA, health_fields, health_text
+from wc_observe.answers.quoting import json_length
 from wc_observe.answers.threads import ListRequest
 from wc_observe.answers.vocabulary import (
     VOCABULARY_SCHEMA,
@@ -37,6 +40,9 @@ from wc_observe.mcp.refusals import short_repr
 from wc_observe.mcp.toolspec import ToolSpec, as_tool
 from wc_observe.open_store import OpenStore, open_store
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
 Format = Literal["markdown", "json"]
 Topic = Annotated[str, Field(description="The thread's topic")]
 Cursor = Annotated[str, Field(description="From the answer before, to go on")]
@@ -48,9 +54,7 @@ Kind = Annotated[str, Field(description="Of this kind: decision, warning, …")]
 Status = Literal["", "OPEN", "IN_REVIEW", "BLOCKED", "CLOSED"]
 History = Annotated[bool, Field(description="Amended texts as first written")]
 Many = Annotated[int, Field(ge=1, le=500)]
-Tokens = Annotated[
-    int, Field(ge=0, description="At most so long, 4 characters each; 0: any")
-]
+Tokens = Annotated[int, Field(ge=0, description="4 characters each; 0: any")]
 
 # How long a client waits for an index that is still being built; the answer then
 # says how much of it there is.
@@ -276,9 +280,11 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
         Literal["store", "all"],
         Field(description="all: every repository; only some servers can"),
     ] = "store",
+    max_tokens: Tokens = 0,
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `search_threads`."""
+    arguments = _given(search_threads, locals())
     about = Mentions(
         *(file, pr, commit, branch, kind, severity, author),
         *(_floor_id(since), _floor_id(until)),
@@ -286,15 +292,49 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     criteria = Filter(ball=ball, status=status, tags=_tags(tag))
     question = Question(query, criteria, limit, cursor, about, words, sort)
     if scope == "all":
+        if max_tokens:
+            raise InvalidInputError(
+                "All repositories cannot be searched with max_tokens.",
+                "Leave one of them out, or set limit.",
+            )
         return widetools.search_all(question, format)
     store = _current_store()
     question.search_query()  # raises before anything is read
     engine = store.live.engine()
-    hits = search(engine, store.overview, question)
+
+    def ask(most: int) -> Hits:
+        return search(engine, store.overview, question._replace(limit=most))
+
+    def text(hits: Hits) -> str:
+        named = arguments if max_tokens else None
+        return search_answers.hits_markdown(store, question, hits, named)
+
+    def size(hits: Hits) -> int:
+        if format == "markdown":
+            return len(text(hits))
+        return json_length(search_answers.hits_json(store, question, hits))
+
+    if max_tokens:
+        budget = budget_of(max_tokens, "search_threads", in_json=format == "json")
+        hits = first_hits(ask, limit, size, budget)
+    else:
+        hits = ask(limit)
     if format == "markdown":
-        return markdown_result(search_answers.hits_markdown(store, question, hits))
+        return markdown_result(text(hits))
     fields = search_answers.hits_json(store, question, hits)
     return json_result(fields, len(hits.hits), "entries")
+
+
+def _given(
+    tool: Callable[..., ToolResult], arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Returns those of the arguments of a tool that are not its defaults."""
+    defaults = inspect.signature(tool).parameters
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value != defaults[name].default
+    }
 
 
 def reindex() -> ToolResult:

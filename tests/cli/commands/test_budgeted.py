@@ -90,3 +90,18 @@ def test_updates_are_never_longer_and_their_commands_show_the_rest(repo: Repo) -
             waiting += commands(done.err)
     assert sorted(set(map(int, shown))) == [*range(12)]
     assert "login #11" in repo.ok(*words[:-2]).out
+
+
+def test_hits_are_never_longer_and_the_command_continues_after_them(
+    repo: Repo,
+) -> None:
+    words = ["search", "step", "--max-tokens", "150"]
+    waiting, shown = [words], []
+    while waiting:
+        done = repo.ok(*waiting.pop())
+        assert len(done.out) + len(done.err) <= 600
+        shown += re.findall(r"^login #(\d+)", done.out, re.MULTILINE)
+        waiting += commands(done.err)
+    whole = repo.ok("search", "step").out
+    assert shown == re.findall(r"^login #(\d+)", whole, re.MULTILINE)
+    assert repo.wc("search", "step", "--max-tokens", "5").code == 2

@@ -251,3 +251,44 @@ def test_a_decision_is_among_the_updates_before_newer_entries(
     assert "left out: 8 entries: list_updates(since=" in text
     error = session.error("list_updates", since="52w", digest=True, max_tokens=500)
     assert error["message"] == "A digest has no max_tokens."
+
+
+@pytest.mark.parametrize("form", ["markdown", "json"])
+def test_hits_are_never_longer_and_the_cursor_continues_after_them(
+    store: Store, session: Session, form: str
+) -> None:
+    ids = several_threads(store)
+    arguments = {"query": "length", "limit": 30, "format": form}
+    answers = session.calls(
+        *(("search_threads", arguments | {"max_tokens": n}) for n in _BUDGETS)
+    )
+    sizes = [size(answer) for answer in answers]
+    assert all(not answer.is_error for answer in answers)
+    for one, tokens in zip(sizes, _BUDGETS, strict=True):
+        assert one <= tokens * 4
+    assert sizes == sorted(sizes)
+    shown: list[str] = []
+    cursor = ""
+    while cursor or not shown:
+        fields = session.json(
+            "search_threads", query="length", limit=30, max_tokens=500, cursor=cursor
+        )
+        shown += [hit["id"] for hit in fields["hits"]]
+        cursor = fields.get("cursor", "")
+    whole = session.json("search_threads", query="length", limit=100)
+    assert shown == [hit["id"] for hit in whole["hits"]]
+    assert set(shown) <= set(ids)
+
+
+def test_the_call_for_more_hits_is_the_same_question(
+    store: Store, session: Session
+) -> None:
+    several_threads(store)
+    asked = {"query": "length", "sort": "newest", "author": "Codex", "max_tokens": 400}
+    text = session.text("search_threads", **asked)
+    (call,) = calls_in(text)
+    cursor = call[1].pop("cursor")
+    assert call == ("search_threads", asked)
+    assert cursor in text
+    error = session.error("search_threads", query="length", max_tokens=20)
+    assert "20 are too few" in error["message"]

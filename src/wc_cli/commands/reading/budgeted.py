@@ -98,8 +98,8 @@ class _ThreadChoice:
     def json_answer(self, forms: list[int]) -> dict[str, Any]:
         """Returns the read shape with what is left out."""
         fields = self._json_frame()
-        shown = [(index, form) for index, form in enumerate(forms) if form]
-        fields["entries"] = [self._json_entry(index, form) for index, form in shown]
+        visible = [(index, form) for index, form in enumerate(forms) if form]
+        fields["entries"] = [self._json_entry(index, form) for index, form in visible]
         left_out = [self._json_gap(gap.first, gap.size) for gap in gaps(forms)]
         if left_out:
             fields["left_out"] = left_out
@@ -132,9 +132,9 @@ class _ThreadChoice:
 
     def text_prices(self) -> Prices:
         """Returns what an answer takes as text, with the remark on what follows."""
-        rest = rest_text(self._options, self._span)
+        following = rest_text(self._options, self._span)
         return Prices(
-            len(self._head()) + len(rest) + 1,
+            len(self._head()) + len(following) + 1,
             lambda index, form: len(self._text_entry(index, form)),
             lambda first, count: len(self._text_gap(first, count)),
         )
@@ -173,14 +173,14 @@ class _ThreadChoice:
 
 
 def fit_updates(
-    context: Context, options: UpdatesOptions, news: Updates, floor: str, rest: str
+    context: Context, options: UpdatesOptions, news: Updates, floor: str, remarks: str
 ) -> FittingUpdates:
     """Returns as many of the updates as fit, and what is left out between them. They
-    are those after the id ``floor``; ``rest`` is what is said beside them."""
+    are those after the id ``floor``; ``remarks`` are what is said beside them."""
     choice = FittingUpdates(context, options, news, floor, ())
     entries = [numbered.entry for _, numbered in news.entries]
     items = entry_items(entries, context.viewer, summaries_only=True)
-    prices = choice.json_prices() if options.json else choice.text_prices(len(rest))
+    prices = choice.json_prices() if options.json else choice.text_prices(len(remarks))
     forms = spend(items, prices, Budget(options.max_tokens))
     return choice._replace(forms=tuple(forms))
 
@@ -220,10 +220,10 @@ class FittingUpdates(NamedTuple):
             fields |= {"left_out": left_out, "truncated": True}
         return fields
 
-    def text_prices(self, rest: int) -> Prices:
-        """Returns what an answer takes as text, beside ``rest`` characters."""
+    def text_prices(self, frame: int) -> Prices:
+        """Returns what an answer takes as text, beside ``frame`` characters."""
         return Prices(
-            rest,
+            frame,
             lambda index, _: len(self._line(index)) + 1,
             lambda first, size: len(self._gap_line(first, size)) + 1,
         )

@@ -14,7 +14,7 @@ from wc_cli.options import (
     text,
     words,
 )
-from wc_cli.output import remark, say, say_json
+from wc_cli.output import json_size, remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.errors import InvalidInputError
 from wc_core.search.mentions import Mentions
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_cli.context import Context
+    from wc_core.views.search.answers import Hits
     from wc_core.views.updates import Updates
 
 _MODES = (search_views.ALL, search_views.ANY, search_views.PHRASE)
@@ -63,6 +64,9 @@ class SearchOptions(FilterOptions):
         "--since", "WHEN", "Only after a time, an age (3h, 2d) or an entry's id."
     )
     until: str = text("--until", "WHEN", "Only up to then.")
+    max_tokens: int = number(
+        "--max-tokens", "At most so long an answer, 4 characters each (0: any)."
+    )
     area: str = text("--area", "AREA", "Only threads that belong to this area.")
 
     def mode(self) -> str:
@@ -118,19 +122,40 @@ def search(context: Context, options: SearchOptions) -> None:
         options.mode(),
         options.sort,
     )
-    hits = search_views.search(context.search_engine(overview), overview, question)
+    engine, style = context.search_engine(overview), render.output_style(context.env)
+
+    def ask(most: int) -> Hits:
+        limited = question._replace(limit=most)
+        return search_views.search(engine, overview, limited)
+
+    def size(hits: Hits) -> int:
+        if options.json:
+            return json_size(hits.to_json(context.store, query))
+        return len(render.hits_text(hits, style)) + len(_hits_remark(options, hits)) + 2
+
+    if options.max_tokens:
+        from wc_core.views.budget import hits as fitting  # 1 ms, only for a budget
+        from wc_core.views.budget.spending import Budget
+
+        budget = Budget(options.max_tokens)
+        hits = fitting.first_hits(ask, options.limit, size, budget)
+    else:
+        hits = ask(options.limit)
     if options.json:
         say_json(hits.to_json(context.store, query))
         return
-    style = render.output_style(context.env)
     say(render.hits_text(hits, style))
-    following = (
-        command_line("search", options, cursor=hits.cursor) if hits.cursor else ""
-    )
-    summary = search_views.count_text(hits)
-    remark(f"{summary}, more: {following}" if following else summary)
+    remark(_hits_remark(options, hits))
+
+
+def _hits_remark(options: SearchOptions, hits: Hits) -> str:
+    """Returns how many hits there are, how to get more, and what was not searched."""
+    text = search_views.count_text(hits)
+    if hits.cursor:
+        text += f", more: {command_line('search', options, cursor=hits.cursor)}"
     if hits.unreadable:
-        remark(f"not searched: {topic_list(hits.unreadable)} (see: wc doctor)")
+        text += f"\nnot searched: {topic_list(hits.unreadable)} (see: wc doctor)"
+    return text
 
 
 @command(UpdatesOptions)

@@ -91,7 +91,7 @@ def spend(items: Sequence[AnswerItem], prices: Prices, budget: Budget) -> list[i
         if spending.used > max(room, least):
             break
     if affordable < 0 or least > room:
-        raise _too_small(budget, budget.least_tokens(prices.frame + least))
+        raise too_small(budget, prices.frame + least)
     forms = [LEFT_OUT] * len(items)
     for index, form in steps[:affordable]:
         forms[index] = form
@@ -100,18 +100,20 @@ def spend(items: Sequence[AnswerItem], prices: Prices, budget: Budget) -> list[i
 
 def gaps(forms: Iterable[int]) -> list[Gap]:
     """Returns what is left out, in order."""
-    found: list[Gap] = []
+    runs: list[Gap] = []
     for index, form in enumerate(forms):
         if form != LEFT_OUT:
             continue
-        if found and found[-1].first + found[-1].size == index:
-            found[-1] = found[-1]._replace(size=found[-1].size + 1)
+        if runs and runs[-1].first + runs[-1].size == index:
+            runs[-1] = runs[-1]._replace(size=runs[-1].size + 1)
         else:
-            found.append(Gap(index, 1))
-    return found
+            runs.append(Gap(index, 1))
+    return runs
 
 
-def _too_small(budget: Budget, least: int) -> InvalidInputError:
+def too_small(budget: Budget, characters: int) -> InvalidInputError:
+    """Returns the error for an answer that takes so many characters at least."""
+    least = budget.least_tokens(characters)
     return InvalidInputError(
         f"This answer takes at least {least} tokens; {budget.tokens} are too few.",
         f"max_tokens (--max-tokens): {least} or more",
@@ -126,8 +128,8 @@ def _steps(items: Sequence[AnswerItem]) -> list[tuple[int, int]]:
         item = items[index]
         steps.append((rank, 1, index))
         if item.forms > 1:
-            last = len(items) * _SHARE if item.large else 0
-            steps.append((last + _SHARE * (rank + 1) - 1, item.forms, index))
+            delay = len(items) * _SHARE if item.large else 0
+            steps.append((delay + _SHARE * (rank + 1) - 1, item.forms, index))
     return [(index, form) for _, form, index in sorted(steps)]
 
 

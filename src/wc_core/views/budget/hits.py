@@ -1,0 +1,38 @@
+"""The first hits of a search that an answer has room for."""
+
+from __future__ import annotations
+
+from wc_core.views.budget.spending import too_small
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wc_core.views.budget.spending import Budget
+    from wc_core.views.search.answers import Hits
+
+
+def first_hits(
+    ask: Callable[[int], Hits], limit: int, size: Callable[[Hits], int], budget: Budget
+) -> Hits:
+    """Returns at most ``limit`` hits (0: all), and no more than fit. They are in the
+    order in which they matter, and the cursor of fewer continues after them: so ``ask``
+    is called with smaller limits. ``size`` is what an answer takes in characters.
+
+    Raises InvalidInputError if there is no room for one.
+    """
+    hits = ask(limit)
+    if size(hits) <= budget.characters:
+        return hits
+    fewest = ask(1) if hits.hits else hits
+    if size(fewest) > budget.characters:
+        raise too_small(budget, size(fewest))
+    low, high = 1, len(hits.hits)
+    while high - low > 1:
+        middle = (low + high) // 2
+        fewer = ask(middle)
+        if size(fewer) <= budget.characters:
+            low, fewest = middle, fewer
+        else:
+            high = middle
+    return fewest
