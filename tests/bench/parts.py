@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.bench.claims import ClaimRows
 from tests.bench.crowd import Crowds
 from tests.bench.graph import GraphRows
+from tests.bench.graphdb import GraphDatabaseRows
 from tests.bench.inbox import InboxRows
 from tests.bench.leftover import Leftover
 from tests.bench.peers import Peers
@@ -34,6 +35,7 @@ class Parts(NamedTuple):
     claims: ClaimRows
     radar: RadarRows
     graph: GraphRows
+    graphdb: GraphDatabaseRows
     planning: PlanRows
     inbox: InboxRows
     waking: WakeRows
@@ -64,6 +66,7 @@ def parts(scratch: Scratch, size: Size, peers: str = "") -> Parts:
         claims=ClaimRows(scratch),
         radar=RadarRows(scratch),
         graph=GraphRows(scratch),
+        graphdb=GraphDatabaseRows(scratch, size.big[0]),
         planning=PlanRows(scratch),
         inbox=InboxRows(scratch, size.big[0]),
         waking=WakeRows(scratch, size.asleep),
