@@ -114,12 +114,12 @@ class PlacedHits(NamedTuple):
     def to_markdown(self, query: str) -> str:
         """Returns two lines for each hit: where it is, and the words around."""
         visible = len(self.hits)
-        shown = f"{visible} of " if visible < self.total else ""
+        shown_of = f"{visible} of " if visible < self.total else ""
         condition = f" with {title(query, _TITLE_WIDTH)}" if query.strip() else ""
         entries = counted(self.total, "entry", "entries")
         some = f", {self.partial} with some of the words" if self.partial else ""
         parts = [
-            f"{shown}{entries}{condition}{some}, best first, in all repositories\n"
+            f"{shown_of}{entries}{condition}{some}, best first, in all repositories\n"
         ]
         parts += [self.origin.line, *([f"{NOTICE}\n"] if visible else [])]
         for repository, hit in self.hits:
@@ -152,7 +152,7 @@ def search_everywhere(call: Call, question: Question) -> PlacedHits:
         return _searched_stores(call, question, Origin(STORES))
     try:
         scope = _scope(call, call.graph, question.criteria)
-        found = searching.search(
+        result = searching.search(
             call.graph,
             query,
             scope,
@@ -161,8 +161,8 @@ def search_everywhere(call: Call, question: Question) -> PlacedHits:
         )
     except GraphAwayError as error:
         return _searched_stores(call, question, away(call, error))
-    hits = tuple(PlacedHit(hit.name, _graph_hit(hit)) for hit in found.hits)
-    return PlacedHits(hits, found.total, Origin(GRAPH), found.partial)
+    hits = tuple(PlacedHit(hit.name, _graph_hit(hit)) for hit in result.hits)
+    return PlacedHits(hits, result.total, Origin(GRAPH), result.partial)
 
 
 def _graph_hit(hit: searching.GraphHit) -> dict[str, Any]:
@@ -329,8 +329,8 @@ def _related_by_words(
     words = [word for word in plain_words(state.title).split() if len(word) > 2]  # noqa: PLR2004
     shared: dict[tuple[str, str], list[str]] = {}
     for text in words[:_MOST_WORDS]:
-        found = _searched_stores(call, Question(f'"{text}"', Filter(), 100), origin)
-        for hit in found.hits:
+        placed = _searched_stores(call, Question(f'"{text}"', Filter(), 100), origin)
+        for hit in placed.hits:
             reasons = shared.setdefault((hit.repository, hit.fields["topic"]), [])
             if text not in reasons:
                 reasons.append(text)

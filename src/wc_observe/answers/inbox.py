@@ -134,8 +134,8 @@ def _places(call: Call) -> dict[str, InboxStore]:
     over a network, who must not learn of its folders."""
     if call.store_name:
         return {}
-    known = known_stores(call.folder, call.env)
-    own = {store.root: store for store in known if store.place is not None}
+    local_stores = known_stores(call.folder, call.env)
+    own = {store.root: store for store in local_stores if store.place is not None}
     places = {}
     for reachable in reachable_stores(call):
         try:

@@ -85,11 +85,11 @@ def search(
     most = query.limit if mode == ANY else SUGGESTED
     loose = query._replace(terms=terms, limit=most + len(whole.hits) if most else 0)
     candidates, total = _some_words(graph, loose, scope)
-    known = {(hit.repository, hit.entry.id) for hit in whole.hits}
+    whole_entries = {(hit.repository, hit.entry.id) for hit in whole.hits}
     partial = [
         hit._replace(is_partial=True)
         for hit in candidates
-        if (hit.repository, hit.entry.id) not in known
+        if (hit.repository, hit.entry.id) not in whole_entries
     ]
     partial = partial[: most or None]
     hits = (*whole.hits, *partial)[: query.limit or None]
@@ -156,8 +156,10 @@ def _source(query: SearchQuery, between: str) -> tuple[str, dict[str, Any]]:
         label = ":Decision" if query.about.kind == "decision" else ""
         return f"MATCH (e:Entry{label}) WITH e, 0 AS score {around}", {}
     text = between.join(_index_words(query.terms, between, mentioned))
-    found = "CALL db.idx.fulltext.queryNodes('Entry', $words) YIELD node AS e, score"
-    return f"{found} {around}", {"words": text}
+    index_call = (
+        "CALL db.idx.fulltext.queryNodes('Entry', $words) YIELD node AS e, score"
+    )
+    return f"{index_call} {around}", {"words": text}
 
 
 def _index_words(
@@ -167,12 +169,12 @@ def _index_words(
     beginnings are left to the conditions if there are other words."""
     texts = []
     for term in (*terms, *mentioned):
-        *whole, last = term.words
+        *whole, final_word = term.words
         is_prefix = term.prefix
         texts += whole
-        if is_prefix and len(last) < _SHORT and between == " " and len(terms) > 1:
+        if is_prefix and len(final_word) < _SHORT and between == " " and len(terms) > 1:
             continue
-        texts.append(f"{last}*" if is_prefix else last)
+        texts.append(f"{final_word}*" if is_prefix else final_word)
     return texts or [f"{term.words[-1]}*" for term in terms]
 
 
@@ -263,9 +265,11 @@ def _files(
     graph: GraphReader, rows: Sequence[Sequence[Any]]
 ) -> dict[tuple[str, str], tuple[str, ...]]:
     """The files that entries record, by repository and id."""
-    found = graph.rows(
+    rows_with_files = graph.rows(
         "UNWIND $ids AS id MATCH (e:Entry {id: id})-[:MENTIONS]->(f:File) "
         "RETURN e.repository, e.id, collect(f.path)",
         ids=[row[4] for row in rows],
     )
-    return {(repository, key): tuple(paths) for repository, key, paths in found}
+    return {
+        (repository, key): tuple(paths) for repository, key, paths in rows_with_files
+    }

@@ -67,17 +67,17 @@ def waiting_items(
     names = [name for (name,) in graph.rows(_NAMES) if viewer.holds(name)]
     if not names:
         return []
-    wanted = None if chosen is None else frozenset(chosen)
+    chosen_ids = None if chosen is None else frozenset(chosen)
     questions = graph.rows(_QUESTIONS, names=names, closed=CLOSED)
     items = [
         GraphItem(row[0], item)
         for row, item in zip(questions, _question_items(questions), strict=True)
-        if wanted is None or row[0] in wanted
+        if chosen_ids is None or row[0] in chosen_ids
     ]
     balls = [
         row
         for row in graph.rows(_BALLS, names=names, closed=CLOSED)
-        if wanted is None or row[0] in wanted
+        if chosen_ids is None or row[0] in chosen_ids
     ]
     plans = {
         repository: ThreadPlan(_planned(graph, repository), now_ms)
@@ -91,9 +91,9 @@ def waiting_items(
     return sorted(items, key=_rank)
 
 
-def _rank(found: GraphItem) -> tuple[int, int]:
+def _rank(waiting: GraphItem) -> tuple[int, int]:
     kinds = (INPUT, MOVE, OFFERED)
-    return kinds.index(found.item.kind), found.item.since_ms or 0
+    return kinds.index(waiting.item.kind), waiting.item.since_ms or 0
 
 
 def _question_items(rows: Sequence[Sequence[Any]]) -> list[InboxItem]:

@@ -113,13 +113,13 @@ def build_login(options: LoginOptions, env: Mapping[str, str]) -> Login:
 
 def _proxy(options: LoginOptions, secret: str) -> OIDCProxy:
     config_url = f"{options.issuer}/.well-known/openid-configuration"
-    found = httpx2.get(config_url, timeout=_TIMEOUT).raise_for_status().json()
-    if not isinstance(found, dict) or not found.get("jwks_uri"):
+    metadata = httpx2.get(config_url, timeout=_TIMEOUT).raise_for_status().json()
+    if not isinstance(metadata, dict) or not metadata.get("jwks_uri"):
         raise ValueError("no OpenID Connect")
     expected = Jwt(
-        jwks=str(found["jwks_uri"]),
+        jwks=str(metadata["jwks_uri"]),
         key_file="",
-        issuer=str(found.get("issuer", options.issuer)),
+        issuer=str(metadata.get("issuer", options.issuer)),
         audience=options.client_id,
         algorithm=options.algorithm,
         name_claim=options.name_claim,
