@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wc_cli.index import keeping
 from wc_cli.notify import telling
 from wc_cli.settle import settler
 from wc_cli.store import pending
@@ -25,9 +26,12 @@ def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
     it (``by_option``). Returns notes on what could not be done."""
     root = context.place.root
     notes = []
-    if settler.settle(root, context.env, _SETTLE_SECONDS) is None:
+    settlement = settler.settle(root, context.env, _SETTLE_SECONDS)
+    if settlement is None:
         by = pending.settler_at_work(Layout(root)) or "somebody else is at it"
         notes.append(f"not settled yet: {by}")
+    else:
+        keeping.update(root, settlement.settled)
     # Agents write without asking their user. Whether threads are shown to others is
     # the user's decision.
     by_user = by_option and next(environment.agents_in(context.env), None) is None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tests.cli.index.histories import soon
 from tests.core.strategies import entry, write_thread
 from wc_cli.index import keeping, making, overviewfile
-from wc_core.index import overview
+from wc_core.index import decisions, keys, overview
 from wc_core.index.entries import EntryFile
 from wc_core.layout import Layout
 from wc_core.threads.reader import StoreReader
@@ -43,6 +43,31 @@ def test_a_write_is_indexed_once_it_is_settled(repo: Repo) -> None:
     assert eventually(lambda: indexed(repo) == {"login"})
     repo.ok("new", "cart", "--title", "x", env=BACKGROUND)
     assert eventually(lambda: indexed(repo) == {"login", "cart"})
+
+
+def noted(repo: Repo) -> list[str]:
+    """The threads that were settled and that no process has looked at since."""
+    folder = Layout(os.fspath(repo.store)).index_settled
+    return os.listdir(folder) if os.path.isdir(folder) else []
+
+
+def test_writes_that_are_settled_inline_are_indexed_once_it_is_worth_it(
+    repo: Repo,
+) -> None:
+    layout = Layout(os.fspath(repo.store))
+    repo.settled("new", "topic", "--title", "x")
+    repo.settled("say", "topic", "--title", "needle", "--kind", "decision")
+    assert noted(repo) == []
+    assert decisions.load_behind(layout) == frozenset({"topic"})
+    for number in range(20):
+        write_thread(repo.store, f"topic-{number}", [entry(number)], meta=True)
+        keeping.note_settled(layout, f"topic-{number}")
+    time.sleep(keys.TICK_SECONDS)
+    repo.settled("new", "cart", "--title", "x")
+    assert noted(repo) == []
+    assert decisions.load_behind(layout) == frozenset({"cart"})
+    assert len(EntryFile(layout).threads()) == 21
+    assert "needle" in repo.ok("brief").out
 
 
 def test_a_list_that_reads_many_threads_has_the_index_made(repo: Repo) -> None:
