@@ -1,0 +1,150 @@
+"""How often a search finds what a question is about, in real threads.
+
+    python -m tests.bench.retrieval STORE
+
+STORE is a folder, or a git bundle with one branch, that has threads with summaries.
+Each entry is asked for by its summary, and by its title in a store without titles; and
+`questions.toml` has questions in somebody's own words about the threads of one project.
+A question is answered at n if the entry, or one of the thread, is among the first n.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from wc_core.identity.resolve import Identity
+from wc_core.identity.viewer import Viewer
+from wc_core.names import Directory, parse
+from wc_core.threads.reader import StoreReader
+from wc_core.views.overview import Overview
+from wc_core.views.rows import Filter
+from wc_core.views.search.answers import ALL, ANY, AUTO, Question, search
+from wc_core.views.search.scan import Scan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+QUESTIONS = Path(__file__).with_name("questions.toml")
+_HITS = 5
+_SHORTEST_SUMMARY = 20
+
+
+class Asked(NamedTuple):
+    """A question, and whether a hit (topic, entry id) answers it."""
+
+    text: str
+    answers: Callable[[str, str], bool]
+
+
+class Rate(NamedTuple):
+    """How many of the questions were answered by the first hit, and by one of five."""
+
+    first: float
+    five: float
+
+
+def rate(root: Path, questions: Iterable[Asked], mode: str) -> Rate:
+    """Asks all of the questions."""
+    reader = StoreReader(str(root))
+    overview = Overview(
+        reader, Viewer(Identity(parse("nobody"), ""), Directory()), lambda: 0
+    )
+    count = first = five = 0
+    for asked in questions:
+        question = Question(asked.text, Filter(), _HITS, mode=mode)
+        hits = search(Scan(reader), overview, question).hits
+        right = [asked.answers(hit.topic, hit.numbered.entry.id) for hit in hits]
+        count += 1
+        first += any(right[:1])
+        five += any(right)
+    return Rate(first / count, five / count) if count else Rate(0, 0)
+
+
+def by_summary(root: Path) -> list[Asked]:
+    """Each entry's summary, without the tags that the older tool adds to it."""
+    asked = []
+    for topic, entry in _entries(root):
+        summary = str(entry.get("summary") or "").partition("tags:")[0].strip()
+        if len(summary) > _SHORTEST_SUMMARY:
+            asked.append(_for_entry(summary, topic, entry))
+    return asked
+
+
+def by_title(root: Path) -> list[Asked]:
+    """Each entry's title."""
+    return [_for_entry(str(e["title"]), t, e) for t, e in _entries(root) if e["title"]]
+
+
+def by_questions() -> list[Asked]:
+    """The questions of the file."""
+    with QUESTIONS.open("rb") as file:
+        items = tomllib.load(file)["question"]
+    return [_for_thread(item["text"], item["topic"]) for item in items]
+
+
+def _for_entry(text: str, topic: str, entry: dict[str, object]) -> Asked:
+    place = (topic, entry["entry_id"])
+    return Asked(text, lambda name, entry_id: (name, entry_id) == place)
+
+
+def _for_thread(text: str, topic: str) -> Asked:
+    return Asked(text, lambda name, _: name == topic)
+
+
+def _entries(root: Path) -> Iterable[tuple[str, dict[str, object]]]:
+    for path in sorted(root.glob("graph/baseline/threads/*/entries.jsonl")):
+        for line in path.read_text().splitlines():
+            yield path.parent.name, json.loads(line)
+
+
+def without_titles(root: Path, copy: Path) -> Path:
+    """Makes a copy of a store whose entries have no titles."""
+    for path in root.glob("graph/baseline/threads/*/entries.jsonl"):
+        target = copy / path.relative_to(root)
+        target.parent.mkdir(parents=True)
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        bare = [json.dumps(line | {"title": ""}) + "\n" for line in lines]
+        target.write_text("".join(bare))
+    return copy
+
+
+def table(root: Path, scratch: Path) -> str:
+    """Returns the rates as a table in markdown."""
+    untitled = without_titles(root, scratch / "untitled")
+    rows = {
+        "an entry's summary": (root, by_summary(root)),
+        "its title, in a store without titles": (untitled, by_title(root)),
+        "a question in other words, for a thread": (root, by_questions()),
+    }
+    lines = [
+        "| asked with | questions | `--all` | `--any` | neither |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, (store, questions) in rows.items():
+        rates = [rate(store, questions, mode) for mode in (ALL, ANY, AUTO)]
+        shown = " | ".join(f"{one.first:.2f} / {one.five:.2f}" for one in rates)
+        lines.append(f"| {name} | {len(questions)} | {shown} |")
+    return "\n".join(lines)
+
+
+def main(source: Path) -> None:
+    """Prints the table for a folder or a bundle."""
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        if source.is_file():
+            clone = ["git", "clone", "--quiet", "--branch", "sample"]
+            subprocess.run([*clone, source, scratch / "store"], check=True)
+            source = scratch / "store"
+        sys.stdout.write(f"{table(source, scratch)}\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]))
