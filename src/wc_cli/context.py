@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Repository
     from wc_core.guidance import Guidance
     from wc_core.identity.resolve import Identity
+    from wc_core.meaning.asking import Meaning
     from wc_core.threads.settings import Settings
     from wc_core.views.overview import Overview
     from wc_core.views.search.answers import Engine
@@ -148,6 +149,17 @@ class Context:
         files = indexed.EntryFiles(reader.layout)
         note = self.note_unindexed
         return indexed.IndexedSearch(reader, files, overview.keys, note)
+
+    def meaning(self, overview: Overview) -> Meaning:
+        """What searches of an overview know beyond words."""
+        from wc_core.meaning.asking import Meaning  # 1 ms, only to search
+
+        return Meaning(overview.reader, overview.keys, self.env, self._note_missing)
+
+    def _note_missing(self, threads: int) -> None:
+        """Have vectors made in the background, if so many threads lack them."""
+        if self.settings.sync == "background":
+            spawn.start_vectors_if_due(Layout(self.place.root), threads, self.env)
 
     def note_unindexed(self, count: int) -> None:
         """Have the index made in the background, if it lacks so many threads that

@@ -15,11 +15,14 @@ from wc_core.git import discovery, repository
 from wc_core.identity import resolve, userrecord
 from wc_core.identity.resolve import Asked, Evidence
 from wc_core.identity.viewer import Viewer
+from wc_core.meaning.asking import Meaning
 from wc_core.phrases import shown_path
 from wc_core.threads import settings
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from wc_core.git.discovery import Place
     from wc_core.git.repository import Repository
     from wc_core.identity.resolve import Identity
@@ -42,6 +45,7 @@ class OpenStore(NamedTuple):
     live: Live
     overview: LiveOverview
     settings: Settings
+    env: Mapping[str, str]
 
     @property
     def reader(self) -> LiveReader:
@@ -52,6 +56,11 @@ class OpenStore(NamedTuple):
     def viewer(self) -> Viewer:
         """Who is looking."""
         return self.overview.viewer
+
+    @property
+    def meaning(self) -> Meaning:
+        """What searches know beyond words, as who runs the server prefers."""
+        return Meaning(self.reader, self.reader.keys, self.env)
 
 
 def open_store(call: Call) -> OpenStore:
@@ -69,7 +78,7 @@ def open_store(call: Call) -> OpenStore:
     store_settings = settings.load(place.root, call.env)
     identity = _identify_caller(call, place.repository, store_settings, place.root)
     overview = live.overview(Viewer(identity, store_settings.directory))
-    return OpenStore(label, place, live, overview, store_settings)
+    return OpenStore(label, place, live, overview, store_settings, call.env)
 
 
 def _identify_caller(

@@ -33,7 +33,10 @@ from tests.observe.every_call import (
 from tests.observe.serving import serving, standing_in
 from tests.observe.stores import Session, Store, fingerprint
 from wc_cli.index import entriesfile, overviewfile
+from wc_core.configuration.preferences import NO_PREFERENCES
 from wc_core.index.entries import EntryFile
+from wc_core.meaning import models
+from wc_core.meaning.vectorfile import HEADER_BYTES
 from wc_core.threads.reader import StoreReader
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
@@ -74,6 +77,13 @@ def store(tmp_path: Path) -> Store:
     reader = StoreReader(str(store.root))
     overviewfile.rebuild(reader, soon)
     entriesfile.rebuild(reader, soon)
+    # With vectors, if the extra is installed: a search reads them.
+    choice = models.chosen(NO_PREFERENCES)
+    if choice.model is not None:
+        from wc_cli.enrich.enriching import enrichment
+
+        enrichment(reader, choice.model, {}).run()
+        assert Path(reader.layout.vectors).stat().st_size > HEADER_BYTES
     assert EntryFile(reader.layout).threads().keys() >= {"plan", "forked"}
     return store
 

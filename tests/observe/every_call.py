@@ -16,7 +16,8 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -176,6 +177,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {"query": "hello", "words": "any", "sort": "newest", "author": "Codex"},
             {"query": "hello", "since": "52w", "until": "1d", "tag": "urgent"},
             {"query": "hello", "max_tokens": 400, "scope": "all"},
+            {"query": "what did they say when they met"},
             {"kind": "decision", "severity": "low"},
             {"query": "hello", "status": "OPEN", "ball": "Codex", "limit": 1},
             {"query": "e", "limit": 1, "cursor": "7~"},
@@ -308,6 +310,9 @@ def arm(
     """From now on refuse every write, but what is permitted by name; the list
     says what was refused, also where somebody caught the error."""
     refused: list[str] = []
+    # A search imports it, which loads the handle of our own process with ctypes.
+    with suppress(ImportError):
+        import_module("numpy")
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
         if _writes(event, args) and not permitted(event, args):

@@ -363,7 +363,8 @@ def hits_text(hits: Hits, style: Style) -> str:
     whole = [hit_text(hit, style) for hit in hits.hits if not hit.is_partial]
     partial = [hit_text(hit, style) for hit in hits.hits if hit.is_partial]
     if partial:
-        partial.insert(0, style("With some of the words:", _DIM))
+        heading = "With some of the words, or by meaning:" if hits.near else ""
+        partial.insert(0, style(heading or "With some of the words:", _DIM))
     return "\n".join((*whole, *partial))
 
 

@@ -3,46 +3,69 @@ imported when a search asks, which is when the words found little."""
 
 from __future__ import annotations
 
-from wc_core.meaning import models
+from wc_core.configuration import preferences
+from wc_core.errors import NotFoundError
 from wc_core.search.nearness import Nearness
+from wc_core.views.entries import numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from wc_core.configuration.preferences import Preferences
     from wc_core.threads.reader import StoreReader
+    from wc_core.views.entries import Numbered
 
 
 class Meaning:
-    """What searches of one store know beyond words. ``note_missing`` is told how many
-    threads lack vectors that a process on this machine could make."""
+    """What searches of one store know beyond words. ``keys`` returns the key of each
+    thread's files now. ``note_missing`` is told how many threads lack vectors that a
+    process on this machine could make."""
 
     def __init__(
         self,
         reader: StoreReader,
-        preferences: Preferences,
+        keys: Callable[[Sequence[str]], Mapping[str, str]],
         env: Mapping[str, str],
         note_missing: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._reader = reader
-        self._preferences = preferences
+        self._keys = keys
         self._env = env
         self._note_missing = note_missing
+        # An answer within a budget is asked for several times.
+        self._answers: dict[tuple[str, ...], Nearness] = {}
 
-    def nearest(
-        self, query: str, current: Mapping[str, str], newest: str = ""
-    ) -> Nearness:
+    def entry(self, topic: str, entry_id: str) -> Numbered:
+        """Returns an entry. Raises WcError if it is gone."""
+        for item in numbered(self._reader.thread(topic)):
+            if item.entry.id == entry_id and not item.retracted:
+                return item
+        raise NotFoundError(f"{topic} has no entry {entry_id} any more.")
+
+    def nearest(self, query: str, topics: Sequence[str], newest: str = "") -> Nearness:
         """Returns how near the entries of some threads are to a query; of those up to
-        the id ``newest``, if there is one. ``current`` has the key of each thread's
-        files. Raises nothing: the answer has the problem."""
-        model, reason = models.chosen(self._preferences)
+        the id ``newest``, if there is one. Raises nothing: the answer has the
+        problem."""
+        asked = (query, newest, *topics)
+        if asked not in self._answers:
+            self._answers[asked] = self._asked(query, topics, newest)
+        return self._answers[asked]
+
+    def _asked(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
+        from wc_core.meaning import models  # 2 ms (importlib), as below
+
+        personal = preferences.load(self._env)
+        model, reason = models.chosen(personal)
         if model is None:
-            return Nearness({}, problem=reason)
+            # Who switched it off need not be told.
+            return Nearness({}, problem=reason if personal.by_meaning else "")
         # 0.1 to 0.2 s (numpy, tokenizers), for searches whose words find little.
         from wc_core.meaning import nearest
 
         search = nearest.meaning_search(self._reader, model, self._env)
+        # It may know the keys of other threads as well.
+        keys = self._keys(topics)
+        current = {topic: keys[topic] for topic in topics if topic in keys}
         nearness = search.nearest(query, current, newest)
         if model.is_local:
             self._note_missing(nearness.missing)

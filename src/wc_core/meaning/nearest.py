@@ -104,7 +104,7 @@ class MeaningSearch:
     ) -> Nearness:
         """What the file says, and of a few threads that it lacks, what they say."""
         query, newest = question
-        vector, last = self._vector(query), newest.encode()
+        vector, newest_key = self._vector(query), newest.encode()
         stale = {
             topic: key
             for topic, key in current.items()
@@ -118,9 +118,8 @@ class MeaningSearch:
         topics = {topic_hash(topic): topic for topic in listed}
 
         def accepts(entry: bytes) -> bool:
-            is_old = (
-                not last or entry[HASH_BYTES:] <= last or entry[HASH_BYTES] == _TILDE
-            )
+            key = entry[HASH_BYTES:]
+            is_old = not newest_key or key <= newest_key or key[0] == _TILDE
             return is_old and entry[:HASH_BYTES] in topics
 
         nearest = file.nearest(vector, MOST_NEAREST, accepts)

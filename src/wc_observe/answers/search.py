@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry
     from wc_core.views.entries import Numbered
     from wc_core.views.news.digest import Digest, News
-    from wc_core.views.search.answers import Hits, Matches, Question
+    from wc_core.views.search.answers import Hit, Hits, Matches, Question
     from wc_core.views.updates import Updates
     from wc_observe.open_store import OpenStore
 
@@ -73,6 +73,8 @@ HITS_SCHEMA = answer_schema(
         "hits": LIST,
         "partial": INTEGER,
         "candidates": INTEGER,
+        "near": INTEGER,
+        "by_words": TEXT,
         "cursor": TEXT,
         "truncated": BOOLEAN,
         "unreadable": LIST,
@@ -241,9 +243,11 @@ def hits_markdown(
     for hit in result.hits:
         parts += [
             _entry_line(hit.name, hit.numbered),
-            " | some of the words\n" if hit.is_partial else "\n",
+            _match_kind(hit),
             block(one_line(hit.snippet)),
         ]
+    if result.by_words:
+        parts.append(f"by words alone: {one_line(result.by_words)}\n")
     if result.cursor:
         following = f'cursor="{result.cursor}"'
         if arguments:
@@ -251,6 +255,12 @@ def hits_markdown(
             following = tool_call("search_threads", **changed)
         parts.append(f"truncated: the next ones with {following}\n")
     return "".join((*parts, unreadable_line(result.unreadable)))
+
+
+def _match_kind(hit: Hit) -> str:
+    if hit.is_near:
+        return " | by meaning\n"
+    return " | some of the words\n" if hit.is_partial else "\n"
 
 
 def _answer_heading(store: OpenStore, count: str, visible: int) -> str:

@@ -300,10 +300,10 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
         return widetools.search_all(question, format)
     store = _current_store()
     question.search_query()  # raises before anything is read
-    engine = store.live.engine()
+    engine, meaning = store.live.engine(), store.meaning
 
     def ask(most: int) -> Hits:
-        return search(engine, store.overview, question._replace(limit=most))
+        return search(engine, store.overview, question._replace(limit=most), meaning)
 
     def text(hits: Hits) -> str:
         named = arguments if max_tokens else None

@@ -75,7 +75,7 @@ def search_page(
         return WebPage("Search", main, "search", text)
     question = _question(text, query, context.now_ms)
     terms = question.search_query()
-    hits = search(store.live.engine(), store.overview, question)
+    hits = search(store.live.engine(), store.overview, question, store.meaning)
     main = joined((heading, form, *_answer(hits, terms, context, query)))
     title = f"Search: {one_line(text, 60)}" if text.strip() else "Search"
     return WebPage(title, main, "search", text)
@@ -205,7 +205,7 @@ def _hit(hit: Hit, search_query: SearchQuery, context: PageContext) -> Html:
         element("span", f"#{idx}", class_="number"),
         holder_name(entry.agent or "unknown"),
         moment(utc(entry.at), context.now_ms),
-        element("span", "some of the words", class_="number") if hit.is_partial else "",
+        element("span", _kind(hit), class_="number") if hit.is_partial else "",
     )
     snippet = _marked(words.mark_terms(source, terms, _AROUND, _MARKS))
     return element(
@@ -214,6 +214,10 @@ def _hit(hit: Hit, search_query: SearchQuery, context: PageContext) -> Html:
         element("p", joined(by, " "), class_="by"),
         element("p", snippet, dir="auto") if entry.body else NOTHING,
     )
+
+
+def _kind(hit: Hit) -> str:
+    return "by meaning" if hit.is_near else "some of the words"
 
 
 def _marked(line: str) -> Html:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import time
 from pathlib import Path
@@ -14,7 +15,7 @@ from tests.cli.enrich.modelserver import ModelServer, Planned
 from tests.core.meaning.vectors import np
 from tests.core.strategies import entry, write_thread
 from wc_cli.enrich.enriching import Enrichment
-from wc_core.configuration.preferences import NO_PREFERENCES, Preferences
+from wc_core.errors import NotFoundError
 from wc_core.index.keys import TICK_SECONDS, thread_keys
 from wc_core.meaning import embedding, models, nearest
 from wc_core.meaning.asking import Meaning
@@ -53,15 +54,27 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
+def a_meaning(
+    reader: StoreReader, server: str = "", noted: list[int] | None = None
+) -> Meaning:
+    """For somebody who prefers a server, if one is named."""
+    home = f"{reader.layout.root}/home"
+    env = {"HOME": home}
+    if server:
+        path = Path(home, ".config/watercooler/config.toml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'[meaning]\nendpoint = "{server}"\nmodel = "small"\n')
+    note = ([] if noted is None else noted).append
+    return Meaning(reader, lambda topics: thread_keys(reader.layout, topics), env, note)
+
+
 def ask(
     reader: StoreReader,
     query: str = QUERY,
-    preferences: Preferences = NO_PREFERENCES,
+    server: str = "",
     missing: list[int] | None = None,
 ) -> Nearness:
-    noted = [] if missing is None else missing
-    meaning = Meaning(reader, preferences, {}, noted.append)
-    return meaning.nearest(query, thread_keys(reader.layout, reader.topics()))
+    return a_meaning(reader, server, missing).nearest(query, reader.topics())
 
 
 def best(nearness: Nearness) -> str:
@@ -86,8 +99,7 @@ def test_scores_are_those_of_the_file_and_of_logs_alike(reader: StoreReader) -> 
 
 def test_only_the_threads_that_are_asked_about(reader: StoreReader) -> None:
     Enrichment(reader, LOCAL, OwnModel).run()
-    meaning = Meaning(reader, NO_PREFERENCES, {})
-    nearness = meaning.nearest(QUERY, thread_keys(reader.layout, ["pane"]))
+    nearness = a_meaning(reader).nearest(QUERY, ["pane"])
     assert {topic for topic, _ in nearness.scores} == {"pane"}
 
 
@@ -96,8 +108,7 @@ def test_another_page_of_an_answer_has_no_newer_entries(reader: StoreReader) -> 
     older = {name: score for name, score in first.scores.items() if name[1] <= ID}
     assert 0 < len(older) < len(first.scores)
     for _ in range(2):
-        current = thread_keys(reader.layout, reader.topics())
-        page = Meaning(reader, NO_PREFERENCES, {}).nearest(QUERY, current, ID)
+        page = a_meaning(reader).nearest(QUERY, reader.topics(), ID)
         assert page.scores == pytest.approx(older, abs=0.01)
         Enrichment(reader, LOCAL, OwnModel).run()
 
@@ -146,25 +157,20 @@ def test_a_query_without_words_means_nothing(reader: StoreReader, query: str) ->
         Enrichment(reader, LOCAL, OwnModel).run()
 
 
-def of_server(server: str) -> Preferences:
-    return NO_PREFERENCES._replace(meaning_endpoint=server, meaning_model="small")
-
-
 def test_a_server_is_asked_once_for_a_query(
     reader: StoreReader, server: ModelServer
 ) -> None:
-    preferences = of_server(server.url)
-    assert ask(reader, preferences=preferences).problem.startswith("entries have no")
+    assert ask(reader, server=server.url).problem.startswith("entries have no")
     assert server.asked == []
     model = Model("small", 0, server.url)
     Enrichment(reader, model, lambda: ServerModel(model, {})).run()
     server.asked.clear()
-    nearness = ask(reader, preferences=preferences)
+    nearness = ask(reader, server=server.url)
     assert [asked.fields["input"] for asked in server.asked] == [[QUERY]]
     assert len(nearness.scores) == 6
     # What is new is not sent: text is sent by `wc enrich` alone.
     write_thread(Path(reader.layout.root), "later", [entry(3, title="Later")])
-    assert ask(reader, preferences=preferences).missing == 1
+    assert ask(reader, server=server.url).missing == 1
     assert all(asked.fields["input"] == [QUERY] for asked in server.asked)
 
 
@@ -179,14 +185,15 @@ def test_a_server_that_does_not_answer_soon_is_not_waited_for(
         embedding._SHORT_PATIENCE._replace(answer_seconds=0.2),
     )
     server.planned = [Planned(503), Planned(200, b"{}"), Planned(pause=1.0)]
-    for problem in ("503", "without a vector", "no answer within"):
-        nearness = ask(reader, preferences=of_server(server.url))
+    late = "no answer within|timed out"
+    for problem in ("503", "without a vector", late):
+        nearness = ask(reader, server=server.url)
         assert nearness.scores == {}
-        assert problem in nearness.problem
+        assert re.search(problem, nearness.problem)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
-    assert ask(reader, preferences=of_server(address)).problem
+    assert ask(reader, server=address).problem
 
 
 def test_without_the_extra_it_says_so(
@@ -196,3 +203,10 @@ def test_without_the_extra_it_says_so(
     monkeypatch.setattr(models, "chosen", lambda _preferences: choice)
     nearness = ask(reader)
     assert (nearness.scores, nearness.problem) == ({}, choice.reason)
+
+
+def test_an_entry_is_found_again_or_gone(reader: StoreReader) -> None:
+    meaning = a_meaning(reader)
+    assert meaning.entry("pane", ID).entry.title == TITLES["pane"]
+    with pytest.raises(NotFoundError):
+        meaning.entry("pane", "gone")

@@ -92,8 +92,9 @@ RARE = {
     "list_worktrees": {"total", "truncated", "problem"},
     "get_team_status": {"truncated"},
     "get_neighbors": {"uses", "used_by"},
-    # Only with scope="all", see tests/observe/graphdb.
-    "search_threads": {"scope", "source", "problem"},
+    # Only with scope="all", see tests/observe/graphdb; only by meaning, see
+    # tests/observe/answers/test_meaning.py.
+    "search_threads": {"scope", "source", "problem", "near", "by_words"},
 }
 LIMITED: list[tuple[str, Fields]] = [
     ("list_threads", {"limit": 1}),

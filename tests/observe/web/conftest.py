@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 def env(tmp_path: Path) -> dict[str, str]:
     home = tmp_path / "home"
     home.mkdir()
-    return {"HOME": str(home), "USER": "Pat", "GIT_CONFIG_NOSYSTEM": "1"}
+    return {
+        "HOME": str(home),
+        "USER": "Pat",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        # As in tests/conftest.py.
+        "WATERCOOLER_MEANING": "off",
+    }
 
 
 @pytest.fixture

@@ -123,10 +123,11 @@ def search(context: Context, options: SearchOptions) -> None:
         options.sort,
     )
     engine, style = context.search_engine(overview), render.output_style(context.env)
+    meaning = context.meaning(overview)
 
     def ask(most: int) -> Hits:
         limited = question._replace(limit=most)
-        return search_views.search(engine, overview, limited)
+        return search_views.search(engine, overview, limited, meaning)
 
     def size(hits: Hits) -> int:
         if options.json:
@@ -153,6 +154,8 @@ def _hits_remark(options: SearchOptions, hits: Hits) -> str:
     text = search_views.count_text(hits)
     if hits.cursor:
         text += f", more: {command_line('search', options, cursor=hits.cursor)}"
+    if hits.by_words:
+        text += f"\nby words alone: {one_line(hits.by_words)}"
     if hits.unreadable:
         text += f"\nnot searched: {topic_list(hits.unreadable)} (see: wc doctor)"
     return text

@@ -70,8 +70,8 @@ def _parts(options: EnrichOptions) -> list[Part]:
     """What is wanted: every part, unless some are named."""
     if options.again and not options.meaning:
         raise InvalidInputError("--again is for --meaning.", "Say both.")
-    wanted = {summaries.enrich: options.summaries, meaning.enrich: options.meaning}
-    return [part for part in wanted if wanted[part] or not any(wanted.values())]
+    chosen = {summaries.enrich: options.summaries, meaning.enrich: options.meaning}
+    return [part for part in chosen if chosen[part] or not any(chosen.values())]
 
 
 def _run(

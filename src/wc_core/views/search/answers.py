@@ -17,6 +17,7 @@ from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.overview import cursor_of, cursor_parts
 from wc_core.views.search.loose import topic_counts
+from wc_core.views.search.near import NearQuery
 from wc_core.views.search.ranked import (
     RANKED,
     Position,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from wc_core.views.overview import Overview
     from wc_core.views.rows import Filter
     from wc_core.views.search.loose import Loose, LooseQuery
+    from wc_core.views.search.near import MeaningSource
     from wc_core.views.search.ranked import Ranked
 
     class Engine(Protocol):
@@ -165,13 +167,14 @@ class SearchQuery(NamedTuple):
 
 class Hit(NamedTuple):
     """An entry that matches, and the words around the first match. ``is_partial``: it
-    has only some of the words."""
+    has only some of the words. ``is_near``: none of them, but it means the same."""
 
     topic: str
     numbered: Numbered
     snippet: str
     name: str
     is_partial: bool = False
+    is_near: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Returns the hit in the search shape."""
@@ -186,6 +189,7 @@ class Hit(NamedTuple):
             "snippet": self.snippet,
             **({mark: True} if (mark := self.numbered.mark) else {}),
             **({"partial": True} if self.is_partial else {}),
+            **({"near": True} if self.is_near else {}),
         }
 
 
@@ -195,6 +199,8 @@ class Hits(NamedTuple):
     ``total`` counts the hits of all pages, ``topics`` those of each thread, most first.
     ``partial`` counts those of them with only some of the words, and ``candidates``
     all entries with some: if there are more, those in the answer are the best.
+    ``near`` counts the partial ones that have none of the words, but mean the same;
+    ``by_words`` says why there can be none.
     ``unreadable`` are threads that could not be searched.
     """
 
@@ -205,6 +211,8 @@ class Hits(NamedTuple):
     topics: tuple[tuple[str, int], ...] = ()
     partial: int = 0
     candidates: int = 0
+    near: int = 0
+    by_words: str = ""
 
     def to_json(self, store: str, query: str) -> dict[str, Any]:
         """Returns the search shape; of more than 20 threads the first ones."""
@@ -220,6 +228,10 @@ class Hits(NamedTuple):
         }
         if self.partial:
             fields |= {"partial": self.partial, "candidates": self.candidates}
+        if self.near:
+            fields["near"] = self.near
+        if self.by_words:
+            fields["by_words"] = self.by_words
         if self.cursor:
             fields |= {"cursor": self.cursor, "truncated": True}
         if self.unreadable:
@@ -267,8 +279,14 @@ class Question(NamedTuple):
         return self.mode == ANY or (self.mode == AUTO and self.sort == BEST)
 
 
-def search(engine: Engine, overview: Overview, question: Question) -> Hits:
-    """Returns the entries that match the question.
+def search(
+    engine: Engine,
+    overview: Overview,
+    question: Question,
+    meaning: MeaningSource | None = None,
+) -> Hits:
+    """Returns the entries that match the question; where they are few, also what means
+    the same, if ``meaning`` knows.
 
     Following the cursors gives each hit that existed at the start once, because entries
     do not change. Raises InvalidInputError for an empty question and for a foreign
@@ -288,9 +306,23 @@ def search(engine: Engine, overview: Overview, question: Question) -> Hits:
         if position.place is None and not _can_be_ranked(query, whole):
             return _in_engine_order(engine, whole, query, names)
     answer = ranked_answer(
-        engine, [*names], query, (whole, position), loosely=question.is_loose
+        engine,
+        [*names],
+        query,
+        (whole, position),
+        loosely=question.is_loose,
+        near_query=_near_query(question, query, meaning),
     )
     return _ranked_page(answer, query, names)
+
+
+def _near_query(
+    question: Question, query: SearchQuery, meaning: MeaningSource | None
+) -> NearQuery | None:
+    """The query in its own words, unless it says what a field must have."""
+    if meaning is None or any(term.field for term in query.terms):
+        return None
+    return NearQuery(question.query, meaning)
 
 
 def _start(question: Question, query: SearchQuery) -> Match | Position:
@@ -363,7 +395,8 @@ def _ranked_page(answer: Ranked, query: SearchQuery, names: dict[str, str]) -> H
     for place, numbered in visible:
         terms = query.marked_terms(is_partial=not place.is_whole)
         hit = _hit(numbered, place.topic, terms, names)
-        hits.append(hit._replace(is_partial=not place.is_whole))
+        is_near = (place.topic, place.id) in answer.near
+        hits.append(hit._replace(is_partial=not place.is_whole, is_near=is_near))
     return Hits(
         tuple(hits),
         len(answer.entries),
@@ -372,6 +405,8 @@ def _ranked_page(answer: Ranked, query: SearchQuery, names: dict[str, str]) -> H
         _most_first(answer.topics, names),
         sum(not place.is_whole for place, _ in answer.entries),
         answer.candidates,
+        len(answer.near),
+        answer.by_words,
     )
 
 
@@ -399,9 +434,13 @@ def count_text(hits: Hits) -> str:
         best = (
             f"the best of {hits.candidates}, " if hits.candidates > hits.total else ""
         )
-        return f"{hits.total} found, {best}with some of the words"
+        return f"{hits.total} found, {best}with some of the words{_near_text(hits)}"
     whole = hits.total - hits.partial
-    return f"{whole} with every word, {hits.partial} with some"
+    return f"{whole} with every word, {hits.partial} with some{_near_text(hits)}"
+
+
+def _near_text(hits: Hits) -> str:
+    return f" or by meaning ({hits.near})" if hits.near else ""
 
 
 def threads_about(

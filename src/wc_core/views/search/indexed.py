@@ -190,14 +190,14 @@ class IndexedSearch:
 
     def _fits(self, topic: str, entry: IndexedEntry, about: Mentions) -> bool:
         """Whether an entry that has the words really mentions the thing."""
-        found = self._entry_at(topic, entry.start)
-        if found is None or found.id != entry.id:
+        entry_read = self._entry_at(topic, entry.start)
+        if entry_read is None or entry_read.id != entry.id:
             try:
-                found = self._find(topic, entry.id).entry
+                entry_read = self._find(topic, entry.id).entry
             except WcError:
                 self._changed.add(topic)
                 return False
-        return about.fit(found)
+        return about.fit(entry_read)
 
     def entry(self, topic: str, entry_id: str) -> Numbered:
         """Like `Engine.entry`."""

@@ -19,13 +19,16 @@ from wc_core.search.ranking import (
 from wc_core.values import NamedTuple
 from wc_core.views.overview import cursor_of, cursor_parts
 from wc_core.views.search.loose import LooseQuery, topic_counts
+from wc_core.views.search.near import LEAST_TERMS, Mixture, with_meaning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from wc_core.search.nearness import EntryName
     from wc_core.views.entries import Numbered
     from wc_core.views.search.answers import Engine, Match, Matches, SearchQuery
+    from wc_core.views.search.near import NearQuery
 
 # Entries that are put in order by their texts. Of more with every word, none are.
 RANKED = 100
@@ -89,13 +92,16 @@ def position_of(cursor: str, terms: int) -> Position | None:
 class Ranked(NamedTuple):
     """An answer: all of its entries in order, each with its place. ``topics`` counts
     them by thread. ``candidates`` counts the entries with some of the words, of which
-    those in the answer are the best."""
+    those in the answer are the best. ``near`` are the entries without any of them,
+    which mean what is asked for; ``by_words`` says why there can be none."""
 
     entries: list[tuple[RankedPlace, Numbered]]
     topics: dict[str, int]
     candidates: int
     position: Position
     unreadable: tuple[str, ...]
+    near: frozenset[EntryName] = frozenset()
+    by_words: str = ""
 
 
 def ranked_answer(
@@ -105,14 +111,16 @@ def ranked_answer(
     start: tuple[Matches | None, Position],
     *,
     loosely: bool,
+    near_query: NearQuery | None = None,
 ) -> Ranked:
     """Returns the answer for these threads. ``start``: all matches with every word, or
     ``None`` if entries with any are asked for; and what the cursor says. ``loosely``:
-    entries with some of the words may follow."""
+    entries with some of the words may follow, and with a ``near_query`` those that mean
+    the same."""
     whole, position = start
     entries: list[tuple[RankedPlace, Numbered]] = []
     unreadable: tuple[str, ...] = ()
-    terms, candidates = loose_terms(query.terms), 0
+    terms, candidates, mixture = loose_terms(query.terms), 0, Mixture([])
     if whole is not None:
         scored = _scored(engine, whole.best, query, even_weights(query.terms))
         entries = [(RankedPlace(True, *place), entry) for place, entry in scored]
@@ -138,14 +146,23 @@ def ranked_answer(
         scored = _scored(
             engine, partial_matches, query._replace(terms=terms), loose.weights
         )
-        partial = [(RankedPlace(False, *place), entry) for place, entry in scored]
+        mixture = Mixture(scored)
+        if near_query is not None and query.by_title and len(terms) >= LEAST_TERMS:
+            answered = {(topic, entry_id) for entry_id, topic in whole_matches}
+            asked = query._replace(newest=position.newest)
+            mixture = with_meaning(near_query, asked, topics, scored, answered)
+        partial = [
+            (RankedPlace(False, *place), entry) for place, entry in mixture.entries
+        ]
         entries += partial if whole is None else partial[:SUGGESTED]
         candidates, unreadable = loose.total, loose.unreadable
     counts = topic_counts(place.topic for place, _ in entries)
     if not position.newest:
         newest = max((place.id for place, _ in entries), default="")
         position = position._replace(newest=newest)
-    return Ranked(entries, counts, candidates, position, unreadable)
+    near = mixture.near.intersection((place.topic, place.id) for place, _ in entries)
+    answer = Ranked(entries, counts, candidates, position, unreadable, near)
+    return answer._replace(by_words=mixture.problem)
 
 
 def _scored(

@@ -1,0 +1,101 @@
+"""Entries that mean what a query asks, among those with some of its words."""
+
+from __future__ import annotations
+
+from wc_core.errors import WcError
+from wc_core.search.nearness import Nearness, mixed
+from wc_core.search.ranking import Candidate
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Protocol
+
+    from wc_core.search.nearness import EntryName
+    from wc_core.views.entries import Numbered
+    from wc_core.views.search.answers import SearchQuery
+
+    class MeaningSource(Protocol):
+        """Knows which entries of a store are near a query: `wc_core.meaning`."""
+
+        def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
+            """Returns the nearest entries of threads, of those up to the id
+            ``newest`` if there is one."""
+
+        def entry(self, topic: str, entry_id: str) -> Numbered:
+            """Returns an entry. Raises WcError if it is gone."""
+
+
+# Of a query with fewer words, entries without any of them are no answer.
+LEAST_TERMS = 2
+# So many entries without any of the words are in an answer at most.
+_MOST_NEAR = 20
+_SCALE = 1_000_000
+
+
+class NearQuery(NamedTuple):
+    """A query in somebody's own words, and what knows which entries are near it."""
+
+    text: str
+    source: MeaningSource
+
+
+class Mixture(NamedTuple):
+    """Entries in the order of their mixed scores. ``near`` are those without any of the
+    words. ``problem`` says why meaning did not count."""
+
+    entries: list[tuple[Candidate, Numbered]]
+    near: frozenset[EntryName] = frozenset()
+    problem: str = ""
+
+
+def with_meaning(
+    near_query: NearQuery,
+    query: SearchQuery,
+    topics: Sequence[str],
+    scored: list[tuple[Candidate, Numbered]],
+    answered: Iterable[EntryName],
+) -> Mixture:
+    """Returns entries that were ``scored`` by their words and those near the query, but
+    for those that were ``answered`` already; of those threads and mentions that are
+    asked for."""
+    nearness = near_query.source.nearest(near_query.text, topics, query.newest)
+    if not nearness.scores:
+        return Mixture(scored, problem=nearness.problem)
+    entries = {(place.topic, place.id): numbered for place, numbered in scored}
+    by_words = {(place.topic, place.id): float(place.score) for place, _ in scored}
+    done = {*answered}
+    scores = mixed(by_words, nearness.scores, nearness.floor)
+    near: set[EntryName] = set()
+    places: list[tuple[Candidate, Numbered]] = []
+    for name in sorted(scores, key=lambda name: (-scores[name], name[1], name[0])):
+        if name in done:
+            continue
+        if name not in entries and len(near) < _MOST_NEAR:
+            numbered = _found(near_query.source, query, name, nearness)
+            if numbered is None:
+                continue
+            entries[name] = numbered
+            near.add(name)
+        if name in entries:
+            topic, entry_id = name
+            place = Candidate(round(scores[name] * _SCALE), entry_id, topic)
+            places.append((place, entries[name]))
+    places.sort(reverse=True, key=lambda item: item[0])
+    return Mixture(places, frozenset(near))
+
+
+def _found(
+    source: MeaningSource, query: SearchQuery, name: EntryName, nearness: Nearness
+) -> Numbered | None:
+    """The entry, if it still has the text that its score is for, and mentions what is
+    asked for."""
+    try:
+        numbered = source.entry(*name)
+    except WcError:
+        return None  # gone since its vector was made
+    entry = numbered.entry
+    if not nearness.is_current(name[0], entry):
+        return None
+    return numbered if query._replace(terms=()).rank(entry) is not None else None

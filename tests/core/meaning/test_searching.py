@@ -1,0 +1,161 @@
+"""Searches that go by meaning where the words find little."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.core.meaning.vectors import np
+from tests.core.strategies import NOON_MS, entry, viewer, write_thread
+from wc_cli.enrich.enriching import Enrichment
+from wc_core.errors import NotFoundError
+from wc_core.index.keys import TICK_SECONDS
+from wc_core.meaning.asking import Meaning
+from wc_core.meaning.embedding import OwnModel
+from wc_core.meaning.models import LOCAL
+from wc_core.search.mentions import Mentions
+from wc_core.search.nearness import Nearness
+from wc_core.threads.reader import StoreReader
+from wc_core.views.overview import Overview
+from wc_core.views.rows import Filter
+from wc_core.views.search.answers import Hits, Question, count_text, search
+from wc_core.views.search.scan import Scan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_core.views.entries import Numbered
+
+pytest.importorskip("wordllama", reason="wc-watercooler[meaning] is not installed")
+assert np
+
+TITLES = {
+    "release": "Release and distribution flow",
+    "pane": "Cursor blocks in the lower pane",
+    "versions": "The version of the client is shown",
+    "fonts": "Letters look blurred on small screens",
+}
+QUERY = "how do we ship a new version to users"
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> StoreReader:
+    for step, (topic, title) in enumerate(TITLES.items()):
+        write_thread(tmp_path, topic, [entry(step + 1, title=title)])
+    time.sleep(2 * TICK_SECONDS)
+    return StoreReader(os.path.realpath(tmp_path))
+
+
+def found(
+    reader: StoreReader, query: str = QUERY, source: Any = None, **asked: Any
+) -> Hits:
+    overview = Overview(reader, viewer(), lambda: NOON_MS)
+    meaning = source or Meaning(reader, overview.keys, {})
+    question = Question(query, asked.pop("criteria", Filter()), **asked)
+    return search(Scan(reader), overview, question, meaning)
+
+
+def topics(hits: Hits) -> list[str]:
+    return [hit.topic for hit in hits.hits]
+
+
+def test_an_entry_without_any_of_the_words_is_found(reader: StoreReader) -> None:
+    for _ in range(2):
+        hits = found(reader)
+        assert topics(hits)[:2] == ["versions", "release"] or topics(hits)[:2] == [
+            "release",
+            "versions",
+        ]
+        near = {hit.topic: hit.is_near for hit in hits.hits}
+        assert near["release"]
+        assert not near["versions"]
+        assert (hits.near, hits.partial, hits.by_words) == (3, 4, "")
+        assert count_text(hits) == "4 found, with some of the words or by meaning (3)"
+        assert hits.hits[topics(hits).index("release")].to_json()["near"] is True
+        # Once more, with a file of vectors.
+        Enrichment(reader, LOCAL, OwnModel).run()
+
+
+def test_words_that_find_it_all_need_no_meaning(reader: StoreReader) -> None:
+    """Nor does a single word: without it, an entry is no answer."""
+    for query in ("cursor", "nosuchword", "title:nosuch title:words", '"nosuch words"'):
+        hits = found(reader, query, source=Forbidden())
+        assert hits.near == 0
+    found(reader, QUERY, source=Forbidden(), mode="all")
+    found(reader, QUERY, source=Forbidden(), sort="newest")
+
+
+class Forbidden:
+    """What must not be asked."""
+
+    def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
+        raise AssertionError((query, topics, newest))
+
+
+class Told:
+    """Says what it was told, and knows the entries of a store."""
+
+    def __init__(self, reader: StoreReader, nearness: Nearness) -> None:
+        self.meaning = Meaning(reader, lambda _topics: {}, {})
+        self.nearness = nearness
+
+    def nearest(self, _query: str, _topics: Sequence[str], _newest: str) -> Nearness:
+        return self.nearness
+
+    def entry(self, topic: str, entry_id: str) -> Numbered:
+        return self.meaning.entry(topic, entry_id)
+
+
+def test_without_a_model_it_goes_by_words_and_says_so(reader: StoreReader) -> None:
+    plain = search(
+        Scan(reader),
+        Overview(reader, viewer(), lambda: NOON_MS),
+        Question(QUERY, Filter()),
+    )
+    assert topics(plain) == ["versions"]
+    hits = found(reader, source=Told(reader, Nearness({}, problem="it is away")))
+    assert hits == plain._replace(by_words="it is away")
+    assert hits.to_json("s", QUERY)["by_words"] == "it is away"
+
+
+def test_an_entry_that_is_gone_or_has_another_text_is_left_out(
+    reader: StoreReader,
+) -> None:
+    scores = {("release", entry(1).id): 0.9, ("gone", entry(1).id): 0.8}
+    told = Told(reader, Nearness(scores))
+    assert sorted(topics(found(reader, source=told))) == ["release", "versions"]
+    told = Told(reader, Nearness(scores, is_current=lambda _topic, _entry: False))
+    assert topics(found(reader, source=told)) == ["versions"]
+    with pytest.raises(NotFoundError):
+        told.entry("gone", entry(1).id)
+
+
+def test_only_what_is_asked_for_is_found_by_meaning(reader: StoreReader) -> None:
+    about = Mentions(branch="main")
+    assert found(reader, about=about).hits == ()
+    fix = entry(9, title="Distribution flow", code_branch="main")
+    write_thread(Path(reader.layout.root), "fix", [fix])
+    assert topics(found(reader, about=about)) == ["fix"]
+    assert found(reader, criteria=Filter(status="CLOSED")).hits == ()
+
+
+def test_pages_have_each_hit_once(reader: StoreReader) -> None:
+    whole = topics(found(reader, mode="any"))
+    pages, cursor = [], ""
+    while True:
+        hits = found(reader, mode="any", limit=1, cursor=cursor)
+        pages += topics(hits)
+        cursor = hits.cursor
+        if not cursor:
+            break
+        # What is written meanwhile is not in the answer.
+        write_thread(
+            Path(reader.layout.root),
+            f"later-{len(pages)}",
+            [entry(90 + len(pages), title="Release a version to users")],
+        )
+    assert pages == whole
