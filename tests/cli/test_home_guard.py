@@ -59,7 +59,8 @@ def test_home_is_somewhere_else_for_us_and_our_children(
 
 
 def test_nothing_says_that_an_agent_runs_us(machine: Machine) -> None:
-    allowed = {"WATERCOOLER_SYNC": "off", "WATERCOOLER_DETECT": "off"}
+    names = ("WATERCOOLER_SYNC", "WATERCOOLER_DETECT", "WATERCOOLER_MEANING")
+    allowed = dict.fromkeys(names, "off")
     for env in (dict(os.environ), machine.env):
         assert not [name for name in env if name.startswith(("CLAUDE", "CODEX"))]
         ours = {name for name in env if name.startswith("WATERCOOLER_")}

@@ -50,7 +50,7 @@ def test_help_of_a_command(quiet: Repo, name: str) -> None:
 
 
 def test_help_of_what_is_no_command(quiet: Repo) -> None:
-    assert "Did you mean: tree, read, renew?" in quiet.fails(2, "help", "reed")
+    assert "Did you mean: tree, read, related?" in quiet.fails(2, "help", "reed")
 
 
 def test_version(quiet: Repo) -> None:

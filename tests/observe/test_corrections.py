@@ -110,7 +110,7 @@ def test_names_and_tags(tmp_path_factory: pytest.TempPathFactory) -> None:
         assert "sign-in" in task
         assert "login" not in task
     for query in ("topic:login passkeys", "topic:sign-in passkeys"):
-        (hit,) = session.json("search_threads", query=query)["hits"]
+        (hit,) = session.json("search_threads", query=query, words="all")["hits"]
         assert hit["topic"] == "sign-in"
     updates = session.json("list_updates", since="2020-01-01")["entries"]
     assert {entry["topic"] for entry in updates} == {"sign-in", "other"}

@@ -105,7 +105,7 @@ def test_the_prompt_shows_the_new_name(renamed: Repo) -> None:
 
 def test_search_by_name(renamed: Repo) -> None:
     for name in ("login", "sign-in"):
-        hits = renamed.json("search", f"topic:{name}", "passkey")["hits"]
+        hits = renamed.json("search", f"topic:{name}", "passkey", "--all")["hits"]
         assert [hit["topic"] for hit in hits] == ["sign-in"]
 
 
