@@ -37,7 +37,9 @@ class Waiting:
     ) -> None:
         # Whoever waits has begun once watchfiles was asked for, which says so.
         told = (
-            "import sys, watchfiles as w; real = w.watch\n"
+            # watchfiles imports platform when it is asked, so an interrupt could
+            # come in the middle of that import.
+            "import sys, platform, watchfiles as w; real = w.watch\n"
             "def watch(*a, **k):\n"
             "    sys.stderr.write('listening\\n'); sys.stderr.flush()\n"
             "    return real(*a, **k)\n"
