@@ -17,11 +17,13 @@ from wc_core.layout import (
     MAX_TOPIC_BYTES,
     Layout,
     file_name,
+    file_names,
     is_slug,
     nearest_slug,
     new_topic,
     safe_name,
     topic_of,
+    topics_of,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ raw_names = (
         lambda parts: "".join(parts).encode(errors="surrogatepass")
     )
 ).map(lambda raw: raw.replace(b"/", b"%").replace(b"\0", b"%"))
-file_names = raw_names.map(os.fsdecode).filter(lambda name: name not in {".", ".."})
+possible_names = raw_names.map(os.fsdecode).filter(lambda name: name not in {".", ".."})
 
 
 @relaxed
@@ -73,7 +75,7 @@ def test_a_topic_is_one_file_name_inside_the_folder_or_refused(topic: str) -> No
 
 
 @relaxed
-@given(file_names)
+@given(possible_names)
 @example(".git")
 @example("-rf")
 @example("%")
@@ -89,7 +91,25 @@ def test_every_name_a_file_can_have_is_a_topic_of_its_own(name: str) -> None:
 
 
 @relaxed
-@given(file_names, file_names)
+@given(st.lists(possible_names | st.sampled_from(("a-b", "c.d", "E_1", "x" * 100))))
+@example([])
+@example(["a", "con"])
+@example(["a", "-b", ".c", "d."])
+@example(["x" * 101, "a"])
+def test_many_names_are_the_topics_that_each_of_them_is(names: list[str]) -> None:
+    topics = topics_of(names)
+    assert topics == [topic_of(name) for name in names]
+    assert file_names(topics) == names
+
+
+@pytest.mark.parametrize("topic", ["", "b/c", "..", "con", "x" * 101, "-d", "e."])
+def test_many_topics_are_refused_if_one_of_them_is(topic: str) -> None:
+    with pytest.raises(InvalidInputError):
+        file_names(["a", topic])
+
+
+@relaxed
+@given(possible_names, possible_names)
 def test_two_names_are_never_one_topic(one: str, other: str) -> None:
     assert (topic_of(one) == topic_of(other)) == (one == other)
 

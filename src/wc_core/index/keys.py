@@ -11,7 +11,7 @@ import os
 import stat
 
 from wc_core.files import Folder
-from wc_core.layout import file_name
+from wc_core.layout import file_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ class ThreadFiles:
         """Returns the key of each of these threads; `NONE` for one without a log.
         ``folders`` are the names of the threads' folders, links left out, if they are
         known. Raises OSError."""
-        names = {topic: file_name(topic) for topic in topics}
+        topics = [*topics]
+        names = dict(zip(topics, file_names(topics), strict=True))
         handle = self._threads.handle
         if handle is None:
             return dict.fromkeys(names, NONE)

@@ -202,17 +202,19 @@ def _more(snapshot: Snapshot) -> dict[str, Any]:
 def last_id_and_status(record: str) -> tuple[str, str]:
     """Returns these two columns of a record."""
     _, last_id, status, _ = record.split("\t", 3)
-    return _unescaped(last_id), _unescaped(status)
+    if "\\" in record:
+        return _unescaped(last_id), _unescaped(status)
+    return last_id, status
 
 
 def has_only_columns(record: str) -> bool:
     """Returns whether the last column is empty, as for most threads."""
-    return record.endswith("\t")
+    return record[-1] == "\t"
 
 
 def may_wait(record: str) -> bool:
     """Returns whether the thread may have links or gates."""
-    return not has_only_columns(record) and ('"links"' in record or '"gates"' in record)
+    return record[-1] != "\t" and ('"links"' in record or '"gates"' in record)
 
 
 def columns_of(record: str) -> Columns:

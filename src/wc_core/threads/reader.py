@@ -12,7 +12,7 @@ import time
 
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError, WcError
 from wc_core.files import Folder, NotPlainError, names_in
-from wc_core.layout import Layout, file_name, folded, safe_name, topic_of
+from wc_core.layout import Layout, file_name, folded, safe_name, topics_of
 from wc_core.lean.types import MappingProxyType
 from wc_core.phrases import counted
 from wc_core.threads import aliases, codec, folding, model
@@ -144,7 +144,7 @@ class StoreReader:
             for name in names_in(self.layout.pages, self.layout.root)
             if name.endswith(".md") and name != ".md"
         }
-        return sorted(map(topic_of, pages.union(folders))), folders
+        return sorted(topics_of(pages.union(folders))), folders
 
     def _folders(self) -> list[str]:
         path, root = self.layout.threads, self.layout.root

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.index import overview
-from wc_core.layout import topic_of
+from wc_core.layout import topics_of
 from wc_core.lean import json
 from wc_core.names import FREE
 from wc_core.planning.checklists import progress
@@ -74,32 +72,33 @@ def newest_rows(
     through, latest move first, without looking at more than these of the others.
     ``None`` if some thread may wait for others: then all have to be looked at."""
     survey = overview.survey(reader)
-    source = RowMaker(reader, viewer)
-    newest = ("", "")
-    candidates: list[tuple[str, str, ThreadRow | None]] = []
+    newest_id = ""
+    chosen: list[tuple[str, str]] = []
+    unindexed: dict[str, ThreadRow] = {}
     for topic in survey.keys:
         record = survey.records.get(topic)
         if record is not None:
             if overview.may_wait(record):
                 return None
             last_id, status = overview.last_id_and_status(record)
-            row = None
         else:
             row = listed_row(reader, topic, viewer)
             if row is None:
                 continue
             if row.links or row.gates:
                 return None
+            unindexed[topic] = row
             last_id, status = row.last_id, row.status
-        newest = max(newest, (last_id, topic))
+        newest_id = max(newest_id, last_id)
         if chooses(last_id, status):
-            candidates.append((last_id, topic, row))
-    candidates.sort(key=itemgetter(0, 1), reverse=True)
+            chosen.append((last_id, topic))
+    chosen.sort(reverse=True)
+    source = RowMaker(reader, viewer)
     rows = [
-        source.row(topic, survey.records[topic]) if row is None else row
-        for _, topic, row in candidates[:count]
+        unindexed.get(topic) or source.row(topic, survey.records[topic])
+        for _, topic in chosen[:count]
     ]
-    return NewestRows(rows, len(candidates), newest[0], survey)
+    return NewestRows(rows, len(chosen), newest_id, survey)
 
 
 def thread_names(
@@ -140,7 +139,7 @@ class RowMaker:
         self._viewer = viewer
         try:
             folder = f"{reader.layout.local}/cursors"
-            self._read = set(map(topic_of, names_in(folder, reader.layout.root)))
+            self._read = set(topics_of(names_in(folder, reader.layout.root)))
         except WcError:
             self._read = set()  # wc doctor reports what is in its place
 
