@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 
+from wc_core.lean import importlib
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -17,7 +19,8 @@ def main() -> NoReturn:
     # Most of what a short command allocates are its own modules: looking for garbage
     # while they are imported takes 3 ms.
     gc.set_threshold(_ALLOCATIONS)
-    from wc_cli import main as commands  # 15 ms, by then without such pauses
+    importlib.find_quickly("wc_core", "wc_cli")
+    from wc_cli import main as commands  # 10 ms, by then quickly and without pauses
 
     commands.main()
 

@@ -48,21 +48,38 @@ main()
 """
 
 
-def imported(repo: Repo, *words: str) -> set[str]:
+# Writes the modules of ours that the standard finder found.
+_LOADERS = """
+import os, sys
+leave = os._exit
+def tell(code):
+    with open(os.environ["TELL"], "w") as file:
+        for name, module in sys.modules.items():
+            kind = type(module.__loader__).__name__
+            if name.startswith("wc_") and kind != "_QuickLoader":
+                file.write(f"{name}\\n")
+    leave(code)
+os._exit = tell
+from wc_cli.start import main
+main()
+"""
+
+
+def imported(repo: Repo, *words: str, program: str = _PROGRAM) -> set[str]:
     """The modules a command imports, beyond those that Python starts with."""
     tell = repo.path.parent / "modules.json"
     cache = repo.machine.env.get("PYTHONPYCACHEPREFIX")
     options = ["-X", f"pycache_prefix={cache}"] if cache else []
-    argv = [sys.executable, "-I", *options, "-c", _with_source(repo.machine), *words]
+    argv = [sys.executable, "-I", *options, "-c", _with_source(repo.machine, program)]
     env = {"TELL": str(tell), "WATERCOOLER_SYNC": "background"}
-    done = repo.machine.run(argv, repo.path, env=env)
+    done = repo.machine.run([*argv, *words], repo.path, env=env)
     assert not done.code, done
     return set(tell.read_text().split())
 
 
-def _with_source(machine: Machine) -> str:
+def _with_source(machine: Machine, program: str) -> str:
     # -I: nothing a site's .pth files import is counted for or against us.
-    return f"import sys; sys.path.insert(0, {machine.env['PYTHONPATH']!r})\n{_PROGRAM}"
+    return f"import sys; sys.path.insert(0, {machine.env['PYTHONPATH']!r})\n{program}"
 
 
 def heavy(modules: set[str]) -> set[str]:
@@ -99,6 +116,14 @@ def test_a_command_imports_nothing_heavy(repo: Repo, command: str) -> None:
     repo.ok("say", "auth", "--title", "Begin", "--to", "Pat")
     words, needed = COMMANDS[command]
     assert heavy(imported(repo, *words)) - needed == set()
+
+
+def test_the_modules_of_a_command_are_found_quickly(repo: Repo) -> None:
+    repo.ok("list")
+    assert imported(repo, "list", program=_LOADERS) == {
+        *("wc_cli", "wc_cli.start"),
+        *("wc_core", "wc_core.lean", "wc_core.lean.importlib"),
+    }
 
 
 def test_the_first_write_of_a_repository_may_run_git(repo: Repo) -> None:
