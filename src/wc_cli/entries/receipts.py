@@ -28,13 +28,19 @@ def settle_after_write(
     layout = Layout(context.place.root)
     committing = context.place.kind == BRANCH_STORE
     is_inline = sync or context.settings.sync == "inline"
-    notes = [*receipt.notes, *start_settling(context, sync=sync)]
+    notes = [*receipt.notes]
+    if is_inline:
+        notes.extend(start_settling(context, sync=sync))
     _keep_snapshot(context, layout, receipt)
     marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
     committed = is_inline and committing and not os.path.lexists(marker)
     notes.extend(_trouble_notes(layout))
     notes.extend(_wake_notes(context, layout, receipt))
     pushed = _is_pushed(context, committed=committed) if committing else None
+    if not is_inline:
+        # At the end: the background process is a copy of this one, and the kernel
+        # copies each page of memory that this one still changes beside it.
+        notes.extend(start_settling(context))
     return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
 
 
