@@ -118,7 +118,8 @@ def section(name: str) -> Iterator[str]:
     command = declared(name)
     also = [alias for alias, real in table.ALIASES.items() if real == name]
     yield f"\n### wc {name}\n\n{sentence(command)}"
-    yield f" Also written `wc {also[0]}`.\n" if also else "\n"
+    others = " or ".join(f"`wc {alias}`" for alias in also)
+    yield f" Also written {others}.\n" if also else "\n"
     yield f"\n    {usage(name, command)}\n"
     if name in REMARKS:
         yield f"\n{REMARKS[name]}\n"

@@ -116,8 +116,15 @@ COMMANDS: dict[str, Command] = {
     "help": Command("commands.about:show_help", ABOUT, agents=True),
 }
 
-# The spellings of earlier versions and of other tools.
-ALIASES = {"set_status": "set-status", "break_lock": "break-lock"}
+# The spellings of earlier versions and of other tools, and words that people try.
+ALIASES = {
+    "set_status": "set-status",
+    "break_lock": "break-lock",
+    "show": "read",
+    "ls": "list",
+    "status": "list",
+    "reply": "say",
+}
 
 # Every other command is an occasion for guidance: what the repository asks on it comes
 # with the answer.

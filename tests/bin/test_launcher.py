@@ -7,6 +7,7 @@ what comes out with the system's ``wc`` given the same arguments and input.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -702,6 +703,77 @@ def test_not_one_process_is_forked(box: Box, arguments: Sequence[str]) -> None:
     script(box.bin / "wc-cli", "#!/bin/sh\n:\n")
     calls = traced(box, box.bin / "wc", *arguments)
     assert not [c for c in calls.splitlines() if "fork(" in c or "clone" in c]
+
+
+def at_terminal(box: Box, *arguments: str, typed: bytes = b"") -> str:
+    """What a person sees who runs the launcher at a terminal."""
+    ours, theirs = os.openpty()
+    env = {"HOME": str(box.root), "LC_ALL": "C.UTF-8", "PATH": box.path}
+    process = subprocess.Popen(
+        [box.bin / "wc", *arguments],
+        cwd=box.work,
+        env=env,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    os.write(ours, typed)
+    seen = b""
+    with contextlib.suppress(OSError):  # the terminal ends with its last process
+        while data := os.read(ours, 4096):
+            seen += data
+    process.wait(timeout=20)
+    os.close(ours)
+    return seen.decode().replace("\r\n", "\n")
+
+
+class TestAtATerminal:
+    """A person is told what the system's wc does with words meant for Watercooler."""
+
+    def test_a_command_that_is_a_file(self, box: Box) -> None:
+        seen = at_terminal(box, "list")
+        first, *rest = seen.splitlines()
+        assert first == "wc: counting the file ./list; for Watercooler: wc-cli list"
+        assert rest == box.system("list")[1].decode().splitlines()
+
+    @pytest.mark.parametrize(
+        ("word", "line"),
+        [
+            ("close", 'Watercooler has no "close"; did you mean wc done? All: wc help'),
+            ("find", 'Watercooler has no "find"; did you mean wc search? All: wc help'),
+            ("frobnicate", 'Watercooler has no "frobnicate"; its commands: wc help'),
+        ],
+    )
+    def test_a_word_that_is_neither(self, box: Box, word: str, line: str) -> None:
+        first, *rest = at_terminal(box, word, "x").splitlines()
+        assert first == f"wc: {line}"
+        assert any("No such file" in other for other in rest)
+
+    def test_nothing(self, box: Box) -> None:
+        seen = at_terminal(box, typed=b"one two\n\x04")
+        assert "wc: counting what you type, until Ctrl-D;" in seen
+        assert re.search(r"1 +2 +8", seen)
+
+    @pytest.mark.parametrize("words", [("-l", "a"), ("a",), ("./nofile",), ("--", "x")])
+    def test_anything_else_is_only_counted(
+        self, box: Box, words: tuple[str, ...]
+    ) -> None:
+        _, out, err = box.system(*words)
+        seen = at_terminal(box, *words).splitlines()
+        assert sorted(seen) == sorted((out + err).decode().splitlines())
+
+
+def test_every_command_that_is_suggested_exists() -> None:
+    suggested = re.findall(r"_wc_meant='?([\w-]+)", LAUNCHER.read_text())
+    assert {"say", "read", "done"} <= set(suggested) <= set(COMMANDS)
+
+
+def test_no_word_with_a_suggestion_is_a_command() -> None:
+    lines = re.findall(r"^    (.*)\) _wc_meant=", LAUNCHER.read_text(), re.MULTILINE)
+    words = {word for line in lines for word in line.split(" | ")}
+    assert "close" in words
+    assert not words & {*COMMANDS, *ALIASES}
 
 
 def test_every_variable_of_the_launcher_has_its_prefix() -> None:
