@@ -54,6 +54,10 @@ options: wc-observe web --help
 To write: wc help.
 """
 
+_AT_TERMINAL = """\
+wc-observe: waiting for an MCP client on this terminal; to end it: Ctrl-C
+wc-observe: for the web page: wc-observe web; to connect your agents: wc install
+"""
 _ALL_STORES = "--all-stores"
 _GRAPH = "--graph"
 _USAGE_ERROR = 2
@@ -66,6 +70,7 @@ def main() -> None:
     url, own_arguments = _graph_option(arguments)
     own_arguments = [word for word in own_arguments if word != _ALL_STORES]
     if own_arguments in ([], ["--transport", "stdio"], ["--transport=stdio"]):
+        _explain_to_person()
         serve(all_stores=_ALL_STORES in arguments or bool(url), url=url)
     elif any(argument.startswith("--transport") for argument in arguments):
         serve_http(arguments)
@@ -80,6 +85,12 @@ def main() -> None:
             f"wc-observe: cannot use {' '.join(map(repr, arguments))}\n{USAGE}"
         )
         raise SystemExit(_USAGE_ERROR)
+
+
+def _explain_to_person() -> None:
+    """Say at a terminal what is waited for: a person who types MCP is rare."""
+    if sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None:
+        sys.stderr.write(_AT_TERMINAL)
 
 
 def _graph_option(arguments: list[str]) -> tuple[str, list[str]]:

@@ -120,6 +120,25 @@ def test_the_end_of_input_ends_it_without_a_word(env: dict[str, str]) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_a_person_at_a_terminal_is_told_what_it_waits_for(env: dict[str, str]) -> None:
+    ours, theirs = os.openpty()
+    os.write(ours, b"\x04")
+    done = subprocess.run(
+        COMMAND,
+        check=False,
+        env=environment(env),
+        stdin=theirs,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "waiting for an MCP client" in done.stderr
+    assert "wc-observe web" in done.stderr
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_real_client(store: Store, env: dict[str, str], mode: Mode) -> None:
     store.thread("plan", store.entry("plan", "Schöne Grüße \u2028 🎾"))

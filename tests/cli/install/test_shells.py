@@ -111,6 +111,30 @@ def test_bash(waiting: Repo, theirs: str, also: str) -> None:
     assert rc.read_text() == before
 
 
+@pytest.mark.parametrize(
+    ("shell", "file", "command"),
+    [
+        ("bash", ".bashrc", ["bash", "--noprofile", "-i"]),
+        ("zsh", ".zshrc", ["zsh", "-d", "-i"]),
+        ("fish", ".config/fish/config.fish", ["fish", "-i"]),
+    ],
+)
+def test_path_may_be_set_after_the_snippet_was_read(
+    waiting: Repo, shell: str, file: str, command: list[str]
+) -> None:
+    _write(waiting, file, "")
+    waiting.ok("install", shell, "--yes")
+    folder = waiting.machine.root / "bin"
+    waiting.machine.env["PATH"] = "/usr/bin:/bin"
+    word = "set -gx PATH" if shell == "fish" else "export PATH"
+    path = f"{folder} $PATH" if shell == "fish" else f"{folder}:$PATH"
+    setting = f"{word} {path}" if shell == "fish" else f"{word}={path}"
+    shown = _typed(waiting, command, f"echo begin\n{setting}\necho end\nexit\n")
+    before, _, after = shown.partition(str(folder))
+    assert LINE not in before
+    assert LINE in after
+
+
 def test_zsh(waiting: Repo) -> None:
     rc = _write(
         waiting,

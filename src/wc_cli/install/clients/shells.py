@@ -1,7 +1,8 @@
 """Shells, prompts and tmux: the snippets that show the status line.
 
-Each snippet keeps the exit status of the last command, does nothing once our program
-is gone, and may be read twice.
+Each snippet keeps the exit status of the last command, and may be read twice. Whether
+our program is there is asked at each prompt: the files of a login shell that set PATH
+may be read later than the snippet, and the program may be removed.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ _NOTE = "Open a new terminal."
 _BASH = (
     "__watercooler() {{",
     "  local code=$?",
-    "  COLUMNS=${{COLUMNS-}} {program}",
+    "  if type {program} >/dev/null 2>&1; then",
+    "    COLUMNS=${{COLUMNS-}} {program}",
+    "  fi",
     "  return $code",
     "}}",
-    "if [[ ${{PROMPT_COMMAND[*]-}} != *__watercooler* ]] &&",
-    "  type {program} >/dev/null 2>&1; then",
+    "if [[ ${{PROMPT_COMMAND[*]-}} != *__watercooler* ]]; then",
     "  if [[ $(declare -p PROMPT_COMMAND 2>/dev/null) == 'declare -a'* ]]; then",
     "    PROMPT_COMMAND+=(__watercooler)",
     "  else",
@@ -44,16 +46,20 @@ _BASH = (
     "fi",
 )
 _ZSH = (
-    "__watercooler() {{ COLUMNS=${{COLUMNS-}} {program} }}",
-    "if type {program} >/dev/null 2>&1; then",
-    "  autoload -Uz add-zsh-hook && add-zsh-hook precmd __watercooler",
-    "fi",
+    "__watercooler() {{",
+    "  if type {program} >/dev/null 2>&1; then",
+    "    COLUMNS=${{COLUMNS-}} {program}",
+    "  fi",
+    "}}",
+    "autoload -Uz add-zsh-hook && add-zsh-hook precmd __watercooler",
 )
 _FISH = (
     "# The line of Watercooler; wc uninstall takes it out again.",
-    "if status is-interactive; and type -q {program}",
+    "if status is-interactive",
     "    function __watercooler --on-event fish_prompt",
-    "        COLUMNS=$COLUMNS {program}",
+    "        if type -q {program}",
+    "            COLUMNS=$COLUMNS {program}",
+    "        end",
     "    end",
     "end",
 )
