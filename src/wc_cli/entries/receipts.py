@@ -31,7 +31,6 @@ def settle_after_write(
     notes = [*receipt.notes]
     if is_inline:
         notes.extend(start_settling(context, sync=sync))
-    _keep_snapshot(context, layout, receipt)
     marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
     committed = is_inline and committing and not os.path.lexists(marker)
     notes.extend(_trouble_notes(layout))
@@ -41,6 +40,9 @@ def settle_after_write(
         # At the end: the background process is a copy of this one, and the kernel
         # copies each page of memory that this one still changes beside it.
         notes.extend(start_settling(context))
+    # Last: this process waits until that copy is on its own, and one more would take
+    # the processor from it.
+    _keep_snapshot(context, layout, receipt)
     return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
 
 
