@@ -5,14 +5,13 @@ Every command asks, so it must cost next to nothing if there is nothing to do.
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import time
 
 from wc_cli.store import applied
 from wc_core.errors import WcError
-from wc_core.files import age_of, names_in
+from wc_core.files import INFINITE, age_of, names_in
 from wc_core.git import discovery
 from wc_core.lean import contextlib
 
@@ -92,7 +91,7 @@ def _is_exchange_due(layout: Layout, rules: Settings) -> bool:
     """Whether to exchange with the remote again. A store that never was is not
     exchanged because somebody reads it."""
     age = age_of(layout.sync_state)
-    if age == math.inf or age < _RETRY_SECONDS:
+    if age == INFINITE or age < _RETRY_SECONDS:
         return False
     if rules.fetch_every and age >= rules.fetch_every:
         return True

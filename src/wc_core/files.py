@@ -9,7 +9,6 @@ for the file itself.
 from __future__ import annotations
 
 import errno
-import math
 import os
 import stat
 import time
@@ -30,6 +29,8 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CHUNK = 1 << 20
 _TAIL = 4096
+# As math.inf: to import math takes 0.2 ms.
+INFINITE = float("inf")
 # The errors that mean that no file can exist: a folder on the way is missing or is a
 # file, or the name is longer than the file system allows.
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
@@ -251,7 +252,7 @@ def age_of(path: str) -> float:
         # abs(): after a clock was set back, a file must not look new for long.
         return abs(time.time() - os.stat(path).st_mtime)
     except OSError:
-        return math.inf
+        return INFINITE
 
 
 def size_of(path: str, root: str = "") -> int:
