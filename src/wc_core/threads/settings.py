@@ -35,16 +35,6 @@ SYNC = ("background", "inline", "off")
 # More than enough; a greater number than the maximum counts as the maximum.
 _MAX_DIGITS = 100
 
-# The tables of config.toml with their keys; none where any key may be.
-_KNOWN: dict[str, set[str]] = {
-    name: set() for name in ("counterparts", "topics", "aliases", "areas")
-}
-for _key in keys.KEYS:
-    if not _key.is_open:
-        _KNOWN.setdefault(_key.parts[0], set()).add(_key.parts[-1])
-
-_AREA = next(_key for _key in keys.KEYS if _key.parts[0] == "areas")
-
 # Later files win.
 FILES = (
     *("agents.json", "threads/agents.json", "config.json", "threads/config.json"),
@@ -215,6 +205,7 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
     plain = {field: value for table, field, value in _values(fields) if table != RULES}
     rules = {field: value for table, field, value in _values(fields) if table == RULES}
     topics = _table(fields, "topics")
+    area_key = next(key for key in keys.KEYS if key.parts[0] == "areas")
     names = _table(fields, "aliases").items()
     aliases = {fold(k): v for k, v in names if is_name(v)}
     return settings._replace(
@@ -232,7 +223,7 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
         directory=Directory({**settings.directory.aliases, **aliases}),
         ignored=(*settings.ignored, *(f"{name}: {key}" for key in _unknown(fields))),
         areas={
-            area: keys.checked(_AREA, value)
+            area: keys.checked(area_key, value)
             for area, value in _table(fields, "areas").items()
         },
         rules=Rules(**rules),
@@ -255,10 +246,22 @@ def _values(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
                 raise _ShapeError(str(error)) from error
 
 
+def _known_keys() -> dict[str, set[str]]:
+    """The tables of ``config.toml`` with their keys; none where any key may be."""
+    known: dict[str, set[str]] = {
+        name: set() for name in ("counterparts", "topics", "aliases", "areas")
+    }
+    for key in keys.KEYS:
+        if not key.is_open:
+            known.setdefault(key.parts[0], set()).add(key.parts[-1])
+    return known
+
+
 def _unknown(fields: Mapping[str, Any]) -> Iterator[str]:
     """The keys of ``config.toml`` that are no settings, with the table they are in."""
+    known = _known_keys()
     for name, table in fields.items():
-        keys_of_table = _KNOWN.get(name)
+        keys_of_table = known.get(name)
         if keys_of_table is None:
             yield name
         elif name == "topics":
