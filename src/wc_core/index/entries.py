@@ -330,14 +330,16 @@ def title_expression(terms: Iterable[Term], *, all_terms: bool) -> str:
     return (" AND " if all_terms else " OR ").join(parts)
 
 
-def prominent_expression(term: Term, mentioned: Iterable[Term]) -> str:
+def prominent_expression(
+    term: Term, required: Iterable[Term] = (), mentioned: Iterable[Term] = ()
+) -> str:
     """Returns what finds the entries with a term in their title or among the names of
-    their thread, and with all that is ``mentioned``; nothing if the term is for another
-    field."""
+    their thread, and with all that is ``required`` and ``mentioned``; nothing if the
+    term is for another field."""
     if term.field not in {"", *_PROMINENT_FIELDS.split()}:
         return ""
     own = _part(term.field or _PROMINENT_FIELDS, term)
-    return " AND ".join((own, *(_mention(other) for other in mentioned)))
+    return " AND ".join(filter(None, (own, words_expression(required, mentioned))))
 
 
 def _mention(term: Term) -> str:

@@ -62,15 +62,20 @@ class Candidate(NamedTuple):
 
 
 def loose_terms(terms: Iterable[Term]) -> tuple[Term, ...]:
-    """Returns what any of which an entry has to have: the stems of the words, phrases
-    as they are. Stop words are left out unless there is nothing else."""
-    query_terms = tuple(terms)
-    telling = [term for term in query_terms if not _says_nothing(term)] or query_terms
+    """Returns the terms of which an entry needs only one: the stems of the words, and
+    phrases as they are. Stop words are left out unless there is nothing else."""
+    free = [term for term in terms if not term.field]
+    telling = [term for term in free if not _says_nothing(term)] or free
     return tuple(dict.fromkeys(map(_loose, telling)))
 
 
+def required_terms(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Returns the terms that every entry needs: those that name a field."""
+    return tuple(term for term in terms if term.field)
+
+
 def _says_nothing(term: Term) -> bool:
-    if not term.prefix or term.field or len(term.words) > 1:
+    if not term.prefix or len(term.words) > 1:
         return False
     return is_stop_word(term.words[0])
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wc_core.graphdb.schema import word_field
 from wc_core.search import words
 from wc_core.search.mentions import Mentions, at_least
-from wc_core.search.ranking import loose_terms
+from wc_core.search.ranking import loose_terms, required_terms
 from wc_core.search.words import FIELDS
 from wc_core.threads.model import Entry
 from wc_core.values import NamedTuple
@@ -77,14 +77,18 @@ def search(
 ) -> GraphHits:
     """Returns the entries that match; with ``loosely`` also those with some of the
     words, where few have all. Raises GraphAwayError."""
-    whole = GraphHits((), 0) if mode == ANY else _every_word(graph, query, scope)
     terms = loose_terms(query.terms)
-    is_other_query = mode == ANY or len(terms) > 1 or terms != query.terms
+    is_any = mode == ANY and bool(terms)
+    whole = GraphHits((), 0) if is_any else _every_word(graph, query, scope)
+    required = required_terms(query.terms)
+    is_other_query = (
+        mode == ANY or len(terms) > 1 or {*terms, *required} != {*query.terms}
+    )
     if not (loosely and terms and is_other_query and whole.total < HANDFUL):
         return whole
     most = query.limit if mode == ANY else SUGGESTED
     loose = query._replace(terms=terms, limit=most + len(whole.hits) if most else 0)
-    candidates, total = _some_words(graph, loose, scope)
+    candidates, total = _some_words(graph, loose, required, scope)
     whole_entries = {(hit.repository, hit.entry.id) for hit in whole.hits}
     partial = [
         hit._replace(is_partial=True)
@@ -129,11 +133,14 @@ def _every_word(graph: GraphReader, query: SearchQuery, scope: Scope) -> GraphHi
 
 
 def _some_words(
-    graph: GraphReader, query: SearchQuery, scope: Scope
+    graph: GraphReader, query: SearchQuery, required: Sequence[Term], scope: Scope
 ) -> tuple[list[GraphHit], int]:
-    """The best entries with any of the terms, and how many there are."""
+    """The best entries with any of the terms and all that are required, and how many
+    there are."""
     source, parameters = _source(query, "|")
-    matched = f"{source} {_where(_conditions(query.about, scope))} "
+    conditions = [_term_condition(term, f"n{i}") for i, term in enumerate(required)]
+    matched = f"{source} {_where([*conditions, *_conditions(query.about, scope)])} "
+    parameters |= {f"n{i}": term.needle for i, term in enumerate(required)}
     parameters |= _values(query.about, scope)
     total = graph.rows(f"{matched} RETURN count(e)", **parameters)[0][0]
     order = "score DESC, e.id DESC" if query.by_title else "e.id DESC"

@@ -61,7 +61,9 @@ QUESTIONS = (
     Question("title 1 nowhere", Filter(), limit=2),
     Question("titles texts 3", Filter(), limit=2, mode=ANY),
     Question("title 4 absent", Filter(), about=Mentions(branch="main"), mode=ANY),
-    Question("topic:t body:text absent", Filter(), limit=3, mode=ANY, sort=NEWEST),
+    Question("topic:t text absent", Filter(), limit=3, mode=ANY, sort=NEWEST),
+    Question("title text absent author:pat topic:t", Filter(), limit=2),
+    Question("body:text 1 4 absent", Filter(), limit=2, mode=ANY),
     Question("title", Filter(), limit=2, sort=NEWEST),
     Question("", Filter(), about=Mentions(author="Codex"), limit=2),
     Question(

@@ -13,6 +13,7 @@ from wc_core.search.ranking import (
     chosen_terms,
     even_weights,
     loose_terms,
+    required_terms,
     rough_score,
     stem,
     term_weights,
@@ -46,10 +47,9 @@ def test_a_stem_begins_the_word(word: str) -> None:
 
 
 def test_stop_words_are_left_out_unless_there_is_nothing_else() -> None:
-    words = [
-        term.words for term in loose_terms(parse_query("how do we retry? title:we"))
-    ]
-    assert words == [("retr",), ("we",)]
+    query = parse_query("how do we retry? title:we")
+    assert [term.words for term in loose_terms(query)] == [("retr",)]
+    assert [term.words for term in required_terms(query)] == [("we",)]
     assert len(loose_terms(parse_query("how do we"))) == 3
     assert loose_terms(parse_query('"retries of" src/retries.py')) == parse_query(
         '"retries of" src/retries.py'

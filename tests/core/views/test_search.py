@@ -136,13 +136,24 @@ def test_stop_words_count_where_there_are_no_others(store: Path) -> None:
         (PHRASE, "the coo", []),
         (ANY, "second straße", [("menu", 0), ("login", 0)]),
         (ANY, '"cookie the" second', [("login", 0)]),
-        (ANY, "title:second body:second", [("login", 0)]),
+        (ANY, "title:second body:second", []),
+        (ANY, "topic:login title:found", [("login", 1)]),
+        (ANY, "second cookie topic:menu", [("menu", 0)]),
+        (ANY, "second cookie topic:menu author:claude", []),
+        (AUTO, "second cookie absent author:claude", [("login", 1)]),
+        (AUTO, "cookie author:claude", [("login", 1)]),
+        (AUTO, "cookie topic:absent", []),
     ],
 )
 def test_which_entries_answer(
     store: Path, mode: str, query: str, expected: list[tuple[str, int]]
 ) -> None:
     assert places(ask(store, query, mode=mode)) == expected
+
+
+def test_a_mention_alone_is_enough_for_any_word(store: Path) -> None:
+    hits = ask(store, "", mode=ANY, about=Mentions(author="claude"))
+    assert places(hits) == [("login", 1)]
 
 
 def test_the_newest_first_wherever_the_words_are(store: Path) -> None:

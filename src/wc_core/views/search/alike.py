@@ -51,7 +51,7 @@ def _with_words(overview: Overview, stems: Iterable[str], topic: str) -> list[st
         file = entryfile.EntryFile(overview.reader.layout)
         names = {thread.number: name for name, thread in file.threads().items()}
         for word in stems:
-            expression = entryfile.prominent_expression(Term((word,)), ())
+            expression = entryfile.prominent_expression(Term((word,)))
             for number, _ in file.counts(expression):
                 shared[number] = shared.get(number, 0) + 1
     except entryfile.UnusableIndexError:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.search import words
 from wc_core.search.mentions import Mentions, recorded
-from wc_core.search.ranking import loose_terms
+from wc_core.search.ranking import loose_terms, required_terms
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.overview import cursor_of, cursor_parts
@@ -127,7 +127,9 @@ class SearchQuery(NamedTuple):
 
     def marked_terms(self, *, is_partial: bool) -> tuple[Term, ...]:
         """Returns what to mark in a hit."""
-        terms = loose_terms(self.terms) if is_partial else self.terms
+        terms = self.terms
+        if is_partial:
+            terms = (*loose_terms(terms), *required_terms(terms))
         return (*terms, *(term for term in self.about.terms if not term.field))
 
     def follows(self, match: Match) -> bool:
@@ -299,7 +301,7 @@ def search(
         matches = engine.matches([*names], query._replace(behind=position))
         return _in_engine_order(engine, matches, query, names)
     whole = None
-    if question.mode != ANY:
+    if question.mode != ANY or not loose_terms(query.terms):
         limit = query.limit and max(query.limit, RANKED + 1)
         limited_query = query._replace(limit=limit, newest=position.newest)
         whole = engine.matches([*names], limited_query)

@@ -61,7 +61,8 @@ class IndexedCandidates:
         return self._file.counts(self._expression(term))
 
     def _expression(self, term: int) -> str:
-        return entryfile.words_expression([self._query.terms[term]], self._about.terms)
+        terms = (self._query.terms[term], *self._query.required)
+        return entryfile.words_expression(terms, self._about.terms)
 
     def _lists(self) -> list[list[int]]:
         return [self._numbers(term) for term in range(len(self._query.terms))]
@@ -108,7 +109,7 @@ class IndexedCandidates:
 
     def _prominent(self, term: int) -> list[int]:
         expression = entryfile.prominent_expression(
-            self._query.terms[term], self._about.terms
+            self._query.terms[term], self._query.required, self._about.terms
         )
         return self._of_threads(self._file.numbers(expression)) if expression else []
 

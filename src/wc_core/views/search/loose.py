@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 
 class LooseQuery(NamedTuple):
-    """What entries must have: any of the ``terms``, and each of the mentions.
+    """What entries must have: any of the ``terms``, each ``required`` term, and each of
+    the mentions.
 
     The best ``limit`` of them are wanted (0: all). The next page of an answer gives the
     ``weights`` of its first page and ignores entries that are newer than ``newest``.
@@ -50,6 +51,7 @@ class LooseQuery(NamedTuple):
     limit: int = 0
     newest: str = ""
     weights: tuple[int, ...] = ()
+    required: tuple[Term, ...] = ()
 
     def has(self, entry_id: str) -> bool:
         """Returns whether an entry is old enough to be in the answer."""

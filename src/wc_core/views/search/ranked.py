@@ -15,6 +15,7 @@ from wc_core.search.ranking import (
     SearchedText,
     even_weights,
     loose_terms,
+    required_terms,
 )
 from wc_core.values import NamedTuple
 from wc_core.views.overview import cursor_of, cursor_parts
@@ -120,20 +121,22 @@ def ranked_answer(
     whole, position = start
     entries: list[tuple[RankedPlace, Numbered]] = []
     unreadable: tuple[str, ...] = ()
-    terms, candidates, mixture = loose_terms(query.terms), 0, Mixture([])
+    terms, required = loose_terms(query.terms), required_terms(query.terms)
+    candidates, mixture = 0, Mixture([])
     if whole is not None:
         scored = _scored(engine, whole.best, query, even_weights(query.terms))
         entries = [(RankedPlace(True, *place), entry) for place, entry in scored]
         unreadable = whole.unreadable
-        is_other_query = len(terms) > 1 or terms != query.terms
+        is_other_query = len(terms) > 1 or {*terms, *required} != {*query.terms}
         loosely = loosely and len(entries) < HANDFUL and is_other_query
-    if loosely:
+    if loosely and terms:
         loose_query = LooseQuery(
             terms,
             query.about,
             RANKED if query.by_title else 0,
             position.newest,
             position.weights,
+            required,
         )
         loose = engine.loose_matches(topics, loose_query)
         position = position._replace(weights=loose.weights)

@@ -119,10 +119,11 @@ class Scan:
     def _sightings_in(self, topic: str, query: LooseQuery) -> Iterable[Sighting]:
         thread = self._reader.thread(topic)
         names = " ".join((topic, *thread.state.names))
-        mention_query = SearchQuery((), query.about)
+        condition = SearchQuery(query.required, query.about)
         for item in numbered(thread):
             entry = item.entry
-            if item.retracted or mention_query.rank(entry) is None:
+            named = entry._replace(topic=names)
+            if item.retracted or condition.rank(named) is None:
                 continue
             places = SearchedText(entry, names).places(query.terms)
             if any(places):
