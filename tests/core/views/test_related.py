@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import chain, entry, viewer, write_thread
-from wc_cli.index import entriesfile
+from wc_cli.index import overviewfile
 from wc_core.errors import NotFoundError
 from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
@@ -70,7 +70,7 @@ def test_a_new_thread_is_compared_by_topic_and_title(
     expected: str | None,
 ) -> None:
     monkeypatch.setattr(alike, "_FEW", few)
-    entriesfile.rebuild(overview.reader, lambda: 1 << 62)
+    overviewfile.rebuild(overview.reader, lambda: 1 << 62)
     row = similar_thread(overview, topic, title)
     assert (row and row.topic) == expected
 
