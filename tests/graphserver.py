@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -67,6 +69,15 @@ class GraphServer:
     def command(self, *words: str) -> Any:
         """Runs a command of the server."""
         return self.graph("any").execute_command(*words)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Lets the server hang: it takes connections, and answers nobody."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def end(self) -> None:
         for client in self._clients:

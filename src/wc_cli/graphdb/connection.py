@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wc_core.graphdb.address import client_options
-from wc_core.graphdb.failures import NoGraphError, explained, package_missing
+from wc_core.graphdb.connecting import connect
+from wc_core.graphdb.failures import NoGraphError, explained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,19 +24,11 @@ class GraphConnection:
 
     def __init__(self, address: GraphAddress) -> None:
         self.address = address
-        try:
-            # The client takes 0.1 s, and is only needed here.
-            import falkordb
-            import redis
-        except ImportError as error:
-            raise package_missing() from error
-        self._failures = redis.RedisError
-        try:
-            options = client_options(address, _SECONDS)
-            self._client: Any = falkordb.FalkorDB(**options)
-            self._graph: Any = self._client.select_graph(address.graph)
-        except redis.RedisError as error:
-            raise explained(error, address) from error
+        # Not sent again: nobody knows whether a lost statement was carried out. The
+        # next run finds out.
+        self._client = connect(address, _SECONDS, reconnects=0)
+        self._graph: Any = self._client.graph
+        self._failures = self._client.failures
 
     def __enter__(self) -> Self:
         return self
@@ -47,7 +39,7 @@ class GraphConnection:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._client.connection.close()
+        self._client.close()
 
     def query(self, text: str, **parameters: Any) -> list[list[Any]]:
         """Runs a statement, which may change the graph. Returns its rows."""

@@ -2,6 +2,6 @@
 
 Optional. `nodes` makes the nodes and edges of a thread, `schema` has their names and
 indexes, `address` reads where the graph is, `identity` says which repository a store
-belongs to. Nothing here connects: the command line writes the graph, in
-`wc_cli.graphdb`, and the server reads it, in `wc_observe.graphdb`.
+belongs to. `connecting` connects, and sends nothing: the command line writes the graph,
+in `wc_cli.graphdb`, and the server reads it, in `wc_observe.graphdb`.
 """

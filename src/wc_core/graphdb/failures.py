@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from wc_core.graphdb.address import GraphAddress
 
 
+_AWAY = {"ConnectionError", "TimeoutError", "BusyLoadingError"}
+
+
 def package_missing() -> InvalidInputError:
     """Returns the error for a machine without the client."""
     return InvalidInputError(
@@ -45,7 +48,7 @@ def explained(error: Exception, address: GraphAddress) -> WcError:
             "The user needs the commands of docs/graphdb.md: GRAPH.QUERY to project, "
             "GRAPH.RO_QUERY to read.",
         )
-    if kind in {"ConnectionError", "TimeoutError", "BusyLoadingError"}:
+    if kind in _AWAY or isinstance(error, OSError):
         return OfflineError(
             f"{address.label} cannot be reached: {text}.",
             "Nothing is lost: run the command again when the server is back.",

@@ -11,14 +11,15 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import WcError
-from wc_core.graphdb.address import client_options
-from wc_core.graphdb.failures import explained, package_missing
+from wc_core.graphdb.connecting import connect
+from wc_core.graphdb.failures import explained
 
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
     from wc_core.graphdb.address import GraphAddress
+    from wc_core.graphdb.connecting import GraphClient
 
 # How long an answer may take, and how long a graph that was away is not asked again.
 _SECONDS = 5.0
@@ -31,14 +32,14 @@ class GraphAwayError(Exception):
 
 class GraphReader:
     """A graph that is asked: a context manager. It connects when it is asked for the
-    first time."""
+    first time. An answer may take ``seconds``."""
 
-    def __init__(self, address: GraphAddress) -> None:
+    def __init__(self, address: GraphAddress, seconds: float = _SECONDS) -> None:
         self.label = address.label
         self._address = address
+        self._seconds = seconds
         self._lock = threading.Lock()
-        self._client: Any = None
-        self._graph: Any = None
+        self._client: GraphClient | None = None
         self._problem = ""
         self._retry_at = 0.0
 
@@ -52,7 +53,7 @@ class GraphReader:
         trace: TracebackType | None,
     ) -> None:
         if self._client is not None:
-            self._client.connection.close()
+            self._client.close()
 
     def retry_now(self) -> None:
         """Asks again at the next call, also if the graph was away a moment ago."""
@@ -65,11 +66,12 @@ class GraphReader:
             if self._problem and time.monotonic() < self._retry_at:
                 raise GraphAwayError(self._problem)
         try:
-            graph = self._connected()
-            rows: list[list[Any]] = graph.ro_query(text, parameters).result_set
+            client = self._connected()
         except WcError as error:
             raise self._away(error) from error
-        except Exception as error:  # the client's own, of several packages
+        try:
+            rows: list[list[Any]] = client.graph.ro_query(text, parameters).result_set
+        except client.failures as error:
             raise self._away(explained(error, self._address)) from error
         self._problem = ""
         return rows
@@ -80,15 +82,10 @@ class GraphReader:
             self._retry_at = time.monotonic() + _PAUSE_SECONDS
         return GraphAwayError(error.message)
 
-    def _connected(self) -> Any:
+    def _connected(self) -> GraphClient:
         with self._lock:
-            if self._graph is None:
-                try:
-                    # 0.1 s, and only a server with a graph needs it.
-                    import falkordb
-                except ImportError as error:
-                    raise package_missing() from error
-                options = client_options(self._address, _SECONDS)
-                self._client = falkordb.FalkorDB(**options)
-                self._graph = self._client.select_graph(self._address.graph)
-            return self._graph
+            if self._client is None:
+                # Reading twice does no harm, and a server that was restarted has
+                # closed the connection.
+                self._client = connect(self._address, self._seconds, reconnects=1)
+            return self._client

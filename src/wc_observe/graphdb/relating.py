@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _Row = tuple[Any, ...]
 
 _MOST_WORDS = 24
+# The nearest entries of each. The index cannot be asked for those of some repositories
+# alone: more are fetched where some may be left out.
+_NEAREST, _NEAREST_OF_SOME = 40, 400
 _LINKED = """
     MATCH (t:Thread {key: $key})-[l:LINKS]-(o:Thread)-[:IN]->(r:Repository)
     RETURN r.id, r.name, o.name, o.title, o.status, 1.0, l.kind
@@ -33,6 +36,7 @@ _FILES = """
 """
 _WORDS = """
     CALL db.idx.fulltext.queryNodes('Entry', $words) YIELD node AS e, score
+    WITH e, score WHERE $all OR e.repository IN $chosen
     WITH e, score ORDER BY score DESC LIMIT 200
     MATCH (e)<-[:HAS]-(o:Thread)-[:IN]->(r:Repository) WHERE o.key <> $key
     RETURN r.id, r.name, o.name, o.title, o.status, max(score), 'words'
@@ -40,8 +44,10 @@ _WORDS = """
 _NEAR = """
     MATCH (:Thread {key: $key})-[:HAS]->(:Entry)-[:MEANS]->(v:Vector)
     WHERE v.%(name)s IS NOT NULL WITH v LIMIT 5
-    CALL db.idx.vector.queryNodes('Vector', '%(name)s', 40, v.%(name)s)
+    CALL db.idx.vector.queryNodes('Vector', '%(name)s', $most, v.%(name)s)
     YIELD node, score
+    WITH node, score WHERE $all OR node.repository IN $chosen
+    WITH node, score ORDER BY score LIMIT 200
     MATCH (node)<-[:MEANS]-(:Entry)<-[:HAS]-(o:Thread)-[:IN]->(r:Repository)
     WHERE o.key <> $key
     RETURN r.id, r.name, o.name, o.title, o.status, max(1.0 - score), 'meaning'
@@ -68,8 +74,8 @@ def related(
     rows = [
         *_weighted(graph.rows(_LINKED, key=key), "{}"),
         *_weighted(graph.rows(_FILES, key=key), "about {}"),
-        *_by_words(graph, key, title),
-        *_by_meaning(graph, key),
+        *_by_words(graph, key, title, repositories),
+        *_by_meaning(graph, key, repositories),
     ]
     threads: dict[tuple[str, str], RelatedThread] = {}
     for repository, name, topic, own_title, status, score, why in rows:
@@ -94,19 +100,34 @@ def _weighted(rows: Sequence[Sequence[Any]], words: str) -> list[_Row]:
     return [(*row[:5], min(1.0, float(row[5])), words.format(row[6])) for row in rows]
 
 
-def _by_words(graph: GraphReader, key: str, title: str) -> list[_Row]:
+def _chosen(repositories: Sequence[str] | None) -> dict[str, Any]:
+    """The parameters of a statement that asks for some repositories, or for all.
+
+    Those that the caller may not see are left out before anything is ranked or cut off:
+    otherwise the answer would depend on them.
+    """
+    return {"all": repositories is None, "chosen": list(repositories or ())}
+
+
+def _by_words(
+    graph: GraphReader, key: str, title: str, repositories: Sequence[str] | None
+) -> list[_Row]:
     words = [word for word in plain_words(title).split() if len(word) > 2]  # noqa: PLR2004
     if not words:
         return []
     text = "|".join(dict.fromkeys(words[:_MOST_WORDS]))
-    rows = graph.rows(_WORDS, key=key, words=text)
+    rows = graph.rows(_WORDS, key=key, words=text, **_chosen(repositories))
     most = max((row[5] for row in rows), default=1.0) or 1.0
     return [(*row[:5], row[5] / most, "the same words") for row in rows]
 
 
-def _by_meaning(graph: GraphReader, key: str) -> list[_Row]:
+def _by_meaning(
+    graph: GraphReader, key: str, repositories: Sequence[str] | None
+) -> list[_Row]:
+    most = _NEAREST if repositories is None else _NEAREST_OF_SOME
+    parameters = {"key": key, "most": most, **_chosen(repositories)}
     rows: list[_Row] = []
     for (position,) in graph.rows("MATCH (m:Model) RETURN m.position"):
         statement = _NEAR % {"name": f"vector_{position}"}
-        rows += _weighted(graph.rows(statement, key=key), "the same meaning")
+        rows += _weighted(graph.rows(statement, **parameters), "the same meaning")
     return rows

@@ -14,15 +14,18 @@ import pytest
 from tests.graphserver import GraphServer, started
 from tests.observe.every_call import CALLS
 from tests.observe.stores import Session
-from wc_core.graphdb import address
+from wc_cli.graphdb.connection import GraphConnection
+from wc_core.graphdb import address, connecting
+from wc_core.graphdb.nodes import thread_key
 from wc_observe.answers.everywhere import RELATED_SCHEMA
 from wc_observe.answers.inbox import INBOX_SCHEMA
 from wc_observe.answers.search import HITS_SCHEMA
-from wc_observe.graphdb import reader
+from wc_observe.graphdb import reader, relating
 from wc_observe.graphdb.reader import GraphAwayError, GraphReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
     from tests.conftest import Machine, Repo
 
@@ -204,6 +207,30 @@ def test_related_threads_say_why(session: Session, plain: Session) -> None:
     assert session.error("list_related", topic="nope")["code"] == "NOT_FOUND"
 
 
+def test_other_repositories_take_no_places_among_related_threads(
+    session: Session,
+) -> None:
+    graph = session.graph
+    assert graph is not None
+    repositories = graph.rows("MATCH (r:Repository) RETURN r.name, r.id")
+    ids: dict[str, str] = dict(repositories)
+    # More entries with the very title than are ranked, in a third repository.
+    with GraphConnection(address.parse(graph.label, {})) as crowd:
+        crowd.query(
+            "MERGE (r:Repository {id: 'crowd', name: 'crowd'}) WITH r "
+            "CREATE (t:Thread {key: 'crowd#x', name: 'x', repository: 'crowd'}) "
+            "CREATE (t)-[:IN]->(r) WITH t UNWIND range(1, 250) AS i "
+            "CREATE (t)-[:HAS]->(:Entry {key: 'crowd#x#' + i, repository: 'crowd', "
+            "title_words: ' log with passkey log with passkey passkey passkey '})"
+        )
+    key = thread_key(ids["app"], "login")
+    title = "Log in with a passkey"
+    everything = relating.related(graph, key, title, None)
+    assert [thread.name for thread in everything] == ["crowd"]
+    found = relating.related(graph, key, title, [ids["shop"], ids["app"]])
+    assert [(thread.topic, thread.score) for thread in found] == [("passkey", 1.0)]
+
+
 def test_a_graph_that_is_away_is_answered_for_by_the_stores(
     session: Session, plain: Session, tmp_path: Path
 ) -> None:
@@ -235,6 +262,24 @@ def test_a_graph_that_was_away_is_asked_again_later(
             graph.rows("MATCH (t:Thread) RETURN t.topic")
         graph.retry_now()
         assert graph.rows("MATCH (t:Thread) RETURN t.topic") == [["login"]]
+
+
+def test_a_graph_that_hangs_is_away_once_its_time_is_over(
+    server: GraphServer, app: Repo
+) -> None:
+    url = server.url("hanging")
+    app.ok("project", url)
+    question = "MATCH (t:Thread) RETURN t.topic"
+    with GraphReader(address.parse(url, {}), seconds=0.5) as graph:
+        assert graph.rows(question) == [["login"]]
+        with server.paused():
+            began = time.monotonic()
+            with pytest.raises(GraphAwayError, match="cannot be reached"):
+                graph.rows(question)
+            # Once, not once for each of the client's ten attempts.
+            assert time.monotonic() - began < 2.5
+        graph.retry_now()
+        assert graph.rows(question) == [["login"]]
 
 
 # It can only read.
@@ -276,30 +321,63 @@ def test_a_statement_that_changes_something_is_refused(session: Session) -> None
         session.graph.retry_now()
 
 
-def test_one_module_connects_and_calls_nothing_else_on_a_graph() -> None:
-    root = Path(reader.__file__).parents[2]
-    importing = {
-        path.relative_to(root).as_posix()
-        for folder in ("wc_core", "wc_observe")
-        for path in (root / folder).rglob("*.py")
-        if {"falkordb", "redis"} & set(imported(ast.parse(path.read_text())))
+def test_one_module_connects_and_one_asks_and_neither_changes_a_graph() -> None:
+    assert importing("falkordb", "redis") == {"wc_core/graphdb/connecting.py"}
+    connecting_name = connecting.__name__
+    assert importing(connecting_name) == {"wc_observe/graphdb/reader.py"}
+    assert called(connecting) == {
+        *("Retry", "NoBackoff", "FalkorDB", "select_graph", "close"),
     }
-    assert importing == {"wc_observe/graphdb/reader.py"}
-    tree = ast.parse(Path(reader.__file__).read_text())
-    called = {
+    assert called(reader) == {
+        *("ro_query", "close", "Lock", "monotonic", "_away", "_connected"),
+    }
+
+
+def called(module: ModuleType) -> set[str]:
+    """The methods that a module calls."""
+    tree = ast.parse(Path(str(module.__file__)).read_text())
+    return {
         node.func.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     }
-    assert called == {
-        *("FalkorDB", "select_graph", "ro_query", "close"),
-        *("Lock", "monotonic", "_away", "_connected"),
+
+
+def importing(*modules: str) -> set[str]:
+    """The modules below the server that import one of these, or something in it."""
+    root = Path(reader.__file__).parents[2]
+    return {
+        path.relative_to(root).as_posix()
+        for folder in ("wc_core", "wc_observe")
+        for path in (root / folder).rglob("*.py")
+        if any(
+            name == module or name.startswith(f"{module}.")
+            for name in imported(running(ast.parse(path.read_text())))
+            for module in modules
+        )
     }
+
+
+def running(tree: ast.Module) -> ast.Module:
+    """A module without what only type checkers read."""
+    tree.body = [
+        node
+        for node in tree.body
+        if not (
+            isinstance(node, ast.If)
+            and isinstance(node.test, ast.Name)
+            and node.test.id == "TYPE_CHECKING"
+        )
+    ]
+    return tree
 
 
 def imported(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (name.name.partition(".")[0] for name in node.names)
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module.partition(".")[0]
