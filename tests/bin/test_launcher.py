@@ -8,7 +8,6 @@ what comes out with the system's ``wc`` given the same arguments and input.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -16,7 +15,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -568,17 +567,6 @@ class TestInterpreter:
         assert program.endswith("from wc_cli.start import main\nmain()")
         assert words == [str(path), "say", "-", "a b", ""]
 
-    def test_an_environment_is_started_without_site(self, box: Box) -> None:
-        (box.root / "pyvenv.cfg").touch()
-        (box.root / "bin").mkdir(exist_ok=True)
-        python = self.python(box, "bin/python3.11")
-        path = script(box.bin / "wc-cli", SCRIPTS["pip"].format(python=python))
-        code, out, err = box.run("wc", "say", "a b")
-        *options, program, script_path, say, text, rest = out.decode().split("|")
-        assert (code, err, options) == (0, b"", ["-S", "-P", "-c"])
-        assert program.endswith("from wc_cli.start import main\nmain()")
-        assert [script_path, say, text, rest] == [str(path), "say", "a b", ""]
-
     @pytest.mark.parametrize("other", OTHERS)
     def test_any_other_script_is_started_itself(self, box: Box, other: str) -> None:
         text = "".join(OTHERS[other]).format(python=self.python(box))
@@ -606,105 +594,6 @@ class TestInterpreter:
         ]
         done = subprocess.run([*words, "/bin/wc-cli", "say"], check=True, stdout=-1)
         assert done.stdout.startswith(b"['/bin/wc-cli', 'say'] ['/")
-
-
-# Stands in for the command line: says how Python was started.
-SAY_HOW = """
-import json, sys
-def main():
-    path = [entry for entry in sys.path if entry]
-    with_site = "site" in sys.modules
-    print(json.dumps([with_site, sys.prefix, sys.exec_prefix, path, sys.argv[1:]]))
-"""
-
-
-class Environment:
-    """A virtual environment with the launcher and the way in of wc-cli."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        words = [sys.executable, "-m", "venv", "--without-pip", str(root)]
-        subprocess.run(words, check=True)
-        [self.packages] = root.glob("lib/python*/site-packages")
-        self.install(self.packages)
-        shutil.copy(LAUNCHER, root / "bin/wc")
-        text = SCRIPTS["pip"].format(python=root / "bin/python")
-        script(root / "bin/wc-cli", text)
-
-    def install(self, folder: Path) -> None:
-        """Put the way in into a folder of packages."""
-        sources = LAUNCHER.parents[1] / "src"
-        (folder / "wc_cli").mkdir(parents=True)
-        (folder / "wc_cli/__init__.py").touch()
-        (folder / "wc_cli/main.py").write_text(SAY_HOW)
-        shutil.copy(sources / "wc_cli/start.py", folder / "wc_cli/start.py")
-        (folder / "wc_core").symlink_to(sources / "wc_core")
-
-    def started(self) -> tuple[bool, list[list[Any]]]:
-        """Whether `wc say x` starts with `site`, and all else, which must be as if
-        wc-cli were started itself."""
-        env = {"PATH": SYSTEM_PATH, "HOME": str(self.root)}
-        outputs = []
-        for program in ("wc", "wc-cli"):
-            words = [str(self.root / "bin" / program), "say", "x"]
-            done = subprocess.run(words, env=env, cwd="/", check=True, stdout=-1)
-            outputs.append(json.loads(done.stdout))
-        [with_site, *launched], [usual, *direct] = outputs
-        assert usual
-        return with_site, [launched, direct]
-
-
-class TestWithoutSite:
-    """Without `site`, the command line sees what it sees with it."""
-
-    @pytest.fixture
-    def environment(self, tmp_path: Path) -> Environment:
-        return Environment(tmp_path / "env")
-
-    def check(self, environment: Environment, *, with_site: bool) -> None:
-        used, (launched, direct) = environment.started()
-        assert used == with_site
-        *prefixes, path, arguments = launched
-        # wc-cli, as a script, has its own folder on the path.
-        assert {*path, str(environment.root / "bin")} == {*direct[-2]}
-        assert [*prefixes, arguments] == [*direct[:-2], direct[-1]]
-
-    def test_an_ordinary_environment_does_not_need_it(
-        self, environment: Environment
-    ) -> None:
-        self.check(environment, with_site=False)
-
-    def test_what_is_for_builds_does_not_need_it(
-        self, environment: Environment
-    ) -> None:
-        (environment.packages / "_virtualenv.pth").write_text("import os\n")
-        self.check(environment, with_site=False)
-
-    def test_a_folder_that_is_added_needs_it(
-        self, environment: Environment, tmp_path: Path
-    ) -> None:
-        (tmp_path / "more").mkdir()
-        (environment.packages / "more.pth").write_text(f"{tmp_path / 'more'}\n")
-        self.check(environment, with_site=True)
-
-    @pytest.mark.parametrize("line", ["include-system-site-packages = true\n", ""])
-    def test_the_packages_of_the_system_need_it(
-        self, environment: Environment, line: str
-    ) -> None:
-        config = environment.root / "pyvenv.cfg"
-        plain = "include-system-site-packages = false\n"
-        assert plain in config.read_text()
-        config.write_text(config.read_text().replace(plain, line))
-        self.check(environment, with_site=True)
-
-    def test_a_link_to_the_sources_needs_it(
-        self, environment: Environment, tmp_path: Path
-    ) -> None:
-        shutil.rmtree(environment.packages / "wc_cli")
-        (environment.packages / "wc_core").unlink()
-        environment.install(tmp_path / "sources")
-        (environment.packages / "own.pth").write_text(f"{tmp_path / 'sources'}\n")
-        self.check(environment, with_site=True)
 
 
 class TestCommandLineMissing:

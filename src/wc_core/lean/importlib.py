@@ -1,4 +1,4 @@
-"""A finder for our own modules, three times as fast as that of `importlib`.
+"""A finder for our own modules that costs less than that of `importlib`.
 
 A short command imports 90 of our modules, and the standard finder makes eleven system
 calls for each of them, in Python. This one makes four. It finds a module only if its
