@@ -228,6 +228,7 @@ ENDLESS = {
     "project": (
         "wc project falkordb://graph.example.org/threads",
         "wc project falkordb://graph.example.org/threads --all --check",
+        "wc project falkordb://graph.example.org/threads --remove github.com/acme/app",
     ),
 }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.graphserver import GraphServer, started
-from wc_cli.graphdb import comparing, projecting
+from wc_cli.graphdb import comparing, projecting, removing
 from wc_cli.graphdb.connection import GraphConnection
 from wc_cli.graphdb.projecting import Projection, Source
 from wc_cli.graphdb.vectors import vector_property
@@ -249,6 +249,76 @@ def test_repositories_are_apart_and_their_people_are_not(
     app.ok("project", url, str(shop.path), str(app.store), "--check")
     app.fails(2, "project", url, str(shop.path), "--all")
     app.fails(3, "project", url, "nowhere")
+
+
+def test_a_repository_is_removed_with_all_that_is_only_about_it(
+    app: Repo, machine: Machine, url: str, graph: Any
+) -> None:
+    shop = machine.repo("home/src/shop")
+    shop.ok("new", "login", "--title", "Of the shop", "--file", "a.py", "--as", "Sam")
+    app.ok("project", url)
+    only_app = rows(graph, COUNTS)
+    app.ok("project", url, str(shop.path))
+    ids: dict[str, str] = dict(
+        graph.ro_query("MATCH (r:Repository) RETURN r.name, r.id").result_set
+    )
+    assert rows(graph, COUNTS) != only_app
+    # Nobody can be asked, and nothing is removed by accident.
+    assert "--yes" in app.fails(2, "project", url, "--remove", ids["shop"])
+    assert "takes the id" in app.fails(
+        2, "project", url, "--remove", ids["shop"], "--all", "--yes"
+    )
+    near = app.fails(3, "project", url, "--remove", ids["shop"][:-1], "--yes")
+    assert ids["shop"] in near
+    app.ok("project", url, "--check", str(app.path), str(shop.path))
+
+    answer = app.json("project", url, "--remove", ids["shop"], "--yes")
+    assert (answer["id"], answer["threads"], answer["removed"]) == (
+        ids["shop"],
+        1,
+        True,
+    )
+    assert rows(graph, COUNTS) == only_app
+    app.ok("project", url, "--check")
+    app.fails(3, "project", url, "--remove", ids["shop"], "--yes")
+    # It is derived: projecting it again brings it back.
+    app.ok("project", url, str(shop.path))
+    app.ok("project", url, "--check", str(shop.path))
+
+
+COUNTS = (
+    "MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN labels(n)[0], coalesce(type(r), ''), "
+    "count(*)"
+)
+
+
+def test_a_removal_that_was_interrupted_anywhere_is_continued_or_undone(
+    app: Repo, url: str
+) -> None:
+    reader = StoreReader(str(app.store))
+    source = Source(reader, repository_of(str(app.store), app.machine.env, "here"))
+    repository = source.repository.id
+    with Interrupted(address.parse(url, {})) as graph:
+        for steps in range(100):
+            graph.left = 1000
+            project(graph, source)
+            assert list(comparing.differences(graph, source)) == [], steps
+            graph.left = steps
+            try:
+                removing.remove_repository(graph, repository, most=1)
+                break
+            except OfflineError:
+                continue
+        assert steps > 15
+        assert graph.read("MATCH (n) RETURN labels(n)[0]") == [["Schema"]]
+        graph.left = 1000
+        project(graph, source)
+        graph.left = 15
+        with pytest.raises(OfflineError):
+            removing.remove_repository(graph, repository, most=1)
+        graph.left = 1000
+        removing.remove_repository(graph, repository, most=1)
+        assert graph.read("MATCH (n) RETURN labels(n)[0]") == [["Schema"]]
 
 
 def test_two_clones_do_not_undo_each_other(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 
-from wc_cli.graphdb import comparing, projecting
+from wc_cli.graphdb import comparing, projecting, removing
 from wc_cli.graphdb.connection import GraphConnection
 from wc_cli.graphdb.projecting import Projection, Source
 from wc_cli.graphdb.vectors import kept_vectors
-from wc_cli.options import Options, argument, command, flag, words
+from wc_cli.options import Options, argument, command, flag, text, words
 from wc_cli.output import remark, say, say_json
 from wc_core.errors import FindingsError, InvalidInputError, NotFoundError
 from wc_core.git import discovery
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from wc_cli.context import Context
     from wc_cli.graphdb.projecting import Projected
+    from wc_cli.graphdb.removing import StoredRepository
     from wc_core.graphdb.identity import GraphRepository
 
 
@@ -41,6 +43,8 @@ class ProjectOptions(Options):
     take_over: bool = flag(
         "--take-over", help="Project from here what was projected from elsewhere."
     )
+    remove: str = text("--remove", "ID", "Remove a repository from the graph.")
+    yes: bool = flag("--yes", help="With --remove: do not ask.")
     json: bool = flag("--json", help="Answer in JSON.")
 
 
@@ -48,6 +52,14 @@ class ProjectOptions(Options):
 def project(context: Context, options: ProjectOptions) -> None:
     """Project stores into a graph, or compare them with it."""
     place = address.parse(options.graph, context.env)
+    if options.remove:
+        with GraphConnection(place) as graph:
+            _remove(graph, options)
+        return
+    if options.yes:
+        raise InvalidInputError(
+            "--yes is for --remove.", "Leave it out: projecting never asks."
+        )
     sources = _sources(context, options)
     with GraphConnection(place) as graph:
         if options.check:
@@ -72,6 +84,53 @@ def _project(
             remark(one_line(f"not read: {source.repository.name}: {topic}: wc doctor"))
     if options.json:
         say_json({"graph": graph.address.label, "repositories": results})
+
+
+def _remove(graph: GraphConnection, options: ProjectOptions) -> None:
+    """Removes a repository from the graph, if the user agrees."""
+    if (
+        options.folders
+        or options.all
+        or options.check
+        or options.full
+        or options.take_over
+    ):
+        raise InvalidInputError(
+            "--remove takes the id of a repository, and --yes.",
+            "Such as: wc project URL --remove github.com/acme/app",
+        )
+    stored = removing.stored_repository(graph, options.remove)
+    is_wanted = options.yes or _agrees(graph, stored)
+    if is_wanted:
+        removing.remove_repository(graph, stored.id)
+    if options.json:
+        label = graph.address.label
+        say_json({"graph": label, "removed": is_wanted, **stored._asdict()})
+    elif is_wanted:
+        say(one_line(f"removed from the graph: {_contents(stored)}"))
+    else:
+        remark("Nothing was removed.")
+
+
+def _agrees(graph: GraphConnection, stored: StoredRepository) -> bool:
+    """Asks whether to remove a repository. Raises InvalidInputError where nobody can
+    answer."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InvalidInputError(
+            f"Not interactive: wc cannot ask before it removes {stored.id}.",
+            "Pass --yes to remove it.",
+        )
+    sys.stdout.write(
+        f"{one_line(f'{_contents(stored)}, in {graph.address.label}')}\n"
+        "Remove it from the graph? Its threads stay in its own store. [y/N] "
+    )
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _contents(stored: StoredRepository) -> str:
+    threads = counted(stored.threads, "thread")
+    return f"{stored.id}, {threads}, {counted(stored.entries, 'entry', 'entries')}"
 
 
 def _sources(context: Context, options: ProjectOptions) -> list[Source]:
