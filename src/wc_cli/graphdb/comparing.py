@@ -8,6 +8,7 @@ from wc_cli.graphdb.vectors import known_vector_property
 from wc_core.errors import WcError
 from wc_core.graphdb.nodes import digest, thread_node
 from wc_core.phrases import counted
+from wc_core.summaries.kept import read_kept
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -82,7 +83,8 @@ def differences(graph: GraphConnection, source: Source) -> Iterator[Difference]:
                 yield Difference(topic, f"cannot be read: {error.message}")
                 continue
             vectors = source.vectors.of(thread) if source.vectors else {}
-            nodes.append(thread_node(repository, thread, vectors))
+            kept = read_kept(source.reader.layout, topic)
+            nodes.append(thread_node(repository, thread, vectors, kept))
         yield from _compared(graph, source, nodes)
 
 

@@ -8,6 +8,7 @@ nothing: every node is found by its key before it is made.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.graphdb.vectors import renew_index, vector_property
@@ -16,6 +17,7 @@ from wc_core.errors import ConflictError, WcError
 from wc_core.graphdb import schema
 from wc_core.graphdb.nodes import thread_node
 from wc_core.index import keys
+from wc_core.summaries.kept import read_kept
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -164,14 +166,26 @@ class Projection:
                 self._unreadable.append(topic)
                 continue
             vectors = self._vectors.of(thread) if self._vectors is not None else {}
-            node = thread_node(self._repository.id, thread, vectors)
+            kept = read_kept(self._reader.layout, topic)
+            node = thread_node(self._repository.id, thread, vectors, kept)
             yield Pending(node, version, stored_version, digest)
 
     def _version(self, topic: str, key: str) -> str:
         """What a thread is made from; empty if its files may change without a trace."""
         if not key or not keys.is_settled(key, time.time_ns()):
             return ""
+        key += _summaries_version(self._reader.layout.summaries(topic))
         return f"{key};{self._vectors.version(topic)}" if self._vectors else key
+
+
+def _summaries_version(path: str) -> str:
+    """A text that differs if the file with the summaries of models changed. Whoever
+    writes it appends or replaces it, so its size or its inode changes."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ""
+    return f";{status.st_ino}.{status.st_size}.{status.st_mtime_ns}"
 
 
 def _await_indexes(graph: GraphConnection) -> None:

@@ -11,6 +11,8 @@ import hashlib
 from wc_core.graphdb.schema import word_field
 from wc_core.search.mentions import recorded
 from wc_core.search.words import plain_words
+from wc_core.summaries.choosing import MODEL
+from wc_core.summaries.kept import MOST, NOTHING_KEPT
 from wc_core.text import one_line
 from wc_core.threads.jsontext import dumps
 from wc_core.values import NamedTuple
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from wc_core.summaries.kept import KeptSummaries
     from wc_core.threads.model import State
     from wc_core.threads.reader import Thread
     from wc_core.views.entries import Numbered
@@ -96,14 +99,23 @@ def storable(text: str) -> str:
 
 
 def thread_node(
-    repository: str, thread: Thread, vectors: Mapping[str, Sequence[float]]
+    repository: str,
+    thread: Thread,
+    vectors: Mapping[str, Sequence[float]],
+    kept: KeptSummaries = NOTHING_KEPT,
 ) -> ThreadNode:
     """Returns a thread of a repository with its entries as they are shown: amended, and
-    what was retracted without its text. ``vectors`` are those of entries, by id."""
+    what was retracted without its text. ``vectors`` are those of entries, by id, and
+    ``kept`` the summaries that models wrote."""
     state, snapshot = thread.state, thread.snapshot
     key = thread_key(repository, state.topic)
     entries = {
-        item.entry.id: _entry_node(repository, key, state.topic, item, vectors)
+        item.entry.id: _entry_node(
+            (repository, key, state.topic),
+            item,
+            vectors,
+            "" if item.entry.summary else _model_summary(item, kept),
+        )
         for item in numbered(thread)
     }
     properties = {
@@ -147,13 +159,20 @@ def _passed_by(state: State) -> str:
     return next((move.by for move in passes if move.to == state.ball), "")
 
 
+def _model_summary(item: Numbered, kept: KeptSummaries) -> str:
+    record = kept.of(item.entry)
+    return one_line(record.summary, MOST) if record is not None else ""
+
+
 def _entry_node(
-    repository: str,
-    thread: str,
-    topic: str,
+    owner: tuple[str, str, str],
     item: Numbered,
     vectors: Mapping[str, Sequence[float]],
+    model_summary: str,
 ) -> EntryNode:
+    """The node of an entry. Its ``owner`` is a repository, the key of a thread, and its
+    topic."""
+    repository, thread, topic = owner
     entry = item.entry
     texts = {
         "title": entry.title,
@@ -172,7 +191,8 @@ def _entry_node(
         "author": entry.agent,
         "title": entry.title,
         "body": entry.body,
-        "summary": entry.summary,
+        "summary": entry.summary or model_summary,
+        "summary_by": MODEL if model_summary else "",
         "role": entry.role,
         "type": entry.type,
         "kind": entry.any_kind,

@@ -19,6 +19,7 @@ from wc_core.errors import OfflineError
 from wc_core.graphdb import address
 from wc_core.graphdb.identity import repository_of
 from wc_core.index import keys
+from wc_core.summaries.kept import KeptSummary, text_hash
 from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:
@@ -249,6 +250,32 @@ def test_repositories_are_apart_and_their_people_are_not(
     app.ok("project", url, str(shop.path), str(app.store), "--check")
     app.fails(2, "project", url, str(shop.path), "--all")
     app.fails(3, "project", url, "nowhere")
+
+
+def test_summaries_of_models_are_projected_as_they_come(
+    app: Repo, url: str, graph: Any
+) -> None:
+    settle_ticks()
+    assert summary(app, url) == (5, 0, 0)
+    layout = StoreReader(str(app.store)).layout
+    thread = StoreReader(str(app.store)).thread("login")
+    entry = next(item for item in thread.entries if item.title == "Use WebAuthn")
+    record = KeptSummary(entry.id, text_hash(entry), "It logs in.", "small", "2026")
+    path = layout.summaries("login")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(record.to_line())
+    assert "other summary" in app.wc("project", url, "--check").out
+    assert summary(app, url) == (1, 0, 0)
+    found = "MATCH (e:Entry) WHERE e.summary_by = 'model' RETURN e.id, e.summary"
+    assert rows(graph, found) == [[entry.id, "It logs in."]]
+    app.ok("project", url, "--check")
+    assert summary(app, url) == (0, 0, 0)
+    # A summary of a text that was amended since is not one of this entry.
+    app.ok("amend", "login", "--body", "With a key", *CODEX)
+    app.ok("project", url)
+    assert rows(graph, found) == []
+    app.ok("project", url, "--check")
 
 
 def test_a_repository_is_removed_with_all_that_is_only_about_it(
