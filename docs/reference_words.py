@@ -176,7 +176,7 @@ EXAMPLES = {
     ),
     "brief": (
         "wc brief",
-        "wc brief --budget 500",
+        "wc brief --max-tokens 500",
         "wc brief --json",
     ),
     "note": (

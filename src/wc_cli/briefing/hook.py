@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         """The options of the command that a hook needs."""
 
         hook: str
+        max_tokens: int
         budget: int
 
 
@@ -286,7 +287,7 @@ def _start(
 ) -> str:
     """Returns the brief; what it shows is not news later."""
     # 5 ms that the hooks of a prompt and of a stop do not need.
-    from wc_cli.briefing import text
+    from wc_cli.briefing import fitting, text
     from wc_cli.terminal import render
 
     if path:
@@ -296,7 +297,9 @@ def _start(
             news = editnews.conflict_news(context, frozenset())
             view.save_session(session._replace(conflicts=news.keys))
     with _name_of_command(context, options.client) as note:
-        brief = text.fit_brief(gather_brief(context, late), options.budget)
+        brief = gather_brief(context, late)
+        most = min(fitting.most_characters(options), fitting.MAX_CHARACTERS)
+        brief = fitting.fit_brief(brief, most)
         lines = (text.brief_text(brief, render.Style(color=False)), note())
     return "\n".join(filter(None, lines))
 

@@ -5,20 +5,27 @@ from __future__ import annotations
 from wc_cli.briefing.gather import deadline, gather_brief
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, number, text
-from wc_cli.output import say, say_json
+from wc_cli.output import json_size, say, say_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
+    from wc_core.views.brief import Brief
 
-BUDGET = 1500
+# Tokens, unless a number is given.
+_USUAL = 1500
 
 
 class BriefOptions(SpeakerOptions):
     """Show what waits for you: your balls, free ones, new entries."""
 
+    max_tokens: int = number(
+        "--max-tokens", "At most this many tokens (4 characters each)."
+    )
     budget: int = number(
-        "--budget", "At most about this many tokens (4 bytes each).", default=BUDGET
+        "--budget",
+        "About as many tokens, even if that is too few; 0: as many as a hook.",
+        default=_USUAL,
     )
     hook: str = text(
         "--hook", "EVENT", "Answer a hook, such as session-start or before-tool."
@@ -34,13 +41,18 @@ def brief(context: Context, options: BriefOptions) -> None:
 
         hook.answer_hook(context, options)
         return
-    from wc_cli.briefing import text as brief_rendering  # 13 ms, not for hooks
+    from wc_cli.briefing import fitting, text  # 13 ms, not for hooks
     from wc_cli.terminal import render
+
+    def json_length(brief: Brief) -> int:
+        return json_size(brief.to_json(context.store))
 
     context.adopt()  # done once, so it does not count as the brief's time
     gathered = gather_brief(context, deadline(context))
-    fitting = brief_rendering.fit_brief(gathered, options.budget)
+    in_json = options.json and options.max_tokens
+    length_of = json_length if in_json else fitting.text_length
+    fitted = fitting.fit_to_options(gathered, options, length_of)
     if options.json:
-        say_json(fitting.to_json(context.store))
+        say_json(fitted.to_json(context.store))
         return
-    say(brief_rendering.brief_text(fitting, render.output_style(context.env)))
+    say(text.brief_text(fitted, render.output_style(context.env)))

@@ -3,7 +3,7 @@ latest entry of arrival, quoted and cut."""
 
 from __future__ import annotations
 
-from wc_cli.briefing import gather, text
+from wc_cli.briefing import fitting, gather, text
 from wc_cli.clock import now_ms
 from wc_cli.terminal.render import Style
 from wc_core.errors import WcError
@@ -41,7 +41,9 @@ def wake_text(context: Context, arrived: Sequence[Arrived]) -> str:
         offered=_section(context, [held for held in balls if held.folder not in own]),
         questions=_questions(context, questions),
     )
-    words = text.brief_text(text.fit_brief(brief, 0), Style(color=False))
+    words = text.brief_text(
+        fitting.fit_brief(brief, fitting.MAX_CHARACTERS), Style(color=False)
+    )
     topics = dict.fromkeys(arrival.held.topic for arrival in arrived)
     budget = _MAX_CHARACTERS // max(1, len(topics))
     quotes = [

@@ -11,6 +11,7 @@ from wc_core.errors import NotFoundError, WcError
 from wc_core.files import Folder
 from wc_core.guidance import for_brief
 from wc_core.layout import safe_name
+from wc_core.lean.types import MappingProxyType
 from wc_core.names import parse
 from wc_core.status import holders
 from wc_core.status.files import FREE_FOLDER, file_name, holder_key
@@ -53,6 +54,19 @@ MAX_QUESTIONS = 6
 # How many threads each section of a brief shows.
 READY_SECTIONS = frozenset({"mine", "offered", "free"})
 LIMITS = {"mine": 16, "offered": 8, "free": 6, "with_others": 6, "stale": 4}
+# The commands that show what a brief leaves out.
+SHOWN_BY = {
+    "mine": "wc list --mine --open",
+    "offered": "wc list --mine --open",
+    "free": "wc list --ball anyone --open",
+    "with_others": "wc list --open",
+    "stale": "wc stats",
+    "questions": "wc list --open",
+    "decisions": "wc decisions",
+    "conflicts": "wc radar",
+    "overlaps": "wc activity",
+    "guidance": "wc guidance",
+}
 # How many threads of others are searched for news and for balls that come back.
 RECENT = 300
 _TAIL = 1 << 15
@@ -163,7 +177,8 @@ class Brief(NamedTuple):
     others about what is changed or claimed here, as of ``now_ms``. ``questions`` are
     those to me that are open, ``decisions`` what others decided since I was here.
     ``notes`` are problems of the store, ``guidance`` is what the repository itself
-    asks.
+    asks. ``left_out`` counts what there was no room for, by the name of its field,
+    where no ``total`` does.
     """
 
     me: str
@@ -180,6 +195,7 @@ class Brief(NamedTuple):
     now_ms: int = 0
     questions: QuestionSection = QuestionSection()
     decisions: tuple[NewDecision, ...] = ()
+    left_out: Mapping[str, int] = MappingProxyType({})
 
     @property
     def parts(self) -> dict[str, BriefSection]:
@@ -207,7 +223,21 @@ class Brief(NamedTuple):
             "notes": list(self.notes),
             "guidance": [guidance.to_json() for guidance in self.guidance],
             **({"partial": True} if self.partial else {}),
+            **self._left_out_json(),
         }
+
+    def _left_out_json(self) -> dict[str, Any]:
+        """What is not in the answer, and the commands that show it."""
+        counts = {
+            name: part.total - len(part.items) for name, part in self.parts.items()
+        }
+        counts["questions"] = self.questions.total - len(self.questions.items)
+        left_out = [
+            {"part": name, "count": count, "show": SHOWN_BY[name]}
+            for name, count in {**counts, **self.left_out}.items()
+            if count > 0
+        ]
+        return {"left_out": left_out} if left_out else {}
 
 
 def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
+from wc_cli.briefing import fitting
 from wc_cli.briefing import text as brieftext
 from wc_cli.terminal.render import Style
 from wc_core.guidance import BRIEF, MAX_GENERAL, Guidance
@@ -148,7 +149,7 @@ def test_a_small_budget_keeps_what_matters_most(busy: Repo) -> None:
     (busy.store / "guidance.md").write_text("Be kind.\n")
     whole, less = (brief(busy, "--as", "Codex", "--budget", n) for n in ("0", "160"))
     assert "Be kind." in whole
-    assert len(less.encode()) <= 160 * brieftext.BYTES_PER_TOKEN
+    assert len(less) <= 160 * 4
     assert "For Codex alone" in less
     assert "For anybody" not in less
     assert "- and 1 more: wc list --ball anyone --open" in less
@@ -156,6 +157,32 @@ def test_a_small_budget_keeps_what_matters_most(busy: Repo) -> None:
     assert "- and 1 more: wc list --mine --open" in brief(
         busy, "--as", "Codex", "--budget", "1"
     )
+
+
+def test_what_a_small_answer_leaves_out_is_named(busy: Repo) -> None:
+    (busy.store / "guidance.md").write_text("Be kind. " * 60)
+    shown = brief(busy, "--as", "Codex", "--max-tokens", "200")
+    assert len(shown) <= 200 * 4
+    assert "Be kind." not in shown
+    assert "This repository has guidance: wc guidance" in shown
+    fields = busy.json("brief", "--as", "Codex", "--max-tokens", "300", env=SLOWLY)
+    parts = {part["part"]: part for part in fields["left_out"]}
+    assert parts["guidance"] == {"part": "guidance", "count": 1, "show": "wc guidance"}
+    assert "left_out" not in busy.json("brief", "--as", "Codex", env=SLOWLY)
+
+
+def test_an_answer_is_never_longer_than_its_tokens(busy: Repo) -> None:
+    (busy.store / "guidance.md").write_text("Be kind. " * 30)
+    least = []
+    for form in ((), ("--json",)):
+        words = ("brief", "--as", "Codex", *form, "--max-tokens")
+        (found,) = re.findall(r"(\d+) or more", busy.fails(2, *words, "5", env=SLOWLY))
+        tokens = int(found)
+        for enough in (tokens, tokens + 40, tokens + 400):
+            assert len(busy.ok(*words, str(enough), env=SLOWLY).out) <= enough * 4
+        busy.fails(2, *words, str(tokens - 2), env=SLOWLY)
+        least.append(tokens)
+    assert 0 < least[0] < least[1]
 
 
 def test_no_brief_is_longer_than_a_client_takes() -> None:
@@ -166,9 +193,9 @@ def test_no_brief_is_longer_than_a_client_takes() -> None:
     parts = (part, part, part, part, part)
     general = (Guidance(BRIEF, "guidance.md", ("g" * MAX_GENERAL,)),)
     made = Brief("Pat", *parts, ("n",), general)
-    fitted = brieftext.fit_brief(made, 0)
+    fitted = fitting.fit_brief(made, fitting.MAX_CHARACTERS)
     shown = brieftext.brief_text(fitted, lambda text, *_: text)  # type: ignore[arg-type]
-    assert len(shown) < brieftext.MAX_CHARACTERS
+    assert len(shown) < fitting.MAX_CHARACTERS < 10_000
     assert fitted.mine.items
 
 
@@ -212,13 +239,13 @@ def test_a_brief_of_forty_threads_has_1500_tokens(repo: Repo) -> None:
     # Nobody can offer anything to a person; the other sections are full.
     assert len(topics) == 40 - LIMITS["offered"]
     assert topics == set(re.findall(r"(?m)^- (request-\d+) ", whole))
-    assert len(told.encode()) <= 1500 * brieftext.BYTES_PER_TOKEN
+    assert len(told) <= 1500 * 4
     assert "and give up after" in whole
     assert "partial" not in repo.json("brief", env=SLOWLY)
 
 
-@pytest.mark.parametrize("budget", [1500, 0])
-def test_less_is_said_of_many_threads(budget: int) -> None:
+@pytest.mark.parametrize("most", [6000, fitting.MAX_CHARACTERS])
+def test_less_is_said_of_many_threads(most: int) -> None:
     last = LastEntry("01M80FZ83K0PKHTM00QRHZNW7K", "Eve (pat)", "l" * 90, "s" * 200)
     item = BriefItem(
         *("request-retries-17", "t" * 90, "IN_REVIEW", "Claude Code@login (pat)"),
@@ -226,13 +253,12 @@ def test_less_is_said_of_many_threads(budget: int) -> None:
     )
     full = {name: BriefSection((item,) * n, n) for name, n in LIMITS.items()}
     sections: Any = {**full}
-    fitted = brieftext.fit_brief(Brief("Pat", **sections), budget)
+    fitted = fitting.fit_brief(Brief("Pat", **sections), most)
     text = brieftext.brief_text(fitted, Style(color=False))
     assert text.count("\n- request-retries-17 ") == 40
-    most = 1500 * brieftext.BYTES_PER_TOKEN if budget else brieftext.MAX_CHARACTERS
-    assert most * 2 // 3 < len(text.encode()) <= most
+    assert most * 2 // 3 < len(text) < most
     few = Brief("Pat", BriefSection((item,), 1))
-    assert brieftext.fit_brief(few, budget) == few
+    assert fitting.fit_brief(few, most) == few
 
 
 def test_the_last_entry_is_summarised(repo: Repo) -> None:

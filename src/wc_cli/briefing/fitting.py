@@ -1,0 +1,145 @@
+"""A brief within a number of characters: less is said of each thread at first, then the
+least important parts are left out, and counted."""
+
+from __future__ import annotations
+
+from wc_cli.briefing.text import NAME_WIDTH, SUMMARY_WIDTH, TITLE_WIDTH, brief_text
+from wc_core.text import one_line
+from wc_core.views.brief import LIMITS, Brief, BriefItem, BriefSection
+from wc_core.views.budget.spending import CHARACTERS_PER_TOKEN, Budget, too_small
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol
+
+    class LengthOptions(Protocol):
+        """The options that limit a brief."""
+
+        max_tokens: int
+        budget: int
+
+
+# Agents take fewer than 10,000 from a hook: https://code.claude.com/docs/en/hooks
+MAX_CHARACTERS = 9_999
+# What a thread has at least besides its title, and its last entry besides its summary.
+_ITEM_FRAME, _WORDS_FRAME = len("-  · OPEN\n  > \n"), len("  > , : \n")
+# The most characters of a thread's title and of what its last entry says, in the order
+# in which they are tried until all threads fit.
+_SHORTER = ((100, 100), (80, 80), (70, 60), (60, 40), (60, 0), (40, 0))
+# What is left out before any thread that is offered, the least important first.
+_LESS_IMPORTANT = ("guidance", "overlaps", "decisions", "conflicts")
+
+
+def text_length(brief: Brief) -> int:
+    """Returns how many characters a brief has as text."""
+    from wc_cli.terminal.render import Style  # plain: colours are no characters
+
+    return len(brief_text(brief, Style(color=False))) + 1
+
+
+def fit_to_options(
+    brief: Brief,
+    options: LengthOptions,
+    length_of: Callable[[Brief], int] = text_length,
+) -> Brief:
+    """Returns the brief as it fits into the number of tokens that was asked for.
+
+    Raises InvalidInputError if ``max_tokens`` is too small for any brief of this store.
+    """
+    fitted = fit_brief(brief, most_characters(options), length_of)
+    if options.max_tokens:
+        budget, length = Budget(options.max_tokens), length_of(fitted)
+        if length > budget.characters:
+            raise too_small(budget, length)
+    return fitted
+
+
+def most_characters(options: LengthOptions) -> int:
+    """Returns how long a brief may be with these options."""
+    tokens = options.max_tokens or options.budget
+    return tokens * CHARACTERS_PER_TOKEN if tokens else MAX_CHARACTERS
+
+
+def fit_brief(
+    brief: Brief, most: int, length_of: Callable[[Brief], int] = text_length
+) -> Brief:
+    """Returns the brief as it fits into ``most`` characters. Some parts stay, even if
+    they don't fit: who looks, problems of the store, and how much was left out."""
+    for widths in _SHORTER:
+        # Rendering takes a millisecond for each 20 threads.
+        if _least_length(brief) <= most and length_of(brief) <= most:
+            return brief
+        brief = _shortened(brief, *widths)
+    while length_of(brief) > most:
+        smaller = _smaller(brief)
+        if smaller == brief:
+            break
+        brief = smaller
+    return brief
+
+
+def _least_length(brief: Brief) -> int:
+    """Returns a number of characters that the text of a brief has at least, unless
+    its threads consist of what is not shown."""
+    length = 0
+    for item in (item for part in brief.parts.values() for item in part.items):
+        length += _ITEM_FRAME + len(item.topic) + min(len(item.title), TITLE_WIDTH)
+        if summary := item.last.summary:
+            names = min(len(item.last.author), NAME_WIDTH) + min(
+                len(item.last.id), NAME_WIDTH
+            )
+            length += _WORDS_FRAME + names + min(len(summary), SUMMARY_WIDTH)
+    return length
+
+
+def _shortened(brief: Brief, title_width: int, words_width: int) -> Brief:
+    """Returns the brief with shorter titles, and of each last entry only what it says,
+    or its title."""
+    sections: dict[str, Any] = {
+        name: part._replace(
+            items=tuple(
+                _shortened_item(item, title_width, words_width) for item in part.items
+            )
+        )
+        for name, part in brief.parts.items()
+    }
+    return brief._replace(**sections)
+
+
+def _shortened_item(item: BriefItem, title_width: int, words_width: int) -> BriefItem:
+    entry = item.last
+    title = "" if entry.summary else entry.title
+    if title == item.title:
+        title = ""
+    if words_width:
+        title = one_line(title, words_width)
+        summary = one_line(entry.summary, words_width)
+    else:
+        title = summary = ""
+    return item._replace(
+        title=one_line(item.title, title_width),
+        last=entry._replace(title=title, summary=summary),
+    )
+
+
+def _smaller(brief: Brief) -> Brief:
+    """Returns the brief without its least important part: a thread, the guidance, a
+    note of somebody else, a decision, a conflict, or at last a question."""
+    for name in reversed(LIMITS):
+        part: BriefSection = brief.parts[name]
+        if name == "offered":
+            for field in _LESS_IMPORTANT:
+                items = getattr(brief, field)
+                if items:
+                    fewer: Any = {field: items[:-1]}
+                    count = brief.left_out.get(field, 0) + 1
+                    left_out = {**brief.left_out, field: count}
+                    return brief._replace(**fewer, left_out=left_out)
+        if part.items:
+            less: Any = {name: part._replace(items=part.items[:-1])}
+            return brief._replace(**less)
+    questions = brief.questions
+    if not questions.items:
+        return brief
+    return brief._replace(questions=questions._replace(items=questions.items[:-1]))
