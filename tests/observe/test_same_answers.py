@@ -75,6 +75,11 @@ ASKED: dict[str, tuple[list[str], str, dict[str, Any]]] = {
         "list_updates",
         {"since": "2026-01-01", "digest": True},
     ),
+    "part of a digest": (
+        ["updates", "--since", "2026-01-01", "--digest", "--max-tokens", "700"],
+        "list_updates",
+        {"since": "2026-01-01", "digest": True, "max_tokens": 700},
+    ),
     "threads": (["list", "--open"], "list_threads", {"open_only": True}),
     "threads about a file": (
         ["list", "--file", "auth.py"],

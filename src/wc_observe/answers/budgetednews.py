@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING
 
 from wc_core.values import NamedTuple
 from wc_core.views.budget.spending import Budget, Prices, gaps, spend
+from wc_core.views.budget.threadnews import fit_digest
 from wc_core.views.budget.weighing import entry_items, show_padding
 from wc_core.views.updates import Updates, continuation
 from wc_observe.answers.quoting import clean_json, json_length, tool_call
 from wc_observe.answers.search import (
     LeftOutUpdates,
+    digest_json,
+    digest_markdown,
     update_lines,
     updates_json,
     updates_markdown,
 )
 
 if TYPE_CHECKING:
+    from wc_core.views.news.digest import Digest
     from wc_observe.open_store import OpenStore
 
 # What a heading has more if entries are left out: "12 of ".
@@ -73,6 +77,36 @@ def fitting(
             for gap in gaps(forms)
         ),
     )
+
+
+def digest_call(since: str, limit: int, branch: str) -> str:
+    """Returns the call that gets the whole of a digest."""
+    return tool_call(
+        "list_updates", since=since, limit=limit, digest=True, code_branch=branch
+    )
+
+
+def fitting_digest(
+    store: OpenStore,
+    since: str,
+    digest: Digest,
+    show: str,
+    budget: Budget,
+    *,
+    in_json: bool,
+) -> Digest:
+    """Returns the digest with as many threads as fit, those that matter first.
+
+    Raises InvalidInputError if the budget is too small for any of them.
+    """
+
+    def length(part: Digest) -> int:
+        if in_json:
+            fields = digest_json(store, since, part, show)
+            return json_length(fields) + show_padding(show, "") + 1
+        return len(digest_markdown(store, since, part, show))
+
+    return fit_digest(digest, store.viewer, length, budget)
 
 
 def _call(request: UpdatesRequest, budget: Budget, since: str, limit: int) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wc_core.phrases import counted
 from wc_core.summaries.choosing import entry_summary
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.times import utc
 from wc_core.values import NamedTuple
+from wc_core.views.budget.weighing import SNIPPET_WIDTH
 from wc_core.views.search.answers import count_text
 from wc_observe.answers.entries import reference_facts
 from wc_observe.answers.quoting import (
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     from wc_core.views.updates import Updates
     from wc_observe.open_store import OpenStore
 
-_SNIPPET_WIDTH = 120
 _TITLE_WIDTH = 100
 _TOPICS = 8
 _AUTHORS = 4
@@ -112,7 +113,7 @@ def updates_json(
         parts = [gap.to_json() for gap in left_out]
         fields |= {"left_out": parts, "truncated": True}
     for entry, (_, numbered) in zip(fields["entries"], updates.entries, strict=True):
-        entry["snippet"] = one_line(numbered.entry.body, _SNIPPET_WIDTH)
+        entry["snippet"] = one_line(numbered.entry.body, SNIPPET_WIDTH)
     return dict(clean_json({"since": since, **fields}))
 
 
@@ -154,20 +155,25 @@ def update_lines(store: OpenStore, topic: str, numbered: Numbered) -> str:
     )
 
 
-def digest_json(store: OpenStore, since: str, digest: Digest) -> dict[str, Any]:
-    """Returns the digest shape, with the beginning of each last body."""
-    fields = digest.to_json(store.label)
+def digest_json(
+    store: OpenStore, since: str, digest: Digest, show: str = ""
+) -> dict[str, Any]:
+    """Returns the digest shape, with the beginning of each last body. ``show`` is the
+    call that shows what is left out."""
+    fields = digest.to_json(store.label, show)
     for thread, news in zip(fields["threads"], digest.threads, strict=True):
-        thread["last"]["snippet"] = one_line(news.last.entry.body, _SNIPPET_WIDTH)
+        thread["last"]["snippet"] = one_line(news.last.entry.body, SNIPPET_WIDTH)
     return dict(clean_json({"since": since, **fields}))
 
 
-def digest_markdown(store: OpenStore, since: str, digest: Digest) -> str:
+def digest_markdown(
+    store: OpenStore, since: str, digest: Digest, show: str = ""
+) -> str:
     """Returns a few lines for each thread: whose move it is and was, what was decided,
-    and what its last entry says."""
-    total = len(digest.threads) + digest.more
+    and what its last entry says. ``show`` is the call that shows what is left out."""
+    total = len(digest.threads) + len(digest.left_out) + digest.more
     count = f"{'1 thread' if total == 1 else f'{total} threads'} with entries"
-    if digest.more:
+    if total > len(digest.threads):
         count = f"{len(digest.threads)} of {count}"
     heading = f"{count} since {word(since)}, latest first"
     parts = [_answer_heading(store, heading, len(digest.threads))]
@@ -185,7 +191,11 @@ def digest_markdown(store: OpenStore, since: str, digest: Digest) -> str:
             f"  last: entry {last_entry.idx} | {word(utc(last_entry.entry.at))} | "
             f"{title(last_entry.entry.title, _TITLE_WIDTH)}\n"
         )
-        parts.append(block(one_line(news.gist, _SNIPPET_WIDTH)))
+        parts.append(block(one_line(news.gist, SNIPPET_WIDTH)))
+    if digest.left_out:
+        threads = counted(len(digest.left_out), "thread", "threads")
+        names = ", ".join(map(word, digest.named_topics))
+        parts.append(f"left out: {threads} ({names}): {show}\n")
     if digest.more:
         parts.append(f"truncated: {digest.more} more, see list_threads\n")
     return "".join((*parts, unreadable_line(digest.unreadable)))
@@ -210,7 +220,7 @@ def _history_lines(news: News) -> str:
 def _gist(store: OpenStore, entry: Entry) -> str:
     """Returns what an entry comes to."""
     summary = entry_summary(store.reader.layout, entry.topic, entry)
-    return one_line(summary.text, _SNIPPET_WIDTH)
+    return one_line(summary.text, SNIPPET_WIDTH)
 
 
 def hits_json(store: OpenStore, question: Question, hits: Hits) -> dict[str, Any]:

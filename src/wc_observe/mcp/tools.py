@@ -190,20 +190,19 @@ def list_updates(  # noqa: PLR0913, PLR0917 (what a client may say)
     now = CURRENT.get().now_ms()
     since, branch = _start_time(since, since_iso), code_branch.strip()
     if digest:
-        if max_tokens:
-            raise InvalidInputError(
-                "A digest has no max_tokens.", "Leave one of them out, or set limit."
-            )
         digested = digests.digest(store.overview, since, now, limit, branch=branch)
-        if format == "markdown":
-            return markdown_result(
-                search_answers.digest_markdown(store, since, digested)
+        show = budgetednews.digest_call(since, limit, branch)
+        if max_tokens:
+            in_json = format == "json"
+            budget = budget_of(max_tokens, "list_updates", in_json=in_json)
+            digested = budgetednews.fitting_digest(
+                store, since, digested, show, budget, in_json=in_json
             )
-        return json_result(
-            search_answers.digest_json(store, since, digested),
-            len(digested.threads),
-            "threads",
-        )
+        if format == "markdown":
+            text = search_answers.digest_markdown(store, since, digested, show)
+            return markdown_result(text)
+        fields = search_answers.digest_json(store, since, digested, show)
+        return json_result(fields, len(digested.threads), "threads")
     news = updates.updates(
         store.overview, since, now, limit, branch=branch, engine=store.live.engine()
     )

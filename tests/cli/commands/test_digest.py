@@ -131,3 +131,18 @@ def test_a_thread_of_another_tool_says_no_more_than_it_knows(repo: Repo) -> None
     threads = repo.json("digest", "--since", since)["threads"]
     (theirs,) = [news for news in threads if news["topic"] == "theirs"]
     assert (theirs["before"], theirs["begun"], theirs["entries"]) == (None, False, 1)
+
+
+def test_no_more_tokens_than_asked_for(told: tuple[Repo, str]) -> None:
+    repo, since = told
+    words = ("digest", "--since", since, "--max-tokens")
+    done = repo.ok(*words, "90")
+    assert len(done.out) + len(done.err) <= 90 * 4
+    # Both count as much: the newer thread, and the older one with its decision.
+    assert done.out.startswith("signup ")
+    command = f"wc digest --since {since}"
+    assert done.err == f"1 thread left out (login): {command}\n"
+    (part,) = repo.json(*words, "420")["left_out"]
+    assert part == {"threads": 1, "topics": ["login"], "show": f"{command} --json"}
+    assert "left_out" not in repo.json(*words, "4000")
+    assert " or more" in repo.fails(2, *words, "9")

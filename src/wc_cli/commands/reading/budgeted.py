@@ -14,7 +14,7 @@ from wc_core.text import one_line
 from wc_core.values import NamedTuple
 from wc_core.views import entries as entry_views
 from wc_core.views.budget.spending import Budget, Prices, gaps, spend
-from wc_core.views.budget.weighing import entry_items, show_padding
+from wc_core.views.budget.weighing import SNIPPET_WIDTH, entry_items, show_padding
 from wc_core.views.updates import continuation
 from wc_core.wake.passes import pass_fields
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.views.excerpts.spans import ThreadSpan
     from wc_core.views.updates import Updates
-
-# What the server shows of each text.
-_SNIPPET_WIDTH = 120
 
 
 def print_thread(context: Context, options: ReadOptions, span: ThreadSpan) -> bool:
@@ -199,7 +196,7 @@ class FittingUpdates(NamedTuple):
         fields = self.news.to_json(self.context.store)
         begins = [numbered.entry.body for _, numbered in self.news.entries]
         entries = [
-            entry | {"snippet": one_line(body, _SNIPPET_WIDTH)}
+            entry | {"snippet": one_line(body, SNIPPET_WIDTH)}
             for entry, body in zip(fields["entries"], begins, strict=True)
         ]
         sizes = [len(json_line(entry)) + 1 for entry in entries]

@@ -6,15 +6,21 @@ from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.options import command, number, text
-from wc_cli.output import remark, say, say_json
+from wc_cli.output import json_size, remark, say, say_json
 from wc_cli.terminal import render
+from wc_core.phrases import counted
 from wc_core.text import one_line
+from wc_core.views.budget.weighing import SNIPPET_WIDTH, show_padding
 from wc_core.views.news.digest import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wc_cli.commands.reading.searching import UpdatesOptions
     from wc_cli.context import Context
+    from wc_cli.terminal.render import Style
+    from wc_core.views.news.digest import Digest
 
 _THREADS = 20
 
@@ -33,6 +39,9 @@ class DigestOptions(SpeakerOptions):
         "--limit", "At most this many threads (0: all).", default=_THREADS
     )
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
+    max_tokens: int = number(
+        "--max-tokens", "At most so long an answer, 4 characters each (0: any)."
+    )
 
 
 @command(DigestOptions)
@@ -52,15 +61,49 @@ def print_digest(
         options.limit,
         branch=options.branch.strip(),
     )
+    show = command_line(name, options, max_tokens=0)
+    following = command_line(name, options, limit=0)
+    if options.max_tokens:
+        from wc_core.views.budget.spending import Budget  # 1 ms, only for a budget
+        from wc_core.views.budget.threadnews import fit_digest
+
+        def length(digest: Digest) -> int:
+            if options.json:
+                return _json_length(digest, context.store, options.since, show)
+            remarks = _remarks(digest, options.since, show, following)
+            return len(_text(digest, plain)) + sum(len(line) + 1 for line in remarks)
+
+        plain = render.Style(color=False)
+        news = fit_digest(news, context.viewer, length, Budget(options.max_tokens))
     if options.json:
-        say_json(news.to_json(context.store))
+        say_json(news.to_json(context.store, show))
         return
-    style = render.output_style(context.env)
-    say("\n\n".join(render.news_text(thread, style) for thread in news.threads))
+    say(_text(news, render.output_style(context.env)))
+    for line in _remarks(news, options.since, show, following):
+        remark(line)
+
+
+def _text(news: Digest, style: Style) -> str:
+    return "\n\n".join(render.news_text(thread, style) for thread in news.threads)
+
+
+def _json_length(news: Digest, store: str, since: str, show: str) -> int:
+    """Returns what the JSON of a digest takes, with what the server adds to it, so that
+    both choose the same threads."""
+    fields = news.to_json(store, show)
+    for thread, shown in zip(fields["threads"], news.threads, strict=True):
+        thread["last"]["snippet"] = one_line(shown.last.entry.body, SNIPPET_WIDTH)
+    return json_size(fields | {"since": since}) + show_padding(show, "")
+
+
+def _remarks(news: Digest, since: str, show: str, following: str) -> Iterator[str]:
+    """Yields what is said beside a digest, a line each."""
     if not news.threads:
-        remark(one_line(f"Nothing since {options.since}."))
+        yield one_line(f"Nothing since {since}.")
+    if news.left_out:
+        count = counted(len(news.left_out), "thread", "threads")
+        yield f"{count} left out ({topic_list(news.named_topics)}): {show}"
     if news.more:
-        following = command_line(name, options, limit=0)
-        remark(f"{news.more} more: {following}")
+        yield f"{news.more} more: {following}"
     if news.unreadable:
-        remark(f"not read: {topic_list(news.unreadable)} (see: wc doctor)")
+        yield f"not read: {topic_list(news.unreadable)} (see: wc doctor)"

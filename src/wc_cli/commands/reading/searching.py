@@ -165,11 +165,6 @@ def _hits_remark(options: SearchOptions, hits: Hits) -> str:
 def updates(context: Context, options: UpdatesOptions) -> None:
     """Show what happened."""
     if options.digest:
-        if options.max_tokens:
-            raise InvalidInputError(
-                "A digest has no --max-tokens.",
-                "Leave one of them out, or set --limit.",
-            )
         from wc_cli.commands.reading import digesting  # 3 ms, not for entries
 
         digesting.print_digest(context, options, "updates")

@@ -120,9 +120,14 @@ def too_small(budget: Budget, characters: int) -> InvalidInputError:
     )
 
 
+def by_importance(items: Sequence[AnswerItem]) -> list[int]:
+    """Returns the indices of items, those first that count most."""
+    return sorted(range(len(items)), key=lambda index: _distance(items[index]))
+
+
 def _steps(items: Sequence[AnswerItem]) -> list[tuple[int, int]]:
     """Returns in which order items are shown, and shown whole."""
-    order = sorted(range(len(items)), key=lambda index: _distance(items[index]))
+    order = by_importance(items)
     steps: list[tuple[int, int, int]] = []
     for rank, index in enumerate(order):
         item = items[index]

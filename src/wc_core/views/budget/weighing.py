@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.model import Entry
 
+# How much of a body the answers of the server quote beside an entry.
+SNIPPET_WIDTH = 120
 # The characters of a text that is shown whole only after all shorter ones.
 LARGE = 4_000
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # How many of the new entries of a thread are summarised, the last ones.
 MOST_SUMMARIES = 4
+# How many of the threads that are left out are named.
+_MOST_NAMED = 20
 
 
 class SummarizedEntry(NamedTuple):
@@ -107,21 +109,32 @@ class News(NamedTuple):
 
 
 class Digest(NamedTuple):
-    """Threads with entries since a moment, latest move first; ``more`` were left
-    out."""
+    """Threads with entries since a moment, latest move first; ``more`` follow.
+    ``left_out`` are topics between them that an answer had no room for."""
 
     threads: tuple[News, ...]
     more: int = 0
     unreadable: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
-    def to_json(self, store: str) -> dict[str, Any]:
-        """Returns the digest shape."""
+    @property
+    def named_topics(self) -> tuple[str, ...]:
+        """The first of those that are left out."""
+        return self.left_out[:_MOST_NAMED]
+
+    def to_json(self, store: str, show: str = "") -> dict[str, Any]:
+        """Returns the digest shape; ``show`` is the call that shows what is left
+        out."""
         result: dict[str, Any] = {
             "store": store,
             "threads": [news.to_json() for news in self.threads],
         }
         if self.more:
             result |= {"truncated": True, "more": self.more}
+        if self.left_out:
+            topics = list(self.named_topics)
+            part = {"threads": len(self.left_out), "topics": topics, "show": show}
+            result |= {"truncated": True, "left_out": [part]}
         if self.unreadable:
             result["unreadable"] = list(self.unreadable)
         return result
