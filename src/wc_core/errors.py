@@ -96,7 +96,7 @@ class FindingsError(WcError):
 
 
 class WaitTimeoutError(WcError):
-    """The ball did not arrive in time."""
+    """What `wc wait` waited for did not come in time: a ball or an answer."""
 
     code = "TIMEOUT"
     exit_code = 10

@@ -13,21 +13,32 @@ if TYPE_CHECKING:
 # Marked, because profiles print whatever they like.
 _MARK = "watercooler:"
 _SHELLS = frozenset({"bash", "zsh", "sh", "dash", "ksh"})
+_FISH = 'set -l program_path (command -v {name}); echo "{mark}{name}=$program_path"'
+_POSIX = 'printf "%s\\n" "{mark}{name}=$(command -v {name})"'
 
 
 class LoginShell:
     """A login shell that looks for programs while we do something else."""
 
-    def __init__(self, env: Mapping[str, str], programs: Sequence[str]) -> None:
-        """Raises OSError if there is no such shell."""
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        programs: Sequence[str],
+        *,
+        interactive: bool = False,
+    ) -> None:
+        """Starts the shell of ``env``; an interactive one reads all the files that a
+        new terminal reads. Raises OSError if there is no such shell."""
         self._programs = programs
-        question = "; ".join(
-            f'printf "%s\\n" "{_MARK}{name}=$(command -v {name})"' for name in programs
-        )
         chosen = env.get("SHELL", "")
-        shell = chosen if os.path.basename(chosen) in _SHELLS else "bash"
+        # Agents run commands in a shell of POSIX's, people in fish as well.
+        known = _SHELLS | {"fish"} if interactive else _SHELLS
+        shell = chosen if os.path.basename(chosen) in known else "bash"
+        form = _FISH if os.path.basename(shell) == "fish" else _POSIX
+        question = "; ".join(form.format(mark=_MARK, name=name) for name in programs)
+        options = ["-l", "-i"] if interactive else ["-l"]
         self._process = subprocess.Popen(  # noqa: S603 - fixed words, the user's shell
-            [shell, "-lc", question],
+            [shell, *options, "-c", question],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

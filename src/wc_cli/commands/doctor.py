@@ -86,6 +86,7 @@ def doctor(context: Context, options: DoctorOptions) -> None:
     mended, failures = _repair_store(context, options) if options.repair else ((), ())
     report = _with_graph(examine_store(context)._replace(mended=mended))
     report = _with_meaning(report, context)
+    report = report._replace(notes=(*report.notes, *_login_notes(context)))
     if report.findings:
         # A failed step matters only as the reason of a remaining finding.
         report = report._replace(findings=(*report.findings, *failures))
@@ -290,6 +291,18 @@ def _hook_notes(context: Context) -> Iterator[str]:
     with contextlib.suppress(WcError):
         site = install_site(context, "user")
         yield from (f"hooks: {problem}" for problem in hookstate.hook_problems(site))
+
+
+def _login_notes(context: Context) -> Iterator[str]:
+    """Yields what new login shells don't find, if something was installed for them."""
+    # 25 ms, not for `wc problems`.
+    from wc_cli.install import searchpath
+    from wc_cli.install.command import install_site
+    from wc_cli.install.ledger import Ledger
+
+    with contextlib.suppress(WcError):
+        site = install_site(context, "user")
+        yield from searchpath.login_problems(Ledger(site.home).owners(), site)
 
 
 def _server_notes(context: Context) -> Iterator[str]:

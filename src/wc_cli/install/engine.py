@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # a user edited it; FOREIGN: it is there, but not by us.
 INSTALLED, OUTDATED, CHANGED = "installed", "outdated", "changed"
 MISSING, FOREIGN, UNREADABLE = "not installed", "there already", "unreadable"
+PRESENT = frozenset({INSTALLED, OUTDATED, CHANGED, FOREIGN})
 OUT_OF_ORDER = frozenset({OUTDATED, CHANGED})
 
 

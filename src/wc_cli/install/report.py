@@ -7,10 +7,11 @@ import shutil
 
 from wc_cli.install import engine
 from wc_cli.install.clients import registry
+from wc_cli.install.searchpath import login_problems, path_remedy
 from wc_cli.launcher import is_ours, own_program
 from wc_cli.output import say, say_json
 from wc_cli.terminal.render import output_style
-from wc_core.phrases import counted, quoted, shown_path
+from wc_core.phrases import counted, shown_path
 from wc_core.text import clean, one_line
 from wc_core.values import NamedTuple
 
@@ -88,7 +89,9 @@ def print_states(
     states: Sequence[tuple[Owner, str]], site: InstallSite, *, as_json: bool
 ) -> None:
     """Print the state of each part."""
-    problems = tuple(warnings((owner for owner, _ in states), site))
+    owners = [owner for owner, _ in states]
+    installed = [owner for owner, state in states if state in engine.PRESENT]
+    problems = (*warnings(owners, site), *login_problems(installed, site))
     if as_json:
         parts = [{**_owner_fields(owner), "state": state} for owner, state in states]
         say_json({"scope": site.scope, "parts": parts, "warnings": problems})
@@ -104,10 +107,8 @@ def warnings(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
     parts = {owner.part for owner in owners}
     path = site.env.get("PATH", "")
     first = shutil.which("wc", path=path)
-    installed = own_program("wc")
-    folder = quoted(os.path.dirname(installed)) if installed else "the folder of wc-cli"
     if first is None or not is_ours(first, "wc"):
-        yield f"`wc` is the system's for your shell: put {folder} first in PATH."
+        yield f"`wc` is the system's for your shell: {path_remedy(site.env)}."
     if "server" in parts and shutil.which("wc-observe", path=path) is None:
         remedy = "its whole path is used" if own_program("wc-observe") else "install it"
         yield f"wc-observe is not on PATH: {remedy}."

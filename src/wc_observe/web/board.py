@@ -82,7 +82,9 @@ def board_page(
             element("h1", "Board", class_="unseen"),
             _filter(context.links.board(), words, len(rows)),
             element(
-                "div", *(_column(column, context) for column in visible), class_="board"
+                "div",
+                *(_column(column, context, words) for column in visible),
+                class_="board",
             ),
             _hidden_columns(hidden, context),
             _closed(closed, context, words),
@@ -123,7 +125,7 @@ def _filter(action: str, words: str, count: int) -> Html:
     )
 
 
-def _column(column: HolderColumn, context: PageContext) -> Html:
+def _column(column: HolderColumn, context: PageContext, words: str) -> Html:
     limit = _MINE if column.mine else _THEIRS
     rows, hidden = column.rows[:limit], len(column.rows) - limit
     key = "mine" if column.mine else quote(column.holder or "anyone", safe="")
@@ -139,7 +141,8 @@ def _column(column: HolderColumn, context: PageContext) -> Html:
     ball = "me" if column.mine else column.holder or "anyone"
     of_holder = {} if column.waiting else {"ball": ball}
     cards = element("ul", *(_card(row, context) for row in rows)) if rows else NOTHING
-    empty = element("p", "Nothing waits for you.", class_="none")
+    nothing = "No match here." if words.strip() else "Nothing waits for you."
+    empty = element("p", nothing, class_="none")
     return element(
         "section",
         element(

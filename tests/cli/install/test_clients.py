@@ -74,6 +74,9 @@ def test_everything_is_connected_and_disconnected_without_a_trace(
     found = lived_in.json("install", "--check")["parts"]
     assert {one["state"] for one in found} == {"installed"}
     assert {one["client"] for one in found} >= set(AGENTS)
+    # Shells that were asked for PATH keep files of their own, as at any start.
+    (home / ".zcompdump").unlink(missing_ok=True)
+    shutil.rmtree(home / ".local", ignore_errors=True)
     for name, (data, mode) in before.items():
         if data is not None:
             _only_grew(name, data, there[name][0] or b"")
@@ -648,7 +651,11 @@ def _names_on_page(client: Client) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize("client", registry.CLIENTS, ids=lambda client: client.name)
+@pytest.mark.parametrize(
+    "client",
+    [*registry.AGENT_CLIENTS, *shells.CLIENTS],  # test_searchpath.py has `man`
+    ids=lambda client: client.name,
+)
 def test_every_client_is_documented_and_tested(client: Client) -> None:
     assert gaps(client) == []
 
@@ -668,6 +675,6 @@ def test_a_client_that_only_the_registry_knows_is_noticed() -> None:
 
 def test_every_module_of_a_client_is_in_the_registry() -> None:
     modules = {info.name for info in pkgutil.iter_modules(clients.__path__)}
-    helpers = {"common", "hooks", "registry", "shells"}
+    helpers = {"common", "hooks", "registry", "shells", "manpages"}
     names = {client.name.replace("-", "_") for client in registry.AGENT_CLIENTS}
     assert modules == names | helpers

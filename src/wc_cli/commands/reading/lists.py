@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
 
+_NO_MATCH = "No thread matches."
 _NO_THREADS = "No threads here. Start one with: wc new TOPIC --title '…'"
 
 
@@ -105,7 +106,7 @@ def list_threads(context: Context, options: ListOptions) -> None:
     if standing is not None:
         remark(standing.sentence(now_ms()))
     if not page.rows:
-        remark("No thread matches." if overview.reader.topics() else _NO_THREADS)
+        remark(_empty_text(options, has_threads=bool(overview.reader.topics())))
     if page.cursor:
         remark(f"more: {command_line('list', options, cursor=page.cursor)}")
     if unreadable:
@@ -113,6 +114,13 @@ def list_threads(context: Context, options: ListOptions) -> None:
     damaged = [row.name for row in page.rows if row.damaged]
     if damaged:
         remark(f"damaged: {topic_list(damaged)} (see: wc doctor)")
+
+
+def _empty_text(options: ListOptions, *, has_threads: bool) -> str:
+    """Returns what to say instead of a list of no threads."""
+    if not has_threads:
+        return _NO_THREADS
+    return "You have the ball in none of these threads." if options.mine else _NO_MATCH
 
 
 def in_area(

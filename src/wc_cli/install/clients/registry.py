@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from wc_cli.install.changes import PARTS, Client, InstallSite, Part
-from wc_cli.install.clients import shells
+from wc_cli.install.clients import manpages, shells
 from wc_core.agents import AGENTS
 
 
@@ -20,7 +20,7 @@ def _client(name: str) -> Client:
 
 
 AGENT_CLIENTS = tuple(_client(agent.client) for agent in AGENTS if agent.client)
-CLIENTS = (*AGENT_CLIENTS, *shells.CLIENTS)
+CLIENTS = (*AGENT_CLIENTS, *shells.CLIENTS, manpages.CLIENT)
 
 
 def parts(client: Client, site: InstallSite) -> tuple[Part, ...]:

@@ -1,0 +1,157 @@
+"""Whether shells find our programs, and the folder to put into PATH if they don't."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from wc_cli.briefing.loginshell import LoginShell
+from wc_cli.briefing.shellnames import program_on
+from wc_cli.install.changes import program
+from wc_cli.launcher import is_ours, own_program
+from wc_core.phrases import quoted, with_home
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from wc_cli.install.changes import InstallSite
+    from wc_cli.install.ledger import Owner
+
+LOGIN_SECONDS = 5.0
+_PROGRAMS = ("wc", "wc-cli", "wc-statusline")
+_SHELLS = ("bash", "zsh", "fish")
+# What a login starts a shell with. Everything else, PATH above all, comes from the
+# shell's files; a guard variable that was inherited would make them skip that.
+_LOGIN_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+_LOGIN_VARIABLES = frozenset(
+    {*("HOME", "USER", "LOGNAME", "TERM", "LANG"), "ZDOTDIR", "XDG_CONFIG_HOME"}
+)
+_BIN_VARIABLES = ("UV_TOOL_BIN_DIR", "PIPX_BIN_DIR", "XDG_BIN_HOME")
+
+
+class _LoginCheck(NamedTuple):
+    """A login shell that was started, by the name of its kind."""
+
+    name: str
+    shell: LoginShell
+    has_prompt: bool
+
+
+def path_remedy(env: Mapping[str, str]) -> str:
+    """Returns what to do so that a shell finds our programs."""
+    if folder := program_folder(env):
+        return f"put {_word(folder, env)} first in PATH"
+    installed = own_program("wc")
+    if not installed:
+        return "put the folder of wc-cli first in PATH"
+    source = quoted(os.path.dirname(installed))
+    return (
+        f"run ln -s {source}/wc {source}/wc-* ~/.local/bin/ and put ~/.local/bin "
+        "first in PATH"
+    )
+
+
+def _word(folder: str, env: Mapping[str, str]) -> str:
+    """Returns a folder as a word of a shell, which expands ``~`` unquoted only."""
+    short = with_home(folder, env)
+    is_plain = quoted(short.removeprefix("~")) == short.removeprefix("~")
+    return short if is_plain else quoted(folder)
+
+
+def program_folder(env: Mapping[str, str]) -> str:
+    """Returns the folder of our programs that can be put into PATH; empty if they are
+    only in a Python environment, whose ``python3`` would hide the system's."""
+    installed = own_program("wc")
+    if not installed:
+        return ""
+    home = env.get("HOME", "")
+    folders = [
+        *env.get("PATH", "").split(os.pathsep),
+        *(env.get(name, "") for name in _BIN_VARIABLES),
+        os.path.join(home, ".local/bin") if home else "",
+        os.path.dirname(installed),
+    ]
+    target = os.path.realpath(installed)
+    for folder in filter(os.path.isabs, folders):
+        is_link = os.path.realpath(os.path.join(folder, "wc")) == target
+        if is_link and not os.path.exists(os.path.join(folder, "../pyvenv.cfg")):
+            return folder
+    return ""
+
+
+def login_problems(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
+    """Yields what new login shells would not find: those whose prompt shows our line,
+    and the user's own. Their files are run, as at a login, for a few seconds at
+    most."""
+    checks = _start_shells(tuple(owners), site)
+    end = time.monotonic() + LOGIN_SECONDS
+    for check in checks:
+        paths = check.shell.paths(end - time.monotonic())
+        if paths is None:
+            yield (
+                f"a new {check.name} login shell did not answer within "
+                f"{LOGIN_SECONDS:.0f} s, so whether it finds wc is not known"
+            )
+        elif missing := _missing(paths, check, site):
+            remedy = _remedy(check, site)
+            yield f"in a new {check.name} login shell, {missing}: {remedy}"
+
+
+def _start_shells(owners: tuple[Owner, ...], site: InstallSite) -> list[_LoginCheck]:
+    """Start a shell of each kind that matters, all at once."""
+    chosen = site.env.get("SHELL", "")
+    own_name = os.path.basename(chosen)
+    prompts = {owner.client for owner in owners if owner.part == "prompt"}
+    env = {
+        name: value
+        for name, value in site.env.items()
+        if name in _LOGIN_VARIABLES or name.startswith("LC_")
+    }
+    checks, search = [], site.env.get("PATH", "")
+    for name in _SHELLS:
+        if name not in prompts and (name != own_name or not owners):
+            continue
+        path = chosen if name == own_name else program_on(search, name) or name
+        login = env | {"PATH": _LOGIN_PATH, "SHELL": path}
+        try:
+            shell = LoginShell(login, _PROGRAMS, interactive=True)
+        except OSError:
+            continue  # there is no such shell, and so no terminal with it
+        checks.append(_LoginCheck(name, shell, name in prompts))
+    return checks
+
+
+def _missing(paths: Mapping[str, str], check: _LoginCheck, site: InstallSite) -> str:
+    """Returns what a shell with these programs lacks; empty if nothing."""
+    problems = []
+    if not paths["wc"] or not is_ours(paths["wc"], "wc"):
+        problems.append("`wc` counts words" if paths["wc"] else "`wc` is not found")
+    # The prompt may start it by its whole path.
+    is_bare = program("wc-statusline", site) == "wc-statusline"
+    if check.has_prompt and is_bare and not paths["wc-statusline"]:
+        problems.append("the prompt does not find wc-statusline")
+    return " and ".join(problems)
+
+
+def _remedy(check: _LoginCheck, site: InstallSite) -> str:
+    """Returns what to do, with the line for the file that such a shell reads."""
+    folder = program_folder(site.env)
+    if not folder:
+        return path_remedy(site.env)
+    word = _word(folder, site.env)
+    if check.name == "fish":
+        return f"run fish_add_path {word}"
+    line = f"export PATH={word}:$PATH"
+    return f"add to {_profile(check.name, site)}: {line}"
+
+
+def _profile(name: str, site: InstallSite) -> str:
+    """Returns the file in which a login shell of this kind sets PATH."""
+    if name == "zsh":
+        return "~/.zprofile"
+    # bash reads the first of these only.
+    names = (".bash_profile", ".bash_login", ".profile")
+    existing = (name for name in names if (site.home / name).exists())
+    return f"~/{next(existing, '.profile')}"
