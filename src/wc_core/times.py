@@ -11,6 +11,12 @@ from wc_core.lean.functools import lru_cache
 _MAX_DIGITS = 9
 _PLAIN_LENGTH = len("2026-01-31T12:00:00Z")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_DAYS = (
+    *("monday", "tuesday", "wednesday", "thursday"),
+    *("friday", "saturday", "sunday"),
+)
+_NEAR_DAYS = ("today", "yesterday")
+_WEEKS = {"this week": 0, "last week": 7}
 _SPANS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
@@ -103,12 +109,32 @@ def since_id(text: str, now_ms: int) -> str:
     age_of_start = age_ms(stripped)
     moment = milliseconds(stripped) if age_of_start is None else now_ms - age_of_start
     if moment is None:
+        moment = _named_day_ms(stripped.casefold(), now_ms)
+    if moment is None:
         raise InvalidInputError(
             f"{text!r} is neither a time, an age nor an entry's id.",
-            "Write 2026-01-31T12:00:00Z, 2026-01-31, 90m, 3h, 2d or an id.",
+            "Write 2026-01-31T12:00:00Z, 2026-01-31, 90m, 3h, 2d, yesterday, monday, "
+            "last week or an id.",
         )
     first = max(0, min(moment, (1 << 48) - 1)) << ulid.RANDOM_BITS
     return ulid.encode(max(0, first - 1))
+
+
+def _named_day_ms(name: str, now_ms: int) -> int | None:
+    """The beginning of a day in words, in local time: of ``today``, ``yesterday``, the
+    last ``monday``, ``this week`` or ``last week``; ``None`` for other words."""
+    now = time.localtime(now_ms // 1000)
+    if name in _DAYS:
+        days = (now.tm_wday - _DAYS.index(name)) % 7
+    elif name in _WEEKS:
+        days = now.tm_wday + _WEEKS[name]
+    elif name in _NEAR_DAYS:
+        days = _NEAR_DAYS.index(name)
+    else:
+        return None
+    # mktime takes a day of the month below 1, and looks up summer time (-1).
+    start = (now.tm_year, now.tm_mon, now.tm_mday - days, 0, 0, 0, 0, 0, -1)
+    return round(time.mktime(start)) * 1000
 
 
 def ago(seconds: int | None) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import time
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,6 +14,9 @@ from tests.core.strategies import NOON_MS, entry_id, relaxed
 from wc_core import ulid
 from wc_core.errors import InvalidInputError
 from wc_core.times import age, milliseconds, rfc3339, since_id, span, utc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @pytest.mark.parametrize(
@@ -72,6 +77,38 @@ def test_since_takes_in_the_first_entry_of_that_moment(text: str, moment: int) -
     floor = since_id(text, NOON_MS)
     assert floor < ulid.encode(moment << 80)
     assert floor >= ulid.encode((moment << 80) - 1)
+
+
+@pytest.fixture
+def in_auckland(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+# Thursday, 09:30 in New Zealand; summer time began there on Sunday, 27 September.
+THURSDAY = milliseconds("2026-09-30T20:30:00Z") or 0
+
+
+@pytest.mark.usefixtures("in_auckland")
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("today", "2026-10-01T00:00:00+13:00"),
+        ("Yesterday", "2026-09-30T00:00:00+13:00"),
+        ("monday", "2026-09-28T00:00:00+13:00"),
+        (" Thursday ", "2026-10-01T00:00:00+13:00"),
+        ("friday", "2026-09-25T00:00:00+12:00"),
+        ("this week", "2026-09-28T00:00:00+13:00"),
+        ("last week", "2026-09-21T00:00:00+12:00"),
+    ],
+)
+def test_since_takes_days_in_words(text: str, start: str) -> None:
+    moment = milliseconds(start)
+    assert moment is not None
+    assert since_id(text, THURSDAY) == ulid.encode((moment << 80) - 1)
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,14 @@ from wc_core.planning.checklists import lines as item_lines
 from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
 from wc_core.text import clean, one_line
-from wc_core.threads.model import holder_text
+from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.threads.reviews import outcome_text
 from wc_core.times import age, utc
 from wc_core.views.references import code_words, references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from wc_core.phrases import Table
     from wc_core.summaries.choosing import Summary
@@ -42,6 +42,14 @@ if TYPE_CHECKING:
 
 _BOLD, _DIM, _YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
+_NO_BALL = "\N{EN DASH}"  # of a closed thread
+_RED, _GREEN, _CYAN = "31", "32", "36"
+# By how the text of a status begins.
+_STATUS_COLORS = (
+    (BLOCKED, _RED),
+    (IN_REVIEW, _CYAN),
+    ("waits for", _YELLOW),
+)
 # Of a list of threads, behind the mark.
 COLUMNS = ("topic", "ball", "status", "entries", "age", "title")
 _ITEMS = 20  # of a checklist, above the entries
@@ -112,10 +120,15 @@ def _pad(text: str, width: int) -> str:
     return text + " " * (width - width_of(text))
 
 
+def is_terminal() -> bool:
+    """Returns whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
 def terminal_width() -> int:
     """Returns the width to cut lines to; 0 if output is not a terminal and nothing
     is cut."""
-    if not sys.stdout.isatty():
+    if not is_terminal():
         return 0
     import shutil  # 6 ms with re, for people at a terminal
 
@@ -149,13 +162,13 @@ def thread_list(
     ]
     if not cells:
         return ""
-    head = ("", *(name.upper() for name in columns))
-    widths = _widths([head, *(cell for cell, _ in cells)])
     limit = terminal_width()
-    lines = [style(_row_line(head, widths, limit), _DIM)]
-    for cell, have_ball in cells:
-        line = _row_line(cell, widths, limit)
-        lines.append(style(line, _BOLD) if have_ball else line)
+    if limit:
+        lines = _fitted_lines(columns, cells, style, limit)
+    else:
+        head = ("", *(name.upper() for name in columns))
+        widths = _widths([head, *(cell for cell, _ in cells)])
+        lines = [_row_line(cell, widths, 0) for cell in (head, *(c for c, _ in cells))]
     if words:
         lines[1:] = [
             text
@@ -163,6 +176,66 @@ def thread_list(
             for text in (line, *_words_line(latest, limit, style))
         ]
     return "\n".join(lines)
+
+
+def _fitted_lines(
+    columns: Sequence[str],
+    cells: Sequence[tuple[tuple[str, ...], bool]],
+    style: Style,
+    limit: int,
+) -> list[str]:
+    """Returns the lines of a list for a terminal: none is longer than ``limit``. Long
+    balls and topics are cut first; then columns are dropped."""
+    from wc_cli.terminal import fitting  # 1 ms, only on a terminal
+
+    heads = ("mark", *columns)
+    widths = {
+        name: max(
+            len("" if name == "mark" else name),
+            *(width_of(cell[n]) for cell, _ in cells),
+        )
+        for n, name in enumerate(heads)
+    }
+    fitted = fitting.fitted_widths(widths, limit)
+    head = ["" if name == "mark" else name.upper() for name in heads]
+    lines = [style(_fitted_line(heads, head, fitted).rstrip(), _DIM)]
+    for cell, is_due in cells:
+        paint = _status_paint(cell, heads, style, is_due=is_due)
+        line = _fitted_line(heads, cell, fitted, paint)
+        lines.append(line.rstrip())
+    return lines
+
+
+def _fitted_line(
+    heads: Sequence[str],
+    cell: Sequence[str],
+    widths: Mapping[str, int],
+    paint: Callable[[str, str], str] = lambda _, text: text,
+) -> str:
+    """Returns a line with the columns that have a width, each cut and padded to it."""
+    texts = dict(zip(heads, cell, strict=True))
+    return "  ".join(
+        paint(name, _pad(left_to_right(cut_to_width(texts[name], width)), width))
+        for name, width in widths.items()
+    )
+
+
+def _status_paint(
+    cell: Sequence[str], heads: Sequence[str], style: Style, *, is_due: bool
+) -> Callable[[str, str], str]:
+    """Returns how the columns of a row are coloured: the status by what it is, a row
+    whose move is the viewer's in bold."""
+    status = dict(zip(heads, cell, strict=True)).get("status", "")
+    color = next((c for word, c in _STATUS_COLORS if status.startswith(word)), "")
+    row_codes = (_BOLD,) if is_due else (_DIM,) if status.startswith(CLOSED) else ()
+
+    def paint(name: str, text: str) -> str:
+        own = (color,) if name == "status" and color else ()
+        own = (_GREEN,) if name in {"mark", "ball"} and is_due else own
+        codes = (*row_codes, *own)
+        return style(text, *codes) if codes else text
+
+    return paint
 
 
 def _words_line(words: LatestWords, limit: int, style: Style) -> list[str]:
@@ -197,7 +270,7 @@ def _cells(row: ThreadRow, now_ms: int) -> tuple[tuple[str, ...], bool]:
     return (
         ">" if is_due else "?" if row.asked_by else "",
         name,
-        _repeated(holder_text(row.ball)),
+        _NO_BALL if row.status == CLOSED else _repeated(holder_text(row.ball)),
         status,
         f"{row.entry_count}{new}",
         age(row.updated_at, now_ms) if row.updated_at else "",

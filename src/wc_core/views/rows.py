@@ -143,7 +143,9 @@ class Filter(NamedTuple):
     """Which threads to list: ``ball`` is a name, ``me`` or a word for "anyone";
     ``branch`` the one that they are at (`status.places`); ``topics``, if given, are
     the only ones. They have all of the ``tags``. ``ready`` lets through those that the
-    viewer may begin with, ``waiting`` those that wait for a thread or a gate."""
+    viewer may begin with, ``waiting`` those that wait for a thread or a gate.
+    ``author`` wrote last; nothing happened after ``quiet_since``, an RFC 3339 time in
+    UTC; ``words`` are in topic, title or holder, or are tags with a ``+``."""
 
     open_only: bool = False
     ball: str = ""
@@ -153,6 +155,9 @@ class Filter(NamedTuple):
     tags: tuple[str, ...] = ()
     ready: bool = False
     waiting: bool = False
+    author: str = ""
+    quiet_since: str = ""
+    words: str = ""
 
 
 ANYTHING = Filter()
@@ -259,13 +264,24 @@ def filter_rows(
         and has_all(row.tags, criteria.tags)
         and (not criteria.ready or row.is_ready)
         and (not criteria.waiting or row.waits)
+        and (not criteria.quiet_since or row.updated_at < criteria.quiet_since)
+        and (not criteria.words or has_words(row, criteria.words))
     ]
     branch = criteria.branch.strip()
     if branch:
         surroundings = Surroundings(branch_places(branch))
         chosen = [row for row in chosen if surroundings.has(placed_state(row))]
+    author = criteria.author.strip()
+    if author:
+        chosen = _last_written_by(chosen, author, viewer)
     ball = criteria.ball.strip()
     return _with_ball(chosen, ball, viewer) if ball else chosen
+
+
+def has_words(row: ThreadRow, words: str) -> bool:
+    """Returns whether the words are in the topic, title or holder of a thread; those
+    with a ``+`` are among its tags."""
+    return matches_words(row, f"{row.name} {row.title} {row.ball or ''}", words)
 
 
 def matches_words(row: ThreadRow, text: str, words: str) -> bool:
@@ -281,6 +297,19 @@ def matches_words(row: ThreadRow, text: str, words: str) -> bool:
 def placed_state(row: ThreadRow) -> State:
     """Returns the part of a thread's state that says where the thread is."""
     return State(row.topic, branch=row.branch, ball=row.ball, names=(row.name,))
+
+
+def _last_written_by(
+    rows: list[ThreadRow], author: str, viewer: Viewer
+) -> list[ThreadRow]:
+    """Returns the rows of threads in which ``author``, or ``me``, wrote last."""
+    matches = {
+        writer: viewer.holds(writer)
+        if author.casefold() == "me"
+        else viewer.directory.matches(author, names.parse(writer))
+        for writer in {row.updated_by for row in rows if row.updated_by}
+    }
+    return [row for row in rows if matches.get(row.updated_by, False)]
 
 
 def _with_ball(rows: list[ThreadRow], ball: str, viewer: Viewer) -> list[ThreadRow]:

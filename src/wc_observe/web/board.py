@@ -9,7 +9,7 @@ from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
-from wc_core.views.rows import matches_words
+from wc_core.views.rows import has_words
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import (
     WebPage,
@@ -98,11 +98,7 @@ def rows_with_words(rows: list[ThreadRow], words: str) -> list[ThreadRow]:
     ``+tag`` among their tags."""
     if not words.strip():
         return rows
-    return [
-        row
-        for row in rows
-        if matches_words(row, f"{row.name} {row.title} {row.ball or ''}", words)
-    ]
+    return [row for row in rows if has_words(row, words)]
 
 
 def _filter(action: str, words: str, count: int) -> Html:

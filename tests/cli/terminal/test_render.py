@@ -8,8 +8,17 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from wc_cli.terminal.render import Style, cut_to_width, output_style, width_of
+from wc_cli.terminal.fitting import fitted_widths
+from wc_cli.terminal.render import (
+    COLUMNS,
+    Style,
+    cut_to_width,
+    output_style,
+    width_of,
+)
 
 if TYPE_CHECKING:
     from tests.conftest import Repo
@@ -45,21 +54,75 @@ def test_no_colour_is_no_escape() -> None:
     assert not output_style({}).color
 
 
-def test_a_list_fits_its_terminal(repo: Repo) -> None:
-    repo.ok("new", "auth", "--title", "日本語 and a title that goes on and on " * 3)
+def _on_terminal(repo: Repo, width: int, term: str, *words: str) -> list[str]:
+    """The lines of a list on a terminal of this width."""
     machine = repo.machine
     ours, theirs = pty.openpty()
     subprocess.run(
-        [*machine.wc_words, "list"],
+        [*machine.wc_words, "list", *words],
         cwd=repo.path,
-        env={**machine.env, "TERM": "dumb", "COLUMNS": "70"},
+        env={**machine.env, "TERM": term, "COLUMNS": str(width)},
         stdout=theirs,
         check=True,
     )
     os.close(theirs)
     shown = os.read(ours, 1 << 16).decode().replace("\r\n", "\n")
     os.close(ours)
-    lines = shown.splitlines()
-    assert len(lines) == 2
-    assert lines[1].endswith("…")
-    assert max(map(width_of, lines)) <= 70
+    return shown.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [
+        (200, "TOPIC BALL STATUS ENTRIES AGE TITLE"),
+        (90, "TOPIC BALL STATUS ENTRIES AGE TITLE"),
+        (60, "TOPIC BALL STATUS ENTRIES AGE TITLE"),
+        (40, "TOPIC BALL TITLE"),
+        (20, "TOPIC TITLE"),
+    ],
+)
+def test_a_list_fits_its_terminal(repo: Repo, width: int, columns: str) -> None:
+    long = "日本語 and a title that goes on and on " * 6
+    repo.ok("new", "auth", "--title", long, "--to", "Claude Code@a-seat", "--force")
+    repo.ok("new", "a-topic-of-many-words-and-letters", "--title", long)
+    lines = _on_terminal(repo, width, "dumb")
+    assert lines[0].split() == columns.split()
+    assert len(lines) == 3
+    assert all(line.endswith("…") for line in lines[1:])
+    assert max(map(width_of, lines)) <= width
+    assert ("Claude Code@a-seat" in lines[2]) == (width == 200)
+
+
+def test_a_list_shows_whose_move_it_is_in_colours(repo: Repo) -> None:
+    repo.ok("new", "mine", "--title", "x")
+    repo.ok("new", "stuck", "--title", "x", "--to", "Codex")
+    repo.ok("set-status", "stuck", "BLOCKED")
+    repo.ok("new", "over", "--title", "x")
+    repo.ok("done", "over", "--title", "x")
+    _, over, stuck, mine = _on_terminal(repo, 80, "xterm", "--all")
+    assert mine.startswith("\x1b[1;32m>\x1b[0m")
+    assert "\x1b[31mBLOCKED\x1b[0m" in stuck
+    assert over.startswith("\x1b[2m")
+    assert "\N{EN DASH}" in over
+
+
+WIDTHS = st.integers(0, 60)
+
+
+@given(
+    st.lists(WIDTHS, min_size=7, max_size=7),
+    st.integers(40, 200),
+    st.permutations(COLUMNS),
+    st.integers(1, 6),
+)
+def test_columns_fit(
+    needed: list[int], limit: int, columns: list[str], count: int
+) -> None:
+    names = ["mark", *columns[:count]]
+    widths = dict(zip(names, [needed[0] % 2, *needed[1:]], strict=False))
+    fitted = fitted_widths(widths, limit)
+    assert set(fitted) <= set(widths)
+    assert names[-1] in fitted
+    assert sum(fitted.values()) + 2 * (len(fitted) - 1) <= limit
+    if sum(widths.values()) + 2 * (len(widths) - 1) <= limit:
+        assert fitted == {**widths, names[-1]: max(1, widths[names[-1]])}

@@ -12,13 +12,16 @@ from wc_cli.options import (
     number,
     text,
     texts,
+    words,
 )
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
+from wc_core.errors import InvalidInputError
 from wc_core.search.mentions import Mentions
 from wc_core.threads import vocabulary
+from wc_core.times import age_ms, rfc3339
 from wc_core.views import index
-from wc_core.views.rows import Filter
+from wc_core.views.rows import Filter, RowPage
 from wc_core.views.search import answers as search_views
 
 TYPE_CHECKING = False
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
 
+# The first is the order without --sort; `age` has the oldest first.
+_SORT_KEYS = ("recent", "age", "topic", "ball", "status", "title")
 _NO_MATCH = "No thread matches."
 _NO_THREADS = "No threads here. Start one with: wc new TOPIC --title '…'"
 
@@ -58,12 +63,21 @@ class FilterOptions(SpeakerOptions):
 
 
 class ListOptions(FilterOptions):
-    """List threads, the latest move first."""
+    """List open threads, the latest move first."""
 
+    words: tuple[str, ...] = words(
+        "WORD", "Only with these words in topic, title or ball; +TAG.", default=()
+    )
+    all: bool = flag("--all", help="Include closed threads.")
+    author: str = text(
+        "--author", "NAME", "Only threads in which NAME wrote last.", complete="agent"
+    )
+    stale: str = text("--stale", "AGE", "Only threads without an entry for AGE: 3d.")
+    sort: str = text("--sort", "KEY", f"By {', '.join(_SORT_KEYS)}.", default="")
     file: str = text("--file", "PATH", "Only threads about this file or folder.")
     branch: str = text("--branch", "BRANCH", "Only threads that are at this branch.")
     area: str = text("--area", "AREA", "Only threads that belong to this area.")
-    open: bool = flag("--open", help="Leave closed threads out.")
+    open: bool = flag("--open", help="Leave closed threads out, as without --all.")
     mine: bool = flag("--mine", help="Only threads whose ball is yours.")
     ready: bool = flag("--ready", help="Only threads that you may begin with.")
     blocked: bool = flag("--blocked", help="Only threads that wait for something.")
@@ -84,31 +98,28 @@ def list_threads(context: Context, options: ListOptions) -> None:
     """List threads."""
     columns = render.chosen_columns(options.columns)
     context.remember()
-    thread_filter = options.filter(open_only=options.open, own=options.mine)
-    thread_filter = thread_filter._replace(
-        branch=options.branch, ready=options.ready, waiting=options.blocked
-    )
+    thread_filter = _thread_filter(options)
     overview = context.overview
     thread_filter, unreadable = _about_file(context, overview, options, thread_filter)
     thread_filter = in_area(context, overview, options.area, thread_filter)
-    page = overview.page(thread_filter, options.limit, options.cursor)
+    page = _page(overview, thread_filter, options)
     standing = context.standing
-    words = _latest_words(overview, page.rows) if options.summaries else []
+    latest_words = _latest_words(overview, page.rows) if options.summaries else []
     if options.json:
         fields = page.to_json(context.store)
-        for thread, latest in zip(fields["threads"], words, strict=False):
+        for thread, latest in zip(fields["threads"], latest_words, strict=False):
             thread.update(latest.to_json())
         sync = {"sync": standing.to_json()} if standing is not None else {}
         say_json(fields | sync | ({"unreadable": unreadable} if unreadable else {}))
         return
     style = render.output_style(context.env)
-    say(render.thread_list(page.rows, now_ms(), style, columns, words))
+    say(render.thread_list(page.rows, now_ms(), style, columns, latest_words))
     if standing is not None:
         remark(standing.sentence(now_ms()))
     if not page.rows:
         remark(_empty_text(options, has_threads=bool(overview.reader.topics())))
-    if page.cursor:
-        remark(f"more: {command_line('list', options, cursor=page.cursor)}")
+    if rest := _rest_text(options, page):
+        remark(rest)
     if unreadable:
         remark(f"not searched: {topic_list(unreadable)} (see: wc doctor)")
     damaged = [row.name for row in page.rows if row.damaged]
@@ -116,11 +127,83 @@ def list_threads(context: Context, options: ListOptions) -> None:
         remark(f"damaged: {topic_list(damaged)} (see: wc doctor)")
 
 
+def _thread_filter(options: ListOptions) -> Filter:
+    """Returns which threads are asked for: closed ones for ``--all`` or by their
+    status."""
+    if options.all and options.open:
+        raise InvalidInputError("--all and --open exclude each other.", "Use one.")
+    open_only = options.open or not (options.all or options.status)
+    thread_filter = options.filter(open_only=open_only, own=options.mine)
+    return thread_filter._replace(
+        branch=options.branch,
+        ready=options.ready,
+        waiting=options.blocked,
+        author=options.author,
+        quiet_since=_quiet_since(options.stale),
+        words=" ".join(options.words),
+    )
+
+
+def _quiet_since(age: str) -> str:
+    """Returns the time that was ``age`` ago; empty without an age."""
+    if not age:
+        return ""
+    length = age_ms(age)
+    if length is None:
+        raise InvalidInputError(f"{age!r} is not an age.", "Write 90m, 12h, 3d or 2w.")
+    return rfc3339(max(0, now_ms() - length))
+
+
+def _page(overview: Overview, criteria: Filter, options: ListOptions) -> RowPage:
+    """Returns the threads to show, in the order that was asked for."""
+    if options.sort not in {"", *_SORT_KEYS}:
+        raise InvalidInputError(
+            f"{options.sort!r} is not a key to sort by.",
+            f"One of: {', '.join(_SORT_KEYS)}",
+        )
+    if options.sort in {"", _SORT_KEYS[0]}:
+        return overview.page(criteria, options.limit, options.cursor)
+    if options.cursor:
+        raise InvalidInputError(
+            "--cursor continues a list in its own order only.",
+            "Leave out --sort, or ask for more with --limit.",
+        )
+    rows = overview.page(criteria, 0).rows
+    ordered = sorted(rows, key=lambda row: _sort_value(row, options.sort))
+    return RowPage(tuple(ordered[: options.limit or None]), total=len(ordered))
+
+
+def _sort_value(row: ThreadRow, key: str) -> tuple[str, str]:
+    values = {
+        "age": row.updated_at,
+        "topic": row.name.casefold(),
+        "ball": (row.ball or "").casefold(),
+        "status": row.status,
+        "title": row.title.casefold(),
+    }
+    return values[key], row.name
+
+
+def _rest_text(options: ListOptions, page: RowPage) -> str:
+    """Returns how many threads are left out, and the command that shows them: all at
+    a terminal, the next page for programs. Empty if none is."""
+    hidden = page.total - len(page.rows)
+    if page.cursor and (options.cursor or not render.is_terminal()):
+        return f"more: {command_line('list', options, cursor=page.cursor)}"
+    if not hidden or options.cursor:
+        return ""
+    # 0 is the default, but a person may have chosen another one.
+    return f"{hidden} more: {command_line('list', options, limit=0)} --limit 0"
+
+
 def _empty_text(options: ListOptions, *, has_threads: bool) -> str:
     """Returns what to say instead of a list of no threads."""
     if not has_threads:
         return _NO_THREADS
-    return "You have the ball in none of these threads." if options.mine else _NO_MATCH
+    if options.mine:
+        return "You have the ball in none of these threads."
+    is_open = not (options.all or options.status)
+    return f"{_NO_MATCH} Closed ones too: wc list --all" if is_open else _NO_MATCH
 
 
 def in_area(

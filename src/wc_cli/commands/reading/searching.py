@@ -61,7 +61,9 @@ class SearchOptions(FilterOptions):
         "--author", "NAME", "Only entries by this participant.", complete="agent"
     )
     since: str = text(
-        "--since", "WHEN", "Only after a time, an age (3h, 2d) or an entry's id."
+        "--since",
+        "WHEN",
+        "Only after a time, an age (3h), a day (monday) or an entry's id.",
     )
     until: str = text("--until", "WHEN", "Only up to then.")
     max_tokens: int = number(

@@ -21,7 +21,9 @@ class DecisionsOptions(SpeakerOptions):
 
     topic: str = argument("TOPIC", "Only in this thread.", complete="topic", default="")
     since: str = text(
-        "--since", "WHEN", "Only after a time, an age (3h, 2d) or an entry's id."
+        "--since",
+        "WHEN",
+        "Only after a time, an age (3h), a day (monday) or an entry's id.",
     )
     limit: int = number("--limit", "At most this many (0: all).")
 
