@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from wc_cli.options import Options, Param
 
 PAGE = ROOT / "docs" / "commands.md"
+EXAMPLES_FILE = ROOT / "src/wc_cli/examples.txt"
 PANELS_WITH_EXAMPLES = (table.WRITING, table.READING)
 
 SHARED: dict[type[Options], tuple[str, str]] = {
@@ -203,6 +204,16 @@ def page() -> str:
     return "".join(parts)
 
 
+def examples_text() -> str:
+    """The examples of all commands, for the help: one command line each."""
+    lines = [
+        line
+        for name in table.COMMANDS
+        for line in (*EXAMPLES.get(name, ()), *ENDLESS.get(name, ()))
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
 def pages() -> dict[Path, str]:
     """Each page with its path."""
     import make_agents
@@ -224,6 +235,7 @@ def pages() -> dict[Path, str]:
         **make_commands.files(),
         **make_declared.files(),
         **make_settings.files(),
+        EXAMPLES_FILE: examples_text(),
     }
 
 

@@ -6,8 +6,10 @@ the two parsers.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
+import io
 import os
 import re
 from typing import Annotated, Any
@@ -19,7 +21,7 @@ from typer._completion_classes import BashComplete, FishComplete, ZshComplete
 from typer.completion import shell_complete
 from typer.main import get_command
 
-from wc_cli import table
+from wc_cli import helptext, table
 from wc_cli.completion import VARIABLE, completer
 from wc_cli.context import execute
 from wc_cli.options import (
@@ -35,6 +37,8 @@ from wc_cli.options import (
     Param,
     takes_signed_words,
 )
+from wc_cli.output import say
+from wc_cli.terminal import render
 from wc_core.errors import InvalidInputError, WcError
 
 TYPE_CHECKING = False
@@ -55,14 +59,21 @@ def run(argv: Sequence[str]) -> None:
     Raises InvalidInputError for a command line that is not valid, and what the command
     raises.
     """
-    names = [argv[0]] if argv and not argv[0].startswith("-") else []
+    if not argv or argv in (["--help"], ["-h"]):
+        print_overview()
+        return
+    names = [argv[0]] if not argv[0].startswith("-") else []
     if names and table.load(names[0]) is None:
         raise unknown_command(names[0])
     application = build(names[:1])
+    is_help = "--help" in argv or "-h" in argv
+    shown = io.StringIO()
     try:
-        code = get_command(application).main(
-            list(argv) or ["--help"], prog_name="wc", standalone_mode=False
-        )
+        # Typer prints the help itself, without colours.
+        with contextlib.redirect_stdout(shown) if is_help else contextlib.nullcontext():
+            code = get_command(application).main(
+                list(argv), prog_name="wc", standalone_mode=False
+            )
     except UsageError as error:
         command = f" {argv[0]}" if names else ""
         raise InvalidInputError(
@@ -74,8 +85,30 @@ def run(argv: Sequence[str]) -> None:
         raise KeyboardInterrupt from error
     except typer.Exit as error:
         code = error.exit_code
+    if is_help:
+        _print_help(shown.getvalue().rstrip("\n") + _examples(argv[0]))
     if code:
         raise InvalidInputError(f"Typer ended with {code}.", "See: wc help")
+
+
+def print_overview() -> None:
+    """Print what wc is, and its commands by group."""
+    summaries = {}
+    for name in table.COMMANDS:
+        declared = table.load(name)
+        description = inspect.getdoc(declared.options) if declared is not None else ""
+        summaries[name] = _first_sentence(description or "")
+    _print_help(helptext.overview(_INTRO, summaries))
+
+
+def _print_help(text: str) -> None:
+    say(helptext.colored(text, render.output_style(os.environ)))
+
+
+def _examples(name: str) -> str:
+    """Returns the text below the options of a command; empty without examples."""
+    lines = helptext.examples(table.ALIASES.get(name, name))
+    return "\n  ".join(("\n\nExamples:", *lines)) if lines else ""
 
 
 def complete() -> None:

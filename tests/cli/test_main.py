@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import Machine
-from wc_cli import table
+from wc_cli import helptext, table
+from wc_cli.terminal.render import Style
 from wc_core.version import __version__
 
 if TYPE_CHECKING:
@@ -38,6 +39,40 @@ def test_help_lists_every_command(quiet: Repo, words: list[str]) -> None:
         assert re.search(rf"^  {name} ", out, re.MULTILINE), name
     assert "set_status" not in out
     assert not re.search(r"[\w,:]\.\.\.$", out, re.MULTILINE)  # whole sentences
+
+
+def test_help_begins_with_where_to_start(quiet: Repo) -> None:
+    out = quiet.ok("help").out
+    assert out.index("Start here:") < out.index("Pass the ball:") < out.index("Read:")
+    assert "IN_REVIEW" in out
+    assert "implementer" in out
+    assert "Closure" in out
+    assert "\x1b" not in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_every_command_is_in_a_group_of_the_help() -> None:
+    grouped = [name for names in helptext.groups().values() for name in names]
+    assert sorted(grouped) == sorted(table.COMMANDS)
+
+
+def test_help_of_a_command_ends_with_examples(quiet: Repo) -> None:
+    out = quiet.ok("help", "set_status").out
+    _, _, examples = out.partition("\nExamples:\n")
+    lines = examples.splitlines()
+    assert lines
+    assert all(line.startswith("  ") and "wc set-status " in line for line in lines)
+    assert "Examples:" not in quiet.ok("help", "version").out
+
+
+def test_help_has_colours_at_a_terminal() -> None:
+    text = "Usage: wc say\n\n  Add it.\n\nOptions:\n  --to NAME  To.\n  say   Add it."
+    shown = helptext.colored(text, Style(color=True))
+    assert shown == (
+        "\x1b[1mUsage:\x1b[0m wc say\n\n  Add it.\n\n\x1b[1mOptions:\x1b[0m\n"
+        "  \x1b[36m--to\x1b[0m NAME  To.\n  \x1b[36msay\x1b[0m   Add it."
+    )
+    assert helptext.colored(text, Style(color=False)) == text
 
 
 @pytest.mark.parametrize("name", ["say", "list", "set_status", "search"])

@@ -64,7 +64,10 @@ def show_help(context: Context, options: HelpOptions) -> None:  # noqa: ARG001
 
     if options.name and table.load(options.name) is None:
         raise app.unknown_command(options.name)
-    app.run([options.name, "--help"] if options.name else ["--help"])
+    if options.name:
+        app.run([options.name, "--help"])
+    else:
+        app.print_overview()
 
 
 @command(CompletionOptions)

@@ -12,6 +12,7 @@ from wc_core.git import repository as repositories
 from wc_core.lean import contextlib
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
+from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
 from wc_core.threads.proposals import Draft
 from wc_core.threads.reviews import APPROVED, CHANGES_REQUESTED
 
@@ -65,14 +66,21 @@ class ReferenceOptions(Options):
         )
 
 
+_STATUSES = ", ".join(STATUSES)
+
+
 class EntryOptions(ReferenceOptions, WriteOptions):
     """The parts of an entry."""
 
     body: str = text(
         "--body", "TEXT", "The text; '-' reads standard input, '@FILE' a file."
     )
-    role: str = text("--role", "ROLE", "Your role.", complete="role")
-    type: str = text("--type", "TYPE", "The type of the entry.", complete="type")
+    role: str = text(
+        "--role", "ROLE", f"Your role: {', '.join(ROLES)}.", complete="role"
+    )
+    type: str = text(
+        "--type", "TYPE", f"Its type: {', '.join(ENTRY_TYPES)}.", complete="type"
+    )
 
 
 class EditorOptions(Options):
@@ -125,7 +133,9 @@ class ContributionOptions(PassOptions, EntryOptions, EditorOptions, OutcomeOptio
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     title: str = text("--title", "TITLE", "One line; needed without an editor.")
-    status: str = text("--status", "STATUS", "Change the status.", complete="status")
+    status: str = text(
+        "--status", "STATUS", f"Change the status: {_STATUSES}.", complete="status"
+    )
     reopen: bool = flag("--reopen", help="Reopen a closed thread.")
     reason: str = text(
         "--reason",
@@ -173,7 +183,9 @@ class NewOptions(PassOptions, EntryOptions, EditorOptions):
 
     topic: str = argument("TOPIC", "The thread's name.")
     title: str = text("--title", "TITLE", "One line; needed without an editor.")
-    status: str = text("--status", "STATUS", "Its status.", complete="status")
+    status: str = text(
+        "--status", "STATUS", f"Its status: {_STATUSES}.", complete="status"
+    )
     branch: str = text(
         "--branch", "BRANCH", "The branch that it belongs to, if not this one."
     )

@@ -44,7 +44,11 @@ class _Connecting(Options):
     scope: str = text(
         "--scope", "SCOPE", "user or project (this worktree, shared with others)."
     )
-    only: str = text("--only", "PART", f"One part: {'|'.join(PARTS)}.")
+    only: str = text(
+        "--only",
+        "PART",
+        "One part, such as server, hooks or prompt; any other word lists them.",
+    )
     dry_run: bool = flag("--dry-run", help="Show what would change, line by line.")
     yes: bool = flag("--yes", help="Do not ask.")
     json: bool = flag("--json", help="Answer in JSON.")

@@ -19,6 +19,7 @@ from wc_cli.terminal import render
 from wc_core.errors import InvalidInputError
 from wc_core.search.mentions import Mentions
 from wc_core.threads import vocabulary
+from wc_core.threads.model import STATUSES
 from wc_core.times import age_ms, rfc3339
 from wc_core.views import index
 from wc_core.views.rows import Filter, RowPage
@@ -48,7 +49,12 @@ class FilterOptions(SpeakerOptions):
         "Only threads whose ball this name has (or: me, anyone).",
         complete="agent",
     )
-    status: str = text("--status", "STATUS", "Only this status.", complete="status")
+    status: str = text(
+        "--status",
+        "STATUS",
+        f"Only this status: {', '.join(STATUSES)}.",
+        complete="status",
+    )
     tag: tuple[str, ...] = texts(
         "--tag", "TAG", "Only threads with this tag; may be repeated: with all of them."
     )

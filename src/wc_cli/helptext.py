@@ -1,0 +1,115 @@
+"""The text of `wc help`: commands by group, examples, colours for a terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+
+from wc_cli import table
+from wc_cli.terminal.render import Style, terminal_width
+from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_EXAMPLES = os.path.join(os.path.dirname(__file__), "examples.txt")
+_BOLD, _CYAN = "1", "36"
+_WIDTH, _LEAST_WIDTH = 80, 40
+_NAME_WIDTH = 11
+_START = (
+    ("wc new TOPIC --title TEXT --to NAME", "start a thread, pass its ball to NAME"),
+    ("wc list --mine", "the threads whose ball you have"),
+    ("wc read TOPIC", "what was said in a thread"),
+    ("wc say TOPIC --title TEXT", "add an entry and pass the ball back"),
+    ("wc done TOPIC --title TEXT", "finish your part"),
+)
+_GROUPS = {
+    "Pass the ball": "say done ack handoff take set-status new ask answer",
+    "Read": (
+        "list read board brief search related decisions updates digest log stats "
+        "timeline seen inbox wait wake worktrees"
+    ),
+    "Plan": "ready why tree plan link unlink block checklist check-off gate budget",
+    "Edit files together": (
+        "claim release renew takeover publish check claims note activity radar "
+        "conflicts review neighbors graph"
+    ),
+    "Change threads": "amend retract rename tag move import export project reindex",
+    "This repository": "init sync whoami config rules guidance enrich wrap",
+    "This machine": (
+        "install uninstall notify statusline doctor problems break-lock completion"
+    ),
+    "Help": "demo help skill version",
+}
+_HEADING = re.compile(r"^(?:Usage:|[A-Z][\w ]*:?$)")
+# An option, or a word in a column of its own.
+_FIRST_WORD = re.compile(r"^  (-[^ ,]+|\S+(?=  ))")
+
+
+def groups() -> dict[str, list[str]]:
+    """Returns the commands by group; one that has no group is with its panel's."""
+    grouped = {title: names.split() for title, names in _GROUPS.items()}
+    placed = {name for names in grouped.values() for name in names}
+    for name, row in table.COMMANDS.items():
+        if name not in placed:
+            grouped.setdefault(row.panel, []).append(name)
+    return grouped
+
+
+def overview(intro: str, summaries: Mapping[str, str]) -> str:
+    """Returns the help without a command, given what each command does."""
+    width = max(_LEAST_WIDTH, min(terminal_width() or _WIDTH, _WIDTH))
+    lines = ["Usage: wc COMMAND [ARGUMENTS]", "", *textwrap.wrap(intro, width)]
+    lines += ["", "Start here:"]
+    usage_width = max(len(usage) for usage, _ in _START)
+    lines += [f"  {usage:{usage_width}}  {text}" for usage, text in _START]
+    for title, names in groups().items():
+        lines += ["", f"{title}:"]
+        for name in names:
+            lines += _entry(name, summaries[name], width)
+    words = (("Statuses", STATUSES), ("Roles", ROLES), ("Types", ENTRY_TYPES))
+    lines += ["", "Words:"]
+    for title, values in words:
+        lines += _entry(title, f"{', '.join(values)}.", width)
+    lines += ["", "More about a command, with examples: wc help COMMAND"]
+    lines += ["A tour in a throwaway folder:        wc demo"]
+    return "\n".join(lines)
+
+
+def _entry(name: str, text: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        f"{name:{_NAME_WIDTH}} {text}",
+        width,
+        initial_indent="  ",
+        subsequent_indent=" " * (_NAME_WIDTH + 3),
+        break_on_hyphens=False,
+    )
+
+
+def examples(name: str) -> list[str]:
+    """Returns the examples of a command, one command line each."""
+    with open(_EXAMPLES, encoding="utf-8") as file:
+        return list(_lines_of(name, file))
+
+
+def _lines_of(name: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yields the lines whose last command is ``wc NAME``."""
+    for line in lines:
+        words = line.rpartition("| ")[2].split()
+        if words[:2] == ["wc", name]:
+            yield line.rstrip("\n")
+
+
+def colored(text: str, style: Style) -> str:
+    """Returns a help text with bold headings, and coloured commands and options."""
+    return "\n".join(_colored_line(line, style) for line in text.split("\n"))
+
+
+def _colored_line(line: str, style: Style) -> str:
+    heading = _HEADING.match(line)
+    if heading is not None:
+        return style(heading[0], _BOLD) + line[heading.end() :]
+    first = _FIRST_WORD.match(line)
+    return line if first is None else f"  {style(first[1], _CYAN)}{line[first.end() :]}"
