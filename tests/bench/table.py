@@ -110,16 +110,27 @@ def measure(
     rows: Sequence[Row], runs: int, scratch: Scratch, minutes: float = math.inf
 ) -> dict[str, list[float]]:
     """The samples of each row, taken in rounds after one that does not count. After
-    so many minutes, no other round begins."""
+    so many minutes, no other round begins. A row that fails is not sampled again, and
+    keeps its samples; one that has none yet ends the run."""
     deadline = time.monotonic() + 60 * minutes
     samples: dict[str, list[float]] = {row.name: [] for row in rows}
+    failed: set[str] = set()
     for number in range(-1, runs):
         if number > 0 and time.monotonic() > deadline:
             say(f"{minutes:g} minutes have passed")
             break
         say(f"round {number + 1} of {runs}" if number >= 0 else "warming up")
         for row in turns(rows, number):
-            value = row.sample()
+            if row.name in failed:
+                continue
+            try:
+                value = row.sample()
+            except BenchError as error:
+                if not samples[row.name]:
+                    raise
+                say(f"{row.name}: {error}; it is not measured again")
+                failed.add(row.name)
+                continue
             scratch.settle()
             if number >= 0:
                 samples[row.name].append(value)

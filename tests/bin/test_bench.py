@@ -17,7 +17,9 @@ sys.path.insert(0, str(ROOT / "docs"))
 import benchrun  # noqa: E402 (beside the pages)
 import make_benchmarks  # noqa: E402
 import make_plot  # noqa: E402
-from tests.bench.table import Result  # noqa: E402
+from tests.bench.processes import BenchError  # noqa: E402
+from tests.bench.scratch import Scratch  # noqa: E402
+from tests.bench.table import Result, Row, measure  # noqa: E402
 
 BENCH = ROOT / "bin" / "bench"
 
@@ -228,3 +230,25 @@ def test_the_figures_of_users_are_rows_that_there_are() -> None:
     assert [one.row for one in make_benchmarks.FIGURES if one.row not in known] == []
     ends = [one.peers for one in make_benchmarks.FIGURES if one.peers]
     assert [end for end in ends if f"baton-handoff: {end}" not in known] == []
+
+
+def test_a_row_that_fails_in_a_later_round_keeps_its_samples(tmp_path: Path) -> None:
+    calls = []
+
+    def fails_third() -> float:
+        calls.append(1)
+        if len(calls) == 3:
+            raise BenchError("it broke")
+        return 1.0
+
+    rows = [Row("fragile", fails_third), Row("steady", lambda: 2.0)]
+    samples = measure(rows, 5, Scratch(str(tmp_path)))
+    assert samples == {"fragile": [1.0], "steady": [2.0] * 5}
+
+
+def test_a_row_that_fails_at_once_ends_the_run(tmp_path: Path) -> None:
+    def fails() -> float:
+        raise BenchError("it broke")
+
+    with pytest.raises(BenchError, match="it broke"):
+        measure([Row("broken", fails)], 5, Scratch(str(tmp_path)))
