@@ -39,7 +39,7 @@ OF_OTHER_TOOLS |= {"bash", "fish", "tmux", "zsh"}
 # Blocks that are not run here, by page, and why. They are as few as possible.
 ELSEWHERE = {
     "CONTRIBUTING.md": 2,  # the checks themselves; fetches pre-commit
-    "README.md": 3,  # the demo and the checks; installing; it asks a person
+    "README.md": 2,  # installing, which asks a person; the demo
     "docs/activity.md": 1,  # a remote that has notes
     "docs/board.md": 3,  # live, or what a terminal shows
     "docs/commands.md": 3,  # go on until ^C, or a ball comes; a graph database
@@ -52,6 +52,7 @@ ELSEWHERE = {
     "docs/plugin.md": 2,  # asks Claude Code
     "docs/releasing.md": 4,  # changes the locks; publishes
     "docs/reliability.md": 2,  # hours
+    "docs/upgrading.md": 2,  # installs and removes wc
     "docs/web.md": 1,  # stays, for a browser
     "docs/sync.md": 2,  # goes on until ^C; a tool of git's that is not here
 }
