@@ -3,7 +3,7 @@
 A fenced block names its language, and after it may say, in words that no reader
 sees:
 
-- ``fresh``: begin anew, with another home folder and another repository;
+- ``fresh``: start again, with another home folder and another repository;
 - ``in=FOLDER``: run it in this folder, beside the repository;
 - ``as=NAME``: as the agent of that name;
 - ``elsewhere``: do not run it; it takes a network, another machine, a while.

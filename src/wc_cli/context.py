@@ -219,10 +219,10 @@ class Context:
         with contextlib.suppress(WcError, OSError):
             self.writer()
 
-    def ensure_store(self, *, anew: bool = False) -> bool:
-        """Make or adopt the store of this place if there is none yet; with ``anew``
-        also if its folder is missing. Returns whether there was one."""
-        if anew:
+    def ensure_store(self, *, missing_ok: bool = False) -> bool:
+        """Make or adopt the store of this place if there is none yet, with
+        ``missing_ok`` even if its folder is missing. Returns whether there was one."""
+        if missing_ok:
             self._place = discovery.find(self.cwd, self.env, missing_ok=True)
         place = self.place
         if place.exists:
@@ -436,7 +436,7 @@ def _current_folder(*, otherwise: str) -> str:
         if otherwise:
             return otherwise
         raise NotFoundError(
-            "The current folder does not exist any more.", "Change to another one."
+            "The current folder no longer exists.", "Change to another one."
         ) from None
 
 

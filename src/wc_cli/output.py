@@ -68,7 +68,7 @@ def remark(text: str) -> None:
         sys.stderr.write(f"{clean(text)}\n")
         sys.stderr.flush()
     except OSError:
-        return  # nobody can read it any more
+        return  # nobody is left to read it
 
 
 def json_line(value: Any) -> str:

@@ -108,7 +108,7 @@ class Folder:
         self.close()
 
     def close(self) -> None:
-        """Close it; it cannot be read any more."""
+        """Close it; it can no longer be read."""
         if self.handle is not None:
             os.close(self.handle)
 

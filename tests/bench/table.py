@@ -20,7 +20,7 @@ QUICK = 5  # samples of a quick row in a round
 
 
 class Goal(NamedTuple):
-    """What a row shall keep to, given the row it is compared with."""
+    """What a row should keep to, given the row it is compared with."""
 
     text: str
     holds: Callable[[float, float], bool]

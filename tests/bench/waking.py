@@ -192,7 +192,7 @@ def _weights(figures: Figures, kind: str, goal: Goal | None = None) -> list[Row]
 
 @contextlib.contextmanager
 def ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """End a process when it is not needed any more."""
+    """End a process when it is no longer needed."""
     with process:
         try:
             yield

@@ -152,7 +152,7 @@ def runner(stage: Stage) -> str:
 def test_an_agent_of_the_table_by_its_program(
     stage: Stage, runner: str, modes: str
 ) -> None:
-    # A login shell, as Codex and others start it, sets PATH anew.
+    # A login shell, as Codex and others start it, replaces PATH.
     stage.script("../home/.bash_profile", f"PATH={stage.env['PATH']}\n")
     words = [stage.program("cline"), runner, modes, "bash", "-lc", "who"]
     assert stage.name(words, terminal="tty" in modes) == "Cline (Pat)"

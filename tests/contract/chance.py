@@ -59,7 +59,7 @@ OPS = {
 HITTABLE = frozenset(
     {"write", "settle", "sync", "race", "meanwhile", "look", "init", "repair"}
 )
-REWRITTEN = ("delete", "squash", "back", "remove", "anew")
+REWRITTEN = ("delete", "squash", "back", "remove", "restart")
 # How likely something is.
 HIT = 0.2
 READY = 0.7

@@ -138,7 +138,7 @@ class Clone:
     def init(self) -> str:
         """``wc init``."""
         context = self.context()
-        context.ensure_store(anew=True)
+        context.ensure_store(missing_ok=True)
         context.writer()
         return "ok"
 
@@ -176,7 +176,7 @@ class Clone:
         where, remote = syncing.store_route(context)
         if not context.place.exists:
             firstfetch.fetch_first(where, self.env, remote, waiting)
-            context.ensure_store(anew=True)
+            context.ensure_store(missing_ok=True)
         root = context.writer().place.root
         return Exchanger(root, self.env, remote, waiting)
 

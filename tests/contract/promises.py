@@ -99,7 +99,7 @@ class Promises:
             self.wrong.append(f"it said {said}")
         self._lost(said)
         self._write_on()
-        # What was left half-made is not new any more.
+        # What was left half-made is no longer new.
         _age(scenes.layout_of(self.folder).scratch)
         self.scene.finish(self.folder)
         self._lost(said)

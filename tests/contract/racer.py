@@ -243,7 +243,7 @@ def _over() -> bool:
 
 
 def passing(given: dict[str, Any]) -> dict[str, Any]:
-    """Two agents who pass a ball to and fro until standard input ends."""
+    """Two agents who pass a ball back and forth until standard input ends."""
     moves = 0
     while not _over():
         me, other = (("Codex", "Cursor"), ("Cursor", "Codex"))[moves % 2]

@@ -37,7 +37,7 @@ TURNS = 10
 
 
 def write(folder: Path, clock: Callable[[int], int], dice: int) -> list[str]:
-    """The ids that two agents are told, passing the ball to and fro."""
+    """The ids that two agents are told, passing the ball back and forth."""
     ids = []
     for number in range(TURNS):
         agent, to = (("Codex", "Cursor"), ("Cursor", "Codex"))[number % 2]

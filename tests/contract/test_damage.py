@@ -299,7 +299,7 @@ def check_say(scene: Scene, case: Damage) -> None:
     look = scene.look()
     assert "later" in look.titles
     assert len(look.titles) == ENTRIES + 1
-    if case.row != "old projection":  # rendered anew at every write
+    if case.row != "old projection":  # rendered again at every write
         check_kept(scene, case)
 
 
@@ -364,13 +364,13 @@ def check_repair(words: str, scene: Scene, case: Damage, before: Look) -> None:
     dry = repo.wc("doctor", "--repair", "--dry-run", "--json")
     assert tree(root) == damaged
     done = repo.wc("doctor", "--repair", "--json")
-    mended = done.json["mended"]
-    assert bool(dry.json["mended"]) == bool(mended)
+    repaired = done.json["mended"]
+    assert bool(dry.json["mended"]) == bool(repaired)
     again = tree(root)
     assert repo.wc("doctor", "--repair", "--json").json["mended"] == []
     assert tree(root) == again
     if words == "nothing":
-        assert (done.code, mended) == (0, [])
+        assert (done.code, repaired) == (0, [])
         assert again == damaged
     elif words == "left to you":
         assert done.code == 9

@@ -1,4 +1,4 @@
-"""Reading what somebody truncates and writes anew, again and again.
+"""Reading what somebody truncates and writes again, over and over.
 
 Read 600 times in `bin/test`, 5,000 times in the long run.
 """

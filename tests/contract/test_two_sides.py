@@ -309,7 +309,7 @@ def test_a_folder_that_is_missing_for_a_while(pair: Pair) -> None:
     assert a.settle().problems == {}
     a.check()
     a.ok("sync")
-    # Made anew, from nothing but the branch.
+    # Made again, from nothing but the branch.
     shutil.rmtree(root)
     a.ok("init")
     a.say("auth", "In the new folder")

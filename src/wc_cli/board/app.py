@@ -77,7 +77,7 @@ def run(
         raise WcError("The board ended by a fault of its own.", "Please report it.")
     if app.end_reason == panes.GONE:
         raise NotFoundError(
-            f"The store {source.layout.root} is not there any more.",
+            f"The store {source.layout.root} is no longer there.",
             "Look for it with: wc doctor",
         )
     if app.end_reason == panes.INTERRUPTED:

@@ -67,19 +67,19 @@ def checkout_at(root: str) -> Repository:
     """The repository of a store that wc commits. Raises GitError if there is none."""
     checkout = repositories.find(root)
     if checkout is None:
-        raise GitError(f"{root} is not in git any more")
+        raise GitError(f"{root} is no longer in git")
     return checkout
 
 
 def tip(checkout: Repository) -> str:
     """The commit that the branch is at, in a store's checkout.
 
-    Raises GitError if something else is checked out there, or nothing any more.
+    Raises GitError if something else is checked out there, or nothing at all now.
     """
     if checkout.branch == BRANCH:
         return checkout.commit
     if not os.path.lexists(f"{checkout.top}/.git"):
-        raise GitError(f"{checkout.top} is not in git any more")
+        raise GitError(f"{checkout.top} is no longer in git")
     raise GitError(why_away(checkout))
 
 

@@ -1,4 +1,4 @@
-"""Asks a login shell which programs it starts: its profile may set PATH anew."""
+"""Asks a login shell which programs it starts: its profile may replace PATH."""
 
 from __future__ import annotations
 

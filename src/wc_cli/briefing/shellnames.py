@@ -1,6 +1,6 @@
 """By which name an agent's shell starts our command: ``wc`` may count words there.
 
-Codex runs commands in a login shell, which sets PATH anew. So that shell is asked,
+Codex runs commands in a login shell, which replaces PATH. So that shell is asked,
 while the brief is made; other clients keep the PATH that their hooks have.
 """
 

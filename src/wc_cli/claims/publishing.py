@@ -158,7 +158,7 @@ def _wire_error(error: WireError, publication: Publication) -> WcError:
 
 
 def _refuse_lost(holding: Holding, book: Book) -> None:
-    """Raise FencedError if the holder had a claim that is not theirs any more."""
+    """Raise FencedError if the holder had a claim that is no longer theirs."""
     lost = holding.memory().lost({claim.id for claim in holding.own(book)})
     if lost:
         raise _fenced_error(holding, book, lost)

@@ -56,6 +56,9 @@ class DoctorOptions(SpeakerOptions):
     dry_run: bool = flag("--dry-run", help="With --repair: only show what it would do.")
 
 
+_JSON_NAMES = {"repaired": "mended"}
+
+
 class DoctorReport(NamedTuple):
     """What was checked and what is wrong with it. ``notes`` are not problems, but good
     to know; ``graph`` says whether files can be parsed for symbols and neighbours,
@@ -67,15 +70,17 @@ class DoctorReport(NamedTuple):
     entries: int
     findings: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
-    mended: tuple[RepairStep, ...] = ()
+    repaired: tuple[RepairStep, ...] = ()
     graph: bool = False
     meaning: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the doctor shape."""
         findings = [finding._asdict() for finding in self.findings]
-        steps = [step._asdict() for step in self.mended]
-        return {**self._asdict(), "findings": findings, "mended": steps}
+        steps = [step._asdict() for step in self.repaired]
+        fields = {**self._asdict(), "findings": findings, "repaired": steps}
+        # Scripts know the steps as "mended".
+        return {_JSON_NAMES.get(name, name): value for name, value in fields.items()}
 
 
 @command(DoctorOptions)
@@ -83,8 +88,8 @@ def doctor(context: Context, options: DoctorOptions) -> None:
     """Check everything."""
     if options.dry_run and not options.repair:
         raise InvalidInputError("--dry-run is for --repair.", "Say both.")
-    mended, failures = _repair_store(context, options) if options.repair else ((), ())
-    report = _with_graph(examine_store(context)._replace(mended=mended))
+    repaired, failures = _repair_store(context, options) if options.repair else ((), ())
+    report = _with_graph(examine_store(context)._replace(repaired=repaired))
     report = _with_meaning(report, context)
     report = report._replace(notes=(*report.notes, *_login_notes(context)))
     if report.findings:
@@ -113,7 +118,7 @@ def _repair_store(
     if not place.exists:
         return (), ()
     repair = Repair(place.root, context.env, dry_run=options.dry_run)
-    mended = tuple(repair.run())
+    repaired = tuple(repair.run())
     if not options.dry_run:
         # Without it everything works as well; a note says what it lacks.
         with contextlib.suppress(WcError, ImportError):
@@ -121,7 +126,7 @@ def _repair_store(
 
             making.remake(place.root)
     fix = "Fix that, then run again: wc doctor --repair"
-    return mended, tuple(Finding("repair", 0, text, fix) for text in repair.failures)
+    return repaired, tuple(Finding("repair", 0, text, fix) for text in repair.failures)
 
 
 def _with_graph(report: DoctorReport) -> DoctorReport:
@@ -150,7 +155,7 @@ def _print_report(report: DoctorReport, *, dry_run: bool) -> None:
     entries = counted(report.entries, "entry", "entries")
     say(f"{one_line(report.store)}: {threads}, {entries}")
     word = "would repair" if dry_run else "repaired"
-    for step in report.mended:
+    for step in report.repaired:
         say(one_line(f"{word} {step.file}: {step.what}"))
     say("\n".join(map(str, report.findings)) or "Nothing is wrong.")
     for note in report.notes:

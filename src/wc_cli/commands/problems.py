@@ -319,7 +319,7 @@ _REPAIR = "Fix it: wc doctor --repair"
 
 
 def _bounce_finding(state: State) -> Finding:
-    """Returns a finding for a ball that goes to and fro without getting anywhere."""
+    """Returns a finding for a ball that only goes back and forth."""
     message, _, ways_on = bounces_text(state).partition("; ")
     return Finding(state.topic, 0, message, ways_on)
 

@@ -35,7 +35,7 @@ class BreakLockOptions(SpeakerOptions):
 @command(InitOptions)
 def init(context: Context, options: InitOptions) -> None:
     """Create or adopt the store."""
-    existed = context.ensure_store(anew=True)
+    existed = context.ensure_store(missing_ok=True)
     writer = context.writer()
     writer.prepare_store()
     pushed = _push_store(context) if options.push else None

@@ -70,8 +70,8 @@ def sync(context: Context, options: SyncOptions) -> None:
     if not options.every:
         raise InvalidInputError("--every takes at least 1 second.", "Say --every 1.")
     own_repository, remote = store_route(context, options.remote)
-    anew = not context.place.exists
-    if anew and options.dry_run and not context.place.branch_exists:
+    is_new = not context.place.exists
+    if is_new and options.dry_run and not context.place.branch_exists:
         _print_result(
             preview_first(
                 own_repository, context.env, remote, _wait_limit(context, options)
@@ -79,15 +79,15 @@ def sync(context: Context, options: SyncOptions) -> None:
             options,
         )
         return
-    if anew:
+    if is_new:
         _adopt_store(context, own_repository, remote, _wait_limit(context, options))
     if options.watch:
         _watch(context, remote, options)
     exchanger = _exchanger(context, remote, options)
     if options.dry_run:
-        _print_result(exchanger.preview(new_store=anew), options)
+        _print_result(exchanger.preview(new_store=is_new), options)
         return
-    result = exchanger.exchange(new_store=anew)
+    result = exchanger.exchange(new_store=is_new)
     # What was only sent took one request, and more are made only for claims and notes.
     root = context.place.root
     if not result.ahead or result.behind or _has_more(own_repository, root):
@@ -139,7 +139,7 @@ def _adopt_store(
     """Check the store out, with what the remote already has of it."""
     waiting.tell(f"Fetching from {remote.label} …")
     fetch_first(repository, context.env, remote, waiting)
-    context.ensure_store(anew=True)
+    context.ensure_store(missing_ok=True)
 
 
 def _wait_limit(context: Context, options: SyncOptions) -> Waiting:

@@ -127,7 +127,7 @@ class _Waiting:
         return arrivals.arrivals(reader, self._awaiting)
 
     def check(self) -> None:
-        """Raise ConflictError if nothing can arrive any more."""
+        """Raise ConflictError if nothing more can arrive."""
         reader, awaiting = self._reader, self._awaiting
         if reader and awaiting and arrivals.are_closed(reader, awaiting):
             topic = one_line(min(awaiting.topics))

@@ -172,7 +172,7 @@ class GraphWriter:
         self._untidy = self._untidy or bool(threads)
 
     def tidy(self) -> None:
-        """Removes what nothing refers to any more: files, people, and threads that
+        """Removes what nothing refers to: files, people, and threads that
         are only mentioned."""
         if self._untidy:
             for statement in _TIDYING:

@@ -79,7 +79,7 @@ def _write(reader: StoreReader, records: dict[str, str]) -> None:
 def _changed(
     reader: StoreReader, topics: Iterable[str], kept: dict[str, str], now_ns: int
 ) -> dict[str, str]:
-    """Returns the new records of those threads whose record is not true any more.
+    """Returns the new records of those threads whose record is no longer true.
     ``now_ns`` is before the keys are looked at: later changes get a later time."""
     with keys.ThreadFiles(reader.layout) as files:
         current = files.keys(topics)

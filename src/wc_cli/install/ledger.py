@@ -99,7 +99,7 @@ class Ledger:
             raise CorruptError(
                 f"{self._path} cannot be read: {error}.",
                 f"Backups of your files are in {self.folder}/backups. Move the"
-                " ledger away to begin anew.",
+                " ledger away to start again.",
             ) from error
 
     def base(self, page: LedgerFile) -> bytes | None:

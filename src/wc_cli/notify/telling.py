@@ -248,13 +248,13 @@ class Teller:
         return state
 
     def _save_state(self, name: str, state: TargetState) -> None:
-        """Write the states of the targets that there are, one of them anew."""
+        """Write the states of all targets, with `state` for one of them."""
         states = {**self.outbox.states(), name: state}
         own = self.target_ids
         self.outbox.save_states({key: states[key] for key in own if key in states})
 
     def _mark(self, names: Sequence[str], target: Target) -> None:
-        """Note that these need not be sent to a target any more."""
+        """Note that these no longer need to be sent to a target."""
         for name in names:
             if record := self.outbox.load(name):
                 pending = tuple(item for item in record.pending if item != target.id)

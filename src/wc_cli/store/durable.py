@@ -377,7 +377,7 @@ def _append_whole(handle: int, data: bytes, before: int, path: str) -> bool:
     """Write all of ``data`` and flush it, or truncate the file to ``before`` bytes.
 
     Returns whether it is still the file at ``path``; raises FileNotFoundError if
-    nothing is there any more.
+    nothing is left there.
     """
     try:
         written = os.write(handle, data)

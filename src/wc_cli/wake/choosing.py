@@ -49,8 +49,8 @@ def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
 
     Nothing while `wc wake off` holds, or more often than `[wake] per_hour`; nothing
     that the session was told already or for which anybody was called before; nothing
-    that has gone to and fro too often; and of unknown senders only what `[wake] from`
-    allows, at most once a minute.
+    that has gone back and forth too often; and of unknown senders only what
+    `[wake] from` allows, at most once a minute.
     """
     from wc_core.configuration import preferences  # 1 ms, not while it sleeps
 
@@ -107,7 +107,7 @@ def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arri
 
 
 def _bounces(context: Context, reader: StoreReader, held: HeldBall) -> bool:
-    """Returns whether a ball goes to and fro without getting anywhere: that takes a
+    """Returns whether a ball goes back and forth without getting anywhere: that takes a
     person."""
     limit, state = context.settings.bounces, _state(reader, held)
     return state is not None and 0 < limit <= state.bounces

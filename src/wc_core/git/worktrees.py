@@ -112,7 +112,7 @@ def _defect(checkout: repositories.Checkout) -> str:
     if not os.path.isdir(checkout.path):
         return "its folder is missing"
     if not checkout.points_to:
-        return "its folder is no worktree any more"
+        return "its folder is no longer a worktree"
     if os.path.realpath(checkout.admin) != checkout.points_to:
         return "its folder belongs to another repository"
     return ""

@@ -6,7 +6,7 @@ with the key of its log; ``entries`` has what an entry can be found by apart fro
 words, and where its line begins in the log (-1: it cannot be shown from one line);
 ``words`` is the full-text index. The number of an entry is that of its thread times
 `ENTRIES`, plus its position: which threads have words is known without looking up
-entries. ``dropped`` has the numbers of threads that are not in the index any more,
+entries. ``dropped`` has the numbers of threads that are no longer in the index,
 though their words are.
 
 A file of another `VERSION` is not used, nor one that is locked, damaged or missing.

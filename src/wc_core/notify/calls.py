@@ -60,8 +60,8 @@ def current_calls(reader: StoreReader, viewer: Viewer) -> list[PersonCall]:
 def bouncing_calls(
     reader: StoreReader, viewer: Viewer, settings: Settings, since_ns: int
 ) -> Iterator[PersonCall]:
-    """The threads that go to and fro between agents of the person (`is_bouncing`), and
-    in which something happened after ``since_ns``."""
+    """The threads that go back and forth between agents of the person
+    (`is_bouncing`), and in which something happened after ``since_ns``."""
     if not settings.bounces:
         return
     for held in holders.changed_balls(reader.layout, since_ns):
@@ -73,8 +73,8 @@ def bouncing_calls(
 def is_bouncing(
     reader: StoreReader, viewer: Viewer, topic: str, settings: Settings
 ) -> bool:
-    """Whether the ball of a thread went to and fro so often, or changes were requested
-    so often, between two agents, one of them the person's."""
+    """Whether the ball of a thread went back and forth so often, or changes were
+    requested so often, between two agents, one of them the person's."""
     try:
         state = reader.snapshot(topic).state
     except WcError:
@@ -88,7 +88,7 @@ def is_bouncing(
 
 
 def _pair(state: State, settings: Settings) -> tuple[str, ...]:
-    """The two between whom a thread goes to and fro; empty if it does not."""
+    """The two between whom a thread goes back and forth; empty if it does not."""
     if state.status == model.CLOSED or not settings.bounces:
         return ()
     if state.bounces >= settings.bounces:
@@ -99,7 +99,7 @@ def _pair(state: State, settings: Settings) -> tuple[str, ...]:
 
 
 def topic_of_bounces(record: str) -> str:
-    """The thread of a record for a ball that went to and fro; empty for others."""
+    """The thread of a record for a ball that went back and forth; empty for others."""
     if not record.startswith(BOUNCES_PREFIX):
         return ""
     return key_of(record.removeprefix(BOUNCES_PREFIX))

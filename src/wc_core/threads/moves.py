@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from wc_core.threads.settings import Settings
 
 
-# From so many on, the ball may go to and fro without who asked for the work.
+# From so many on, the ball may go back and forth without who asked for the work.
 _THREE_PARTIES = 3
 
 
@@ -118,7 +118,7 @@ def _out_of_turn_note(proposal: Proposal) -> str:
 
 
 def _asker_notes(proposal: Proposal, ball: Ball) -> Iterator[str]:
-    """A reminder of who asked, where the ball goes to and fro between others."""
+    """A reminder of who asked, where the ball goes back and forth between others."""
     state, directory = proposal.state, proposal.settings.directory
     draft = proposal.draft
     if draft.to or proposal.is_asker or not state.asker:
@@ -250,14 +250,14 @@ _MOVES = {
 
 
 def bounce_note(state: State, settings: Settings) -> str:
-    """A note if the ball has now gone to and fro too often; else empty."""
+    """A note if the ball has now gone back and forth too often; else empty."""
     if not settings.bounces or state.bounces != settings.bounces:
         return ""
     return bounces_text(state)
 
 
 def bounces_text(state: State) -> str:
-    """How often the ball went to and fro between the same two, and the ways on."""
+    """How often the ball went back and forth between the same two, and the ways on."""
     last_pass = state.passes[-1]
     return (
         f"the ball went {state.bounces} times between {last_pass.by} and "

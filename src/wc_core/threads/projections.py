@@ -94,7 +94,7 @@ class Meta(NamedTuple):
 
     ``rewritten`` says that a program wrote all of it, as the older tool does: not
     wc, nobody by hand, and no merge of git. ``shown`` is what it had from wc until
-    then; ``None`` if that is not in it any more.
+    then; ``None`` if that is no longer in it.
     """
 
     state: State | None = None

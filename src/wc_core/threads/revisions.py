@@ -188,7 +188,7 @@ def _amendment(draft: Draft, latest: Revision) -> Draft:
             f"#{latest.idx} of {draft.topic} has that text already.",
             "Nothing was written.",
         )
-    # A summary of a text that is not there any more would be wrong.
+    # A summary of a text that is no longer there would be wrong.
     same_body = body == latest.entry.body
     summary = draft.summary or (latest.entry.summary if same_body else "")
     return draft._replace(title=title, body=body, summary=summary)

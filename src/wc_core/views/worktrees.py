@@ -248,7 +248,7 @@ def with_conflicts(
 def _by_place(rows: Iterable[ThreadRow]) -> dict[str, list[ThreadRow]]:
     """Returns the threads that are not closed by the places they belong to.
 
-    Those whose ball is at the viewer's own seat are also under `_OWN_SEAT`: the
+    Those whose ball belongs to the viewer's own seat are also under `_OWN_SEAT`: the
     viewer is here, whatever the seat is called.
     """
     filed: dict[str, list[ThreadRow]] = {}

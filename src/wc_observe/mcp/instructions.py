@@ -57,7 +57,7 @@ gives structured content. Where an answer says `truncated`, it says how to go on
     wc handoff TOPIC --to NAME [--note '…']           pass the ball, no more
     wc take TOPIC [--reason '…']                      take a ball that is free or stuck
     wc set-status TOPIC IN_REVIEW                     OPEN IN_REVIEW BLOCKED CLOSED
-    wc seen TOPIC                                     what is there is not NEW any more
+    wc seen TOPIC                                     what is there is no longer NEW
 
 What you read with the tools stays NEW until you write there or run `wc seen`.
 A long body: `--body @file`, or `--body -` from standard input. `--role` planner,

@@ -175,8 +175,8 @@ def test_who_stops_is_reminded_once_of_a_ball_that_is_theirs(agent: Agent) -> No
     assert 'the ball of \\"auth\\". If' in agent.stop()
     agent.repo.ok("new", "more", "--title", "T", "--as", "Codex")
     assert 'the ball of \\"more\\". If' in agent.stop()
-    anew = agent._replace(session="s2").stop()
-    assert 'the ball of \\"auth\\", \\"more\\". If' in anew
+    restarted = agent._replace(session="s2").stop()
+    assert 'the ball of \\"auth\\", \\"more\\". If' in restarted
 
 
 def test_a_status_file_that_lies_reminds_nobody(agent: Agent) -> None:

@@ -93,15 +93,15 @@ def test_a_path_with_no_wc_at_all(app: Repo) -> None:
 def test_codex_runs_a_login_shell(app: Repo, shell: str) -> None:
     app.machine.env["SHELL"] = shell
     ours = f"{_folder(app, 'wc', 'wc-cli')}:{SYSTEM}"
-    # The profile sets PATH anew, and prints something.
-    anew = f"echo Welcome; PATH={SYSTEM}"
-    told = _start(app, ours, client="codex", profile=anew)
+    # The profile replaces PATH, and prints something.
+    replaced = f"echo Welcome; PATH={SYSTEM}"
+    told = _start(app, ours, client="codex", profile=replaced)
     assert f"`wc` counts words: run {WHOLE} instead" in told
     # It may as well be the other way round.
     told = _start(app, SYSTEM, client="codex", profile=f"PATH={ours}")
     assert "In your shell" not in told
     # Other clients have the PATH of their hooks.
-    told = _start(app, ours, client="claude", profile=anew)
+    told = _start(app, ours, client="claude", profile=replaced)
     assert "In your shell" not in told
 
 

@@ -1,4 +1,4 @@
-"""``wc doctor`` finds what is wrong, says how to mend it, and changes nothing."""
+"""``wc doctor`` finds what is wrong, says how to fix it, and changes nothing."""
 
 from __future__ import annotations
 

@@ -435,7 +435,7 @@ def test_a_folder_that_is_gone(repo: Repo) -> None:
     command = f"mkdir gone && cd gone && rmdir ../gone && {words} list"
     done = repo.machine.run(["sh", "-c", command], repo.path)
     assert done.code == 3
-    assert "does not exist any more" in done.err
+    assert "no longer exists" in done.err
 
 
 # --- in the code's own tree ---------------------------------------------------

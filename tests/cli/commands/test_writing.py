@@ -24,7 +24,7 @@ CODEX = "Codex (Pat)"
 def begin(
     repo: Repo, *more: str, by: str = "Codex", to: str = "", topic: str = "auth"
 ) -> None:
-    """A thread, begun by Codex, whose ball is at ``to`` or its author."""
+    """A thread, begun by Codex, whose ball ``to`` has, or its author."""
     passing = ["--to", to, "--force"] if to else []
     repo.ok("new", topic, "--title", "Login", "--as", by, *passing, *more)
 

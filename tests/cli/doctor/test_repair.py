@@ -1,4 +1,4 @@
-"""wc doctor --repair: what can be mended is, and no byte is lost by it."""
+"""wc doctor --repair: what can be repaired is, and no byte is lost by it."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def tree(repo: Repo) -> dict[str, bytes]:
 
 
 def repaired(repo: Repo) -> list[dict[str, str]]:
-    """What was mended; nothing is wrong afterwards, and nothing left to mend."""
+    """What was repaired. Afterwards nothing is wrong, and nothing left to repair."""
     answer = repo.json("doctor", "--repair")
     assert answer["findings"] == []
     assert repo.json("doctor", "--repair")["mended"] == []
     assert not repo.machine.git("status", "--porcelain", cwd=repo.store)
-    mended: list[dict[str, str]] = answer["mended"]
-    return mended
+    repaired: list[dict[str, str]] = answer["mended"]
+    return repaired
 
 
 def test_bad_lines_are_set_aside_byte_for_byte(thread: Repo) -> None:

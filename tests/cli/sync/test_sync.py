@@ -52,7 +52,7 @@ def fails(clone: Clone, code: int, *words: str, **how: Any) -> str:
     assert (done.code, done.out) == (error.code, error.out) == (code, ""), done
     fields = error.error
     told = f"wc: {fields['message']}\n    {fields['hint']}\n"
-    # Whoever connected for git says how long that took, each time anew.
+    # Whoever connected for git says how long that took, each time.
     took = re.compile(r"after \d+ ms")
     assert took.sub("", done.err) == took.sub("", told)
     return done.err

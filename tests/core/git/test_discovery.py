@@ -1,4 +1,4 @@
-"""Which store belongs to a place, and hints that mend what they say."""
+"""Which store belongs to a place, and hints that fix what they say."""
 
 from __future__ import annotations
 

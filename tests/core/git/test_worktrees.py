@@ -145,7 +145,7 @@ def test_relative_paths_of_newer_git(git: Git, top: Path) -> None:
     [
         (lambda admin, _: (admin / "gitdir").write_text(""), False, "its place"),
         (lambda admin, _: (admin / "gitdir").unlink(), False, "its place"),
-        (lambda _, tree: (tree / ".git").unlink(), True, "no worktree any more"),
+        (lambda _, tree: (tree / ".git").unlink(), True, "no longer a worktree"),
         (
             lambda _, tree: (tree / ".git").write_text("gitdir: /other/.git\n"),
             True,

@@ -183,6 +183,6 @@ def test_it_does_not_read_without_end(
     for _ in range(3):
         client.say(CALL)
     client.desk._thread.join(SECONDS)
-    # It has stopped: a list is not answered any more.
+    # It has stopped: a list is no longer answered.
     client.say(LIST, CALL)
     assert client.read_on() == repeated() + CALL * 3 + LIST + CALL

@@ -30,8 +30,8 @@ def test_logs_are_read_in_full_as_long_as_the_time_lasts(store: Store) -> None:
     assert survey(reader, known, 0.0) == whole
     store.thread("two")
     reader.refresh()
-    mended = survey(reader, known, 0.0)
-    assert (mended.damaged, mended.examined) == ({}, 2)
+    repaired = survey(reader, known, 0.0)
+    assert (repaired.damaged, repaired.examined) == ({}, 2)
 
 
 def test_a_thread_that_cannot_be_read_is_damaged_at_once(store: Store) -> None:

@@ -189,7 +189,7 @@ def test_a_link_does_not_lead_out(root: Path, tmp_path: Path) -> None:
     with watching(root) as (told, _):
         new = root / "new"
         new.mkdir()
-        told.looked()  # the folders are gathered anew
+        told.looked()  # the folders are gathered again
         (outside / "deep" / "x").touch()
         (new / "y").touch()
         told.names(new / "y")

@@ -68,7 +68,7 @@ class _ThreadChoice:
         return command_line("read", self._options, **only)
 
     def _gap_command(self, first: int, count: int) -> str:
-        # Marked as read, the others would not be new any more.
+        # Marked as read, the others would no longer be new.
         start = self._span.entries[first].idx
         changed: dict[str, Any] = {"start": start, "limit": count, "peek": True}
         return command_line("read", self._options, **changed)

@@ -72,7 +72,7 @@ def without_element(text: str, parent: Node, index: int) -> str:
     start = _blank_before(text, least, element.start, end)
     is_last = index == len(elements) - 1
     if is_last and before is not None and element.comma < 0:
-        # The comma before it separates nothing any more.
+        # The comma before it no longer separates anything.
         comma = before.comma
         return text[: comma - 1] + text[comma:start] + text[end:]
     alone = len(elements) == 1

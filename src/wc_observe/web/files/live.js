@@ -4,7 +4,7 @@
 import { morph } from "./morph.js";
 
 const GONE = "Not connected: is wc-observe web still running?";
-const ANEW = "The server was started anew: open the address that it printed.";
+const RESTARTED = "The server was restarted: open the address that it printed.";
 const OFF = "Once a minute: [observe] watch is off";
 const UNITS = [
   ["w", 604800],
@@ -108,7 +108,7 @@ async function take() {
   const answer = await fetch(location.href, { cache: "no-store" });
   if (answer.status === 403) {
     close();
-    show("lost", ANEW);
+    show("lost", RESTARTED);
     return;
   }
   const found = new DOMParser().parseFromString(await answer.text(), "text/html");

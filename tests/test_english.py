@@ -1,0 +1,69 @@
+"""Idioms that must not return to what people read: pages, messages, comments.
+
+Each of them makes a native reader stop. The list is short on purpose: what is
+on it was found in our own text, and has a plain replacement that always fits.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PLAIN = {
+    r"as ever": "as usual",
+    r"anew": "again, or: new",
+    r"mend(s|ing)?": "fix, or: repair",
+    r"balls? (is|are) at": "NAME has the ball",
+    r"shall": "should, or: must",
+    r"(is|are|was|does|do) not \w+ any ?more": "no longer",
+    r"to and fro": "back and forth",
+    r"hereby|thereof|thereby|whence|lest": "say it in usual words",
+    r"like-named": "of the same name",
+    r"go(es)? round": "go around, or: bypass",
+}
+KINDS = ("*.md", "*.py", "*.sh", "*.js", "*.html", "*.1")
+
+
+def texts() -> list[Path]:
+    """The files that people read, without licences of others and this list."""
+    found = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
+    found += [ROOT / "SECURITY.md", ROOT / "bin/wc", ROOT / "bin/wc-statusline"]
+    for folder in ("docs", "src", "tests"):
+        for kind in KINDS:
+            found += (ROOT / folder).rglob(kind)
+    return [path for path in found if path != Path(__file__).resolve()]
+
+
+def found_in(text: str, idiom: str) -> list[str]:
+    """The lines with an idiom as words of their own, not as part of a name."""
+    pattern = re.compile(rf"(?<![\w\"-])(?:{idiom})(?![\w\"-])", re.IGNORECASE)
+    return [line.strip() for line in text.splitlines() if pattern.search(line)]
+
+
+@pytest.mark.parametrize("idiom", PLAIN)
+def test_an_idiom_does_not_return(idiom: str) -> None:
+    lines = [
+        f"{path.relative_to(ROOT)}: {line}"
+        for path in texts()
+        for line in found_in(path.read_text(encoding="utf-8"), idiom)
+    ]
+    assert lines == [], f"rather: {PLAIN[idiom]}"
+
+
+@pytest.mark.parametrize(
+    ("line", "idiom"),
+    [
+        ("It works as ever.", "as ever"),
+        ("the ball is at Codex", r"balls? (is|are) at"),
+        ("Mend it: run wc doctor", r"mend(s|ing)?"),
+    ],
+)
+def test_an_idiom_is_found(line: str, idiom: str) -> None:
+    assert found_in(line, idiom) == [line]
+
+
+def test_a_name_is_no_idiom() -> None:
+    assert found_in('fields["mend"] = shall_not', "mend|shall") == []
