@@ -46,6 +46,7 @@ class DemoOptions(Options):
     """Watch two agents in two worktrees pass the ball."""
 
     keep: bool = flag("--keep", help="Keep the throwaway folder to look around.")
+    fast: bool = flag("--fast", help="Do not wait for Enter after each scene.")
 
 
 @command(DemoOptions)
@@ -53,7 +54,7 @@ def demo(context: Context, options: DemoOptions) -> None:
     """Play the session."""
     folder = tempfile.mkdtemp(prefix="wc-demo-")
     try:
-        _Story(folder, context).tell()
+        _Story(folder, context, pauses=_has_viewer() and not options.fast).tell()
     finally:
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
@@ -63,10 +64,17 @@ def demo(context: Context, options: DemoOptions) -> None:
         say("\nThe throwaway folder is gone again. Your turn: wc new TOPIC --title …")
 
 
+def _has_viewer() -> bool:
+    """Returns whether a person sees the demo, and can press Enter."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 class _Story:
     """The folders and environments of the session, and its steps."""
 
-    def __init__(self, folder: str, context: Context) -> None:
+    def __init__(self, folder: str, context: Context, *, pauses: bool) -> None:
+        self.pauses = pauses
+        self.scene = 0
         self.look = render.output_style(context.env)
         self.folder = folder
         self.home = f"{folder}/home"
@@ -110,7 +118,9 @@ class _Story:
         words = ["say", "login", "--title", title, "--type", "PR"]
         with self._idle_agent("Claude Code", self.app) as idle:
             self._wc("Codex", self.fix, *words)
-            self._title("Claude Code was idle. The ball wakes it: a turn begins with")
+            # The process that waits has a time limit: a pause could exceed it.
+            title = "Claude Code was idle. The ball wakes it: a turn begins with"
+            self._title(title, may_pause=False)
             self._show_what_wakes(idle)
         self._prompts()
         self._edit_the_same_function()
@@ -236,8 +246,17 @@ class _Story:
         self._wc("Claude Code", self.app, "list")
         self._wc("Claude Code", self.app, "log", "release")
 
-    def _title(self, text: str) -> None:
+    def _title(self, text: str, *, may_pause: bool = True) -> None:
+        if self.scene and self.pauses and may_pause:
+            self._wait_for_enter()
+        self.scene += 1
         say(f"\n{self.look(f'# {text}', '1', '36')}")
+
+    def _wait_for_enter(self) -> None:
+        """Let the viewer read a scene; at the end of input, go on without pauses."""
+        sys.stdout.write(self.look("\nEnter: next scene (all at once: --fast)", "2"))
+        sys.stdout.flush()
+        self.pauses = bool(sys.stdin.readline())
 
     def _make_repository(self) -> None:
         os.mkdir(self.app)

@@ -24,6 +24,7 @@ from wc_cli.options import Options, command, flag, text, words
 from wc_cli.output import remark, say
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.identity import userrecord
+from wc_core.similar import near_names
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -278,11 +279,19 @@ def _clients(options: Install, site: InstallSite) -> list[Client]:
             problem = (
                 f"has no scope {site.scope!r}" if _is_client(name) else "is no client"
             )
-            raise InvalidInputError(
-                f"{name!r} {problem}.", f"One of: {', '.join(by_name)}"
-            )
+            raise InvalidInputError(f"{name!r} {problem}.", _names_hint(name, by_name))
     named = [by_name[name] for name in dict.fromkeys(options.names)]
     return named or [client for client in by_name.values() if client.is_present(site)]
+
+
+def _names_hint(name: str, names: Iterable[str]) -> str:
+    """Returns which client was perhaps meant, and which ones there are."""
+    all_names = list(names)
+    near = near_names(name, all_names, 1)
+    # Most people type the name of the product: claude-code.
+    near = near or [known for known in all_names if name.startswith(f"{known}-")]
+    question = f"Did you mean {near[0]}? " if near and near[0] != name else ""
+    return f"{question}One of: {', '.join(all_names)}"
 
 
 def _is_client(name: str) -> bool:
@@ -298,8 +307,8 @@ def _installed_owners(site: InstallSite, options: Uninstall) -> tuple[Owner, ...
     installed = {owner.client for owner in owners}
     for name in options.names:
         if name not in installed and not _is_client(name):
-            names = ", ".join(client.name for client in registry.CLIENTS)
-            raise InvalidInputError(f"{name!r} is no client.", f"One of: {names}")
+            names = [client.name for client in registry.CLIENTS]
+            raise InvalidInputError(f"{name!r} is no client.", _names_hint(name, names))
     selected = (owner for owner in owners if _is_selected(owner, site, options))
     return tuple(sorted(selected, key=_display_order))
 
@@ -351,7 +360,7 @@ def _carry_out(site: InstallSite, planned: Planned, options: _Connecting) -> Non
     plan = planned.plan(Ledger(site.home))
     again = _command_line(planned.verb, options)
     if options.dry_run:
-        report.print_dry_run(plan, site, as_json=options.json)
+        report.print_dry_run(plan, site, planned.verb, as_json=options.json)
         _raise_first_error(plan.outcomes, again)
         return
     unasked = not options.names and not options.yes

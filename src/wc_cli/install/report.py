@@ -10,7 +10,8 @@ from wc_cli.install.clients import registry
 from wc_cli.install.searchpath import login_problems, path_remedy
 from wc_cli.launcher import is_ours, own_program
 from wc_cli.output import say, say_json
-from wc_cli.terminal.render import output_style
+from wc_cli.terminal.render import is_for_people, output_style
+from wc_core.identity import environment
 from wc_core.phrases import counted, shown_path
 from wc_core.text import clean, one_line
 from wc_core.values import NamedTuple
@@ -32,10 +33,16 @@ _COLORS = {
     engine.CHANGED: _YELLOW,
     engine.UNREADABLE: _RED,
     "removed": _GREEN,
+    "taken out of": _GREEN,
+    "will be taken out": _YELLOW,
     "will change": _YELLOW,
     "left": _YELLOW,
     "refused": _RED,
 }
+_BOLD, _CYAN = "1", "36"
+_DIFF = {"+": (_GREEN,), "-": (_RED,), "@@": (_CYAN,)}
+_PLANNED = {"install": "will change", "uninstall": "will be taken out"}
+_TAKEN_OUT = "taken out of"
 # The word for a part that a command changed.
 _DONE = {"install": engine.INSTALLED, "uninstall": "removed"}
 _TITLES = {client.name: client.title for client in registry.CLIENTS}
@@ -56,15 +63,33 @@ def print_plan(plan: Plan, site: InstallSite) -> None:
     say(f"{files} will change. To see every line: --dry-run")
 
 
-def print_dry_run(plan: Plan, site: InstallSite, *, as_json: bool) -> None:
-    """Print what would change, line by line."""
+def print_dry_run(plan: Plan, site: InstallSite, verb: str, *, as_json: bool) -> None:
+    """Print which parts would change, then every line of it: through the pager of a
+    person if that is longer than the screen."""
     if as_json:
         parts = [_part_fields(outcome, "install") for outcome in plan.outcomes]
         say_json({"scope": site.scope, "dry_run": True, "parts": parts})
         return
-    refused = [outcome for outcome in plan.outcomes if outcome.error is not None]
-    _print_parts(refused, site, "")
-    say(clean(plan.diff) or "Nothing would change.")
+    _print_parts(plan.outcomes, site, _PLANNED[verb])
+    if not plan.diff:
+        say("Nothing would change.")
+        return
+    paint = output_style(site.env)
+    lines = [paint(line, *_diff_codes(line)) for line in clean(plan.diff).split("\n")]
+    from wc_cli.terminal import pager  # 20 ms, only to show a plan
+
+    is_agent = next(environment.agents_in(site.env), None) is not None
+    has_pager = is_for_people(site.env) and not is_agent
+    command = pager.pager_command(site.env) if has_pager else ""
+    say("\n")
+    pager.page_parts((f"{line}\n" for line in lines), command, site.env)
+
+
+def _diff_codes(line: str) -> tuple[str, ...]:
+    """Returns the colours of a line of a diff, as git shows it."""
+    if line.startswith(("--- ", "+++ ")):
+        return (_BOLD,)
+    return next((codes for sign, codes in _DIFF.items() if line.startswith(sign)), ())
 
 
 def print_outcomes(
@@ -124,7 +149,9 @@ def _print_parts(outcomes: Iterable[PartOutcome], site: InstallSite, done: str) 
     that changes."""
     rows = [
         _Row(
-            outcome.owner, _outcome_state(outcome, done), _outcome_detail(outcome, site)
+            outcome.owner,
+            _shown_state(outcome, _outcome_state(outcome, done)),
+            _outcome_detail(outcome, site),
         )
         for outcome in outcomes
     ]
@@ -166,6 +193,13 @@ def _outcome_state(outcome: PartOutcome, done: str) -> str:
     if outcome.removed and done == engine.INSTALLED:
         return "removed"
     return done if outcome.files or outcome.removed else engine.FOREIGN
+
+
+def _shown_state(outcome: PartOutcome, state: str) -> str:
+    """The word for an outcome, before its files: those that stay have only lost our
+    part."""
+    stays = state == "removed" and any(map(os.path.exists, outcome.files))
+    return _TAKEN_OUT if stays else state
 
 
 def _outcome_detail(outcome: PartOutcome, site: InstallSite) -> str:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
+import select
+import signal
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,3 +60,34 @@ def test_the_demo(machine: Machine) -> None:
     assert os.listdir(temporary) == []
     assert os.listdir(place.path) == []
     assert not (machine.home / ".watercooler").exists()
+
+
+def test_at_a_terminal_it_waits_for_enter_after_each_scene(machine: Machine) -> None:
+    place = machine.folder("anywhere")
+    ours, theirs = pty.openpty()
+    env = {**machine.env, "TERM": "xterm", "PATH": f"{BIN}:{machine.env['PATH']}"}
+    with subprocess.Popen(
+        [*machine.wc_words, "demo"],
+        cwd=place.path,
+        env=env,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.STDOUT,
+    ) as process:
+        shown = _until(ours, "--fast)")
+        assert shown.count("# ") == 1
+        os.write(ours, b"\n")
+        shown = _until(ours, "--fast)")
+        assert "wc new login" in shown
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+    os.close(ours)
+    os.close(theirs)
+
+
+def _until(terminal: int, text: str) -> str:
+    shown = ""
+    while text not in shown:
+        assert select.select([terminal], [], [], 30)[0], shown
+        shown += os.read(terminal, 65536).decode(errors="replace")
+    return shown

@@ -379,7 +379,8 @@ def test_what_a_plugin_brings_from_now_on_is_taken_out(lived_in: Repo) -> None:
     settings.write_text(theirs.replace("{", f"{{{on}", 1))
     checked = lived_in.wc("install", "claude", "--check")
     assert (checked.code, checked.out.count("outdated")) == (9, 5)
-    assert lived_in.ok("install", "claude").out.count("removed") == 4
+    said = lived_in.ok("install", "claude").out
+    assert len(re.findall(r"removed|taken out of", said)) == 4
     assert "wc brief --hook" not in settings.read_text()
     assert '"Bash(wc say:*)"' in settings.read_text()
     assert lived_in.ok("install", "claude", "--check").out.count(" installed") == 2
@@ -426,6 +427,11 @@ def test_a_project_shares_what_has_no_path_of_this_machine(lived_in: Repo) -> No
 def test_a_dry_run_shows_every_line_and_changes_none(lived_in: Repo) -> None:
     before = tree(lived_in.machine.home)
     said = lived_in.ok("install", "codex", "zed", "--dry-run").out
+    table, _, diff = said.partition("\n\n")
+    assert [line.split()[-3:-1] for line in table.splitlines()[:1]] == [
+        ["will", "change"]
+    ]
+    assert diff.startswith("--- ")
     assert "+[mcp_servers.watercooler]\n" in said
     assert '+  "context_servers": {\n' in said
     assert f"+++ {lived_in.machine.home}/.codex/rules/watercooler.rules" in said
@@ -433,8 +439,19 @@ def test_a_dry_run_shows_every_line_and_changes_none(lived_in: Repo) -> None:
     assert answer["dry_run"] is True
     assert tree(lived_in.machine.home) == before
     lived_in.ok("install", "codex")
-    assert "-[mcp_servers.watercooler]\n" in lived_in.ok("uninstall", "--dry-run").out
-    assert lived_in.ok("install", "codex", "--dry-run").out == "Nothing would change.\n"
+    planned = lived_in.ok("uninstall", "--dry-run").out
+    assert "-[mcp_servers.watercooler]\n" in planned
+    assert "will be taken out" in planned
+    again = lived_in.ok("install", "codex", "--dry-run").out
+    assert again.endswith("\nNothing would change.\n")
+    assert "+" not in again
+
+
+def test_a_part_is_taken_out_of_a_file_that_stays(lived_in: Repo) -> None:
+    lived_in.ok("install", "bash", "claude", "--yes")
+    said = lived_in.ok("uninstall", "bash", "claude", "--yes").out
+    assert re.search(r"bash +prompt +taken out of +~/\.bashrc\n", said)
+    assert re.search(r" skill +removed +~/\.claude/skills/", said)
 
 
 def test_check_says_what_is_not_as_it_should_be(lived_in: Repo) -> None:
@@ -485,6 +502,9 @@ def test_files_that_cannot_be_read_are_said_with_line_and_column(
     [
         (("install", "emacs"), "'emacs' is no client"),
         (("uninstall", "emacs"), "'emacs' is no client"),
+        (("install", "cluade"), "Did you mean claude? One of: claude, "),
+        (("install", "claude-code"), "Did you mean claude"),
+        (("uninstall", "codx"), "Did you mean codex? "),
         (("install", "claude-desktop", "--scope", "project"), "has no scope"),
         (("install", "--scope", "machine"), "'machine' is not a scope"),
         (("uninstall", "--only", "soul"), "'soul' is not a part"),
