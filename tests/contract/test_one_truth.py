@@ -103,7 +103,7 @@ def by_row(row: dict[str, object]) -> str:
 
 
 def by_list(party: Party) -> str:
-    (row,) = party.home.json("list", env=party.variables)["threads"]
+    (row,) = party.home.json("list", "--all", env=party.variables)["threads"]
     return by_row(row)
 
 
@@ -182,7 +182,7 @@ def by_prompt(party: Party) -> str:
 def _by_line(line: str, party: Party) -> str:
     """The thread was opened in the main worktree and is named after the branch of
     Claude Code. In that of Codex it is elsewhere, unless Codex has the ball there."""
-    (row,) = party.home.json("list", env=party.variables)["threads"]
+    (row,) = party.home.json("list", "--all", env=party.variables)["threads"]
     whose = by_row(row)
     is_here = party.name != CODEX or whose == MINE
     here = {

@@ -184,7 +184,7 @@ def test_issues_of_beads_become_threads_with_links(repo: Here, tmp_path: Path) -
     path = write(tmp_path, lines(BEADS))
     added = repo.json("import", path)["threads"]
     assert [item["topic"] for item in added] == ["bd-1", "bd-2", "bd-3"]
-    threads = {item["topic"]: item for item in repo.json("list")["threads"]}
+    threads = {item["topic"]: item for item in repo.json("list", "--all")["threads"]}
     assert threads["bd-1"]["ball"] == "bob"
     assert threads["bd-3"]["status"] == "CLOSED"
     assert "bd-1" in repo.ok("why", "bd-2").out
@@ -228,7 +228,7 @@ def test_two_clones_get_the_same_ids(
 def test_issues_of_github_in_both_forms(repo: Here, tmp_path: Path) -> None:
     repo.ok("import", write(tmp_path, json.dumps(GITHUB)))
     repo.ok("import", write(tmp_path, json.dumps(REST)))
-    threads = {item["topic"]: item for item in repo.json("list")["threads"]}
+    threads = {item["topic"]: item for item in repo.json("list", "--all")["threads"]}
     assert threads["gh-12"]["status"] == "CLOSED"
     assert threads["gh-5"]["ball"] == "dave"
     opened, comment, _ = entries(repo, "gh-12")
@@ -239,7 +239,7 @@ def test_issues_of_github_in_both_forms(repo: Here, tmp_path: Path) -> None:
 
 def test_tasks_of_vibe_kanban(repo: Here, tmp_path: Path) -> None:
     repo.ok("import", write(tmp_path, json.dumps(VIBE)))
-    (thread,) = repo.json("list")["threads"]
+    (thread,) = repo.json("list", "--all")["threads"]
     assert (thread["topic"], thread["status"]) == ("vibe-0d9a", "IN_REVIEW")
 
 
@@ -265,7 +265,7 @@ def test_what_is_wrong_writes_nothing(
     done = repo.wc("import", write(tmp_path, text))
     assert done.code == 2, done
     assert said in done.err
-    assert repo.json("list")["threads"] == []
+    assert repo.json("list", "--all")["threads"] == []
 
 
 def test_a_thread_about_something_else_is_left_alone(
@@ -275,7 +275,7 @@ def test_a_thread_about_something_else_is_left_alone(
     done = repo.wc("import", write(tmp_path, lines(BEADS)))
     assert done.code == 4
     assert "bd-2 already" in done.err
-    assert len(repo.json("list")["threads"]) == 1
+    assert len(repo.json("list", "--all")["threads"]) == 1
 
 
 def test_a_file_or_format_that_is_not_there(repo: Here) -> None:
@@ -288,9 +288,9 @@ def test_a_markdown_list_becomes_threads_once(repo: Here) -> None:
     (repo.path / "list.md").write_text("- a: One\n- b: Two (after a)\n")
     shown = repo.ok("import", "list.md", "--dry-run")
     assert "+ a: One" in shown.out
-    assert repo.json("list")["threads"] == []
+    assert repo.json("list", "--all")["threads"] == []
     assert "planned 2 threads, 1 link" in repo.ok("import", "list.md").out
     again = repo.ok("import", "--format", "markdown", "list.md")
     assert "nothing was written" in again.err
-    assert len(repo.json("list")["threads"]) == 2
+    assert len(repo.json("list", "--all")["threads"]) == 2
     assert "alone" in repo.fails(2, "import", "list.md", "list.md")

@@ -108,7 +108,7 @@ def test_updates_since_no_time(
     assert hint in told["hint"]
 
 
-@pytest.mark.parametrize("since", ["", "yesterday", "-3h", "3y"])
+@pytest.mark.parametrize("since", ["", "yesteryear", "-3h", "3y"])
 def test_updates_since_nonsense(store: Store, session: Session, since: str) -> None:
     store.thread("plan")
     told = session.error("list_updates", since=since)
