@@ -193,7 +193,7 @@ def headers(page: str) -> list[tuple[str, str]]:
 
 def test_old_pages_are_listed_and_read_as_they_are(old: Repo) -> None:
     before = pages_of(old)
-    rows = {one["topic"]: one for one in old.json("list")["threads"]}
+    rows = {one["topic"]: one for one in old.json("list", "--all")["threads"]}
     assert set(rows) == set(before)
     for topic, page in before.items():
         found = headers(page)
