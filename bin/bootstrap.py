@@ -169,7 +169,9 @@ class Environment:
         stamp = self._wanted_stamp(self._python_version(), dev=dev)
         by = "uv" if self._installer.uv else "pip, about a minute"
         say(f"installing what {lock.name} names with {by}")
-        self._installer.install("--require-hashes", "--requirement", lock)
+        # The lock is complete, and is not resolved again: pip would look up a package
+        # that is required with an extra, find its newest version, and miss the hash.
+        self._installer.install("--no-deps", "--require-hashes", "--requirement", lock)
         self._installer.install(
             "--no-deps", "--no-build-isolation", "--editable", self._root
         )

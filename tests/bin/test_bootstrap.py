@@ -7,12 +7,14 @@ waits while a file named ``hold`` is there: that is how a test stops it halfway.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -344,12 +346,43 @@ def test_without_uv_again_pip_makes_what_it_needs(held: Checkout) -> None:
     assert held.run()[0] == 0
     (held.root.parent / "tools" / "uv").unlink()
     assert held.run() == (0, "")
-    with (held.root / "pyproject.toml").open("a") as file:
-        file.write("# changed\n")
-    code, said = held.run()
+    index = _with_an_extra_and_a_newer_version(held)
+    code, said = held.run(PIP_FIND_LINKS=str(index))
     assert code == 0, said
     assert held.works()
     assert (held.venv / "bin" / "pip").exists()
+    assert list(held.venv.rglob("checker-1.dist-info"))
+
+
+def _with_an_extra_and_a_newer_version(held: Checkout) -> Path:
+    """Lock a package that requires another with an extra; return the index.
+
+    The index also has a newer version of the other. pip resolves a name with an extra
+    apart from the locked one, takes the newest, and then lacks its hash.
+    """
+    index = held.root.parent / "index"
+    index.mkdir()
+    lock = ""
+    for name, version, lines in (
+        ("framework", "1", "Requires-Dist: checker[mail]>=1\n"),
+        ("checker", "1", "Provides-Extra: mail\n"),
+        ("checker", "2", "Provides-Extra: mail\n"),
+    ):
+        wheel = index / f"{name}-{version}-py3-none-any.whl"
+        info = f"{name}-{version}.dist-info"
+        about = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{lines}"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr(f"{info}/METADATA", about)
+            archive.writestr(
+                f"{info}/WHEEL",
+                "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            )
+            archive.writestr(f"{info}/RECORD", "")
+        if version == "1":
+            digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+            lock += f"{name}=={version} --hash=sha256:{digest}\n"
+    (held.root / "requirements.lock").write_text(lock)
+    return index
 
 
 def test_misleading_settings_of_the_caller_do_not_matter(held: Checkout) -> None:
