@@ -93,6 +93,30 @@ class OlderTool:
             self._update_meta(topic, status=status.upper())
             self._project(topic)
 
+    def write_thread(self, topic: str, entries: Sequence[tuple[str, str, str]]) -> None:
+        """Write a whole thread, as `say` leaves it: agent, title and body of each."""
+        nodes = {}
+        for index, (agent, title, body) in enumerate(entries):
+            milliseconds = time.time_ns() // 10**6 + index
+            entry_id = ulid.encode(milliseconds << ulid.RANDOM_BITS | _random())
+            author = self._with_tag(agent)
+            nodes[entry_id] = _entry(topic, entry_id, index, author, title, body)
+        edges, previous = {}, ""
+        for entry_id in nodes:
+            pairs = [(f"thread:{topic}", entry_id, "contains")]
+            if previous:
+                pairs.append((previous, entry_id, "followed_by"))
+            for source, target, kind in pairs:
+                edge = {"source": source, "target": target, "type": kind}
+                edges[source + target] = edge
+            previous = entry_id
+        ball = self._other(self._with_tag(entries[-1][0]))
+        meta = _new_thread(topic, "", ball) | {"entry_count": len(nodes)}
+        self._write_meta(topic, meta)
+        _replace(self._folder(topic) / "entries.jsonl", _lines(nodes))
+        _replace(self._folder(topic) / "edges.jsonl", _lines(edges))
+        self._project(topic)
+
     # --- its lock -----------------------------------------------------------
 
     def lock_path(self, topic: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from tests.bench.adopted import AdoptedRows
 from tests.bench.claims import ClaimRows
 from tests.bench.crowd import Crowds
 from tests.bench.graph import GraphRows
@@ -28,6 +29,7 @@ class Parts(NamedTuple):
     """All that can be measured, in the order of the table."""
 
     table: Table
+    adopted: AdoptedRows
     leftover: Leftover
     serving: Serving
     crowds: Crowds
@@ -59,6 +61,7 @@ def parts(scratch: Scratch, size: Size, peers: str = "") -> Parts:
     """The parts, with other tools from a folder or from PATH."""
     return Parts(
         table=Table(scratch, size),
+        adopted=AdoptedRows(scratch, size.big),
         leftover=Leftover(scratch),
         serving=Serving(scratch, size.served, size.idle),
         crowds=Crowds(scratch, size.writers),
