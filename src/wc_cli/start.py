@@ -1,17 +1,292 @@
-"""The way in for `wc-cli` and for the launcher `wc`, which starts Python with it."""
+"""The way in for `wc-cli` and for the launcher `wc`, which starts Python with it.
+
+A short command imports 90 of our modules, and the standard finder makes eleven system
+calls for each of them, in Python. The finder here makes four. It finds a module only if
+its bytecode is there and up to date, by the same rule: the version of Python, and the
+time and size of the source. Everything else is left to the standard finders: sources
+that are not compiled yet, bytecode with a hash, archives.
+
+For a few modules, a *bundle* is kept beside their own bytecode: that of all modules
+that they import. These are then loaded with one system call for each, which asks for
+the time and size of the source, and without a search. A bundle is written when its
+module is imported, by the rules that Python has for bytecode. It may be deleted at any
+time: what it lacks is found one by one.
+"""
 
 from __future__ import annotations
 
 import gc
-
-from wc_core.lean import importlib
+import os
+import sys
+from _frozen_importlib import ModuleSpec
+from _frozen_importlib_external import (
+    MAGIC_NUMBER,
+    SourceFileLoader,
+    spec_from_file_location,
+)
+from marshal import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import CodeType, ModuleType
     from typing import NoReturn
 
 # The number of new objects after which Python looks for garbage; its default is 700.
 _ALLOCATIONS = 20_000
+# What every command imports, and what the commands of every minute do.
+BUNDLED = (
+    "wc_cli.main",
+    "wc_cli.commands.writing",
+    "wc_cli.store.writer",
+)
+# Bytecode that counts by the time and size of its source begins with this.
+_BY_TIME = MAGIC_NUMBER + bytes(4)
+_HEADER_BYTES = 16
+# The memory for longer ones would come from the kernel; our modules have 38 KB at most.
+_MOST_BYTES = 100_000
+_32_BITS = 0xFFFF_FFFF
+# A bundle begins and ends with this, so that one that was cut off does not count. In
+# between are the size of the table of sources, the table, and the code of each source.
+_BUNDLE = MAGIC_NUMBER + b"wc-bundle-1\n"
+_SIZE_BYTES = 4
+_TAG = sys.implementation.cache_tag
+_new_module = type(sys)
+
+# The modules that were loaded here; what one imports is before it.
+_loaded: list[str] = []
+
+
+class _QuickLoader(SourceFileLoader):
+    """The standard loader, with bytecode that has been read already."""
+
+    bytecode = b""
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """The code of the module: that which was read, once."""
+        data, self.bytecode = self.bytecode, b""
+        if not data:
+            return super().get_code(fullname)
+        return _code(data)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the code of the module."""
+        super().exec_module(module)
+        _loaded.append(module.__name__)
+
+
+class _BundleLoader(_QuickLoader):
+    """Loads a module after all that it imports, which are in its bundle."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the code of the module, and write the bundle if it lacked any."""
+        base = self.path.removesuffix(_source("", module.__name__))
+        bundle = _compiled(self.path, ".opt-bundle")
+        count = len(_loaded)
+        names = _load_bundle(bundle, base)
+        super().exec_module(module)
+        needed = dict.fromkeys(_loaded[count:-1])
+        if sys.dont_write_bytecode or needed.keys() <= set(names):
+            return
+        # What was imported before comes first: others may need it.
+        others = [name for name in names if name not in needed]
+        data = _bundle([*others, *needed], base)
+        if data:
+            # Replaces the file at once; not being able to is no error.
+            self.set_data(bundle, data)
+
+
+class _QuickFinder:
+    """Finds the modules of some packages."""
+
+    def __init__(self, packages: Sequence[str], bundled: Sequence[str]) -> None:
+        self._prefixes = tuple(f"{package}." for package in packages)
+        self._bundled = bundled
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, _target: object = None
+    ) -> ModuleSpec | None:
+        """How to load a module, or ``None``: let the next finder look."""
+        if not name.startswith(self._prefixes) or not path:
+            return None
+        [folder, *others] = path
+        if others or not folder.startswith("/"):
+            return None
+        own = name.rpartition(".")[2]
+        return self._spec(name, f"{folder}/{own}.py", None) or self._spec(
+            name, f"{folder}/{own}/__init__.py", f"{folder}/{own}"
+        )
+
+    def _spec(self, name: str, source: str, inside: str | None) -> ModuleSpec | None:
+        """How to load a module from its source, for a package with the folder of what
+        is inside; ``None`` if it is not there, or not compiled."""
+        try:
+            status = os.stat(source)
+            compiled = _compiled(source)
+            bytecode = _current(compiled, status)
+        except OSError:
+            return None
+        if not bytecode:
+            return None
+        # A second thread might see a module of a bundle before it is complete.
+        in_bundle = name in self._bundled and "threading" not in sys.modules
+        loader = (_BundleLoader if in_bundle else _QuickLoader)(name, source)
+        loader.bytecode = bytecode
+        spec = spec_from_file_location(
+            name,
+            source,
+            loader=loader,
+            submodule_search_locations=None if inside is None else [inside],
+        )
+        if spec is not None:
+            spec.cached = compiled
+        return spec
+
+
+def _source(base: str, name: str, *, is_package: bool = False) -> str:
+    """The source of a module below a folder, which ends with a slash or is empty."""
+    end = "/__init__.py" if is_package else ".py"
+    return f"{base}{name.replace('.', '/')}{end}"
+
+
+def _compiled(source: str, kind: str = "") -> str:
+    """Where the bytecode of a source is, or another kind of it, as PEP 488 has it."""
+    folder, _, file = source.rpartition("/")
+    folder = (
+        f"{sys.pycache_prefix}{folder}"
+        if sys.pycache_prefix
+        else (f"{folder}/__pycache__")
+    )
+    return f"{folder}/{file[:-3]}.{_TAG}{kind}.pyc"
+
+
+def _current(compiled: str, status: os.stat_result) -> bytes:
+    """The bytecode of a source with that status, or nothing if it is not up to date.
+    Raises OSError."""
+    handle = os.open(compiled, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        data = os.read(handle, _MOST_BYTES)
+    finally:
+        os.close(handle)
+    expected = (
+        _BY_TIME
+        + (int(status.st_mtime) & _32_BITS).to_bytes(4, "little")
+        + (status.st_size & _32_BITS).to_bytes(4, "little")
+    )
+    return data if data.startswith(expected) and len(data) < _MOST_BYTES else b""
+
+
+def _code(data: bytes) -> CodeType:
+    """The code in a file with bytecode."""
+    code: CodeType = loads(  # noqa: S302 - as importlib does
+        memoryview(data)[_HEADER_BYTES:]
+    )
+    return code
+
+
+def _load_bundle(path: str, base: str) -> list[str]:
+    """Load the modules of a bundle whose sources are below ``base``. Returns their
+    names, none if it is not there or not up to date."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            data = os.read(handle, os.fstat(handle).st_size)
+        finally:
+            os.close(handle)
+        if not (data.startswith(_BUNDLE) and data.endswith(_BUNDLE)):
+            return []
+        rest = memoryview(data)[len(_BUNDLE) :]
+        size = int.from_bytes(rest[:_SIZE_BYTES], "little")
+        sources = loads(rest[_SIZE_BYTES:])  # noqa: S302 - as importlib does
+        for name, is_package, *expected in sources:
+            status = os.stat(_source(base, name, is_package=is_package))
+            if [status.st_mtime_ns, status.st_size] != expected:
+                return []
+        if not _are_below(base, {name.partition(".")[0] for name, *_ in sources}):
+            return []
+        codes = loads(rest[_SIZE_BYTES + size :])  # noqa: S302 - as above
+    except (OSError, EOFError, TypeError, ValueError):
+        return []
+    for (name, is_package, *_), code in zip(sources, codes, strict=True):
+        if name not in sys.modules:
+            try:
+                _load(name, _source(base, name, is_package=is_package), code)
+            except Exception:  # noqa: BLE001 - it is raised again where it is imported
+                break
+    return [name for name, *_ in sources]
+
+
+def _are_below(base: str, packages: set[str]) -> bool:
+    """Whether these packages are imported from there, not from elsewhere on the
+    path."""
+    for package in packages:
+        __import__(package)
+        if [*sys.modules[package].__path__] != [f"{base}{package}"]:
+            return False
+    return True
+
+
+def _load(name: str, source: str, code: CodeType) -> None:
+    """Make a module, as `importlib` does once it has found it."""
+    folder, _, file = source.rpartition("/")
+    is_package = file == "__init__.py"
+    parent, _, own = name.rpartition(".")
+    __import__(parent)
+    loader = _QuickLoader(name, source)
+    spec = ModuleSpec(name, loader, origin=source, is_package=is_package)
+    spec.has_location = True
+    spec.cached = _compiled(source)
+    module = sys.modules[name] = _new_module(name)
+    attributes = module.__dict__
+    attributes |= {
+        "__file__": source,
+        "__cached__": spec.cached,
+        "__loader__": loader,
+        "__package__": spec.parent,
+        "__spec__": spec,
+    }
+    if is_package:
+        spec.submodule_search_locations = attributes["__path__"] = [folder]
+    try:
+        exec(code, attributes)  # noqa: S102 - as importlib does
+    except BaseException:
+        del sys.modules[name]
+        raise
+    setattr(sys.modules[parent], own, module)
+    _loaded.append(name)
+
+
+def _bundle(names: Sequence[str], base: str) -> bytes:
+    """A bundle of these modules; nothing if one of them is elsewhere, or its bytecode
+    is not up to date."""
+    sources, codes = [], []
+    for name in names:
+        spec = sys.modules[name].__spec__
+        if spec is None:
+            return b""
+        is_package = spec.submodule_search_locations is not None
+        source = _source(base, name, is_package=is_package)
+        try:
+            status = os.stat(source)
+            bytecode = _current(_compiled(source), status)
+        except OSError:
+            return b""
+        if not bytecode or spec.origin != source:
+            return b""
+        sources.append((name, is_package, status.st_mtime_ns, status.st_size))
+        codes.append(_code(bytecode))
+    table = dumps(sources)
+    size = len(table).to_bytes(_SIZE_BYTES, "little")
+    return b"".join((_BUNDLE, size, table, dumps(codes), _BUNDLE))
+
+
+def find_quickly(*packages: str, bundled: Sequence[str] = ()) -> None:
+    """From now on, find the modules of these packages so, and keep a bundle for each of
+    those that are ``bundled``. In none of their folders may a module have the name of a
+    package."""
+    # With -O, bytecode has another name.
+    if not sys.flags.optimize:
+        sys.meta_path.insert(0, _QuickFinder(packages, bundled))
 
 
 def main() -> NoReturn:
@@ -19,7 +294,7 @@ def main() -> NoReturn:
     # Most of what a short command allocates are its own modules: looking for garbage
     # while they are imported takes 3 ms.
     gc.set_threshold(_ALLOCATIONS)
-    importlib.find_quickly("wc_core", "wc_cli")
+    find_quickly("wc_core", "wc_cli", bundled=BUNDLED)
     from wc_cli import main as commands  # 10 ms, by then quickly and without pauses
 
     commands.main()

@@ -6,13 +6,10 @@ import contextlib
 import functools
 import hashlib
 import json
-import os
-import py_compile
 import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +21,6 @@ from wc_core import lean
 from wc_core.lean import contextlib as lean_contextlib
 from wc_core.lean import functools as lean_functools
 from wc_core.lean import hashlib as lean_hashlib
-from wc_core.lean import importlib as lean_importlib
 from wc_core.lean import json as lean_json
 from wc_core.lean import re as lean_re
 from wc_core.lean import signal as lean_signal
@@ -263,7 +259,6 @@ def test_each_says_what_it_is_for() -> None:
         lean,
         lean_contextlib,
         lean_functools,
-        lean_importlib,
         lean_json,
         lean_re,
         lean_types,
@@ -287,145 +282,3 @@ def test_a_signal_is_handled_as_with_the_library() -> None:
         lean_signal.signal(lean_signal.SIGALRM, before)
     assert received == [signal.SIGALRM]
     assert signal.getsignal(signal.SIGALRM) == before
-
-
-# --- importing ------------------------------------------------------------------
-
-_SAY_HOW = """
-import importlib, inspect, json, sys
-quick, folder, *names = sys.argv[1:]
-sys.path.insert(0, folder)
-if quick == "quick":
-    from wc_core.lean.importlib import find_quickly
-    find_quickly("boats")
-found = {}
-for name in names:
-    try:
-        module = importlib.import_module(name)
-    except ImportError as error:
-        found[name] = str(error)
-        continue
-    loader = module.__spec__.loader
-    found[name] = {
-        "word": module.WORD,
-        "file": module.__file__,
-        "cached": module.__cached__,
-        "path": list(getattr(module, "__path__", [])),
-        "package": module.__package__,
-        "origin": module.__spec__.origin,
-        "source": inspect.getsource(module),
-        "again": loader.get_code(name) == loader.get_code(name),
-        "reloaded": importlib.reload(module).WORD,
-    }
-kinds = {name: type(sys.modules[name].__loader__).__name__
-         for name in names if name in sys.modules}
-print(json.dumps([found, kinds]))
-"""
-_BOATS = ("boats", "boats.raft", "boats.sail", "boats.sail.sloop", "boats.absent")
-
-
-class _Boats:
-    """A package of two modules and a package, each of which has a word."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.raft = folder / "boats/raft.py"
-        (folder / "boats/sail").mkdir(parents=True)
-        for name in ("__init__", "raft", "sail/__init__", "sail/sloop"):
-            source = folder / f"boats/{name}.py"
-            source.write_text(f"WORD = {name!r}\n")
-            py_compile.compile(str(source), doraise=True)
-
-    def imported(self, how: str, *options: str) -> tuple[Any, Any]:
-        """What is imported, and the kinds of the loaders."""
-        env = os.environ | {"PYTHONPATH": str(Path(lean.__file__).parents[2])}
-        env.pop("PYTHONPYCACHEPREFIX", None)
-        argv = [sys.executable, "-B", *options, "-c", _SAY_HOW, how]
-        done = subprocess.run(
-            [*argv, str(self.folder), *_BOATS],
-            env=env,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        found, kinds = json.loads(done.stdout)
-        return found, kinds
-
-
-@pytest.fixture
-def boats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Boats:
-    monkeypatch.setattr(sys, "pycache_prefix", None)
-    return _Boats(tmp_path)
-
-
-def test_a_module_is_imported_as_with_the_library(boats: _Boats) -> None:
-    found, kinds = boats.imported("quick")
-    assert found == boats.imported("as usual")[0]
-    assert found["boats.sail.sloop"]["word"] == "sail/sloop"
-    # The first of them is left to the library.
-    assert kinds.pop("boats") == "SourceFileLoader"
-    assert set(kinds.values()) == {"_QuickLoader"}
-
-
-def test_a_changed_source_is_imported_anew(boats: _Boats) -> None:
-    boats.raft.write_text("WORD = 'other'\n")
-    found, kinds = boats.imported("quick")
-    assert found["boats.raft"]["word"] == "other"
-    assert kinds["boats.raft"] == "SourceFileLoader"
-
-
-def test_a_source_of_another_time_is_imported_anew(boats: _Boats) -> None:
-    boats.raft.write_text("WORD = 'tfar'\n")
-    os.utime(boats.raft, (1, 1))
-    assert boats.imported("quick")[0]["boats.raft"]["word"] == "tfar"
-
-
-@pytest.mark.parametrize("bytecode", [b"", b"\0" * 40])
-def test_bytecode_of_another_kind_is_left_to_the_library(
-    boats: _Boats, bytecode: bytes
-) -> None:
-    [compiled] = boats.raft.parent.glob("__pycache__/raft.*")
-    compiled.write_bytes(bytecode)
-    found, kinds = boats.imported("quick")
-    assert found["boats.raft"]["word"] == "raft"
-    assert kinds["boats.raft"] == "SourceFileLoader"
-
-
-def test_bytecode_with_a_hash_is_left_to_the_library(boats: _Boats) -> None:
-    by_hash = py_compile.PycInvalidationMode.CHECKED_HASH
-    py_compile.compile(str(boats.raft), invalidation_mode=by_hash, doraise=True)
-    assert boats.imported("quick")[1]["boats.raft"] == "SourceFileLoader"
-
-
-def test_a_long_module_is_left_to_the_library(boats: _Boats) -> None:
-    boats.raft.write_text(f"WORD = 'raft'\nLONG = {'x' * 200_000!r}\n")
-    py_compile.compile(str(boats.raft), doraise=True)
-    found, kinds = boats.imported("quick")
-    assert found["boats.raft"]["word"] == "raft"
-    assert kinds["boats.raft"] == "SourceFileLoader"
-
-
-def test_optimized_bytecode_is_left_to_the_library(boats: _Boats) -> None:
-    found, kinds = boats.imported("quick", "-O")
-    assert found == boats.imported("as usual", "-O")[0]
-    assert set(kinds.values()) == {"SourceFileLoader"}
-
-
-def test_bytecode_in_another_folder_is_found(boats: _Boats, tmp_path: Path) -> None:
-    prefix = tmp_path / "compiled"
-    for source in boats.folder.glob("boats/**/*.py"):
-        compiled = (
-            f"{prefix}{source.parent}/{source.stem}.{sys.implementation.cache_tag}"
-        )
-        py_compile.compile(str(source), cfile=f"{compiled}.pyc", doraise=True)
-    option = ["-X", f"pycache_prefix={prefix}"]
-    found, kinds = boats.imported("quick", *option)
-    assert found == boats.imported("as usual", *option)[0]
-    assert kinds["boats.raft"] == "_QuickLoader"
-
-
-def test_no_module_of_ours_has_the_name_of_a_package() -> None:
-    # The quick finder looks for a module first, the library for a package.
-    sources = Path(lean.__file__).parents[2]
-    both = [one for one in sources.glob("wc_*/**/*.py") if one.with_suffix("").is_dir()]
-    assert both == []
