@@ -39,6 +39,12 @@ BUNDLED = (
     "wc_cli.main",
     "wc_cli.commands.writing",
     "wc_cli.store.writer",
+    "wc_cli.commands.reading.lists",
+    "wc_cli.commands.reading.thread",
+    "wc_cli.commands.reading.searching",
+    "wc_cli.commands.brief",
+    "wc_cli.briefing.hook",
+    "wc_cli.briefing.text",
 )
 # Bytecode that counts by the time and size of its source begins with this.
 _BY_TIME = MAGIC_NUMBER + bytes(4)
