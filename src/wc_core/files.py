@@ -277,14 +277,19 @@ def _size(path: str, folder: int | None) -> int:
 
 
 def names_in(folder: str, root: str = "") -> list[str]:
-    """The names in a folder, sorted; empty if it does not exist.
+    """The names in a folder, sorted; see `unordered_names_in`."""
+    return sorted(unordered_names_in(folder, root))
+
+
+def unordered_names_in(folder: str, root: str = "") -> list[str]:
+    """The names in a folder; none if it does not exist.
 
     Raises StorageError if the folder may not be read, and CorruptError if a
     link leads to it: neither means that it is empty.
     """
     try:
         with Folder(folder, root) as opened:
-            return [] if opened.handle is None else sorted(os.listdir(opened.handle))
+            return [] if opened.handle is None else os.listdir(opened.handle)
     except NotPlainError as error:
         raise CorruptError(
             f"{folder} {error.strerror}; nothing outside the store is read.",

@@ -11,7 +11,7 @@ import os
 import time
 
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError, WcError
-from wc_core.files import Folder, NotPlainError, names_in
+from wc_core.files import Folder, NotPlainError, names_in, unordered_names_in
 from wc_core.layout import Layout, file_name, folded, safe_name, topics_of
 from wc_core.lean.types import MappingProxyType
 from wc_core.phrases import counted
@@ -139,12 +139,11 @@ class StoreReader:
     def topics_and_folders(self) -> tuple[list[str], list[str]]:
         """Like `topics`, with the names of those folders that may have logs."""
         folders = self._folders()
-        pages = {
-            name[:-3]
-            for name in names_in(self.layout.pages, self.layout.root)
-            if name.endswith(".md") and name != ".md"
-        }
-        return sorted(topics_of(pages.union(folders))), folders
+        # Nearly every page belongs to a folder: only the others are looked at.
+        pages = {*unordered_names_in(self.layout.pages, self.layout.root)}
+        pages.difference_update([f"{name}.md" for name in folders])
+        alone = [name[:-3] for name in pages if name.endswith(".md") and name != ".md"]
+        return sorted(topics_of([*folders, *alone])), folders
 
     def _folders(self) -> list[str]:
         path, root = self.layout.threads, self.layout.root
