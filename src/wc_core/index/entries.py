@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import weakref
+from itertools import repeat
 
 from wc_core.files import read_from
 from wc_core.values import NamedTuple
@@ -97,6 +98,7 @@ class IndexedThread(NamedTuple):
     ``size`` is the length of its log; `NOWHERE` if its lines do not say what is shown.
     """
 
+    topic: str
     number: int
     key: str
     last_id: str
@@ -200,8 +202,9 @@ class EntryFile:
         version = self.version()
         if self._threads is None or self._threads[0] != version:
             rows = self._ask("SELECT topic, number, key, last_id, size FROM threads")
-            threads = {row[0]: IndexedThread._make(row[1:]) for row in rows}
-            self._threads = version, threads
+            # `_make` takes 3 ms for 10,000.
+            threads = map(tuple.__new__, repeat(IndexedThread), rows)
+            self._threads = version, {thread.topic: thread for thread in threads}
         return self._threads[1]
 
     def counts(self, words: str) -> list[tuple[int, int]]:

@@ -60,12 +60,10 @@ class ThreadFiles:
         """Returns the key of each of these threads; `NONE` for one without a log.
         ``folders`` are the names of the threads' folders, links left out, if they are
         known. Raises OSError."""
-        topics = [*topics]
-        names = dict(zip(topics, file_names(topics), strict=True))
+        names, plain = self._names_and_folders(topics, folders)
         handle = self._threads.handle
         if handle is None:
             return dict.fromkeys(names, NONE)
-        plain = self._folders(names.values()) if folders is None else {*folders}
         keys = {}
         # A list of many threads takes half of its time here: no needless calls.
         lstat, access, is_file = os.lstat, os.access, stat.S_ISREG
@@ -91,6 +89,37 @@ class ThreadFiles:
                 key += self._annotations(name)
             keys[topic] = key
         return keys
+
+    def log_keys(
+        self, topics: Iterable[str], folders: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """Returns of each key that `keys` returns the part that is about the log, in
+        a third of the time."""
+        names, plain = self._names_and_folders(topics, folders)
+        handle = self._threads.handle
+        keys = dict.fromkeys(names, NONE)
+        if handle is None:
+            return keys
+        lstat, is_file = os.lstat, stat.S_ISREG
+        for topic, name in names.items():
+            try:
+                log = lstat(f"{name}/entries.jsonl", dir_fd=handle)
+            except OSError:
+                continue
+            if log.st_size and is_file(log.st_mode) and name in plain:
+                keys[topic] = (
+                    f"{log.st_ino}.{log.st_size}.{log.st_mtime_ns}.{log.st_ctime_ns}"
+                )
+        return keys
+
+    def _names_and_folders(
+        self, topics: Iterable[str], folders: Collection[str] | None
+    ) -> tuple[dict[str, str], Collection[str]]:
+        """Returns the file names of these threads, by topic, and those of them that are
+        folders."""
+        topics = [*topics]
+        names = dict(zip(topics, file_names(topics), strict=True))
+        return names, self._folders(names.values()) if folders is None else {*folders}
 
     def _folders(self, names: Collection[str]) -> Collection[str]:
         """Those of these names that are folders; of many, all that are."""
@@ -124,6 +153,18 @@ def thread_keys(layout: Layout, topics: Iterable[str]) -> dict[str, str]:
     try:
         with ThreadFiles(layout) as files:
             return files.keys(topics)
+    except OSError:
+        return {}
+
+
+def log_keys(
+    layout: Layout, topics: Iterable[str], folders: Collection[str] | None = None
+) -> dict[str, str]:
+    """Returns what `ThreadFiles.log_keys` does, or nothing if the folder of the threads
+    cannot be opened."""
+    try:
+        with ThreadFiles(layout) as files:
+            return files.log_keys(topics, folders)
     except OSError:
         return {}
 

@@ -207,11 +207,6 @@ def last_id_and_status(record: str) -> tuple[str, str]:
     return last_id, status
 
 
-def has_only_columns(record: str) -> bool:
-    """Returns whether the last column is empty, as for most threads."""
-    return record[-1] == "\t"
-
-
 def may_wait(record: str) -> bool:
     """Returns whether the thread may have links or gates."""
     return record[-1] != "\t" and ('"links"' in record or '"gates"' in record)

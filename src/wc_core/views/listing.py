@@ -5,6 +5,7 @@ from __future__ import annotations
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.index import overview
+from wc_core.index.keys import NONE, log_keys
 from wc_core.layout import topics_of
 from wc_core.lean import json
 from wc_core.names import FREE
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.reader import StoreReader
+
+
+# Of more threads than this, the index is read, which has a line for every thread.
+_MANY = 100
 
 
 class Listing(NamedTuple):
@@ -101,26 +106,28 @@ def newest_rows(
     return NewestRows(rows, len(chosen), newest_id, survey)
 
 
+def thread_logs(reader: StoreReader, viewer: Viewer) -> dict[str, str]:
+    """Returns each thread, with the key of its log (`keys.log_part`) if it has one."""
+    topics, folders = reader.topics_and_folders()
+    keys = log_keys(reader.layout, topics, folders)
+    return {
+        topic: key
+        for topic in topics
+        if (key := keys.get(topic, NONE))
+        or listed_row(reader, topic, viewer) is not None
+    }
+
+
 def thread_names(
-    reader: StoreReader, viewer: Viewer
-) -> tuple[dict[str, str], overview.Survey]:
-    """Returns the name of each thread, by topic."""
-    survey = overview.survey(reader)
-    source = RowMaker(reader, viewer)
-    names = {}
-    for topic in survey.keys:
-        record = survey.records.get(topic)
-        if record is not None and overview.has_only_columns(record):
-            names[topic] = topic
-            continue
-        row = (
-            listed_row(reader, topic, viewer)
-            if record is None
-            else source.row(topic, record)
-        )
-        if row is not None:
-            names[topic] = row.name
-    return names, survey
+    reader: StoreReader, viewer: Viewer, topics: Collection[str]
+) -> dict[str, str]:
+    """Returns the names of threads, by topic: of many, from the index."""
+    if len(topics) > _MANY:
+        rows: Iterable[ThreadRow | None] = thread_rows(reader, viewer, topics)
+    else:
+        rows = (listed_row(reader, topic, viewer) for topic in topics)
+    names = {row.topic: row.name for row in rows if row is not None}
+    return {topic: names.get(topic, topic) for topic in topics}
 
 
 def thread_rows(

@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.index.keys import thread_keys
+from wc_core.index.keys import log_keys
 from wc_core.lean import contextlib
 from wc_core.views import rows as row_views
-from wc_core.views.listing import newest_rows, thread_listing, thread_names
+from wc_core.views.listing import (
+    newest_rows,
+    thread_listing,
+    thread_logs,
+    thread_names,
+)
 from wc_core.views.rows import Filter, RowPage, recency
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from wc_core.identity.viewer import Viewer
     from wc_core.index.overview import Survey
@@ -65,11 +70,12 @@ class Overview:
         self.note_unindexed(survey.unindexed)
 
     def keys(self, topics: Iterable[str]) -> Mapping[str, str]:
-        """Returns the key of each of these threads, as they were when rows were last
-        asked for; of others, as they are now."""
+        """Returns the key of each of these threads, or at least the part of it that is
+        about the log: as they were when rows or topics were last asked for; of others,
+        as they are now."""
         missing = [topic for topic in topics if topic not in self._keys]
         if missing:
-            found = thread_keys(self.reader.layout, missing)
+            found = log_keys(self.reader.layout, missing)
             self._keys = {**self._keys, **found}
         return self._keys
 
@@ -87,13 +93,16 @@ class Overview:
         """Returns the threads that a filter lets through, latest move first."""
         return self.newest_and_matching(criteria)[1]
 
-    def names(self, criteria: Filter) -> dict[str, str]:
-        """Returns the names of the threads that a filter lets through, by topic."""
+    def topics(self, criteria: Filter) -> list[str]:
+        """Returns the threads that a filter lets through, in any order."""
         if criteria != row_views.ANYTHING:
-            return {row.topic: row.name for row in self.matching(criteria)}
-        names, survey = thread_names(self.reader, self.viewer)
-        self._note(survey)
-        return names
+            return [row.topic for row in self.matching(criteria)]
+        self._keys = thread_logs(self.reader, self.viewer)
+        return [*self._keys]
+
+    def names(self, topics: Collection[str]) -> dict[str, str]:
+        """Returns the names of threads, by topic."""
+        return thread_names(self.reader, self.viewer, topics)
 
     def newest_and_matching(self, criteria: Filter) -> tuple[str, list[ThreadRow]]:
         """Returns the id of the newest entry, and what `matching` returns, from one

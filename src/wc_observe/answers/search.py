@@ -244,12 +244,12 @@ def hits_markdown(
     order = f"{question.sort} first"
     count = f"{_shown_count(visible, result.total)}{condition}, {order}"
     parts = [_answer_heading(store, count, visible)]
-    if len(result.topics) > 1:
+    if result.topic_count > 1:
         most = ", ".join(
             f"{topic} {number}" for topic, number in result.topics[:_TOPICS]
         )
-        ellipsis = ", …" if len(result.topics) > _TOPICS else ""
-        parts.append(f"in {len(result.topics)} threads: {most}{ellipsis}\n")
+        ellipsis = ", …" if result.topic_count > _TOPICS else ""
+        parts.append(f"in {result.topic_count} threads: {most}{ellipsis}\n")
     for hit in result.hits:
         parts += [
             _entry_line(hit.name, hit.numbered),

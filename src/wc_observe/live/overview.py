@@ -13,7 +13,7 @@ from wc_core.views.listing import thread_listing
 from wc_core.views.overview import Overview
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from wc_core.identity.viewer import Viewer
     from wc_core.names import Directory
@@ -71,9 +71,17 @@ class LiveOverview(Overview):
                 self._next_end = next_end(every_gate, now_ms)
             return self.with_passes(list(self._complete))
 
-    def names(self, criteria: Filter) -> dict[str, str]:
+    def topics(self, criteria: Filter) -> list[str]:
+        """Like `Overview.topics`, from the rows in memory."""
+        return [row.topic for row in self.matching(criteria)]
+
+    def names(self, topics: Collection[str]) -> dict[str, str]:
         """Like `Overview.names`, from the rows in memory."""
-        return {row.topic: row.name for row in self.matching(criteria)}
+        with self._lock:
+            rows = self._rows
+            return {
+                topic: rows[topic].name if topic in rows else topic for topic in topics
+            }
 
     def moved_since(self, *_: object) -> None:
         """Returns ``None``: all rows are in memory."""

@@ -159,8 +159,8 @@ def _answer(
     hits: Hits, terms: SearchQuery, context: PageContext, query: Mapping[str, str]
 ) -> list[Html]:
     count = count_text(hits) if hits.partial else f"{entry_count(hits.total)} found"
-    if len(hits.topics) > 1:
-        count += f" in {len(hits.topics)} threads"
+    if hits.topic_count > 1:
+        count += f" in {hits.topic_count} threads"
     parts = [element("p", count, class_="found", role="status")]
     parts += search_notices(hits)
     parts.append(

@@ -242,6 +242,26 @@ def test_a_thread_that_cannot_be_read_is_named_and_hides_no_hit(store: Path) -> 
     assert hits.to_json("here", "cookie")["unreadable"] == ["broken"]
 
 
+def test_a_thread_that_was_never_begun_is_not_called_unreadable(store: Path) -> None:
+    (store / "graph/baseline/threads/nothing").mkdir()
+    hits = ask(store, "cookie")
+    assert (places(hits), hits.unreadable) == ([("login", 1), ("menu", 0)], ())
+
+
+def test_of_many_threads_those_with_the_most_hits_are_named(tmp_path: Path) -> None:
+    first, second = entry(1, PAT, title="A cookie"), entry(2, PAT, title="A cookie")
+    for number in range(101):
+        entries = (first, second) if number in {7, 90} else (first,)
+        write_thread(tmp_path, f"topic-{number:03}", chain(*entries))
+    renamed = chain(first, entry(3, PAT, action="rename", new_topic="crumb"))
+    write_thread(tmp_path, "topic-003", renamed)
+    hits = ask(tmp_path, "title:cookie")
+    most = ("topic-007", 2), ("topic-090", 2), ("topic-000", 1), ("topic-001", 1)
+    assert hits.topics[:6] == (*most, ("topic-002", 1), ("crumb", 1))
+    assert (hits.topic_count, len(hits.topics), len(hits.hits)) == (101, 20, 103)
+    assert {hit.name for hit in hits.hits if hit.topic == "topic-003"} == {"crumb"}
+
+
 def test_a_hit_has_the_shape_of_a_hit(store: Path) -> None:
     hits = ask(store, "second")
     assert hits.to_json("here", "second") == {

@@ -198,7 +198,8 @@ class Hit(NamedTuple):
 class Hits(NamedTuple):
     """A page of hits, best first. ``cursor`` gets the next one.
 
-    ``total`` counts the hits of all pages, ``topics`` those of each thread, most first.
+    ``total`` counts the hits of all pages; ``topics`` those of the threads with most,
+    by name, and ``topic_count`` all threads with any.
     ``partial`` counts those of them with only some of the words, and ``candidates``
     all entries with some: if there are more, those in the answer are the best.
     ``near`` counts the partial ones that have none of the words, but mean the same;
@@ -211,21 +212,20 @@ class Hits(NamedTuple):
     cursor: str = ""
     unreadable: tuple[str, ...] = ()
     topics: tuple[tuple[str, int], ...] = ()
+    topic_count: int = 0
     partial: int = 0
     candidates: int = 0
     near: int = 0
     by_words: str = ""
 
     def to_json(self, store: str, query: str) -> dict[str, Any]:
-        """Returns the search shape; of more than 20 threads the first ones."""
+        """Returns the search shape."""
         fields: dict[str, Any] = {
             "store": store,
             "query": query,
             "total": self.total,
-            "topic_count": len(self.topics),
-            "topics": [
-                {"topic": topic, "hits": count} for topic, count in self.topics[:_MANY]
-            ],
+            "topic_count": self.topic_count,
+            "topics": [{"topic": topic, "hits": count} for topic, count in self.topics],
             "hits": [hit.to_json() for hit in self.hits],
         }
         if self.partial:
@@ -296,26 +296,36 @@ def search(
     """
     query = question.search_query()
     position = _start(question, query)
-    names = overview.names(question.criteria)
+    topics = overview.topics(question.criteria)
     if isinstance(position, Match):
-        matches = engine.matches([*names], query._replace(behind=position))
-        return _in_engine_order(engine, matches, query, names)
+        matches = engine.matches(topics, query._replace(behind=position))
+        return _named(_in_engine_order(engine, matches, query), overview)
     whole = None
     if question.mode != ANY or not loose_terms(query.terms):
         limit = query.limit and max(query.limit, RANKED + 1)
         limited_query = query._replace(limit=limit, newest=position.newest)
-        whole = engine.matches([*names], limited_query)
+        whole = engine.matches(topics, limited_query)
         if position.place is None and not _can_be_ranked(query, whole):
-            return _in_engine_order(engine, whole, query, names)
+            return _named(_in_engine_order(engine, whole, query), overview)
     answer = ranked_answer(
         engine,
-        [*names],
+        topics,
         query,
         (whole, position),
         loosely=question.is_loose,
         near_query=_near_query(question, query, meaning),
     )
-    return _ranked_page(answer, query, names)
+    return _named(_ranked_page(answer, query), overview)
+
+
+def _named(hits: Hits, overview: Overview) -> Hits:
+    """Returns the hits with the names of their threads."""
+    shown = {hit.topic for hit in hits.hits}.union(topic for topic, _ in hits.topics)
+    names = overview.names(shown)
+    return hits._replace(
+        hits=tuple(hit._replace(name=names[hit.topic]) for hit in hits.hits),
+        topics=tuple((names[topic], count) for topic, count in hits.topics),
+    )
 
 
 def _near_query(
@@ -351,9 +361,7 @@ def _can_be_ranked(query: SearchQuery, whole: Matches) -> bool:
     return bool(query.by_title and query.terms and whole.remaining <= RANKED)
 
 
-def _in_engine_order(
-    engine: Engine, matches: Matches, query: SearchQuery, names: dict[str, str]
-) -> Hits:
+def _in_engine_order(engine: Engine, matches: Matches, query: SearchQuery) -> Hits:
     """Returns a page of hits in the order in which the engine returns them."""
     visible = matches.best[: query.limit or None]
     cursor = ""
@@ -369,7 +377,7 @@ def _in_engine_order(
             # Replaced since it was found, so no longer a hit.
             vanished.append(match.topic)
         else:
-            hits.append(_hit(numbered, match.topic, terms, names))
+            hits.append(_hit(numbered, match.topic, terms))
     vanished_counts = topic_counts(vanished)
     topics = {
         topic: count - vanished_counts.get(topic, 0)
@@ -381,11 +389,12 @@ def _in_engine_order(
         sum(topics.values()),
         cursor,
         matches.unreadable,
-        _most_first(topics, names),
+        _most_first(topics),
+        len(topics),
     )
 
 
-def _ranked_page(answer: Ranked, query: SearchQuery, names: dict[str, str]) -> Hits:
+def _ranked_page(answer: Ranked, query: SearchQuery) -> Hits:
     """Returns a page of a ranked answer."""
     start = answer.position.place
     remaining = [item for item in answer.entries if start is None or item[0] < start]
@@ -396,7 +405,7 @@ def _ranked_page(answer: Ranked, query: SearchQuery, names: dict[str, str]) -> H
     hits = []
     for place, numbered in visible:
         terms = query.marked_terms(is_partial=not place.is_whole)
-        hit = _hit(numbered, place.topic, terms, names)
+        hit = _hit(numbered, place.topic, terms)
         is_near = (place.topic, place.id) in answer.near
         hits.append(hit._replace(is_partial=not place.is_whole, is_near=is_near))
     return Hits(
@@ -404,7 +413,8 @@ def _ranked_page(answer: Ranked, query: SearchQuery, names: dict[str, str]) -> H
         len(answer.entries),
         cursor,
         answer.unreadable,
-        _most_first(answer.topics, names),
+        _most_first(answer.topics),
+        len(answer.topics),
         sum(not place.is_whole for place, _ in answer.entries),
         answer.candidates,
         len(answer.near),
@@ -412,19 +422,16 @@ def _ranked_page(answer: Ranked, query: SearchQuery, names: dict[str, str]) -> H
     )
 
 
-def _hit(
-    numbered: Numbered, topic: str, terms: Iterable[Term], names: dict[str, str]
-) -> Hit:
+def _hit(numbered: Numbered, topic: str, terms: Iterable[Term]) -> Hit:
     text = numbered.entry.body or numbered.entry.title
-    return Hit(topic, numbered, words.mark_terms(text, terms, _AROUND), names[topic])
+    return Hit(topic, numbered, words.mark_terms(text, terms, _AROUND), topic)
 
 
-def _most_first(
-    topics: Mapping[str, int], names: dict[str, str]
-) -> tuple[tuple[str, int], ...]:
-    """Returns how many hits each thread has, by its name, most first."""
-    counts = sorted(topics.items(), key=_most_hits)
-    return tuple((names[topic], count) for topic, count in counts)
+def _most_first(topics: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Returns how many hits the threads with the most have, most first."""
+    ordered = sorted(topics)
+    ordered.sort(key=topics.__getitem__, reverse=True)
+    return tuple((topic, topics[topic]) for topic in ordered[:_MANY])
 
 
 def count_text(hits: Hits) -> str:
@@ -452,7 +459,3 @@ def threads_about(
     for them. Raises InvalidInputError for what cannot be mentioned."""
     matches = engine.threads(reader.topics(), about.checked())
     return frozenset(matches.topics), matches
-
-
-def _most_hits(topic_count: tuple[str, int]) -> tuple[int, str]:
-    return -topic_count[1], topic_count[0]

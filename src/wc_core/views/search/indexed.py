@@ -37,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from wc_core.index.entries import IndexedThread
     from wc_core.search.mentions import Mentions
     from wc_core.threads.reader import StoreReader
 
@@ -139,8 +140,8 @@ class IndexedSearch:
         questions are answered from one version of the file."""
         for _ in range(_ATTEMPTS):
             version, changed = file.version(), len(self._changed)
-            last_ids, names, unindexed = self._threads(file, topics, current)
-            finder = _Finder(file, names, last_ids, query)
+            names, unindexed = self._threads(file, topics, current)
+            finder = _Finder(file, names, query)
             matches = finder.matches(self._fits)
             if file.version() == version and len(self._changed) == changed:
                 self._file = file
@@ -152,20 +153,16 @@ class IndexedSearch:
 
     def _threads(
         self, file: EntryFile, topics: Sequence[str], current: Mapping[str, str]
-    ) -> tuple[dict[int, str], dict[int, str], list[str]]:
-        """Returns the last id and the topic of each thread that the index has as it is
-        now, by its number; and the others."""
-        indexed = file.threads()
-        last_ids, names, unindexed = {}, {}, []
-        for topic in topics:
-            thread, key = indexed.get(topic), current.get(topic, NONE)
-            is_true = thread is not None and thread.key == log_part(key)
-            if thread is not None and is_true and topic not in self._changed:
+    ) -> tuple[dict[int, str], list[str]]:
+        """Returns the topic of each thread that the index has as it is now, by its
+        number; and the others."""
+        names, unindexed = {}, []
+        for topic, thread in _with_indexed(file, topics, current):
+            if thread is not None and topic not in self._changed:
                 names[thread.number] = topic
-                last_ids[thread.number] = thread.last_id
             else:
                 unindexed.append(topic)
-        return last_ids, names, unindexed
+        return names, unindexed
 
     def loose_matches(self, topics: Sequence[str], query: LooseQuery) -> Loose:
         """Like `Engine.loose_matches`."""
@@ -174,7 +171,7 @@ class IndexedSearch:
             file = self._files.current()
             for _ in range(_ATTEMPTS):
                 version, changed = file.version(), len(self._changed)
-                _, names, unindexed = self._threads(file, topics, current)
+                names, unindexed = self._threads(file, topics, current)
                 indexed = IndexedCandidates(file, names, query, self._fits)
                 scanned = self._scan.sightings(unindexed, query)
                 candidates = best_matches(query, len(topics), scanned, indexed)
@@ -247,6 +244,18 @@ class IndexedSearch:
             length *= 8
 
 
+def _with_indexed(
+    file: EntryFile, topics: Sequence[str], current: Mapping[str, str]
+) -> Iterator[tuple[str, IndexedThread | None]]:
+    """Yields these threads, each with what the index has of it if that is true: made
+    from the log with the ``current`` key."""
+    indexed = file.threads()
+    for topic in topics:
+        thread, key = indexed.get(topic), current.get(topic, NONE)
+        is_true = thread is not None and thread.key == log_part(key)
+        yield topic, thread if is_true else None
+
+
 def _written(
     file: EntryFile,
     topics: Sequence[str],
@@ -254,19 +263,16 @@ def _written(
     question: tuple[str, str, int],
 ) -> EntriesAfter:
     """What `IndexedSearch.written_after` returns, of one version of the file."""
-    indexed = file.threads()
     names, unindexed = {}, []
-    for topic in topics:
-        thread, key = indexed.get(topic), current.get(topic, NONE)
-        is_true = thread is not None and thread.key == log_part(key)
-        if thread is not None and is_true and thread.size != entryfile.NOWHERE:
+    for topic, thread in _with_indexed(file, topics, current):
+        if thread is not None and thread.size != entryfile.NOWHERE:
             names[thread.number] = topic
         else:
             unindexed.append(topic)
     floor, branch, limit = question
     without = [
         thread.number
-        for thread in indexed.values()
+        for thread in file.threads().values()
         if thread.number not in names and thread.last_id > floor
     ]
     if len(without) > _MOST_OTHERS:
@@ -287,12 +293,10 @@ class _Finder:
         self,
         file: EntryFile,
         names: Mapping[int, str],
-        last_ids: Mapping[int, str],
         query: SearchQuery,
     ) -> None:
         self._file = file
         self._names = names
-        self._last_ids = last_ids
         self._query = query
         about = query.about
         self._words = entryfile.words_expression(query.terms, about.terms)
@@ -377,7 +381,9 @@ class _Finder:
         """The best of many matches: thread after thread, those with the newest entries
         first, until no other can have a better one."""
         query = self._query
-        numbers = sorted(counts, key=self._last_ids.__getitem__, reverse=True)
+        threads = self._file.threads()
+        last_ids = {number: threads[self._names[number]].last_id for number in counts}
+        numbers = sorted(last_ids, key=last_ids.__getitem__, reverse=True)
         best: list[tuple[Match, IndexedEntry]] = []
         by_title = (ALL_IN_TITLE, SOME_IN_TITLE, ELSEWHERE)
         for rank in by_title if query.by_title else (ELSEWHERE,):
@@ -385,19 +391,24 @@ class _Finder:
                 break
             if query.behind is None or rank <= query.behind.rank:
                 most = query.limit + 1 - len(best)
-                best += self._newest_of_rank(rank, numbers, most)
+                best += self._newest_of_rank(rank, numbers, last_ids, most)
         self.chosen = [entry for _, entry in best[: query.limit]]
         topics = {self._names[number]: count for number, count in counts.items()}
         return Matches([match for match, _ in best[: query.limit]], len(best), topics)
 
     def _newest_of_rank(
-        self, rank: int, numbers: Sequence[int], count: int
+        self,
+        rank: int,
+        numbers: Sequence[int],
+        last_ids: Mapping[int, str],
+        count: int,
     ) -> list[tuple[Match, IndexedEntry]]:
-        """The first matches of a rank; only threads with these numbers have any."""
+        """The first matches of a rank; only threads with these numbers have any, those
+        with the greatest of their last ids first."""
         expression = self._expression(rank)
         best: list[tuple[Match, IndexedEntry]] = []
         for number in self._candidates(expression, numbers):
-            if len(best) >= count and best[-1][0].id > self._last_ids[number]:
+            if len(best) >= count and best[-1][0].id > last_ids[number]:
                 break
             for entry in self._file.in_thread(expression, number):
                 match = Match(rank, entry.id, self._topic(entry))

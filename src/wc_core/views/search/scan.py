@@ -60,6 +60,8 @@ class Scan:
                 log = self._reader.log_bytes(topic)
                 if query.about.may_be_in(log) and may_have(topic, log, sure):
                     found_matches += self._in_thread(topic, query)
+            except NotFoundError:
+                continue  # removed since it was listed
             except WcError:
                 unreadable.append(topic)
         counts = topic_counts(match.topic for match in found_matches)

@@ -1,0 +1,64 @@
+"""The keys of threads: which files they are made from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from wc_core.index.keys import NONE, ThreadFiles, log_keys, log_part
+from wc_core.layout import Layout
+
+LOG, META, ANNOTATIONS = "entries.jsonl", "meta.json", "annotations.jsonl"
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    """A store with a thread of each kind."""
+    made = Layout(os.path.realpath(tmp_path))
+    threads = Path(made.threads)
+    files = {
+        "whole": (LOG, META),
+        "annotated": (LOG, META, ANNOTATIONS),
+        "bare": (LOG,),
+        "annotated-bare": (LOG, ANNOTATIONS),
+        "begun": (),
+        "without-log": (META,),
+    }
+    for topic, names in files.items():
+        (threads / topic).mkdir(parents=True)
+        for name in names:
+            (threads / topic / name).write_text("{}\n")
+    (threads / "empty").mkdir()
+    (threads / "empty" / LOG).touch()
+    (threads / "folder" / LOG).mkdir(parents=True)
+    (threads / "link").symlink_to("whole")
+    (threads / "linked-log").mkdir()
+    (threads / "linked-log" / LOG).symlink_to("../whole/entries.jsonl")
+    return made
+
+
+def test_the_keys_of_logs_are_parts_of_the_keys_of_threads(layout: Layout) -> None:
+    topics = ["page-alone", *os.listdir(layout.threads)]
+    with ThreadFiles(layout) as files:
+        keys = files.keys(topics)
+    assert log_keys(layout, topics) == {
+        topic: log_part(key) for topic, key in keys.items()
+    }
+    assert {topic for topic, key in keys.items() if key != NONE} == {
+        "whole",
+        "annotated",
+        "bare",
+        "annotated-bare",
+    }
+
+
+def test_the_folders_may_be_known(layout: Layout) -> None:
+    topics = os.listdir(layout.threads)
+    folders = [topic for topic in topics if topic != "link"]
+    assert log_keys(layout, topics, folders) == log_keys(layout, topics)
+
+
+def test_a_store_without_threads_has_no_keys(tmp_path: Path) -> None:
+    assert log_keys(Layout(os.path.realpath(tmp_path)), ["one"]) == {"one": NONE}
