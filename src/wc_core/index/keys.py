@@ -55,11 +55,16 @@ class ThreadFiles:
         self._threads.__exit__(kind, error, trace)
 
     def keys(
-        self, topics: Iterable[str], folders: Collection[str] | None = None
+        self,
+        topics: Iterable[str],
+        folders: Collection[str] | None = None,
+        *,
+        annotations: bool = True,
     ) -> dict[str, str]:
         """Returns the key of each of these threads; `NONE` for one without a log.
         ``folders`` are the names of the threads' folders, links left out, if they are
-        known. Raises OSError."""
+        known. Without ``annotations``, the keys lack what is about them. Raises
+        OSError."""
         names, plain = self._names_and_folders(topics, folders)
         handle = self._threads.handle
         if handle is None:
@@ -84,10 +89,12 @@ class ThreadFiles:
             except OSError:
                 # An old thread, which is a page alone, or one without a meta.json.
                 key = key and f"{key},{_MISSING}"
-            # Nearly no thread has any. To be told so costs less than lstat takes.
-            if access(f"{name}/annotations.jsonl", os.F_OK, dir_fd=handle) and key:
-                key += self._annotations(name)
             keys[topic] = key
+            # Nearly no thread has any. To be told so costs less than lstat takes.
+            if annotations and access(
+                f"{name}/annotations.jsonl", os.F_OK, dir_fd=handle
+            ):
+                keys[topic] = key and key + self._annotations(name)
         return keys
 
     def log_keys(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.index import overview
-from wc_core.index.keys import NONE, log_keys
+from wc_core.index.keys import NONE, log_keys, thread_keys
 from wc_core.layout import topics_of
 from wc_core.lean import json
 from wc_core.names import FREE
@@ -20,7 +20,7 @@ from wc_core.views.rows import ThreadRow, askers, listed_row, recency
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
     from wc_core.identity.viewer import Viewer
@@ -62,11 +62,13 @@ def thread_listing(
 
 class NewestRows(NamedTuple):
     """The first rows of a list, how many it has in all, and the newest entry of all
-    threads."""
+    threads. ``end`` has the last id and the topic of the last of the rows, as they were
+    when the rows were chosen."""
 
     rows: list[ThreadRow]
     total: int
     newest_id: str
+    end: tuple[str, str]
     survey: overview.Survey
 
 
@@ -76,7 +78,8 @@ def newest_rows(
     """Returns at most ``count`` threads whose last entry and status ``chooses`` lets
     through, latest move first, without looking at more than these of the others.
     ``None`` if some thread may wait for others: then all have to be looked at."""
-    survey = overview.survey(reader)
+    # Only those that are shown are asked for their tags.
+    survey = overview.survey(reader, annotations=False)
     newest_id = ""
     chosen: list[tuple[str, str]] = []
     unindexed: dict[str, ThreadRow] = {}
@@ -98,12 +101,30 @@ def newest_rows(
         if chooses(last_id, status):
             chosen.append((last_id, topic))
     chosen.sort(reverse=True)
+    shown = chosen[:count]
+    records = {
+        topic: survey.records[topic] for _, topic in shown if topic not in unindexed
+    }
+    rows = unindexed | _indexed_rows(reader, viewer, records)
+    end = shown[-1] if shown else ("", "")
+    return NewestRows(
+        [rows[topic] for _, topic in shown], len(chosen), newest_id, end, survey
+    )
+
+
+def _indexed_rows(
+    reader: StoreReader, viewer: Viewer, records: Mapping[str, str]
+) -> dict[str, ThreadRow]:
+    """Returns the rows of threads whose records are true but for annotations. Those
+    with other annotations are read from their files."""
+    keys = thread_keys(reader.layout, records)
     source = RowMaker(reader, viewer)
-    rows = [
-        unindexed.get(topic) or source.row(topic, survey.records[topic])
-        for _, topic in chosen[:count]
-    ]
-    return NewestRows(rows, len(chosen), newest_id, survey)
+    rows = {}
+    for topic, record in records.items():
+        is_true = overview.is_true(record, keys.get(topic, NONE))
+        row = None if is_true else listed_row(reader, topic, viewer)
+        rows[topic] = row or source.row(topic, record)
+    return rows
 
 
 def thread_logs(reader: StoreReader, viewer: Viewer) -> dict[str, str]:

@@ -181,7 +181,7 @@ class Overview:
         rows = self.with_passes(newest.rows)
         if newest.total <= limit:
             return RowPage(tuple(rows), total=newest.total)
-        following = cursor_of(newest.newest_id, rows[-1].last_id, rows[-1].topic)
+        following = cursor_of(newest.newest_id, *newest.end)
         return RowPage(tuple(rows), following, newest.total)
 
 

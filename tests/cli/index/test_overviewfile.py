@@ -24,7 +24,8 @@ from tests.core.strategies import relaxed, viewer, write_thread
 from tests.oldertool import OlderTool
 from wc_cli.index import overviewfile
 from wc_core.index import overview
-from wc_core.views.listing import thread_listing
+from wc_core.views.listing import newest_rows, thread_listing
+from wc_core.views.rows import ThreadRow, recency
 
 
 @given(histories)
@@ -33,8 +34,18 @@ def test_rows_are_the_same_with_the_index_and_without(history: list[Step]) -> No
     with begun_store() as store:
         for step in history:
             store.take(step)
-            with_index = thread_listing(store.reader, viewer())
-            assert with_index.rows == by_files(store.reader).rows
+            rows = by_files(store.reader).rows
+            assert thread_listing(store.reader, viewer()).rows == rows
+            if not any(row.links or row.gates for row in rows):
+                assert first_rows(store, 2) == rows[:2]
+
+
+def first_rows(store: Store, count: int) -> list[ThreadRow]:
+    """The first threads of a list, of which the others are not shown."""
+    newest = newest_rows(store.reader, viewer(), lambda *_: True, count)
+    assert newest is not None
+    assert newest.end == (recency(newest.rows[-1]) if newest.rows else ("", ""))
+    return newest.rows
 
 
 def test_lines_are_written_appended_and_compacted(tmp_path: Path) -> None:
@@ -108,10 +119,12 @@ def test_the_first_tags_show_at_once(tmp_path: Path) -> None:
     store.label("t", [])
     (row,) = thread_listing(store.reader, viewer()).rows
     assert row.tags == ("tag-1",)
+    assert first_rows(store, 1) == [row]
     Path(store.reader.layout.annotations("t")).unlink()
     assert thread_listing(store.reader, viewer()).survey.unindexed == 0
     (row,) = thread_listing(store.reader, viewer()).rows
     assert not row.tags
+    assert first_rows(store, 1) == [row]
 
 
 def rewrite(meta: Path) -> None:
@@ -135,6 +148,7 @@ def test_a_meta_that_is_changed_in_place_shows_at_once(
         rewrite(Path(store.reader.layout.meta("ours")))
     rows = thread_listing(store.reader, viewer()).rows
     assert rows == by_files(store.reader).rows
+    assert first_rows(store, 2) == rows
     assert [row.status for row in rows].count("WAIT") == 1 + has_meta
 
 
@@ -150,3 +164,6 @@ def test_tags_that_are_appended_in_place_show_at_once(tmp_path: Path) -> None:
         file.write(json.dumps(fields) + "\n")
     (row,) = thread_listing(store.reader, viewer()).rows
     assert row.tags == ("hot",)
+    assert first_rows(store, 1) == [row]
+    notes.unlink()
+    assert [row.tags for row in first_rows(store, 1)] == [()]
