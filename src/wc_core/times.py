@@ -20,6 +20,13 @@ _WEEKS = {"this week": 0, "last week": 7}
 _SPANS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
+# Of the parts of a clock time as they are written. To look them up takes a third of
+# what it takes to check and read their digits.
+_HOURS_MS = {f"{hour:02}": hour * 3_600_000 for hour in range(24)}
+_MINUTES_MS = {f"{minute:02}": minute * 60_000 for minute in range(60)}
+_SECONDS_MS = {f"{second:02}": second * 1000 for second in range(60)}
+
+
 def utc(text: str) -> str:
     """A timestamp in UTC with ``Z``; text that is no time is returned unchanged."""
     if text.endswith("Z"):
@@ -62,14 +69,16 @@ def milliseconds(text: str, *, zoned: bool = False) -> int | None:
 def _plain_milliseconds(text: str) -> int | None:
     """Milliseconds since 1970 of a time as wc writes it, ``2026-01-31T12:00:00Z``, in a
     tenth of the time; ``None`` if it is to be looked at more closely."""
-    digits = text[11:13] + text[14:16] + text[17:19]
-    if not (digits.isascii() and digits.isdecimal() and text[13] == text[16] == ":"):
+    if not text[13] == text[16] == ":":
         return None
-    hours, minutes, seconds = int(digits[:2]), int(digits[2:4]), int(digits[4:])
+    try:
+        clock_ms = (
+            _HOURS_MS[text[11:13]] + _MINUTES_MS[text[14:16]] + _SECONDS_MS[text[17:19]]
+        )
+    except KeyError:
+        return None
     midnight = _midnight_ms(text[:10])
-    if midnight is None or hours > 23 or minutes > 59 or seconds > 59:  # noqa: PLR2004
-        return None
-    return midnight + 1000 * (3600 * hours + 60 * minutes + seconds)
+    return None if midnight is None else midnight + clock_ms
 
 
 @lru_cache(maxsize=1024)

@@ -167,8 +167,7 @@ def thread_list(
         lines = _fitted_lines(columns, cells, style, limit)
     else:
         head = ("", *(name.upper() for name in columns))
-        widths = _widths([head, *(cell for cell, _ in cells)])
-        lines = [_row_line(cell, widths, 0) for cell in (head, *(c for c, _ in cells))]
+        lines = _aligned_lines([head, *(cell for cell, _ in cells)])
     if words:
         lines[1:] = [
             text
@@ -298,11 +297,22 @@ def tag_words(tags: Iterable[str]) -> list[str]:
     return [f"+{one_line(tag)}" for tag in tags]
 
 
-def _row_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
-    if not limit:
-        line = _pattern(tuple(widths)) % cells
-        if line.isascii():
-            return line.rstrip()
+def _aligned_lines(lines: Sequence[tuple[str, ...]], limit: int = 0) -> list[str]:
+    """Returns lines of cells with aligned columns. The last column is cut to ``limit``
+    (0: not cut)."""
+    widths = _widths(lines)
+    if limit:
+        return [_aligned_line(cells, widths, limit) for cells in lines]
+    pattern = "  ".join([*(f"%-{width}s" for width in widths), "%s"])
+    texts = ((cells, pattern % cells) for cells in lines)
+    # Each character of ASCII takes a column.
+    return [
+        text.rstrip() if text.isascii() else _aligned_line(cells, widths, 0)
+        for cells, text in texts
+    ]
+
+
+def _aligned_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
     *fixed, title = cells
     line = "  ".join(map(_pad, fixed, widths))
     if limit:
@@ -310,19 +320,11 @@ def _row_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
     return f"{line}  {title}".rstrip()
 
 
-@cache
-def _pattern(widths: tuple[int, ...]) -> str:
-    """Returns the format of a line whose characters take a column each."""
-    return "  ".join([*(f"%-{width}s" for width in widths), "%s"])
-
-
 def table_lines(table: Table, style: Style) -> list[str]:
     """Returns a table as aligned lines. Only the last column is cut to the
     terminal's width."""
     lines = [table.head, *(tuple(map(one_line, row)) for row in table.rows)]
-    widths = _widths(lines)
-    limit = terminal_width()
-    head, *rows = (_row_line(line, widths, limit) for line in lines)
+    head, *rows = _aligned_lines(lines, terminal_width())
     return [style(head, _DIM), *rows]
 
 

@@ -226,12 +226,12 @@ def may_wait(record: str) -> bool:
     return record[-1] != "\t" and ('"links"' in record or '"gates"' in record)
 
 
-def columns_of(record: str) -> Columns:
-    """Returns the columns of a record."""
-    _, *parts = record.split("\t", _MORE)
+def fields_of(record: str) -> list[str]:
+    """Returns the key of a record and its columns, in the order of `Columns`."""
+    fields = record.split("\t", _MORE)
     if "\\" in record:
-        parts[:-1] = map(_unescaped, parts[:-1])
-    return Columns._make(parts)
+        fields[:-1] = map(_unescaped, fields[:-1])
+    return fields
 
 
 def _unescaped(text: str) -> str:

@@ -173,8 +173,8 @@ class RowMaker:
 
     def row(self, topic: str, record: str) -> ThreadRow:
         """Returns the row of a thread with this record in the index."""
-        columns = overview.columns_of(record)
-        last_id, status, ball, title, at, by, branch, total, new, more = columns
+        fields = overview.fields_of(record)
+        _, last_id, status, ball, title, at, by, branch, total, new, more = fields
         count = int(total)
         row = ThreadRow(
             topic,

@@ -261,7 +261,7 @@ def filter_rows(
         for row in rows
         if has_status(row.status, criteria)
         and (criteria.topics is None or row.topic in criteria.topics)
-        and has_all(row.tags, criteria.tags)
+        and (not criteria.tags or has_all(row.tags, criteria.tags))
         and (not criteria.ready or row.is_ready)
         and (not criteria.waiting or row.waits)
         and (not criteria.quiet_since or row.updated_at < criteria.quiet_since)
