@@ -135,9 +135,8 @@ def parse(data: bytes) -> dict[str, str]:
     """Returns each record in the bytes of an overview, by topic."""
     records: dict[str, str] = {}
     for batch in _batches(data):
-        text = str(batch, "utf-8", "surrogatepass")
         # A topic has no character that is escaped.
-        for line in text.split("\n"):
+        for line in str(batch, "utf-8", "surrogatepass").split("\n"):
             topic, _, record = line.partition("\t")
             records[topic] = record
     return records

@@ -113,6 +113,7 @@ class LiveOverview(Overview):
     def _rows_of(self, topics: list[str]) -> list[ThreadRow]:
         if len(topics) > _MANY:
             listing = thread_listing(self.reader, self.viewer, topics)
+            self._live.note_listed(listing.survey)
             self._live.note_renamed(listing.renamed)
             return listing.rows
         rows = (

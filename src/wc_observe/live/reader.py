@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.errors import WcError
 from wc_core.files import Folder, names_in
-from wc_core.index.keys import thread_keys
+from wc_core.index.keys import NONE, thread_keys
 from wc_core.layout import file_name, topic_of
 from wc_core.threads import codec, folding, model
 from wc_core.threads.cursors import Cursor
@@ -33,8 +33,9 @@ from wc_core.values import NamedTuple
 from wc_observe.live.filestamps import Stamp, stamp_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
+    from wc_core.index.overview import Survey
 
 # Up to this many threads are checked one by one at each call.
 FEW = 100
@@ -130,10 +131,15 @@ class LiveReader(StoreReader):
         If threads cannot be listed, `topics` says why, and each can still be read.
         """
         with self.lock:
-            before = self._topics
+            before, readers = self._topics, self._read_by
             suspects = self._suspects()
             self._read_by = self._readers()
-            changed = {suspect for suspect in suspects if self._forget_changed(suspect)}
+            same = self._unchanged(suspects, readers | self._read_by)
+            changed = {
+                suspect
+                for suspect in suspects
+                if suspect not in same and self._forget_changed(suspect)
+            }
             if before is not self._topics:
                 came_or_went = {*before} ^ {*self._topics}
                 for topic in came_or_went:
@@ -143,7 +149,7 @@ class LiveReader(StoreReader):
             self._renamed &= self._kept.keys() | changed
             return changed | self._renamed if changed else changed
 
-    def _suspects(self) -> Iterable[str]:
+    def _suspects(self) -> Collection[str]:
         """Returns the threads to check, after listing the threads if need be."""
         reported, self._heard = self._heard, set()
         everything, self._anything = self._anything, False
@@ -186,6 +192,26 @@ class LiveReader(StoreReader):
             return frozenset()  # wc doctor reports what is in its place
         return frozenset(names)
 
+    def _unchanged(
+        self, topics: Iterable[str], readers: frozenset[str]
+    ) -> frozenset[str]:
+        """Returns those of the threads whose rows are from the index and whose files
+        still have the keys that they had then. A key has nothing of cursors, so it
+        returns none of the ``readers``: the file names of threads with any."""
+        listed = [
+            topic
+            for topic in topics
+            if topic in self._keys
+            and topic not in self._kept
+            and file_name(topic) not in readers
+        ]
+        current = thread_keys(self.layout, listed)
+        return frozenset(
+            topic
+            for topic in listed
+            if current.get(topic, NONE) != NONE and current[topic] == self._keys[topic]
+        )
+
     def _forget_changed(self, topic: str) -> bool:
         """Drops a thread's cached state if its files changed. Returns whether it has
         to be read again."""
@@ -215,6 +241,13 @@ class LiveReader(StoreReader):
             if missing:
                 self._keys |= thread_keys(self.layout, missing)
             return self._keys
+
+    def note_listed(self, survey: Survey) -> None:
+        """Notes the keys of threads whose rows are from the index."""
+        with self.lock:
+            for topic in survey.records:
+                # Rows that were made from files with another key are to be made again.
+                self._keys.setdefault(topic, survey.keys[topic])
 
     def note_renamed(self, topics: Iterable[str]) -> None:
         """Notes threads that have a name besides their topic."""

@@ -27,6 +27,7 @@ from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
 from wc_core.views.search.answers import Question, search
 from wc_core.views.search.scan import Scan
+from wc_observe.live import overview as live_overview
 from wc_observe.live.reader import LiveReader
 from wc_observe.live.stores import Live
 
@@ -202,15 +203,33 @@ def tick(root: Path, known: dict[str, int]) -> set[str]:
 
 
 @relaxed
-@given(steps=steps, watched=st.booleans(), indexed=st.booleans())
+@given(
+    steps=steps,
+    watched=st.booleans(),
+    indexed=st.booleans(),
+    # More threads than this are listed from the index.
+    many=st.sampled_from([0, 100]),
+)
 def test_rows_threads_and_hits_are_those_of_the_files(
     tmp_path_factory: pytest.TempPathFactory,
     steps: list[tuple[list[tuple[Callable[[Changing, str], None], str]], str]],
     *,
     watched: bool,
     indexed: bool,
+    many: int,
 ) -> None:
-    root = tmp_path_factory.mktemp("live") / "store"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(live_overview, "_MANY", many)
+        compare(tmp_path_factory.mktemp("live") / "store", steps, watched, indexed)
+
+
+def compare(
+    root: Path,
+    steps: list[tuple[list[tuple[Callable[[Changing, str], None], str]], str]],
+    watched: bool,  # noqa: FBT001
+    indexed: bool,  # noqa: FBT001
+) -> None:
+    """Does the steps in a store, and compares a server's answers with the files."""
     changing = Changing(Store(root))
     known: dict[str, int] = {}
     tick(root, known)
@@ -334,6 +353,26 @@ def test_what_another_tool_writes_shows_when_it_is_heard_of(tmp_path: Path) -> N
     live.reader.note_changed(None)
     live.refresh()
     assert [row.entry_count for row in overview.rows()] == [3]
+
+
+def test_threads_from_the_index_are_listed_again_only_if_their_files_changed(
+    tmp_path: Path,
+) -> None:
+    store, count = Store(tmp_path / "store"), live_overview._MANY + 5
+    for number in range(count):
+        store.thread(f"topic-{number:03}")
+    overviewfile.rebuild(StoreReader(str(store.root)), soon)
+    live = Live(str(store.root))
+    live.refresh()
+    overview = live.overview(viewer())
+    assert len(overview.rows()) == count
+    live.reader.watched = True
+    live.reader.note_changed(None)
+    assert live.reader.refresh() == set()
+    store.append("topic-007", store.entry("topic-007"))
+    Path(store.layout.cursors("topic-009")).mkdir(parents=True)
+    live.reader.note_changed(None)
+    assert live.reader.refresh() == {"topic-007", "topic-009"}
 
 
 def test_a_grown_log_is_read_from_where_it_ended(tmp_path: Path) -> None:
