@@ -102,8 +102,10 @@ def _first_updates(
         (entry.id, topic, entry) for topic, entry in indexed.entries
     ]
     count, unreadable = indexed.total, []
-    unindexed = {*indexed.unindexed, *(rows.keys() - set(straight))}
-    for topic in [topic for topic in rows if topic in unindexed]:
+    unindexed = {*indexed.unindexed}
+    if len(straight) < len(rows):
+        unindexed |= rows.keys() - set(straight)
+    for topic in [topic for topic in rows if topic in unindexed] if unindexed else ():
         new = _new(overview, rows[topic], floor, branch)
         if new is None:
             unreadable.append(topic)

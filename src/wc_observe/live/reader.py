@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from wc_core.errors import WcError
 from wc_core.files import Folder, names_in
 from wc_core.index.keys import NONE, thread_keys
-from wc_core.layout import file_name, topic_of
+from wc_core.layout import file_name, topic_of, topics_of
 from wc_core.threads import codec, folding, model
 from wc_core.threads.cursors import Cursor
 from wc_core.threads.labels import labelled
@@ -198,12 +198,11 @@ class LiveReader(StoreReader):
         """Returns those of the threads whose rows are from the index and whose files
         still have the keys that they had then. A key has nothing of cursors, so it
         returns none of the ``readers``: the file names of threads with any."""
+        read = {*topics_of(readers)}
         listed = [
             topic
             for topic in topics
-            if topic in self._keys
-            and topic not in self._kept
-            and file_name(topic) not in readers
+            if topic in self._keys and topic not in self._kept and topic not in read
         ]
         current = thread_keys(self.layout, listed)
         return frozenset(

@@ -156,13 +156,12 @@ class IndexedSearch:
     ) -> tuple[dict[int, str], list[str]]:
         """Returns the topic of each thread that the index has as it is now, by its
         number; and the others."""
-        names, unindexed = {}, []
-        for topic, thread in _with_indexed(file, topics, current):
-            if thread is not None and topic not in self._changed:
-                names[thread.number] = topic
-            else:
-                unindexed.append(topic)
-        return names, unindexed
+        names = {
+            thread.number: topic
+            for topic, thread in _true_threads(file, topics, current).items()
+            if topic not in self._changed
+        }
+        return names, _others(topics, names)
 
     def loose_matches(self, topics: Sequence[str], query: LooseQuery) -> Loose:
         """Like `Engine.loose_matches`."""
@@ -244,16 +243,26 @@ class IndexedSearch:
             length *= 8
 
 
-def _with_indexed(
+def _true_threads(
     file: EntryFile, topics: Sequence[str], current: Mapping[str, str]
-) -> Iterator[tuple[str, IndexedThread | None]]:
-    """Yields these threads, each with what the index has of it if that is true: made
-    from the log with the ``current`` key."""
+) -> dict[str, IndexedThread]:
+    """Returns those of the threads that the index has as they are now: made from the
+    log with the ``current`` key."""
     indexed = file.threads()
-    for topic in topics:
-        thread, key = indexed.get(topic), current.get(topic, NONE)
-        is_true = thread is not None and thread.key == log_part(key)
-        yield topic, thread if is_true else None
+    return {
+        topic: thread
+        for topic in topics
+        if (thread := indexed.get(topic)) is not None
+        and thread.key == log_part(current.get(topic, NONE))
+    }
+
+
+def _others(topics: Sequence[str], names: Mapping[int, str]) -> list[str]:
+    """Returns the topics that are none of the ``names``."""
+    if len(names) == len(topics):
+        return []
+    known = {*names.values()}
+    return [topic for topic in topics if topic not in known]
 
 
 def _written(
@@ -263,12 +272,11 @@ def _written(
     question: tuple[str, str, int],
 ) -> EntriesAfter:
     """What `IndexedSearch.written_after` returns, of one version of the file."""
-    names, unindexed = {}, []
-    for topic, thread in _with_indexed(file, topics, current):
-        if thread is not None and thread.size != entryfile.NOWHERE:
-            names[thread.number] = topic
-        else:
-            unindexed.append(topic)
+    names = {
+        thread.number: topic
+        for topic, thread in _true_threads(file, topics, current).items()
+        if thread.size != entryfile.NOWHERE
+    }
     floor, branch, limit = question
     without = [
         thread.number
@@ -282,7 +290,7 @@ def _written(
     if len(first_entries) > limit and first_entries[-1].id == first_entries[-2].id:
         return EntriesAfter([], 0, topics)
     entries = [(names[entry.thread], entry) for entry in first_entries[:limit]]
-    return EntriesAfter(entries, total, unindexed)
+    return EntriesAfter(entries, total, _others(topics, names))
 
 
 class _Finder:
