@@ -14,6 +14,7 @@ from wc_core.index import entries as entryfile
 from wc_core.index.entries import UnusableIndexError
 from wc_core.lean import contextlib
 from wc_core.search.mentions import recorded
+from wc_core.search.threadwords import thread_words
 from wc_core.search.words import fold_text
 from wc_core.threads import codec
 from wc_core.threads.model import DECISION, Entry
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from wc_cli.index.overviewfile import Clock
+    from wc_core.search.threadwords import ThreadWords
     from wc_core.threads.reader import StoreReader
 
 # Rows of replaced logs that are tolerated before the file is made from nothing.
@@ -45,8 +47,8 @@ _DECISIONS = (
     "WHERE entries.id >= ? AND kind != '' AND kind = ? ORDER BY entries.id"
 )
 _ADD_WORDS = (
-    "INSERT INTO words(rowid, title, body, topic, author, recorded) "
-    "VALUES (?, ?, ?, ?, ?, ?)"
+    "INSERT INTO words(rowid, title, body, topic, author, tag, recorded) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 
 
@@ -206,13 +208,13 @@ class EntryWriter:
             for topic, key in current.items()
             if key and keys.is_settled(key, now_ns)
         ]
-        lacking = {topic: keys.log_part(key) for topic, key in current.items() if key}
+        lacking = {topic: keys.words_part(key) for topic, key in current.items() if key}
         for start in range(0, len(pending), _BATCH):
             with self._transaction():
                 for topic, key in pending[start : start + _BATCH]:
                     # A log that cannot be read now is read, and reported, by a search.
                     with contextlib.suppress(WcError):
-                        self._update_thread(topic, keys.log_part(key))
+                        self._update_thread(topic, keys.words_part(key))
         for topic, key in self._db.execute("SELECT topic, key FROM threads"):
             if lacking.get(topic) == key:
                 del lacking[topic]
@@ -244,7 +246,9 @@ class EntryWriter:
         if len(data) != keys.log_size(key):
             self._drop(topic)
             return
-        piece = self._tail(topic, kept, data)
+        # Tags are among the words of all entries.
+        is_same = kept is not None and _tags_part(kept.key) == _tags_part(key)
+        piece = self._tail(topic, kept, data) if is_same else None
         if piece is None:
             self._drop(topic)
             kept, piece = None, self._whole(topic, data)
@@ -278,8 +282,8 @@ class EntryWriter:
             return None
         previous = kept.last_id
         for entry in piece.entries:
-            # What changes earlier entries, or is older than they are.
-            if entry.supersedes or entry.new_topic or entry.id <= previous:
+            # What changes what earlier entries are found by, or is older than they are.
+            if _changes_others(entry) or entry.id <= previous:
                 return None
             previous = entry.id
         return piece
@@ -304,7 +308,7 @@ class EntryWriter:
         count = kept.entries + len(piece.entries)
         if count > entryfile.ENTRIES:
             return
-        names = " ".join((topic, *self._reader.snapshot(topic).state.names))
+        own_words = thread_words(self._reader.snapshot(topic))
         first = kept.number * entryfile.ENTRIES + kept.entries
         places = zip(piece.entries, piece.starts, strict=True)
         numbers = range(first, first + len(piece.entries))
@@ -321,7 +325,7 @@ class EntryWriter:
         self._db.executemany(
             _ADD_WORDS,
             (
-                (number, *map(_searchable, _texts(entry, names)))
+                (number, *map(_searchable, _texts(entry, own_words)))
                 for number, entry in zip(numbers, piece.entries, strict=True)
             ),
         )
@@ -332,8 +336,23 @@ class EntryWriter:
         self._db.execute(_ADD_THREAD, thread)
 
 
-def _texts(entry: Entry, names: str) -> tuple[str, ...]:
-    return entry.title, entry.body, names, entry.agent, recorded(entry)
+def _tags_part(key: str) -> str:
+    """Returns the part of a key of words that is about the tags of an older tool."""
+    return key.partition(",")[2]
+
+
+def _changes_others(entry: Entry) -> bool:
+    """Whether other entries of the thread are found by other words after this one."""
+    return bool(
+        entry.supersedes or entry.new_topic or entry.tags_added or entry.tags_removed
+    )
+
+
+def _texts(entry: Entry, thread: ThreadWords) -> tuple[str, ...]:
+    return (
+        *(entry.title, entry.body, thread.names, entry.agent, thread.tags),
+        recorded(entry),
+    )
 
 
 def _searchable(text: str) -> str:

@@ -71,7 +71,7 @@ def _problem_of_words(reader: StoreReader, survey: overview.Survey) -> str:
     file = EntryFile(reader.layout)
     file.check()
     threads = file.threads()
-    current = {topic: keys.log_part(key) for topic, key in survey.keys.items()}
+    current = {topic: keys.words_part(key) for topic, key in survey.keys.items()}
     missing = sum(
         topic not in threads or threads[topic].key != key
         for topic, key in current.items()

@@ -2,7 +2,7 @@
 here.
 
 Its tables (`SCHEMA`): ``threads`` has a number for each indexed version of a thread,
-with the key of its log; ``entries`` has what an entry can be found by apart from its
+with the key of what its words are from; ``entries`` has what an entry can be found by apart from its
 words, and where its line begins in the log (-1: it cannot be shown from one line);
 ``words`` is the full-text index. The number of an entry is that of its thread times
 `ENTRIES`, plus its position: which threads have words is known without looking up
@@ -20,6 +20,8 @@ import weakref
 from itertools import repeat
 
 from wc_core.files import read_from
+from wc_core.search.ranking import PROMINENT_FIELDS
+from wc_core.search.words import FIELDS
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.search.words import Term
 
-VERSION = 2
+VERSION = 3
 # More than a thread has entries. A thread with more is not indexed.
 ENTRIES = 1 << 20
 NOWHERE = -1
@@ -50,13 +52,13 @@ CREATE INDEX ids ON entries(id);
 CREATE INDEX kinds ON entries(kind) WHERE kind != '';
 CREATE INDEX branches ON entries(branch) WHERE branch != '';
 CREATE VIRTUAL TABLE words USING fts5(
-  title, body, topic, author, recorded,
+  title, body, topic, author, tag, recorded,
   content='', columnsize=0, tokenize='ascii'
 );
 CREATE TABLE dropped(number INTEGER, entries INTEGER);
 """
-_TEXT_FIELDS = "title body topic author"
-_PROMINENT_FIELDS = "title topic"
+_TEXT_FIELDS = " ".join(FIELDS)
+_PROMINENT_FIELDS = " ".join(PROMINENT_FIELDS)
 _MENTION_FIELDS = "title body recorded"
 # The header of a SQLite file; two bytes later come the versions of its format for
 # writing and reading.
@@ -336,8 +338,8 @@ def title_expression(terms: Iterable[Term], *, all_terms: bool) -> str:
 def prominent_expression(
     term: Term, required: Iterable[Term] = (), mentioned: Iterable[Term] = ()
 ) -> str:
-    """Returns what finds the entries with a term in their title or among the names of
-    their thread, and with all that is ``required`` and ``mentioned``; nothing if the
+    """Returns what finds the entries with a term in their title or among the names or
+    tags of their thread, and with all that is ``required`` and ``mentioned``; nothing if the
     term is for another field."""
     if term.field not in {"", *_PROMINENT_FIELDS.split()}:
         return ""

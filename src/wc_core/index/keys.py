@@ -97,17 +97,17 @@ class ThreadFiles:
                 keys[topic] = key and key + self._annotations(name)
         return keys
 
-    def log_keys(
+    def word_keys(
         self, topics: Iterable[str], folders: Collection[str] | None = None
     ) -> dict[str, str]:
-        """Returns of each key that `keys` returns the part that is about the log, in
-        a third of the time."""
+        """Returns of each key that `keys` returns the part that `words_part` does, in
+        half of the time."""
         names, plain = self._names_and_folders(topics, folders)
         handle = self._threads.handle
         keys = dict.fromkeys(names, NONE)
         if handle is None:
             return keys
-        lstat, is_file = os.lstat, stat.S_ISREG
+        lstat, access, is_file = os.lstat, os.access, stat.S_ISREG
         for topic, name in names.items():
             try:
                 log = lstat(f"{name}/entries.jsonl", dir_fd=handle)
@@ -117,6 +117,8 @@ class ThreadFiles:
                 keys[topic] = (
                     f"{log.st_ino}.{log.st_size}.{log.st_mtime_ns}.{log.st_ctime_ns}"
                 )
+                if access(f"{name}/annotations.jsonl", os.F_OK, dir_fd=handle):
+                    keys[topic] += "," + self._annotations(name)
         return keys
 
     def _names_and_folders(
@@ -164,14 +166,14 @@ def thread_keys(layout: Layout, topics: Iterable[str]) -> dict[str, str]:
         return {}
 
 
-def log_keys(
+def word_keys(
     layout: Layout, topics: Iterable[str], folders: Collection[str] | None = None
 ) -> dict[str, str]:
-    """Returns what `ThreadFiles.log_keys` does, or nothing if the folder of the threads
+    """Returns what `ThreadFiles.word_keys` does, or nothing if the folder of the threads
     cannot be opened."""
     try:
         with ThreadFiles(layout) as files:
-            return files.log_keys(topics, folders)
+            return files.word_keys(topics, folders)
     except OSError:
         return {}
 
@@ -179,6 +181,14 @@ def log_keys(
 def log_part(key: str) -> str:
     """Returns the part of a key that is about the log."""
     return key.partition(",")[0]
+
+
+def words_part(key: str) -> str:
+    """Returns the part of a key that is about what a search finds: the log, and the
+    tags of an older tool, with nothing in the place of ``meta.json``."""
+    log, _, others = key.partition(",")
+    _, comma, annotations = others.partition(",")
+    return f"{log},,{annotations}" if comma else log
 
 
 def log_size(key: str) -> int:
@@ -192,7 +202,7 @@ def is_settled(key: str, now_ns: int) -> bool:
     moments = [
         int(moment)
         for part in key.split(",")
-        if part != _MISSING
+        if part not in {"", _MISSING}
         for moment in part.split(".")[-2:]
     ]
     coarse = all(moment % _SECOND_NS == 0 for moment in moments)

@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from wc_core.search.threadwords import ThreadWords
     from wc_core.search.words import Term
     from wc_core.threads.model import Entry
 
@@ -44,6 +45,8 @@ _SATURATION, _LENGTH_DISCOUNT = 1.2, 0.75
 # the average of the store, so that new entries do not change old scores.
 _USUAL_LENGTH = 300
 _ENTRIES_PER_THREAD = 10
+# Where a word says more about an entry than in its body.
+PROMINENT_FIELDS = ("title", "topic", "tag")
 # How often a word in a field counts as much as one in the body.
 _TITLE, _NAMES, _RECORDED = 3, 2, 2
 # What records a decision counts this much more.
@@ -135,20 +138,20 @@ def chosen_terms(counts: Sequence[int]) -> tuple[bool, ...]:
 
 def rough_score(weights: Sequence[int], places: Sequence[int]) -> int:
     """Returns a score from the place of each term: 0 nowhere, 1 somewhere in the entry,
-    2 in its title or among the names of its thread."""
+    2 in its title or among the names and tags of its thread."""
     return sum(map(int.__mul__, weights, places))
 
 
 class SearchedText:
-    """The texts of an entry that terms are looked for in. ``names`` are the topic of
-    its thread and what it was called before."""
+    """The texts of an entry and of its thread that terms are looked for in."""
 
-    def __init__(self, entry: Entry, names: str) -> None:
+    def __init__(self, entry: Entry, thread: ThreadWords) -> None:
         self._fields = {
             "title": words.plain_words(entry.title),
             "body": words.plain_words(entry.body),
-            "topic": words.plain_words(names),
+            "topic": words.plain_words(thread.names),
             "author": words.plain_words(entry.agent),
+            "tag": words.plain_words(thread.tags),
         }
         self._recorded = words.plain_words(recorded(entry))
         self._is_decision = entry.any_kind == DECISION
@@ -160,12 +163,11 @@ class SearchedText:
     def _place(self, term: Term) -> int:
         if not words.contains_term(term, self._fields):
             return 0
-        prominent = ("title", "topic")
-        if term.field not in {"", *prominent}:
+        if term.field not in {"", *PROMINENT_FIELDS}:
             return 1
         return 1 + any(
             term.needle in self._fields[field]
-            for field in prominent
+            for field in PROMINENT_FIELDS
             if term.field in {"", field}
         )
 
@@ -190,6 +192,6 @@ class SearchedText:
             counts["body"]
             + counts["author"]
             + _TITLE * counts["title"]
-            + _NAMES * counts["topic"]
+            + _NAMES * (counts["topic"] + counts["tag"])
             + _RECORDED * self._recorded.count(term.needle)
         )

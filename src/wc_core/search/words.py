@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 # The fields that a query can name.
-FIELDS = ("title", "body", "topic", "author")
+FIELDS = ("title", "body", "topic", "author", "tag")
 
 # The separators of a folded text, and the characters of its words.
 _GAP = r"[\x00-/:-@\[-`{-\x7f]+"
@@ -97,8 +97,8 @@ def parse_query(query: str) -> tuple[Term, ...]:
     A word matches every word that begins with it; words in ``"quotes"`` match exactly
     and adjacent (``"log out"*``: the last one may continue). A word with separators in
     it, such as ``src/auth.py``, is matched as adjacent words. ``title:``, ``body:``,
-    ``topic:`` and ``author:`` restrict a term to a field. Raises InvalidInputError for
-    more than 100 terms.
+    ``topic:``, ``author:`` and ``tag:`` restrict a term to a field. Raises
+    InvalidInputError for more than 100 terms.
     """
     terms = []
     for part in _PART.finditer(query):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.index import overview
-from wc_core.index.keys import NONE, log_keys, thread_keys
+from wc_core.index.keys import NONE, thread_keys, word_keys
 from wc_core.layout import topics_of
 from wc_core.lean import json
 from wc_core.names import FREE
@@ -128,9 +128,10 @@ def _indexed_rows(
 
 
 def thread_logs(reader: StoreReader, viewer: Viewer) -> dict[str, str]:
-    """Returns each thread, with the key of its log (`keys.log_part`) if it has one."""
+    """Returns each thread, with the key of its words (`keys.words_part`) if it has a
+    log."""
     topics, folders = reader.topics_and_folders()
-    keys = log_keys(reader.layout, topics, folders)
+    keys = word_keys(reader.layout, topics, folders)
     return {
         topic: key
         for topic in topics

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.index.keys import log_keys
+from wc_core.index.keys import word_keys
 from wc_core.lean import contextlib
 from wc_core.views import rows as row_views
 from wc_core.views.listing import (
@@ -71,11 +71,11 @@ class Overview:
 
     def keys(self, topics: Iterable[str]) -> Mapping[str, str]:
         """Returns the key of each of these threads, or at least the part of it that is
-        about the log: as they were when rows or topics were last asked for; of others,
-        as they are now."""
+        about its words: as they were when rows or topics were last asked for. Those of
+        others are as they are now."""
         missing = [topic for topic in topics if topic not in self._keys]
         if missing:
-            found = log_keys(self.reader.layout, missing)
+            found = word_keys(self.reader.layout, missing)
             self._keys = {**self._keys, **found}
         return self._keys
 

@@ -251,7 +251,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
         str,
         Field(
             description="Words, or their beginnings, in your own words; "
-            '"a phrase"; title:, body:, topic: or author: before one'
+            '"a phrase"; title:, body:, topic:, author: or tag: before one'
         ),
     ] = "",
     words: Annotated[

@@ -146,7 +146,7 @@ def _help() -> Html:
     lines = (
         ("auth", "finds words that begin with it: authentication"),
         ('"log out"', "words side by side, as they are"),
-        ("title: body: topic: author:", "before a word say where"),
+        ("title: body: topic: author: tag:", "before a word say where"),
     )
     rows = (
         element("div", element("dt", element("code", example)), element("dd", meaning))

@@ -70,6 +70,10 @@ QUESTIONS = (
         "title 1 absent", Filter(), about=Mentions(author="pat", since=entry(1).id)
     ),
     Question("title", Filter(), about=Mentions(until=entry(2).id), limit=1),
+    Question("urgent", Filter(), limit=2),
+    Question("urgent later tag title", Filter(), mode=ANY),
+    Question("tag:urgent title absent", Filter(), limit=3),
+    Question('tag:"tag 2"', Filter(), sort=NEWEST),
 )
 
 
@@ -256,6 +260,47 @@ def test_half_of_a_change_is_neither_read_nor_kept(
     EntryFile(store.reader.layout).check()
     assert not any(assert_the_same(store.reader, Question("title", Filter())))
     assert os.listdir(os.path.dirname(path)) == ["entries.db"]
+
+
+def found_by(reader: StoreReader, query: str) -> list[tuple[str, str]]:
+    """The hits of a query, by the index alone."""
+    assert not any(assert_the_same(reader, Question(query, Filter())))
+    engine, overview, _ = indexed(reader)
+    found = search(engine, overview, Question(query, Filter()))
+    return [(hit.topic, hit.numbered.entry.title) for hit in found.hits]
+
+
+def test_tags_are_words_of_all_entries_of_a_thread(store: Store) -> None:
+    log = a_log(3)
+    store.write("t", log[:2])
+    store.write("u", [entry(5, title="It is urgent", body="so urgent")])
+    entriesfile.rebuild(store.reader, soon)
+    assert found_by(store.reader, "urgent") == [("u", "It is urgent")]
+    added = entry(8, action="tag", title="", tags_added=("urgent", "later"))
+    store.append("t", chain(*log[:2], added)[2:])
+    assert assert_the_same(store.reader, Question("urgent", Filter())) == [1]
+    entriesfile.update(store.reader, ["t"], soon)
+    assert {topic for topic, _ in found_by(store.reader, "urgent")} == {"t", "u"}
+    assert len(found_by(store.reader, "tag:urgent")) == 3
+    assert not found_by(store.reader, "title:urgent")[1:]
+    removed = entry(9, action="tag", title="", tags_removed=("urgent",))
+    store.append("t", chain(*log[:2], added, removed)[3:])
+    entriesfile.update(store.reader, ["t"], soon)
+    assert found_by(store.reader, "urgent") == [("u", "It is urgent")]
+    assert len(found_by(store.reader, "later")) == 4
+
+
+def test_tags_of_an_older_tool_are_words_as_well(store: Store) -> None:
+    store.write("t", a_log(2))
+    entriesfile.rebuild(store.reader, soon)
+    store.label("t", [])
+    # Its file is not the log, but the words are others.
+    assert assert_the_same(store.reader, Question("tag-1", Filter())) == [1]
+    entriesfile.update(store.reader, ["t"], soon)
+    assert [topic for topic, _ in found_by(store.reader, "tag-1")] == ["t", "t"]
+    store.label("t", [])
+    entriesfile.update(store.reader, ["t"], soon)
+    assert [topic for topic, _ in found_by(store.reader, "tag-2 title")] == ["t", "t"]
 
 
 class IndexedMeanwhile(StoreReader):

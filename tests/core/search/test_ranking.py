@@ -18,6 +18,7 @@ from wc_core.search.ranking import (
     stem,
     term_weights,
 )
+from wc_core.search.threadwords import ThreadWords
 from wc_core.search.words import parse_query
 
 
@@ -75,19 +76,24 @@ def test_a_title_counts_more_and_a_long_text_less() -> None:
     terms = parse_query("needle")
     weights = even_weights(terms)
 
-    def score(**fields: str) -> int:
-        return SearchedText(entry(1, **fields), "t").exact_score(terms, weights)
+    def score(tags: str = "", **fields: str) -> int:
+        text = SearchedText(entry(1, **fields), ThreadWords("t", tags))
+        return text.exact_score(terms, weights)
 
     hay = "hay " * 500
     assert score(title="needle") > score(body="needle") > score(body=f"needle {hay}")
     assert score(body="needle needle") > score(body="needle")
     assert score(body="needle", kind="decision") > score(body="needle")
     assert score(body="needle", type="Decision") > score(body="needle")
+    assert score(title="needle") > score(tags="needle") > score(body="needle")
     assert score() == 0
 
 
 def test_the_place_of_a_term() -> None:
-    text = SearchedText(entry(1, title="a needle", body="hay", agent="Codex"), "barn")
+    one = entry(1, title="a needle", body="hay", agent="Codex")
+    text = SearchedText(one, ThreadWords("barn", "red urgent"))
     terms = parse_query("needle hay barn codex straw body:needle author:codex topic:b")
     assert text.places(terms) == (2, 1, 2, 1, 0, 0, 1, 2)
+    terms = parse_query("urgent tag:red tag:needle topic:red")
+    assert text.places(terms) == (2, 2, 0, 0)
     assert rough_score([10, 100], [2, 1]) == 120

@@ -13,6 +13,7 @@ from wc_core.errors import InvalidInputError, WcError
 from wc_core.search import words
 from wc_core.search.mentions import Mentions, recorded
 from wc_core.search.ranking import loose_terms, required_terms
+from wc_core.search.threadwords import ThreadWords
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.overview import cursor_of, cursor_parts
@@ -57,6 +58,9 @@ if TYPE_CHECKING:
         def entry(self, topic: str, entry_id: str) -> Numbered:
             """Returns an entry that was found. Raises WcError if it has been
             removed."""
+
+        def thread_words(self, topic: str) -> ThreadWords:
+            """Returns the words of a thread. Raises WcError if it is gone."""
 
         def written_after(
             self, topics: Sequence[str], floor: str, branch: str, limit: int
@@ -138,8 +142,10 @@ class SearchQuery(NamedTuple):
             not self.newest or match.id <= self.newest
         )
 
-    def rank(self, entry: Entry) -> int | None:
-        """Returns how well an entry matches; ``None`` if it does not."""
+    def rank(self, entry: Entry, thread: ThreadWords | None = None) -> int | None:
+        """Returns how well an entry matches; ``None`` if it does not. Of its thread
+        only the topic counts if ``thread`` is missing."""
+        thread = thread or ThreadWords(entry.topic)
         title, body = words.plain_words(entry.title), words.plain_words(entry.body)
         if self.about != Mentions():
             mentioned = {"title": title, "body": body}
@@ -153,8 +159,9 @@ class SearchQuery(NamedTuple):
         fields = {
             "title": title,
             "body": body,
-            "topic": words.plain_words(entry.topic),
+            "topic": words.plain_words(thread.names),
             "author": words.plain_words(entry.agent),
+            "tag": words.plain_words(thread.tags),
         }
         if not all(words.contains_term(term, fields) for term in self.terms):
             return None

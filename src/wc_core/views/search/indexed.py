@@ -13,7 +13,7 @@ from wc_core.index.entries import (
     IndexedEntry,
     UnusableIndexError,
 )
-from wc_core.index.keys import NONE, log_part
+from wc_core.index.keys import NONE, words_part
 from wc_core.threads import codec
 from wc_core.threads.model import Entry
 from wc_core.views.entries import Numbered, numbered
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from wc_core.index.entries import IndexedThread
     from wc_core.search.mentions import Mentions
+    from wc_core.search.threadwords import ThreadWords
     from wc_core.threads.reader import StoreReader
 
 # Up to this many matches are all looked at; of more, only the newest.
@@ -202,6 +203,10 @@ class IndexedSearch:
             return self._scan.entry(topic, entry_id)
         return self._read(topic, indexed)
 
+    def thread_words(self, topic: str) -> ThreadWords:
+        """Like `Engine.thread_words`."""
+        return self._scan.thread_words(topic)
+
     def _read(self, topic: str, indexed: IndexedEntry) -> Numbered:
         """The entry. Raises NotFoundError if it is gone."""
         entry = self._entry_at(topic, indexed.start)
@@ -253,7 +258,7 @@ def _true_threads(
         topic: thread
         for topic in topics
         if (thread := indexed.get(topic)) is not None
-        and thread.key == log_part(current.get(topic, NONE))
+        and thread.key == words_part(current.get(topic, NONE))
     }
 
 

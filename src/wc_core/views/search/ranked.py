@@ -180,11 +180,12 @@ def _scored(
     for match in matches:
         try:
             numbered = engine.entry(match.topic, match.id)
+            thread = engine.thread_words(match.topic)
         except WcError:
             continue  # replaced since it was found, so no longer a match
         score = 0
         if query.by_title:
-            text = SearchedText(numbered.entry, match.topic)
+            text = SearchedText(numbered.entry, thread)
             score = text.exact_score(query.terms, weights)
         entries.append((Candidate(score, match.id, match.topic), numbered))
     entries.sort(key=itemgetter(0), reverse=True)

@@ -57,9 +57,10 @@ def related_threads(
     for match in loose.best:
         try:
             entry = engine.entry(match.topic, match.id).entry
+            thread = engine.thread_words(match.topic)
         except WcError:
             continue  # replaced since it was found
-        text = SearchedText(entry, match.topic)
+        text = SearchedText(entry, thread)
         score = text.exact_score(terms, loose.weights)
         scores.setdefault(match.topic, []).append(score)
         shared = weights.setdefault(match.topic, {})

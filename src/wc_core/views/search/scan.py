@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_core.errors import NotFoundError, WcError
 from wc_core.search import words
 from wc_core.search.ranking import SearchedText
+from wc_core.search.threadwords import ThreadWords, thread_words
 from wc_core.views.entries import numbered
 from wc_core.views.search.answers import EntriesAfter, Match, Matches, SearchQuery
 from wc_core.views.search.loose import (
@@ -44,6 +47,7 @@ class Scan:
     def __init__(self, reader: StoreReader) -> None:
         self._reader = reader
         self._entries: dict[tuple[str, str], Numbered] = {}
+        self._words: dict[str, ThreadWords] = {}
 
     def matches(self, topics: Iterable[str], query: SearchQuery) -> Matches:
         """Like `Engine.matches`."""
@@ -58,7 +62,7 @@ class Scan:
         for topic in topics:
             try:
                 log = self._reader.log_bytes(topic)
-                if query.about.may_be_in(log) and may_have(topic, log, sure):
+                if query.about.may_be_in(log) and self._may_have(topic, log, sure):
                     found_matches += self._in_thread(topic, query)
             except NotFoundError:
                 continue  # removed since it was listed
@@ -90,12 +94,23 @@ class Scan:
         visible = numbered(self._reader.thread(topic))
         return any(about.fit(item.entry) for item in visible if not item.retracted)
 
+    def _may_have(self, topic: str, log: bytes | None, sure: Sequence[str]) -> bool:
+        if may_have(topic, log, sure):
+            return True
+        # The tags of an older tool are in another file.
+        return os.path.lexists(self._reader.layout.annotations(topic))
+
+    def thread_words(self, topic: str) -> ThreadWords:
+        """Like `Engine.thread_words`."""
+        if topic not in self._words:
+            self._words[topic] = thread_words(self._reader.snapshot(topic))
+        return self._words[topic]
+
     def _in_thread(self, topic: str, query: SearchQuery) -> Iterable[Match]:
         thread = self._reader.thread(topic)
-        names = " ".join((topic, *thread.state.names))
+        own_words = self._words[topic] = thread_words(thread.snapshot)
         for entry in numbered(thread):
-            named = entry.entry._replace(topic=names)
-            rank = None if entry.retracted else query.rank(named)
+            rank = None if entry.retracted else query.rank(entry.entry, own_words)
             if rank is not None:
                 self._entries[topic, entry.entry.id] = entry
                 yield Match(rank, entry.entry.id, topic)
@@ -120,14 +135,13 @@ class Scan:
 
     def _sightings_in(self, topic: str, query: LooseQuery) -> Iterable[Sighting]:
         thread = self._reader.thread(topic)
-        names = " ".join((topic, *thread.state.names))
+        own_words = self._words[topic] = thread_words(thread.snapshot)
         condition = SearchQuery(query.required, query.about)
         for item in numbered(thread):
             entry = item.entry
-            named = entry._replace(topic=names)
-            if item.retracted or condition.rank(named) is None:
+            if item.retracted or condition.rank(entry, own_words) is None:
                 continue
-            places = SearchedText(entry, names).places(query.terms)
+            places = SearchedText(entry, own_words).places(query.terms)
             if any(places):
                 self._entries[topic, entry.id] = item
                 yield Sighting(places, entry.id, topic)

@@ -1,0 +1,25 @@
+"""The words that a thread has beside those of its entries: its names and its tags.
+
+A search finds each of the thread's entries by them.
+"""
+
+from __future__ import annotations
+
+from wc_core.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_core.threads.reader import Snapshot
+
+
+class ThreadWords(NamedTuple):
+    """The ``names`` that a thread has and had, its topic first, and its ``tags``."""
+
+    names: str
+    tags: str = ""
+
+
+def thread_words(snapshot: Snapshot) -> ThreadWords:
+    """Returns the words of a thread."""
+    names = (snapshot.topic, *snapshot.state.names)
+    return ThreadWords(" ".join(names), " ".join(snapshot.tags))
