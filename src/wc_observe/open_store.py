@@ -10,6 +10,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from wc_core.areas.threads import areas_by_topic
 from wc_core.errors import NotFoundError, WcError
 from wc_core.git import discovery, repository
 from wc_core.identity import resolve, userrecord
@@ -19,6 +20,7 @@ from wc_core.meaning.asking import Meaning
 from wc_core.phrases import shown_path
 from wc_core.threads import settings
 from wc_core.values import NamedTuple
+from wc_core.views.search.facets import Counting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +58,14 @@ class OpenStore(NamedTuple):
     def viewer(self) -> Viewer:
         """Who is looking."""
         return self.overview.viewer
+
+    @property
+    def counting(self) -> Counting:
+        """What to count in an answer with facets."""
+        areas = self.settings.areas
+        if not areas:
+            return Counting()
+        return Counting(lambda rows: areas_by_topic(self.overview, areas, rows))
 
     @property
     def meaning(self) -> Meaning:

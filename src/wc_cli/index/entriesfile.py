@@ -40,7 +40,7 @@ _LAST_NUMBER = (
     "(SELECT number FROM threads UNION ALL SELECT number FROM dropped)"
 )
 _ADD_THREAD = "INSERT INTO threads VALUES (?, ?, ?, ?, ?, ?, ?)"
-_ADD_ENTRY = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_ENTRY = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)"
 _DECISIONS = (
     "SELECT entries.id, topic FROM entries "
     "JOIN threads ON threads.number = entries.number / ? "
@@ -318,6 +318,7 @@ class EntryWriter:
                 (
                     *(number, entry.id, start),
                     *(entry.code_branch, entry.any_kind, entry.severity),
+                    entry.agent,
                 )
                 for number, (entry, start) in zip(numbers, places, strict=True)
             ),

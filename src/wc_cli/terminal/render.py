@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from wc_core.views.news.digest import News
     from wc_core.views.rows import ThreadRow
     from wc_core.views.search.answers import Hit, Hits
+    from wc_core.views.search.facets import Facet
     from wc_core.views.search.related import SimilarThread
 
 _BOLD, _DIM, _YELLOW = "1", "2", "33"
@@ -441,6 +442,16 @@ def hits_text(hits: Hits, style: Style) -> str:
         heading = "With some of the words, or by meaning:" if hits.near else ""
         partial.insert(0, style(heading or "With some of the words:", _DIM))
     return "\n".join((*whole, *partial))
+
+
+def facets_text(facets: Iterable[Facet], style: Style) -> str:
+    """Returns how many hits each value of a filter has, a line for each filter."""
+    lines = (
+        f"{style(f'{facet.name}:', _DIM)} "
+        f"{', '.join(f'{one_line(value)} {count}' for value, count in facet.values)}"
+        for facet in facets
+    )
+    return "\n".join(lines)
 
 
 def related_text(thread: SimilarThread, style: Style) -> str:

@@ -7,6 +7,7 @@ from wc_core.errors import InvalidInputError, WcError
 from wc_core.planning.kinds import PARENT
 from wc_core.similar import near_names
 from wc_core.views.references import references
+from wc_core.views.rows import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader
     from wc_core.views.overview import Overview
-    from wc_core.views.rows import Filter, ThreadRow
+    from wc_core.views.rows import ThreadRow
 
     PlacedThread: TypeAlias = State | ThreadRow
 
@@ -71,6 +72,29 @@ def _inherited(
         links = threads[current].links
         waiting += [link.topic for link in links if link.kind == PARENT]
     return tuple(areas)
+
+
+def areas_by_topic(
+    overview: Overview, areas: Areas, rows: Iterable[ThreadRow]
+) -> dict[str, tuple[str, ...]]:
+    """Returns the areas of each of these threads. Reads them, and those that they are a
+    part of; no others."""
+    by_topic = {row.topic: row for row in rows}
+    asked = [*by_topic]
+    pending = {*by_topic}
+    while pending:
+        parents = {
+            link.topic
+            for topic in pending
+            for link in by_topic[topic].links
+            if link.kind == PARENT
+        }
+        missing = frozenset(parents - by_topic.keys())
+        found = overview.matching(Filter(topics=missing)) if missing else []
+        pending = {row.topic for row in found}
+        by_topic |= {row.topic: row for row in found}
+    areas_of = ThreadAreas(overview.reader, areas).of(by_topic.values())
+    return {topic: areas_of[topic] for topic in asked}
 
 
 def checked(name: str, areas: Areas) -> str:

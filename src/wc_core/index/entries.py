@@ -2,12 +2,12 @@
 here.
 
 Its tables (`SCHEMA`): ``threads`` has a number for each indexed version of a thread,
-with the key of what its words are from; ``entries`` has what an entry can be found by apart from its
-words, and where its line begins in the log (-1: it cannot be shown from one line);
-``words`` is the full-text index. The number of an entry is that of its thread times
-`ENTRIES`, plus its position: which threads have words is known without looking up
-entries. ``dropped`` has the numbers of threads that are no longer in the index,
-though their words are.
+with the key of what its words are from; ``entries`` has what an entry can be found by
+apart from its words, its author, and where its line begins in the log (-1: it cannot be
+shown from one line); ``words`` is the full-text index. The number of an entry is that
+of its thread times `ENTRIES`, plus its position: which threads have words is known
+without looking up entries. ``dropped`` has the numbers of threads that are no longer in
+the index, though their words are.
 
 A file of another `VERSION` is not used, nor one that is locked, damaged or missing.
 """
@@ -46,7 +46,7 @@ CREATE TABLE threads(
 );
 CREATE TABLE entries(
   number INTEGER PRIMARY KEY, id TEXT, start INTEGER,
-  branch TEXT, kind TEXT, severity TEXT
+  branch TEXT, kind TEXT, severity TEXT, author TEXT
 );
 CREATE INDEX ids ON entries(id);
 CREATE INDEX kinds ON entries(kind) WHERE kind != '';
@@ -232,6 +232,16 @@ class EntryFile:
             for fields in self._ask(question, number)
         ]
 
+    def values(self, numbers: Sequence[int]) -> list[tuple[str, str, str]]:
+        """Returns the author, the kind and the branch of the entries with these
+        numbers."""
+        question = "SELECT author, kind, branch FROM entries WHERE number = ?"
+        return [
+            (author, kind, branch)
+            for number in numbers
+            for author, kind, branch in self._ask(question, number)
+        ]
+
     def in_thread(self, words: str, thread: int) -> list[IndexedEntry]:
         """Returns the entries of a thread that have the words."""
         first = thread * ENTRIES
@@ -339,8 +349,8 @@ def prominent_expression(
     term: Term, required: Iterable[Term] = (), mentioned: Iterable[Term] = ()
 ) -> str:
     """Returns what finds the entries with a term in their title or among the names or
-    tags of their thread, and with all that is ``required`` and ``mentioned``; nothing if the
-    term is for another field."""
+    tags of their thread, and with all that is ``required`` and ``mentioned``; nothing
+    if the term is for another field."""
     if term.field not in {"", *_PROMINENT_FIELDS.split()}:
         return ""
     own = _part(term.field or _PROMINENT_FIELDS, term)

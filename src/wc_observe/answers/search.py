@@ -27,6 +27,7 @@ from wc_observe.answers.schema import (
     BOOLEAN,
     INTEGER,
     LIST,
+    OBJECT,
     TEXT,
     answer_schema,
 )
@@ -76,6 +77,7 @@ HITS_SCHEMA = answer_schema(
         "candidates": INTEGER,
         "near": INTEGER,
         "by_words": TEXT,
+        "facets": OBJECT,
         "cursor": TEXT,
         "truncated": BOOLEAN,
         "unreadable": LIST,
@@ -256,6 +258,9 @@ def hits_markdown(
             _match_kind(hit),
             block(one_line(hit.snippet)),
         ]
+    for facet in result.facets:
+        counts = ", ".join(f"{word(value)} {number}" for value, number in facet.values)
+        parts.append(f"{facet.name}: {counts}\n")
     if result.by_words:
         parts.append(f"by words alone: {one_line(result.by_words)}\n")
     if result.cursor:

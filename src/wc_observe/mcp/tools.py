@@ -15,16 +15,14 @@ from wc_core.search.mentions import Mentions
 from wc_core.threads import vocabulary
 from wc_core.times import milliseconds, since_id
 from wc_core.views import updates
-from wc_core.views.budget.hits import first_hits
 from wc_core.views.news import digest as digests
 from wc_core.views.rows import Filter
-from wc_core.views.search.answers import Hits, Question, search, threads_about
+from wc_core.views.search.answers import Question, threads_about
 from wc_observe.answers import budgeted, budgetednews, entries, threads
 from wc_observe.answers import search as search_answers
 from wc_observe.answers.budgetednews import UpdatesPart, UpdatesRequest
 from wc_observe.answers.entries import EntrySpan
 from wc_observe.answers.health import HEALTH_SCHEMA, health_fields, health_text
-from wc_observe.answers.quoting import json_length
 from wc_observe.answers.threads import ListRequest
 from wc_observe.answers.vocabulary import (
     VOCABULARY_SCHEMA,
@@ -35,6 +33,7 @@ from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields, whoami_text
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import claimtools, insighttools, plantools, worktreetools
 from wc_observe.mcp.beyond import tools as widetools
+from wc_observe.mcp.beyond.searchtool import SearchCall, check_wide, search_store
 from wc_observe.mcp.forms import budget_of, json_result, markdown_result
 from wc_observe.mcp.refusals import short_repr
 from wc_observe.mcp.toolspec import ToolSpec, as_tool
@@ -250,7 +249,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     query: Annotated[
         str,
         Field(
-            description="Words, or their beginnings, in your own words; "
+            description="Words, or their beginnings; "
             '"a phrase"; title:, body:, topic:, author: or tag: before one'
         ),
     ] = "",
@@ -267,18 +266,22 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     severity: Annotated[
         str, Field(description="At least: low, medium, high or critical")
     ] = "",
-    author: Annotated[str, Field(description="By this participant")] = "",
+    author: Annotated[str, Field(description="By this name")] = "",
     since: Annotated[str, Field(description="After a time, age or entry's id")] = "",
     until: Annotated[str, Field(description="Up to then")] = "",
     status: Annotated[Status, Field(description="Of the thread")] = "",
     ball: Ball = "",
     tag: Annotated[str, Field(description="Of the thread; several: a,b")] = "",
+    area: str = "",
     limit: Many = 20,
     cursor: Cursor = "",
     scope: Annotated[
         Literal["store", "all"],
-        Field(description="all: every repository; only some servers can"),
+        Field(description="all: every repository; not on all servers"),
     ] = "store",
+    facets: Annotated[  # noqa: FBT002
+        bool, Field(description="With counts of the hits")
+    ] = False,
     max_tokens: Tokens = 0,
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
@@ -290,38 +293,16 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     )
     criteria = Filter(ball=ball, status=status, tags=_tags(tag))
     question = Question(query, criteria, limit, cursor, about, words, sort)
+    call = SearchCall(question, area, facets, max_tokens, format, arguments)
     if scope == "all":
+        check_wide(call)
         if max_tokens:
             raise InvalidInputError(
                 "All repositories cannot be searched with max_tokens.",
                 "Leave one of them out, or set limit.",
             )
         return widetools.search_all(question, format)
-    store = _current_store()
-    question.search_query()  # raises before anything is read
-    engine, meaning = store.live.engine(), store.meaning
-
-    def ask(most: int) -> Hits:
-        return search(engine, store.overview, question._replace(limit=most), meaning)
-
-    def text(hits: Hits) -> str:
-        named = arguments if max_tokens else None
-        return search_answers.hits_markdown(store, question, hits, named)
-
-    def size(hits: Hits) -> int:
-        if format == "markdown":
-            return len(text(hits))
-        return json_length(search_answers.hits_json(store, question, hits))
-
-    if max_tokens:
-        budget = budget_of(max_tokens, "search_threads", in_json=format == "json")
-        hits = first_hits(ask, limit, size, budget)
-    else:
-        hits = ask(limit)
-    if format == "markdown":
-        return markdown_result(text(hits))
-    fields = search_answers.hits_json(store, question, hits)
-    return json_result(fields, len(hits.hits), "entries")
+    return search_store(_current_store(), call)
 
 
 def _given(
@@ -378,8 +359,8 @@ SPECS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         search_threads,
-        "Find entries by words in title, body, author or topic, or by what they are "
-        "about, best first; of a kind without words, the latest first: "
+        "Find entries by their words, or by what they are about, best first; of a "
+        "kind without words, the latest first: "
         'kind="decision".',
         search_answers.HITS_SCHEMA,
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from wc_core.areas.threads import in_area
 from wc_core.errors import InvalidInputError
 from wc_core.search import words
 from wc_core.search.mentions import Mentions
@@ -38,7 +39,7 @@ from wc_observe.web.page import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from wc_core.views.search.answers import Hit, Hits, Matches, SearchQuery
     from wc_observe.open_store import OpenStore
@@ -52,8 +53,10 @@ _MARKED = re.compile("\x02(.*?)\x03")
 # The first ones are enough to search for, without words.
 _FILTERS = (
     *("file", "branch", "commit", "pr", "kind", "severity", "author"),
-    *("since", "until", "ball", "status", "tag", "words", "sort"),
+    *("since", "until", "ball", "status", "tag", "area", "words", "sort"),
 )
+# Values of a facet that are shown.
+_VALUES, _VALUE_WIDTH = 8, 60
 _ENOUGH = 9
 _MODE_OPTIONS = (
     ("", "all, else some"),
@@ -69,11 +72,16 @@ def search_page(
 ) -> WebPage:
     """Returns the hits, or the empty form if nothing was searched for."""
     text = query.get("q", "")
-    heading, form = element("h1", "Search"), _form(context, query)
+    areas = store.settings.areas
+    heading, form = element("h1", "Search"), _form(context, query, areas)
     if not text.strip() and not any(query.get(name) for name in _FILTERS[:_ENOUGH]):
         main = joined((heading, form, _help()))
         return WebPage("Search", main, "search", text)
     question = _question(text, query, context.now_ms)
+    if area := query.get("area", "").strip():
+        criteria = in_area(store.overview, areas, area, question.criteria)
+        question = question._replace(criteria=criteria)
+    question = question._replace(counting=store.counting)
     terms = question.search_query()
     hits = search(store.live.engine(), store.overview, question, store.meaning)
     main = joined((heading, form, *_answer(hits, terms, context, query)))
@@ -118,7 +126,8 @@ def _floor_id(text: str, now_ms: int) -> str:
     return since_id(text, now_ms) if text.strip() else ""
 
 
-def _form(context: PageContext, query: Mapping[str, str]) -> Html:
+def _form(context: PageContext, query: Mapping[str, str], areas: Iterable[str]) -> Html:
+    names = ", ".join(map(one_line, areas))
     fields = (
         choice("words", "Words", _MODE_OPTIONS, query.get("words", "")),
         choice("sort", "Order", _SORT_OPTIONS, query.get("sort", "")),
@@ -133,6 +142,7 @@ def _form(context: PageContext, query: Mapping[str, str]) -> Html:
         field("since", "Since", query.get("since", ""), "2d, 2026-01-31"),
         field("until", "Until", query.get("until", "")),
         field("tag", "Tags", query.get("tag", "")),
+        field("area", "Area", query.get("area", ""), names) if names else NOTHING,
         field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
         status_choice(query),
         element("button", "Narrow down"),
@@ -163,17 +173,70 @@ def _answer(
         count += f" in {hits.topic_count} threads"
     parts = [element("p", count, class_="found", role="status")]
     parts += search_notices(hits)
+    parts.append(_facets(hits, context, query))
     parts.append(
         element(
             "ol", *(_hit(item, terms, context) for item in hits.hits), class_="hits"
         )
     )
+    if hits.by_words:
+        words_ = f"By words alone: {one_line(hits.by_words)}"
+        parts.append(element("p", words_, class_="notice"))
     if hits.cursor:
         pairs = {item: query.get(item, "") for item in ("q", *_FILTERS)}
         parts.append(
             more_link(context.links.search(**pairs, cursor=hits.cursor), "More")
         )
     return parts
+
+
+def _facets(hits: Hits, context: PageContext, query: Mapping[str, str]) -> Html:
+    """Returns links that narrow the answer down, each with the number of its hits. The
+    link of a value that was chosen takes it away."""
+    rows = []
+    for facet in hits.facets:
+        values = facet.values[:_VALUES]
+        is_same = values[0][1] == values[-1][1] == hits.total
+        if is_same and not _chosen(facet.name, query):
+            continue  # all hits have it
+        links = (
+            element("dd", _facet_link(facet.name, value, count, context, query))
+            for value, count in values
+        )
+        name = element("dt", facet.name.capitalize())
+        rows.append(element("div", name, *links))
+    if not rows:
+        return NOTHING
+    listed = element("dl", *rows)
+    return element("nav", listed, class_="counts", aria_label="Narrow down")
+
+
+def _facet_link(
+    name: str, value: str, count: int, context: PageContext, query: Mapping[str, str]
+) -> Html:
+    chosen = _chosen(name, query)
+    is_chosen = value.casefold() in chosen
+    # Threads may have several tags, but one value of everything else.
+    others = [item for item in chosen if item != value.casefold()]
+    kept = others if name == "tag" else []
+    pairs = {item: query.get(item, "") for item in ("q", *_FILTERS)}
+    pairs[name] = " ".join(kept if is_chosen else [*kept, value])
+    return element(
+        "a",
+        element("bdi", one_line(value, _VALUE_WIDTH)),
+        " ",
+        element("span", str(count), class_="number"),
+        href=context.links.search(**pairs),
+        aria_current="true" if is_chosen else None,
+    )
+
+
+def _chosen(name: str, query: Mapping[str, str]) -> list[str]:
+    """Returns the values of a filter that the query has."""
+    text = query.get(name, "").strip().casefold()
+    if name == "tag":
+        return [tag.removeprefix("+") for tag in text.split()]
+    return [text] if text else []
 
 
 def search_notices(searched: Hits | Matches) -> list[Html]:

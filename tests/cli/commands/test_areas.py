@@ -40,6 +40,17 @@ def test_a_list_has_the_threads_of_an_area(repo: Here) -> None:
     assert listed(repo, "--area", "ui", "--open") == {"none"}
 
 
+def test_a_search_counts_the_hits_of_areas(repo: Here) -> None:
+    answer = repo.json("search", "author:pat", "--facets")
+    assert answer["facets"]["area"] == [
+        {"value": "api", "hits": 5},
+        {"value": "ui", "hits": 1},
+    ]
+    assert repo.json("search", "author:pat", "--area", "api")["total"] == 5
+    assert "area: api 5, ui 1\n" in repo.ok("search", "author:pat", "--facets").out
+    assert "facets" not in repo.json("search", "author:pat")
+
+
 def test_an_area_that_is_not_there_is_named(repo: Here) -> None:
     error = repo.fails(2, "list", "--area", "apis")
     assert "Did you mean: api" in error

@@ -41,6 +41,7 @@ from wc_core.views.search.answers import (
     search,
     threads_about,
 )
+from wc_core.views.search.facets import Counting
 from wc_core.views.search.indexed import IndexedSearch
 from wc_core.views.search.scan import Scan
 from wc_core.views.updates import updates
@@ -74,6 +75,9 @@ QUESTIONS = (
     Question("urgent later tag title", Filter(), mode=ANY),
     Question("tag:urgent title absent", Filter(), limit=3),
     Question('tag:"tag 2"', Filter(), sort=NEWEST),
+    Question("title", Filter(), sort=NEWEST, limit=2, counting=Counting()),
+    Question("title 1 absent", Filter(), counting=Counting()),
+    Question("", Filter(), about=Mentions(branch="main"), counting=Counting()),
 )
 
 
@@ -144,7 +148,9 @@ def test_many_matches_are_found_newest_first(
     for query in ("here", "needle here", "here author:codex", "hay"):
         for limit in (1, 4, 7, 100):
             for sort in SORTS:
-                question = Question(query, Filter(), limit=limit, sort=sort)
+                question = Question(
+                    query, Filter(), limit=limit, sort=sort, counting=Counting()
+                )
                 assert not any(assert_the_same(store.reader, question))
 
 

@@ -365,6 +365,29 @@ def test_search_has_the_filters_of_the_server(
     assert f"{count} {words_} found" in site.said(f"search?{asked}")
 
 
+def test_a_search_says_how_many_hits_each_filter_would_leave(
+    site: Site, store: Store
+) -> None:
+    Path(f"{store.layout.root}/config.toml").write_text('[areas]\napi = "src/**"\n')
+    given = store.give("x", "Pat", body="word", status="BLOCKED", tags_added=("hot",))
+    store.thread("x", given._replace(file_refs=("src/a.py",)))
+    store.thread("y", store.give("y", "Codex", body="word"))
+    page = site.get("search?q=word")
+    counts = words(page[page.index('<nav class="counts"') :].partition("</nav>")[0])
+    assert "Status BLOCKED 1 OPEN 1 Ball Codex 1 Pat 1" in counts
+    assert "Tag hot 1 Area api 1" in counts
+    narrowed = next(one for one in links(page) if "status=BLOCKED" in one)
+    blocked = site.ask(narrowed).text
+    assert "1 entry found" in words(blocked)
+    assert 'aria-current="true"' in blocked
+    assert "Tag hot" not in words(blocked)  # all hits have it
+    # The link of a chosen value takes it away.
+    again = next(one for one in links(blocked) if "q=word" in one and "BL" not in one)
+    assert "2 entries found" in words(site.ask(again).text)
+    assert "1 entry found" in site.said("search?q=word&area=api")
+    assert "There is no area" in site.said("search?q=word&area=nope", 400)
+
+
 def test_what_is_not_asked_for_is_not_looked_for(site: Site) -> None:
     assert "words that begin with it" in site.said("search")
 

@@ -22,12 +22,14 @@ from wc_core.text import one_line
 from wc_core.times import since_id
 from wc_core.views import updates as update_views
 from wc_core.views.search import answers as search_views
+from wc_core.views.search.facets import Counting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_cli.context import Context
+    from wc_core.views.overview import Overview
     from wc_core.views.search.answers import Hits
     from wc_core.views.updates import Updates
 
@@ -40,7 +42,8 @@ class SearchOptions(FilterOptions):
 
     query: tuple[str, ...] = words(
         "QUERY...",
-        'Beginnings of words; "a phrase"; title:, body:, topic:, author:, tag: before one.',
+        'Beginnings of words; "a phrase"; '
+        "title:, body:, topic:, author:, tag: before one.",
         default=(),
     )
     all: bool = flag("--all", help="Only entries with every word.")
@@ -70,6 +73,9 @@ class SearchOptions(FilterOptions):
         "--max-tokens", "At most so long an answer, 4 characters each (0: any)."
     )
     area: str = text("--area", "AREA", "Only threads that belong to this area.")
+    facets: bool = flag(
+        "--facets", help="Add how many hits each status, ball, author and so on has."
+    )
 
     def mode(self) -> str:
         """Returns which entries answer the query. Raises InvalidInputError for more
@@ -123,6 +129,7 @@ def search(context: Context, options: SearchOptions) -> None:
         about,
         options.mode(),
         options.sort,
+        _counting(context, overview) if options.facets else None,
     )
     engine, style = context.search_engine(overview), render.output_style(context.env)
     meaning = context.meaning(overview)
@@ -134,7 +141,11 @@ def search(context: Context, options: SearchOptions) -> None:
     def size(hits: Hits) -> int:
         if options.json:
             return json_size(hits.to_json(context.store, query))
-        return len(render.hits_text(hits, style)) + len(_hits_remark(options, hits)) + 2
+        return len(text_of(hits)) + len(_hits_remark(options, hits)) + 2
+
+    def text_of(hits: Hits) -> str:
+        counts = render.facets_text(hits.facets, style)
+        return "\n".join(filter(None, (render.hits_text(hits, style), counts)))
 
     if options.max_tokens:
         from wc_core.views.budget import hits as fitting  # 1 ms, only for a budget
@@ -147,8 +158,18 @@ def search(context: Context, options: SearchOptions) -> None:
     if options.json:
         say_json(hits.to_json(context.store, query))
         return
-    say(render.hits_text(hits, style))
+    say(text_of(hits))
     remark(_hits_remark(options, hits))
+
+
+def _counting(context: Context, overview: Overview) -> Counting:
+    """Returns what to count in an answer with facets."""
+    areas = context.settings.areas
+    if not areas:
+        return Counting()
+    from wc_core.areas.threads import areas_by_topic  # 2 ms, only where there are any
+
+    return Counting(lambda rows: areas_by_topic(overview, areas, rows))
 
 
 def _hits_remark(options: SearchOptions, hits: Hits) -> str:

@@ -17,6 +17,8 @@ from wc_core.search.threadwords import ThreadWords
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.overview import cursor_of, cursor_parts
+from wc_core.views.search import facets as facet_views
+from wc_core.views.search.facets import NO_COUNTS
 from wc_core.views.search.loose import topic_counts
 from wc_core.views.search.near import NearQuery
 from wc_core.views.search.ranked import (
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from wc_core.views.entries import Numbered
     from wc_core.views.overview import Overview
     from wc_core.views.rows import Filter
+    from wc_core.views.search.facets import Counting, Counts, Facet
     from wc_core.views.search.loose import Loose, LooseQuery
     from wc_core.views.search.near import MeaningSource
     from wc_core.views.search.ranked import Ranked
@@ -96,13 +99,15 @@ class Matches(NamedTuple):
 
     ``best`` are the first of them in order and ``remaining`` counts all that follow the
     cursor. ``topics`` counts every match by thread. ``unreadable`` are threads that
-    could not be searched.
+    could not be searched. ``counts`` has the values of all matches, if the query asks
+    for them and there are no more than `facets.MOST_COUNTED`.
     """
 
     best: list[Match]
     remaining: int
     topics: dict[str, int]
     unreadable: tuple[str, ...] = ()
+    counts: Counts = NO_COUNTS
 
 
 class EntriesAfter(NamedTuple):
@@ -119,7 +124,7 @@ class SearchQuery(NamedTuple):
 
     At most ``limit`` matches (0: all) are wanted that come after ``behind`` and are not
     newer than the entry ``newest``. Unless ``by_title``, the newest come first,
-    wherever the terms are.
+    wherever the terms are. ``counted``: the values of all matches are wanted, too.
     """
 
     terms: tuple[Term, ...]
@@ -128,6 +133,7 @@ class SearchQuery(NamedTuple):
     behind: Match | None = None
     newest: str = ""
     by_title: bool = True
+    counted: bool = False
 
     def marked_terms(self, *, is_partial: bool) -> tuple[Term, ...]:
         """Returns what to mark in a hit."""
@@ -211,7 +217,8 @@ class Hits(NamedTuple):
     all entries with some: if there are more, those in the answer are the best.
     ``near`` counts the partial ones that have none of the words, but mean the same;
     ``by_words`` says why there can be none.
-    ``unreadable`` are threads that could not be searched.
+    ``unreadable`` are threads that could not be searched. ``facets`` has the values of
+    all hits, if the question asks for them.
     """
 
     hits: tuple[Hit, ...]
@@ -224,6 +231,7 @@ class Hits(NamedTuple):
     candidates: int = 0
     near: int = 0
     by_words: str = ""
+    facets: tuple[Facet, ...] = ()
 
     def to_json(self, store: str, query: str) -> dict[str, Any]:
         """Returns the search shape."""
@@ -241,6 +249,8 @@ class Hits(NamedTuple):
             fields["near"] = self.near
         if self.by_words:
             fields["by_words"] = self.by_words
+        if self.facets:
+            fields["facets"] = {facet.name: facet.to_json() for facet in self.facets}
         if self.cursor:
             fields |= {"cursor": self.cursor, "truncated": True}
         if self.unreadable:
@@ -251,7 +261,8 @@ class Hits(NamedTuple):
 class Question(NamedTuple):
     """What to search for, in which threads, and how many hits to show (0: all).
 
-    ``mode`` is one of `MODES`, and ``sort`` one of `SORTS`.
+    ``mode`` is one of `MODES`, and ``sort`` one of `SORTS`. With ``counting``, the
+    answer has facets.
     """
 
     query: str
@@ -261,6 +272,7 @@ class Question(NamedTuple):
     about: Mentions = Mentions()
     mode: str = AUTO
     sort: str = BEST
+    counting: Counting | None = None
 
     def search_query(self) -> SearchQuery:
         """Returns what entries must have. Raises InvalidInputError if nothing is
@@ -280,12 +292,41 @@ class Question(NamedTuple):
                 "Give one word or more, made of letters or digits; or a file, a pull "
                 "request, a commit, a branch or a kind.",
             )
-        return query._replace(by_title=self.sort == BEST)
+        return query._replace(
+            by_title=self.sort == BEST, counted=self.counting is not None
+        )
 
     @property
     def is_loose(self) -> bool:
         """Whether entries with some of the words may answer it."""
         return self.mode == ANY or (self.mode == AUTO and self.sort == BEST)
+
+
+class ShownThreads(NamedTuple):
+    """What an answer says of the threads of its hits."""
+
+    overview: Overview
+    question: Question
+
+    def named(self, hits: Hits) -> Hits:
+        """Returns the hits with the names of their threads."""
+        topics = {hit.topic for hit in hits.hits}.union(
+            topic for topic, _ in hits.topics
+        )
+        names = self.overview.names(topics)
+        return hits._replace(
+            hits=tuple(hit._replace(name=names[hit.topic]) for hit in hits.hits),
+            topics=tuple((names[topic], count) for topic, count in hits.topics),
+        )
+
+    def facets(self, counts: Counts, topics: Mapping[str, int]) -> tuple[Facet, ...]:
+        """Returns the facets of hits in these threads, if they are asked for."""
+        counting = self.question.counting
+        if counting is None:
+            return ()
+        if sum(topics.values()) > facet_views.MOST_COUNTED:
+            counts = NO_COUNTS
+        return facet_views.facets(counts, self.overview, topics, counting)
 
 
 def search(
@@ -303,17 +344,18 @@ def search(
     """
     query = question.search_query()
     position = _start(question, query)
+    shown = ShownThreads(overview, question)
     topics = overview.topics(question.criteria)
     if isinstance(position, Match):
         matches = engine.matches(topics, query._replace(behind=position))
-        return _named(_in_engine_order(engine, matches, query), overview)
+        return shown.named(_in_engine_order(engine, matches, query, shown))
     whole = None
     if question.mode != ANY or not loose_terms(query.terms):
         limit = query.limit and max(query.limit, RANKED + 1)
         limited_query = query._replace(limit=limit, newest=position.newest)
         whole = engine.matches(topics, limited_query)
         if position.place is None and not _can_be_ranked(query, whole):
-            return _named(_in_engine_order(engine, whole, query), overview)
+            return shown.named(_in_engine_order(engine, whole, query, shown))
     answer = ranked_answer(
         engine,
         topics,
@@ -322,17 +364,7 @@ def search(
         loosely=question.is_loose,
         near_query=_near_query(question, query, meaning),
     )
-    return _named(_ranked_page(answer, query), overview)
-
-
-def _named(hits: Hits, overview: Overview) -> Hits:
-    """Returns the hits with the names of their threads."""
-    shown = {hit.topic for hit in hits.hits}.union(topic for topic, _ in hits.topics)
-    names = overview.names(shown)
-    return hits._replace(
-        hits=tuple(hit._replace(name=names[hit.topic]) for hit in hits.hits),
-        topics=tuple((names[topic], count) for topic, count in hits.topics),
-    )
+    return shown.named(_ranked_page(answer, query, shown))
 
 
 def _near_query(
@@ -368,7 +400,9 @@ def _can_be_ranked(query: SearchQuery, whole: Matches) -> bool:
     return bool(query.by_title and query.terms and whole.remaining <= RANKED)
 
 
-def _in_engine_order(engine: Engine, matches: Matches, query: SearchQuery) -> Hits:
+def _in_engine_order(
+    engine: Engine, matches: Matches, query: SearchQuery, shown: ShownThreads
+) -> Hits:
     """Returns a page of hits in the order in which the engine returns them."""
     visible = matches.best[: query.limit or None]
     cursor = ""
@@ -398,10 +432,11 @@ def _in_engine_order(engine: Engine, matches: Matches, query: SearchQuery) -> Hi
         matches.unreadable,
         _most_first(topics),
         len(topics),
+        facets=shown.facets(matches.counts, topics),
     )
 
 
-def _ranked_page(answer: Ranked, query: SearchQuery) -> Hits:
+def _ranked_page(answer: Ranked, query: SearchQuery, shown: ShownThreads) -> Hits:
     """Returns a page of a ranked answer."""
     start = answer.position.place
     remaining = [item for item in answer.entries if start is None or item[0] < start]
@@ -410,6 +445,13 @@ def _ranked_page(answer: Ranked, query: SearchQuery) -> Hits:
     if len(visible) < len(remaining):
         cursor = answer.position.cursor(visible[-1][0])
     hits = []
+    counts = NO_COUNTS
+    if query.counted:
+        entries = (numbered.entry for _, numbered in answer.entries)
+        values = (
+            value for entry in entries for value in facet_views.entry_values(entry)
+        )
+        counts = facet_views.counted(values)
     for place, numbered in visible:
         terms = query.marked_terms(is_partial=not place.is_whole)
         hit = _hit(numbered, place.topic, terms)
@@ -426,6 +468,7 @@ def _ranked_page(answer: Ranked, query: SearchQuery) -> Hits:
         answer.candidates,
         len(answer.near),
         answer.by_words,
+        shown.facets(counts, answer.topics),
     )
 
 

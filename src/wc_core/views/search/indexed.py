@@ -27,6 +27,12 @@ from wc_core.views.search.answers import (
     SearchQuery,
 )
 from wc_core.views.search.candidates import IndexedCandidates, facets_of
+from wc_core.views.search.facets import (
+    MOST_COUNTED,
+    added,
+    counted,
+    indexed_values,
+)
 from wc_core.views.search.loose import Loose, LooseQuery, best_matches
 from wc_core.views.search.scan import Scan
 
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
     from wc_core.search.mentions import Mentions
     from wc_core.search.threadwords import ThreadWords
     from wc_core.threads.reader import StoreReader
+    from wc_core.views.search.facets import Counts
 
 # Up to this many matches are all looked at; of more, only the newest.
 _FEW = 5_000
@@ -128,6 +135,7 @@ class IndexedSearch:
             matches.remaining + scanned.remaining,
             {**matches.topics, **scanned.topics},
             scanned.unreadable,
+            added(matches.counts, scanned.counts),
         )
 
     def _search_file(
@@ -330,7 +338,15 @@ class _Finder:
                 if number in names
             }
             if sum(counts.values()) > _FEW:
-                return self._newest(counts)
+                matches = self._newest(counts)
+                if not query.counted or sum(counts.values()) > MOST_COUNTED:
+                    return matches
+                numbers = [
+                    number
+                    for number in self._file.numbers(self._words)
+                    if number // entryfile.ENTRIES in names
+                ]
+                return matches._replace(counts=self._counts(numbers))
         entries = [
             entry
             for entry in self._file.entries(self._words, self._facets)
@@ -342,7 +358,19 @@ class _Finder:
                 for entry in entries
                 if fits(names[entry.thread], entry, query.about)
             ]
-        return self._ranked(entries)
+        matches = self._ranked(entries)
+        if query.counted and len(entries) <= MOST_COUNTED:
+            numbers = [entry.number for entry in entries]
+            matches = matches._replace(counts=self._counts(numbers))
+        return matches
+
+    def _counts(self, numbers: Sequence[int]) -> Counts:
+        """The values of these entries."""
+        return counted(
+            value
+            for fields in self._file.values(numbers)
+            for value in indexed_values(*fields)
+        )
 
     def _ranked(self, entries: list[IndexedEntry]) -> Matches:
         """The matches among all entries that have what is asked for."""

@@ -10,6 +10,7 @@ from wc_core.search.ranking import SearchedText
 from wc_core.search.threadwords import ThreadWords, thread_words
 from wc_core.views.entries import numbered
 from wc_core.views.search.answers import EntriesAfter, Match, Matches, SearchQuery
+from wc_core.views.search.facets import MOST_COUNTED, counted, indexed_values
 from wc_core.views.search.loose import (
     Loose,
     LooseQuery,
@@ -72,7 +73,21 @@ class Scan:
         remaining = [match for match in found_matches if query.follows(match)]
         remaining.sort(reverse=True)
         visible = remaining[: query.limit or None]
-        return Matches(visible, len(remaining), counts, tuple(unreadable))
+        matches = Matches(visible, len(remaining), counts, tuple(unreadable))
+        if not query.counted or len(found_matches) > MOST_COUNTED:
+            return matches
+        entries = (
+            self._entries[match.topic, match.id].entry for match in found_matches
+        )
+        return matches._replace(
+            counts=counted(
+                value
+                for entry in entries
+                for value in indexed_values(
+                    entry.agent, entry.any_kind, entry.code_branch
+                )
+            )
+        )
 
     def threads(self, topics: Iterable[str], about: Mentions) -> Matches:
         """Like `Engine.threads`: one match for each thread."""

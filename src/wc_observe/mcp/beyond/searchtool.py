@@ -1,0 +1,79 @@
+"""What `search_threads` does: it asks one store, or all, and fits the answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wc_core.areas.threads import in_area
+from wc_core.errors import InvalidInputError
+from wc_core.values import NamedTuple
+from wc_core.views.budget.hits import first_hits
+from wc_core.views.search.answers import Hits, Question, search
+from wc_observe.answers import search as search_answers
+from wc_observe.answers.quoting import json_length
+from wc_observe.mcp.forms import budget_of, json_result, markdown_result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fastmcp.tools.base import ToolResult
+
+    from wc_observe.open_store import OpenStore
+
+
+class SearchCall(NamedTuple):
+    """A search of one store: in an ``area`` (empty: all), with ``facets``, within
+    ``max_tokens`` (0: any). ``arguments`` are those that the caller gave."""
+
+    question: Question
+    area: str
+    facets: bool
+    max_tokens: int
+    form: str
+    arguments: Mapping[str, Any]
+
+
+def search_store(store: OpenStore, call: SearchCall) -> ToolResult:
+    """Returns the answer of one store. Raises InvalidInputError for an empty question,
+    and for an area that there is not."""
+    question, form = call.question, call.form
+    question.search_query()  # raises before anything is read
+    if call.area:
+        areas, overview = store.settings.areas, store.overview
+        criteria = in_area(overview, areas, call.area, question.criteria)
+        question = question._replace(criteria=criteria)
+    if call.facets:
+        question = question._replace(counting=store.counting)
+    engine, meaning = store.live.engine(), store.meaning
+
+    def ask(most: int) -> Hits:
+        return search(engine, store.overview, question._replace(limit=most), meaning)
+
+    def text(hits: Hits) -> str:
+        named = call.arguments if call.max_tokens else None
+        return search_answers.hits_markdown(store, question, hits, named)
+
+    def size(hits: Hits) -> int:
+        if form == "markdown":
+            return len(text(hits))
+        return json_length(search_answers.hits_json(store, question, hits))
+
+    if call.max_tokens:
+        budget = budget_of(call.max_tokens, "search_threads", in_json=form == "json")
+        hits = first_hits(ask, question.limit, size, budget)
+    else:
+        hits = ask(question.limit)
+    if form == "markdown":
+        return markdown_result(text(hits))
+    fields = search_answers.hits_json(store, question, hits)
+    return json_result(fields, len(hits.hits), "entries")
+
+
+def check_wide(call: SearchCall) -> None:
+    """Raises InvalidInputError for what a search of all stores does not have."""
+    if call.area or call.facets:
+        what = "area" if call.area else "facets"
+        raise InvalidInputError(
+            f'There is no {what} with scope="all".',
+            "Search one store, or leave it out.",
+        )

@@ -1,0 +1,104 @@
+"""How many hits each value of a filter would leave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.core.strategies import chain, entry, viewer, write_thread
+from wc_core.search.mentions import Mentions
+from wc_core.threads.model import Ball
+from wc_core.threads.reader import StoreReader
+from wc_core.views.overview import Overview
+from wc_core.views.rows import Filter
+from wc_core.views.search import facets as facet_views
+from wc_core.views.search.answers import Question, search
+from wc_core.views.search.facets import Counting
+from wc_core.views.search.scan import Scan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from wc_core.views.search.answers import Hits
+
+ANY = Mentions()
+
+
+@pytest.fixture
+def overview(tmp_path: Path) -> Overview:
+    (tmp_path / ".local").mkdir()
+    first = entry(1, "Pat", title="a needle", file_refs=("src/a.py", "src/b.py"))
+    decided = entry(2, "Codex (Pat)", title="needle", kind="decision", body="")
+    tagged = entry(3, "Pat", title="hay", tags_added=("urgent", "later"))
+    write_thread(tmp_path, "t", chain(first, decided, tagged))
+    passed = entry(
+        4, "Codex (Pat)", title="needle", ball=Ball("Codex (Pat)"), code_branch="main"
+    )
+    closed = entry(5, "Pat", title="needles", status="CLOSED", file_refs=("src/a.py",))
+    write_thread(tmp_path, "u", chain(passed, closed))
+    return Overview(StoreReader(str(tmp_path)), viewer(), lambda: 0)
+
+
+def answered(overview: Overview, criteria: Filter, about: Mentions = ANY) -> Hits:
+    question = Question("needle", criteria, 1, about=about)
+    counting = Counting(
+        lambda rows: {row.topic: (f"area {row.topic}",) for row in rows}
+    )
+    question = question._replace(counting=counting)
+    return search(Scan(overview.reader), overview, question)
+
+
+def test_facets_count_all_hits_not_only_those_of_the_page(overview: Overview) -> None:
+    hits = answered(overview, Filter())
+    assert (len(hits.hits), hits.total) == (1, 4)
+    assert hits.to_json("", "")["facets"] == {
+        name: [{"value": value, "hits": count} for value, count in values]
+        for name, values in {
+            "status": [("CLOSED", 2), ("OPEN", 2)],
+            "ball": [("Codex (Pat)", 2), ("anyone", 2)],
+            "author": [("Pat", 4), ("Codex (Pat)", 2)],
+            "kind": [("decision", 1)],
+            "tag": [("later", 2), ("urgent", 2)],
+            "area": [("area t", 2), ("area u", 2)],
+            "branch": [("main", 1)],
+            "file": [("src/a.py", 2), ("src/b.py", 1)],
+        }.items()
+    }
+    plain = search(Scan(overview.reader), overview, Question("needle", Filter()))
+    assert "facets" not in plain.to_json("", "")
+
+
+FILTERS: dict[str, Callable[[str], Filter]] = {
+    "status": lambda value: Filter(status=value),
+    "ball": lambda value: Filter(ball=value),
+    "tag": lambda value: Filter(tags=(value,)),
+    "area": lambda value: Filter(topics=frozenset(value.split()[1:])),
+}
+MENTIONS: dict[str, Callable[[str], Mentions]] = {
+    "author": lambda value: Mentions(author=value),
+    "kind": lambda value: Mentions(kind=value),
+    "branch": lambda value: Mentions(branch=value),
+    "file": Mentions,
+}
+
+
+def test_a_filter_leaves_as_many_hits_as_its_facet_says(overview: Overview) -> None:
+    facets = answered(overview, Filter()).facets
+    assert {facet.name for facet in facets} == FILTERS.keys() | MENTIONS.keys()
+    for name, values in facets:
+        for value, count in values:
+            if name in FILTERS:
+                hits = answered(overview, FILTERS[name](value))
+            else:
+                hits = answered(overview, Filter(), MENTIONS[name](value))
+            assert hits.total == count, (name, value)
+
+
+def test_of_very_many_hits_only_threads_are_counted(
+    overview: Overview, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facet_views, "MOST_COUNTED", 3)
+    names = [facet.name for facet in answered(overview, Filter()).facets]
+    assert names == ["status", "ball", "tag", "area"]
