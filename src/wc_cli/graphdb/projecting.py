@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from wc_cli.graphdb.vectors import renew_index, vector_property
 from wc_cli.graphdb.writing import BATCH, GraphWriter, Pending
@@ -22,7 +23,8 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
 
     from wc_cli.graphdb.connection import GraphConnection
     from wc_cli.graphdb.vectors import Vectors
@@ -53,16 +55,21 @@ class Projected(NamedTuple):
     unreadable: tuple[str, ...] = ()
 
 
-def prepare(graph: GraphConnection) -> None:
-    """Makes the graph's indexes. Raises ConflictError for a graph that another version
-    of wc made."""
-    versions = graph.read("MATCH (s:Schema) RETURN s.version")
+def check_version(graph: GraphConnection) -> None:
+    """Raises ConflictError for a graph that another version of wc made."""
+    versions = graph.read(schema.VERSION_QUERY)
     if versions and versions[0][0] != schema.VERSION:
         raise ConflictError(
             f"{graph.address.label} has version {versions[0][0]} of the schema, not "
             f"{schema.VERSION}.",
             "Project into a graph with another name, or delete this one.",
         )
+
+
+def prepare(graph: GraphConnection) -> None:
+    """Makes the graph's indexes. Raises ConflictError for a graph that another version
+    of wc made."""
+    check_version(graph)
     for statement in schema.index_statements():
         graph.ensure_index(statement)
     graph.query("MERGE (s:Schema) SET s.version = $version", version=schema.VERSION)
@@ -113,15 +120,7 @@ class Projection:
         writer = GraphWriter(self._graph, self._repository.id, name, full=self._full)
         topics = self._reader.topics()
         stored = self._stored()
-        pending: list[Pending] = []
-        size = 0
-        for item in self._changed(topics, stored):
-            pending.append(item)
-            size += len(item.node.entries)
-            if size >= BATCH:
-                writer.write(pending)
-                pending, size = [], 0
-        writer.write(pending)
+        self._write(writer, self._changed(topics, stored))
         removed = sorted(stored.keys() - set(topics))
         writer.remove_threads(removed)
         writer.tidy()
@@ -140,6 +139,19 @@ class Projection:
             writer.removed,
             tuple(self._unreadable),
         )
+
+    @staticmethod
+    def _write(writer: GraphWriter, changed: Iterable[Pending]) -> None:
+        """Writes threads, in batches. While the graph takes one in, the threads of the
+        next are read: each takes half of the time."""
+        with ThreadPoolExecutor(1) as pool:
+            previous: Future[None] | None = None
+            for batch in _batches(changed):
+                if previous is not None:
+                    previous.result()
+                previous = pool.submit(writer.write, batch)
+            if previous is not None:
+                previous.result()
 
     def _stored(self) -> dict[str, tuple[str, str]]:
         """The version and the digest of each thread in the graph, by its topic."""
@@ -176,6 +188,19 @@ class Projection:
             return ""
         key += _summaries_version(self._reader.layout.summaries(topic))
         return f"{key};{self._vectors.version(topic)}" if self._vectors else key
+
+
+def _batches(threads: Iterable[Pending]) -> Iterator[list[Pending]]:
+    """Yields the threads in groups with about `BATCH` entries."""
+    batch: list[Pending] = []
+    size = 0
+    for item in threads:
+        batch.append(item)
+        size += len(item.node.entries)
+        if size >= BATCH:
+            yield batch
+            batch, size = [], 0
+    yield batch
 
 
 def _summaries_version(path: str) -> str:

@@ -10,6 +10,7 @@ import hashlib
 
 from wc_core.graphdb.schema import word_field
 from wc_core.search.mentions import recorded
+from wc_core.search.threadwords import thread_words
 from wc_core.search.words import plain_words
 from wc_core.summaries.choosing import MODEL
 from wc_core.summaries.kept import MOST, NOTHING_KEPT
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from wc_core.search.threadwords import ThreadWords
     from wc_core.summaries.kept import KeptSummaries
     from wc_core.threads.model import State
     from wc_core.threads.reader import Thread
@@ -111,7 +113,7 @@ def thread_node(
     key = thread_key(repository, state.topic)
     entries = {
         item.entry.id: _entry_node(
-            (repository, key, state.topic),
+            (repository, key, thread_words(snapshot)),
             item,
             vectors,
             "" if item.entry.summary else _model_summary(item, kept),
@@ -165,26 +167,27 @@ def _model_summary(item: Numbered, kept: KeptSummaries) -> str:
 
 
 def _entry_node(
-    owner: tuple[str, str, str],
+    owner: tuple[str, str, ThreadWords],
     item: Numbered,
     vectors: Mapping[str, Sequence[float]],
     model_summary: str,
 ) -> EntryNode:
-    """The node of an entry. Its ``owner`` is a repository, the key of a thread, and its
-    topic."""
-    repository, thread, topic = owner
+    """The node of an entry. Its ``owner`` is a repository, the key of a thread, and the
+    words of that."""
+    repository, thread, words_of_thread = owner
     entry = item.entry
     texts = {
         "title": entry.title,
         "body": entry.body,
-        "topic": topic,
+        "topic": words_of_thread.names,
         "author": entry.agent,
+        "tag": words_of_thread.tags,
         "recorded": recorded(entry),
     }
     properties = {
         "key": f"{thread}#{entry.id}",
         "repository": repository,
-        "topic": topic,
+        "topic": entry.topic,
         "id": entry.id,
         "idx": item.idx,
         "at": entry.at,
@@ -203,7 +206,11 @@ def _entry_node(
         "prs": list(entry.pr_refs),
         "commits": list(entry.commit_refs),
         "mark": item.mark,
-        **{word_field(field): plain_words(text) for field, text in texts.items()},
+        **{
+            word_field(field): plain_words(text)
+            for field, text in texts.items()
+            if text or field != "tag"
+        },
     }
     files = {*entry.file_refs, *(reference.path for reference in entry.line_refs)}
     return EntryNode(

@@ -6,7 +6,9 @@ rises when a graph has to be made again.
 
 from __future__ import annotations
 
-VERSION = 1
+from wc_core.search.words import FIELDS
+
+VERSION = 2
 
 # An index for each key that nodes are found by.
 _KEYS = {
@@ -19,8 +21,8 @@ _KEYS = {
     "Model": ("name",),
 }
 # The words of an entry, as wc splits and folds them: neither stemmed nor stopped.
-WORD_FIELDS = ("title", "body", "topic", "author", "recorded")
-_WEIGHTS = {"title": 4.0, "topic": 2.0}
+WORD_FIELDS = (*FIELDS, "recorded")
+_WEIGHTS = {"title": 4.0, "topic": 2.0, "tag": 2.0}
 
 # Made with this many neighbours and candidates, an entry takes a third of the time that
 # the defaults take, and of the twenty nearest of 20,000 none is missed.
@@ -32,6 +34,10 @@ _VECTOR_OPTIONS = (
 def word_field(field: str) -> str:
     """Returns the property with the folded words of a field of `WORD_FIELDS`."""
     return f"{field}_words"
+
+
+# Asks for the version of a graph.
+VERSION_QUERY = "MATCH (s:Schema) RETURN s.version"
 
 
 def index_statements() -> list[str]:

@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import WcError
+from wc_core.graphdb import schema
 from wc_core.graphdb.connecting import connect
 from wc_core.graphdb.failures import explained
 
@@ -42,6 +43,8 @@ class GraphReader:
         self._client: GraphClient | None = None
         self._problem = ""
         self._retry_at = 0.0
+        # When the version of the graph is asked for again.
+        self._check_at = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -68,19 +71,35 @@ class GraphReader:
         try:
             client = self._connected()
         except WcError as error:
-            raise self._away(error) from error
+            raise self._away(error.message) from error
         try:
+            if time.monotonic() >= self._check_at:
+                self._check_version(client)
             rows: list[list[Any]] = client.graph.ro_query(text, parameters).result_set
         except client.failures as error:
-            raise self._away(explained(error, self._address)) from error
+            raise self._away(explained(error, self._address).message) from error
         self._problem = ""
         return rows
 
-    def _away(self, error: WcError) -> GraphAwayError:
+    def _check_version(self, client: GraphClient) -> None:
+        """Raises GraphAwayError if the graph has another schema than this server
+        reads: a statement would find less than there is, and nobody would know."""
+        rows = client.graph.ro_query(schema.VERSION_QUERY).result_set
+        version = rows[0][0] if rows else "none"
+        if version != schema.VERSION:
+            raise self._away(
+                f"{self.label} has version {version} of the schema, and this server "
+                f"reads {schema.VERSION}: project into another graph with the wc of "
+                "this version, or use that of the graph"
+            )
+        self._check_at = time.monotonic() + _PAUSE_SECONDS
+
+    def _away(self, problem: str) -> GraphAwayError:
         with self._lock:
-            self._problem = error.message
+            self._problem = problem
             self._retry_at = time.monotonic() + _PAUSE_SECONDS
-        return GraphAwayError(error.message)
+            self._check_at = 0.0
+        return GraphAwayError(problem)
 
     def _connected(self) -> GraphClient:
         with self._lock:

@@ -277,10 +277,10 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     cursor: Cursor = "",
     scope: Annotated[
         Literal["store", "all"],
-        Field(description="all: every repository; not on all servers"),
+        Field(description="all: every repository, on some servers"),
     ] = "store",
     facets: Annotated[  # noqa: FBT002
-        bool, Field(description="With counts of the hits")
+        bool, Field(description="Count hits")
     ] = False,
     max_tokens: Tokens = 0,
     format: Format = "markdown",  # noqa: A002

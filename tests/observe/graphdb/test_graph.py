@@ -15,7 +15,7 @@ from tests.graphserver import GraphServer, started
 from tests.observe.every_call import CALLS
 from tests.observe.stores import Session
 from wc_cli.graphdb.connection import GraphConnection
-from wc_core.graphdb import address, connecting
+from wc_core.graphdb import address, connecting, schema
 from wc_core.graphdb.nodes import thread_key
 from wc_observe.answers.everywhere import RELATED_SCHEMA
 from wc_observe.answers.inbox import INBOX_SCHEMA
@@ -58,6 +58,8 @@ def shop(machine: Machine) -> Repo:
     repo.ok("new", "later", "--title", "Waits", "--to", AGENT, *PAT)
     repo.ok("link", "later", "blocked-by", "basket", *PAT)
     repo.ok("tag", "basket", "+urgent", *PAT)
+    repo.ok("new", "cart", "--title", "It was called otherwise", *PAT)
+    repo.ok("rename", "cart", "trolley", *PAT)
     return repo
 
 
@@ -125,6 +127,10 @@ QUESTIONS: list[dict[str, Any]] = [
     {"query": "retries", "until": "1h"},
     {"query": "retries", "tag": "urgent"},
     {"author": "pat", "kind": "decision"},
+    {"query": "urgent"},
+    {"query": "tag:urgent retries"},
+    {"query": "tag:urgent absent exponentially"},
+    {"query": "topic:cart"},
 ]
 
 
@@ -166,15 +172,15 @@ def test_a_search_finds_in_the_graph_what_it_finds_in_the_stores(
 
 
 def test_answers_fit_their_schemas(session: Session, plain: Session) -> None:
-    for name, schema, arguments in (
+    for name, fitting, arguments in (
         ("search_threads", HITS_SCHEMA, {"scope": "all", "query": "retries"}),
         ("list_inbox", INBOX_SCHEMA, {}),
         ("list_related", RELATED_SCHEMA, {"topic": "login"}),
     ):
         for client in (session, plain):
             fields = client.json(name, **arguments)
-            jsonschema.Draft202012Validator(schema).validate(fields)
-            assert fields.keys() <= schema["properties"].keys()
+            jsonschema.Draft202012Validator(fitting).validate(fields)
+            assert fields.keys() <= fitting["properties"].keys()
 
 
 def test_one_store_is_searched_as_before(session: Session) -> None:
@@ -282,6 +288,27 @@ def test_a_graph_that_hangs_is_away_once_its_time_is_over(
         assert graph.rows(question) == [["login"]]
 
 
+def test_a_graph_with_another_schema_is_not_read(
+    session: Session, plain: Session
+) -> None:
+    assert session.graph is not None
+    with GraphConnection(address.parse(session.graph.label, {})) as graph:
+        graph.query("MATCH (s:Schema) SET s.version = 1")
+        session.graph.retry_now()
+        answer = session.json("search_threads", scope="all", query="retries")
+        assert "has version 1 of the schema, and this server reads" in answer["problem"]
+        assert answer["source"] == "stores"
+        assert "stores" in session.text("list_related", topic="login")
+        graph.query("MATCH (s:Schema) DELETE s")
+        session.graph.retry_now()
+        with pytest.raises(GraphAwayError, match="version none"):
+            session.graph.rows("MATCH (t:Thread) RETURN t.topic")
+        graph.query("CREATE (:Schema {version: $version})", version=schema.VERSION)
+    session.graph.retry_now()
+    assert session.json("list_inbox")["source"] == "graph"
+    assert plain.json("list_inbox")["source"] == "stores"
+
+
 # It can only read.
 
 # What the client sends to connect, and what this test sends.
@@ -330,6 +357,7 @@ def test_one_module_connects_and_one_asks_and_neither_changes_a_graph() -> None:
     }
     assert called(reader) == {
         *("ro_query", "close", "Lock", "monotonic", "_away", "_connected"),
+        "_check_version",
     }
 
 

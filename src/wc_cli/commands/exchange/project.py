@@ -63,6 +63,7 @@ def project(context: Context, options: ProjectOptions) -> None:
     sources = _sources(context, options)
     with GraphConnection(place) as graph:
         if options.check:
+            projecting.check_version(graph)
             _check(graph, sources, options)
         else:
             _project(graph, sources, options)
