@@ -16,9 +16,9 @@ from wc_core.search.words import plain_words
 from wc_core.text import one_line
 from wc_core.times import utc
 from wc_core.values import NamedTuple
-from wc_core.views.rows import Filter
 from wc_core.views.search.answers import ANY, Question, search
 from wc_core.views.search.ranked import HANDFUL, SUGGESTED
+from wc_core.views.search.related import most_used_words, threads_with
 from wc_observe.answers.quoting import NOTICE, block, clean_json, title, word
 from wc_observe.answers.schema import BOOLEAN, INTEGER, LIST, TEXT, answer_schema
 from wc_observe.graphdb import relating, searching
@@ -27,7 +27,9 @@ from wc_observe.open_store import caller_identity, open_store
 from wc_observe.reach import reachable_stores
 
 if TYPE_CHECKING:
+    from wc_core.views.rows import Filter
     from wc_core.views.search.answers import Hit
+    from wc_core.views.search.related import SimilarThread
     from wc_observe.calls import Call
     from wc_observe.graphdb.reader import GraphReader
     from wc_observe.open_store import OpenStore
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
 _TITLE_WIDTH = 100
 _WIDE = 200
-_MOST_WORDS = 8
 GRAPH, STORES = "graph", "stores"
 
 RELATED_SCHEMA = answer_schema(
@@ -295,18 +296,18 @@ def related_threads(call: Call, topic: str, limit: int) -> RelatedThreads:
     snapshot = store.reader.snapshot(topic)
     graph = call.graph
     if graph is None:
-        return _related_by_words(call, store, snapshot.name, limit, Origin(STORES))
+        return _related_by_words(call, store, topic, limit, Origin(STORES))
     own = repository_of(store.place.root, call.env, os.uname().nodename)
     try:
         threads = relating.related(
             graph,
             thread_key(own.id, topic),
-            snapshot.state.title,
+            most_used_words(store.reader, topic),
             allowed_repositories(call),
         )
     except GraphAwayError as error:
         origin = away(call, error)
-        return _related_by_words(call, store, snapshot.name, limit, origin)
+        return _related_by_words(call, store, topic, limit, origin)
     rows = tuple(
         {
             "repository": thread.name,
@@ -324,30 +325,30 @@ def related_threads(call: Call, topic: str, limit: int) -> RelatedThreads:
 def _related_by_words(
     call: Call, store: OpenStore, topic: str, limit: int, origin: Origin
 ) -> RelatedThreads:
-    """Threads with entries that have one of the words of a thread's title."""
-    state = store.reader.snapshot(store.reader.find(topic)).state
-    words = [word for word in plain_words(state.title).split() if len(word) > 2]  # noqa: PLR2004
-    shared: dict[tuple[str, str], list[str]] = {}
-    for text in words[:_MOST_WORDS]:
-        placed = _searched_stores(call, Question(f'"{text}"', Filter(), 100), origin)
-        for hit in placed.hits:
-            reasons = shared.setdefault((hit.repository, hit.fields["topic"]), [])
-            if text not in reasons:
-                reasons.append(text)
-    own = {(name.name, topic) for name in reachable_stores(call) if name.is_own}
-    ranked = sorted(
-        (pair for pair in shared.items() if pair[0] not in own),
-        key=lambda pair: (-len(pair[1]), pair[0]),
-    )
+    """The threads of each store that use the words of one, as `wc related` finds
+    them."""
+    forms = most_used_words(store.reader, topic)
+    found: list[tuple[str, SimilarThread]] = []
+    for reachable in reachable_stores(call):
+        try:
+            other = open_store(reachable.call)
+            without = topic if reachable.is_own else ""
+            threads = threads_with(other.live.engine(), other.overview, forms, without)
+        except WcError:
+            continue  # a search of all stores names it
+        found += [(reachable.name, thread) for thread in threads]
+    found.sort(key=lambda pair: -pair[1].score)
+    most = max((thread.score for _, thread in found), default=1) or 1
     rows = tuple(
         {
             "repository": repository,
-            "topic": name,
-            "title": "",
-            "status": "",
-            "score": round(len(reasons) / len(words), 3),
-            "why": [f"the words {', '.join(reasons)}"],
+            "topic": thread.row.name,
+            "title": thread.row.title,
+            "status": thread.row.status,
+            "score": round(thread.score / most, 3),
+            "why": [f"the words {', '.join(thread.words)}"],
         }
-        for (repository, name), reasons in ranked[:limit]
+        for repository, thread in found[:limit]
     )
-    return RelatedThreads(topic, rows, len(ranked), origin)
+    name = store.reader.snapshot(topic).name
+    return RelatedThreads(name, rows, len(found), origin)

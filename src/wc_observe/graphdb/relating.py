@@ -1,21 +1,21 @@
 """Which threads of all repositories have to do with one: they are linked with it, are
-about the same files, or use its words."""
+about the same files, use its words, or mean the same."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.search.words import plain_words
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from wc_observe.graphdb.reader import GraphReader
 
 _Row = tuple[Any, ...]
 
-_MOST_WORDS = 24
+# Words that two threads share which are shown.
+_REASONS = 5
 # The nearest entries of each. The index cannot be asked for those of some repositories
 # alone: more are fetched where some may be left out.
 _NEAREST, _NEAREST_OF_SOME = 40, 400
@@ -39,7 +39,10 @@ _WORDS = """
     WITH e, score WHERE $all OR e.repository IN $chosen
     WITH e, score ORDER BY score DESC LIMIT 200
     MATCH (e)<-[:HAS]-(o:Thread)-[:IN]->(r:Repository) WHERE o.key <> $key
-    RETURN r.id, r.name, o.name, o.title, o.status, max(score), 'words'
+    WITH o, r, score, [beginning IN $beginnings WHERE
+    e.title_words CONTAINS beginning OR e.body_words CONTAINS beginning OR
+    e.topic_words CONTAINS beginning OR e.tag_words CONTAINS beginning] AS used
+    RETURN r.id, r.name, o.name, o.title, o.status, max(score), collect(used)
 """
 _NEAR = """
     MATCH (:Thread {key: $key})-[:HAS]->(:Entry)-[:MEANS]->(v:Vector)
@@ -67,14 +70,18 @@ class RelatedThread(NamedTuple):
 
 
 def related(
-    graph: GraphReader, key: str, title: str, repositories: Sequence[str] | None
+    graph: GraphReader,
+    key: str,
+    forms: Mapping[str, str],
+    repositories: Sequence[str] | None,
 ) -> list[RelatedThread]:
-    """Returns the threads that have to do with the one whose node has the ``key``, the
-    nearest first; of some ``repositories`` only, if given. Raises GraphAwayError."""
+    """Returns the threads that have to do with the one whose node has the ``key`` and
+    which uses these words (see `most_used_words`), the nearest first; of some
+    ``repositories`` only, if given. Raises GraphAwayError."""
     rows = [
         *_weighted(graph.rows(_LINKED, key=key), "{}"),
         *_weighted(graph.rows(_FILES, key=key), "about {}"),
-        *_by_words(graph, key, title, repositories),
+        *_by_words(graph, key, forms, repositories),
         *_by_meaning(graph, key, repositories),
     ]
     threads: dict[tuple[str, str], RelatedThread] = {}
@@ -110,15 +117,35 @@ def _chosen(repositories: Sequence[str] | None) -> dict[str, Any]:
 
 
 def _by_words(
-    graph: GraphReader, key: str, title: str, repositories: Sequence[str] | None
+    graph: GraphReader,
+    key: str,
+    forms: Mapping[str, str],
+    repositories: Sequence[str] | None,
 ) -> list[_Row]:
-    words = [word for word in plain_words(title).split() if len(word) > 2]  # noqa: PLR2004
-    if not words:
+    if not forms:
         return []
-    text = "|".join(dict.fromkeys(words[:_MOST_WORDS]))
-    rows = graph.rows(_WORDS, key=key, words=text, **_chosen(repositories))
+    parameters = {
+        "key": key,
+        "words": "|".join(f"{beginning}*" for beginning in forms),
+        "beginnings": [f" {beginning}" for beginning in forms],
+        **_chosen(repositories),
+    }
+    rows = graph.rows(_WORDS, **parameters)
     most = max((row[5] for row in rows), default=1.0) or 1.0
-    return [(*row[:5], row[5] / most, "the same words") for row in rows]
+    return [
+        (*row[:5], row[5] / most, shared_words(forms, _used(row[6]))) for row in rows
+    ]
+
+
+def _used(of_entries: Sequence[Sequence[str]]) -> set[str]:
+    return {beginning.strip() for used in of_entries for beginning in used}
+
+
+def shared_words(forms: Mapping[str, str], used: Collection[str]) -> str:
+    """Returns the reason that two threads share words, those that the first uses most
+    before others."""
+    words = [form for beginning, form in forms.items() if beginning in used]
+    return f"the words {', '.join(words[:_REASONS])}"
 
 
 def _by_meaning(

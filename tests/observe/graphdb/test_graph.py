@@ -204,11 +204,15 @@ def test_the_inbox_is_that_of_the_stores(session: Session, plain: Session) -> No
 def test_related_threads_say_why(session: Session, plain: Session) -> None:
     answer = session.json("list_related", topic="login")
     assert answer["source"] == "graph"
-    (thread,) = answer["threads"]
-    assert (thread["repository"], thread["topic"]) == ("shop", "passkey")
-    assert thread["why"] == ["the same words"]
     expected = plain.json("list_related", topic="login")
-    assert [thread["topic"] for thread in expected["threads"]] == ["passkey"]
+    for found in (answer, expected):
+        threads = {thread["topic"]: thread for thread in found["threads"]}
+        assert threads.keys() == {"passkey", "basket"}
+        assert threads["passkey"]["why"] == ["the words passkey"]
+        assert threads["basket"]["why"] == ["the words retries"]
+        assert threads["basket"]["repository"] == "shop"
+        assert threads["basket"]["title"] == "Retries of the basket"
+        assert threads["basket"]["status"] == "OPEN"
     assert "passkey" in session.text("list_related", topic="login")
     assert session.error("list_related", topic="nope")["code"] == "NOT_FOUND"
 
@@ -230,10 +234,10 @@ def test_other_repositories_take_no_places_among_related_threads(
             "title_words: ' log with passkey log with passkey passkey passkey '})"
         )
     key = thread_key(ids["app"], "login")
-    title = "Log in with a passkey"
-    everything = relating.related(graph, key, title, None)
+    forms = {"passkey": "passkey", "log": "log"}
+    everything = relating.related(graph, key, forms, None)
     assert [thread.name for thread in everything] == ["crowd"]
-    found = relating.related(graph, key, title, [ids["shop"], ids["app"]])
+    found = relating.related(graph, key, forms, [ids["shop"], ids["app"]])
     assert [(thread.topic, thread.score) for thread in found] == [("passkey", 1.0)]
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from wc_core.threads.reader import StoreReader
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
     from wc_core.views.search.answers import Engine
@@ -46,9 +47,17 @@ def related_threads(
 ) -> list[SimilarThread]:
     """Returns at most ``limit`` other threads (0: all), the nearest first. Raises
     WcError if the thread cannot be read."""
-    forms = _telling_words(overview, topic)
+    forms = most_used_words(overview.reader, topic)
+    return threads_with(engine, overview, forms, topic)[: limit or None]
+
+
+def threads_with(
+    engine: Engine, overview: Overview, forms: Mapping[str, str], without: str = ""
+) -> list[SimilarThread]:
+    """Returns the threads of a store that use words as `most_used_words` returns them,
+    the nearest first; all but the one whose topic is ``without``."""
     terms = tuple(Term((word,)) for word in forms)
-    topics = [name for name in overview.reader.topics() if name != topic]
+    topics = [name for name in overview.reader.topics() if name != without]
     if not terms or not topics:
         return []
     loose = engine.loose_matches(topics, LooseQuery(terms, limit=_ENTRIES))
@@ -80,7 +89,7 @@ def related_threads(
     ]
     # `rows` begins with the latest move, which stays first among equals.
     threads.sort(key=lambda thread: thread.score, reverse=True)
-    return threads[: limit or None]
+    return threads
 
 
 def _heaviest(weights: Mapping[str, int]) -> tuple[str, ...]:
@@ -88,9 +97,10 @@ def _heaviest(weights: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(by_weight[:_REASONS])
 
 
-def _telling_words(overview: Overview, topic: str) -> dict[str, str]:
-    """Returns the stems that a thread uses most, each with one of its forms."""
-    thread = overview.reader.thread(topic)
+def most_used_words(reader: StoreReader, topic: str) -> dict[str, str]:
+    """Returns the stems that a thread uses most, each with one of its forms. Raises
+    WcError if the thread cannot be read."""
+    thread = reader.thread(topic)
     counts: dict[str, int] = {}
     forms: dict[str, str] = {}
 
