@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from wc_core.git.discovery import Place
     from wc_core.git.repository import Repository
     from wc_core.identity.resolve import Identity
+    from wc_core.meaning.embedding import QueryAnswers
     from wc_core.threads.settings import Settings
     from wc_observe.calls import Call
     from wc_observe.live.overview import LiveOverview
@@ -70,7 +71,11 @@ class OpenStore(NamedTuple):
     @property
     def meaning(self) -> Meaning:
         """What searches know beyond words, as who runs the server prefers."""
-        return Meaning(self.reader, self.reader.keys, self.env)
+        return self.meaning_with({})
+
+    def meaning_with(self, queries: QueryAnswers) -> Meaning:
+        """Returns `meaning` as one of several stores that are asked together."""
+        return Meaning(self.reader, self.reader.keys, self.env, queries=queries)
 
 
 def open_store(call: Call) -> OpenStore:

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from wc_core.meaning.embedding import QueryAnswers
     from wc_core.threads.reader import StoreReader
     from wc_core.views.entries import Numbered
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 class Meaning:
     """What searches of one store know beyond words. ``keys`` returns the key of each
     thread's files now. ``note_missing`` is told how many threads lack vectors that a
-    process on this machine could make."""
+    process on this machine could make. ``queries`` are shared by stores that are asked
+    together: a model is asked once."""
 
     def __init__(
         self,
@@ -27,11 +29,14 @@ class Meaning:
         keys: Callable[[Sequence[str]], Mapping[str, str]],
         env: Mapping[str, str],
         note_missing: Callable[[int], None] = lambda _: None,
+        *,
+        queries: QueryAnswers | None = None,
     ) -> None:
         self._reader = reader
         self._keys = keys
         self._env = env
         self._note_missing = note_missing
+        self._queries = queries
         # An answer within a budget is asked for several times.
         self._answers: dict[tuple[str, ...], Nearness] = {}
 
@@ -62,7 +67,7 @@ class Meaning:
         # 0.1 to 0.2 s (numpy, tokenizers), for searches whose words find little.
         from wc_core.meaning import nearest
 
-        search = nearest.meaning_search(self._reader, model, self._env)
+        search = nearest.meaning_search(self._reader, model, self._env, self._queries)
         # It may know the keys of other threads as well.
         keys = self._keys(topics)
         current = {topic: keys[topic] for topic in topics if topic in keys}

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from wc_core.errors import StorageError
+from wc_core.errors import StorageError, WcError
 from wc_core.meaning.localmodel import LocalModel, LocalModelError
 from wc_core.meaning.models import EXTRA, KEY_VARIABLE
 from wc_core.meaning.scoring import unit
@@ -23,10 +23,13 @@ from wc_core.modelserver.endpoint import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Protocol
+    from typing import Any, Protocol, TypeAlias
 
     from wc_core.meaning.models import Model
     from wc_core.meaning.scoring import Vectors
+
+    # What a model answered to a query, by the model and the text.
+    QueryAnswers: TypeAlias = dict[tuple[Model, str], Vectors | WcError]
 
     class Embedder(Protocol):
         """A model, ready to be asked."""
@@ -51,11 +54,31 @@ def embedder(
 
 
 def query_embedder(
-    model: Model, env: Mapping[str, str]
+    model: Model, env: Mapping[str, str], answers: QueryAnswers | None = None
 ) -> Callable[[Sequence[str]], Vectors]:
     """Returns what makes the vectors of texts while somebody waits. It raises WcError
-    if the model cannot be used, or a server does not answer soon."""
-    return lambda texts: embedder(model, env, _SHORT_PATIENCE).vectors(texts)
+    if the model cannot be used, or a server does not answer soon. What is in
+    ``answers`` is not asked for again, whatever store it is for."""
+    known = {} if answers is None else answers
+
+    def ask(texts: Sequence[str]) -> Vectors:
+        return embedder(model, env, _SHORT_PATIENCE).vectors(texts)
+
+    def vectors(texts: Sequence[str]) -> Vectors:
+        if len(texts) != 1:
+            return ask(texts)  # those of entries
+        asked = model, texts[0]
+        if asked not in known:
+            try:
+                known[asked] = ask(texts)
+            except WcError as error:
+                known[asked] = error
+        answer = known[asked]
+        if isinstance(answer, WcError):
+            raise answer
+        return answer
+
+    return vectors
 
 
 @lru_cache(maxsize=1)

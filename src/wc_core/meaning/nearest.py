@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from wc_core.meaning.embedding import QueryAnswers
     from wc_core.meaning.models import Model
     from wc_core.meaning.scoring import Vectors
     from wc_core.search.nearness import EntryName
@@ -43,10 +44,13 @@ _TILDE = ord("~")
 
 
 def meaning_search(
-    reader: StoreReader, model: Model, env: Mapping[str, str]
+    reader: StoreReader,
+    model: Model,
+    env: Mapping[str, str],
+    answers: QueryAnswers | None = None,
 ) -> MeaningSearch:
-    """Returns what finds entries while somebody waits."""
-    return MeaningSearch(reader, model, query_embedder(model, env))
+    """Returns what finds entries while somebody waits; see `query_embedder`."""
+    return MeaningSearch(reader, model, query_embedder(model, env, answers))
 
 
 class MeaningSearch:

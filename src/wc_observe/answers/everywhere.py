@@ -3,7 +3,9 @@ from the stores that the caller can reach, one after the other. Each says which.
 
 from __future__ import annotations
 
+import functools
 import os
+from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import InvalidInputError, WcError
@@ -12,23 +14,38 @@ from wc_core.graphdb.nodes import thread_key
 from wc_core.identity.viewer import Viewer
 from wc_core.names import FREE_WORDS, Directory, parse
 from wc_core.phrases import counted
-from wc_core.search.words import plain_words
 from wc_core.text import one_line
 from wc_core.times import utc
 from wc_core.values import NamedTuple
-from wc_core.views.search.answers import ANY, Question, search
-from wc_core.views.search.ranked import HANDFUL, SUGGESTED
+from wc_core.views.overview import cursor_of, cursor_parts
+from wc_core.views.search.answers import Question, search
 from wc_core.views.search.related import most_used_words, threads_with
-from wc_observe.answers.quoting import NOTICE, block, clean_json, title, word
+from wc_core.views.search.together import (
+    MeaningTogether,
+    Part,
+    Together,
+    own_topic,
+)
+from wc_observe.answers.quoting import (
+    NOTICE,
+    block,
+    clean_json,
+    title,
+    tool_call,
+    word,
+)
 from wc_observe.answers.schema import BOOLEAN, INTEGER, LIST, TEXT, answer_schema
 from wc_observe.graphdb import relating, searching
+from wc_observe.graphdb.nearness import query_vector
 from wc_observe.graphdb.reader import GraphAwayError
 from wc_observe.open_store import caller_identity, open_store
 from wc_observe.reach import reachable_stores
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.meaning.embedding import QueryAnswers
     from wc_core.views.rows import Filter
-    from wc_core.views.search.answers import Hit
     from wc_core.views.search.related import SimilarThread
     from wc_observe.calls import Call
     from wc_observe.graphdb.reader import GraphReader
@@ -38,6 +55,7 @@ if TYPE_CHECKING:
 _TITLE_WIDTH = 100
 _WIDE = 200
 GRAPH, STORES = "graph", "stores"
+_MOST_DIGITS = 9
 
 RELATED_SCHEMA = answer_schema(
     {
@@ -87,13 +105,17 @@ class PlacedHit(NamedTuple):
 
 class PlacedHits(NamedTuple):
     """The hits in all repositories, best first; ``partial`` of all have only some of
-    the words. ``unreadable`` are repositories that could not be searched."""
+    the words, ``near`` of these none, see `Hits`. ``unreadable`` are repositories and
+    threads that could not be searched. ``cursor`` gets the next page."""
 
     hits: tuple[PlacedHit, ...]
     total: int
     origin: Origin
     partial: int = 0
     unreadable: tuple[str, ...] = ()
+    cursor: str = ""
+    near: int = 0
+    by_words: str = ""
 
     def to_json(self, query: str) -> dict[str, Any]:
         """Returns the search shape, each hit with its repository."""
@@ -106,19 +128,27 @@ class PlacedHits(NamedTuple):
         }
         if self.partial:
             fields["partial"] = self.partial
-        if self.total > len(self.hits):
-            fields["truncated"] = True
+        if self.near:
+            fields["near"] = self.near
+        if self.by_words:
+            fields["by_words"] = self.by_words
+        if self.cursor:
+            fields |= {"cursor": self.cursor, "truncated": True}
         if self.unreadable:
             fields["unreadable"] = list(self.unreadable)
         return dict(clean_json(fields))
 
-    def to_markdown(self, query: str) -> str:
-        """Returns two lines for each hit: where it is, and the words around."""
+    def to_markdown(
+        self, query: str, arguments: Mapping[str, Any] | None = None
+    ) -> str:
+        """Returns two lines for each hit: where it is, and the words around. With the
+        ``arguments`` of the call, it names the call that gets the next ones."""
         visible = len(self.hits)
         shown_of = f"{visible} of " if visible < self.total else ""
         condition = f" with {title(query, _TITLE_WIDTH)}" if query.strip() else ""
         entries = counted(self.total, "entry", "entries")
         some = f", {self.partial} with some of the words" if self.partial else ""
+        some += f" or by meaning ({self.near})" if self.near else ""
         parts = [
             f"{shown_of}{entries}{condition}{some}, best first, in all repositories\n"
         ]
@@ -129,41 +159,87 @@ class PlacedHits(NamedTuple):
                 f"{hit['idx']} | {word(hit['at'])} | author: "
                 f"{word(hit['author'] or 'unknown')} | "
                 f"{title(hit['title'], _TITLE_WIDTH)}"
-                f"{' | some words' if hit.get('partial') else ''}\n"
+                f"{_match_kind(hit)}\n"
             )
             parts.append(block(one_line(hit["snippet"])))
-        if visible < self.total:
-            parts.append("truncated: use more words, or a greater limit\n")
+        if self.by_words:
+            parts.append(f"by words alone: {one_line(self.by_words)}\n")
+        if self.cursor:
+            following = f'cursor="{self.cursor}"'
+            if arguments:
+                changed = {**arguments, "cursor": self.cursor}
+                following = tool_call("search_threads", **changed)
+            parts.append(f"truncated: the next ones with {following}\n")
         if self.unreadable:
             names = ", ".join(word(name, _WIDE) for name in self.unreadable)
             parts.append(f"could not be searched: {names}\n")
         return "".join(parts)
 
 
+def _match_kind(hit: Mapping[str, Any]) -> str:
+    if hit.get("near"):
+        return " | by meaning"
+    return " | some words" if hit.get("partial") else ""
+
+
 def search_everywhere(call: Call, question: Question) -> PlacedHits:
     """Returns what matches in all repositories that the caller may see. Raises
-    InvalidInputError for a question without words, and with a cursor."""
-    if question.cursor:
-        raise InvalidInputError(
-            'There is no cursor with scope="all".',
-            "Use more words, or a greater limit.",
-        )
-    query = question.search_query()
+    InvalidInputError for a question without words, and for a foreign cursor."""
+    question.search_query()  # raises before anything is asked
     if call.graph is None:
         return _searched_stores(call, question, Origin(STORES))
     try:
-        scope = _scope(call, call.graph, question.criteria)
-        result = searching.search(
-            call.graph,
-            query,
-            scope,
-            mode=question.mode,
-            loosely=question.is_loose,
-        )
+        return _searched_graph(call, call.graph, question)
     except GraphAwayError as error:
         return _searched_stores(call, question, away(call, error))
+
+
+def _searched_graph(call: Call, graph: GraphReader, question: Question) -> PlacedHits:
+    """The hits in a graph. Raises GraphAwayError, and InvalidInputError for a foreign
+    cursor."""
+    query = question.search_query()
+    start = _graph_start(question.cursor)
+    vector_of = None
+    if query.by_title and not any(term.field for term in query.terms):
+        vector_of = functools.partial(query_vector, graph, question.query, call.env)
+    result = searching.search(
+        graph,
+        query,
+        _scope(call, graph, question.criteria),
+        mode=question.mode,
+        loosely=question.is_loose,
+        start=start,
+        vector_of=vector_of,
+    )
     hits = tuple(PlacedHit(hit.name, _graph_hit(hit)) for hit in result.hits)
-    return PlacedHits(hits, result.total, Origin(GRAPH), result.partial)
+    shown = start.offset + len(hits)
+    cursor = ""
+    if hits and shown < result.total:
+        cursor = cursor_of(GRAPH, start.newest or result.newest, str(shown))
+    return PlacedHits(
+        hits,
+        result.total,
+        Origin(GRAPH),
+        result.partial,
+        cursor=cursor,
+        near=result.near,
+        by_words=result.by_words,
+    )
+
+
+def _graph_start(cursor: str) -> searching.Start:
+    """Where the page of a graph's answer begins. Raises InvalidInputError for the
+    cursor of something else, as of the stores while the graph was away."""
+    if not cursor:
+        return searching.BEGINNING
+    mark, newest, offset = cursor_parts(cursor, 3, "a search of a graph")
+    is_number = offset.isascii() and offset.isdecimal() and len(offset) < _MOST_DIGITS
+    if mark != GRAPH or not is_number:
+        raise InvalidInputError(
+            f"{cursor!r} is not a cursor of a search of a graph.",
+            "Search again without a cursor.",
+        )
+    return searching.Start(newest, int(offset))
 
 
 def _graph_hit(hit: searching.GraphHit) -> dict[str, Any]:
@@ -177,6 +253,7 @@ def _graph_hit(hit: searching.GraphHit) -> dict[str, Any]:
         "snippet": hit.snippet,
         **({hit.mark: True} if hit.mark else {}),
         **({"partial": True} if hit.is_partial else {}),
+        **({"near": True} if hit.is_near else {}),
     }
 
 
@@ -221,37 +298,43 @@ def repository_id(store: Reachable) -> str:
 
 
 def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHits:
-    """The hits in each store, merged: those with every word by rank, then the newest
-    first; where they are few, those with some of the words."""
-    whole: list[tuple[str, Hit]] = []
-    partial: list[tuple[str, Hit]] = []
-    total, unreadable = 0, []
+    """The hits in all stores, as if they were one."""
+    parts: dict[str, Part] = {}
+    names: dict[str, str] = {}
+    unreadable = []
+    queries: QueryAnswers = {}
     for reachable in reachable_stores(call):
         try:
             store = open_store(reachable.call)
-            result = search(store.live.engine(), store.overview, question)
+            store.overview.names(question.criteria)
         except WcError:
             unreadable.append(reachable.name)
             continue
-        total += result.total - result.partial
-        for hit in result.hits:
-            (partial if hit.is_partial else whole).append((reachable.name, hit))
-    query = question.search_query()
-    needles = [term.needle for term in query.terms] if query.by_title else []
-    whole.sort(key=lambda pair: _order(pair[1], needles), reverse=True)
-    if question.mode != ANY:
-        partial = partial[:SUGGESTED] if total < HANDFUL else []
-    hits = (*whole, *partial)[: question.limit or None]
-    placed = tuple(PlacedHit(name, hit.to_json()) for name, hit in hits)
-    count = len(partial)
-    return PlacedHits(placed, total + count, origin, count, tuple(unreadable))
-
-
-def _order(hit: Hit, needles: list[str]) -> tuple[int, str]:
-    words = plain_words(hit.numbered.entry.title)
-    in_title = sum(needle in words for needle in needles)
-    rank = 2 if needles and in_title == len(needles) else min(in_title, 1)
-    return rank, hit.numbered.entry.id
+        # Short, the same for every call, and it says nothing about the machine.
+        key = f"{crc32(os.path.realpath(store.place.root).encode()):08x}"
+        names[key] = reachable.name
+        meaning = store.meaning_with(queries)
+        parts[key] = Part(store.live.engine(), store.overview, meaning)
+    together = Together(parts)
+    result = search(together, together, question, MeaningTogether(parts))
+    placed = tuple(
+        PlacedHit(names[Together.store_of(hit.topic)], hit.to_json())
+        for hit in result.hits
+    )
+    unreadable += [
+        f"{names[Together.store_of(topic)]}: {own_topic(topic)}"
+        for topic in result.unreadable
+    ]
+    return PlacedHits(
+        placed,
+        result.total,
+        origin,
+        result.partial,
+        tuple(unreadable),
+        result.cursor,
+        result.near,
+        result.by_words,
+    )
 
 
 class RelatedThreads(NamedTuple):

@@ -2,8 +2,9 @@
 
 What matches is decided as in `wc_core.views.search`: every word, as a beginning, in the
 title, the body, the topic or the author; where few entries have every word, those with
-some of them follow. The order is simpler: entries with the words in their title first,
-the newest of them first; those with some of the words as the graph ranks them.
+some of them follow, and those that mean the same. The order is simpler: entries with
+the words in their title first, the newest of them first; those with some of the words
+as the graph ranks them.
 """
 
 from __future__ import annotations
@@ -13,23 +14,31 @@ from typing import TYPE_CHECKING, Any
 from wc_core.graphdb.schema import word_field
 from wc_core.search import words
 from wc_core.search.mentions import Mentions, at_least
+from wc_core.search.nearness import mixed
 from wc_core.search.ranking import loose_terms, required_terms
 from wc_core.search.words import FIELDS
 from wc_core.threads.model import Entry
 from wc_core.values import NamedTuple
 from wc_core.views.search.answers import ANY
-from wc_core.views.search.ranked import HANDFUL, SUGGESTED
+from wc_core.views.search.near import LEAST_TERMS
+from wc_core.views.search.ranked import HANDFUL, RANKED, SUGGESTED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from wc_core.search.words import Term
     from wc_core.views.search.answers import SearchQuery
+    from wc_observe.graphdb.nearness import QueryVector
     from wc_observe.graphdb.reader import GraphReader
+
+    # The repository, the topic and the id of an entry.
+    EntryPlace = tuple[str, str, str]
 
 _AROUND = 60
 # Entries whose mentions are compared, which the graph cannot do.
 _COMPARED = 2000
+# Nearest entries that are looked at where some of them may be left out.
+_NEAREST_OF_SOME = 400
 # Shorter beginnings have too many endings for the graph's index of words.
 _SHORT = 3
 _FOUND = (
@@ -49,16 +58,39 @@ class GraphHit(NamedTuple):
     snippet: str
     mark: str = ""
     is_partial: bool = False
+    is_near: bool = False
+    score: float = 0.0
+
+    @property
+    def place(self) -> EntryPlace:
+        """Which entry it is."""
+        return self.repository, self.topic, self.entry.id
 
 
 class GraphHits(NamedTuple):
-    """The first hits, best first, and how many there are in all: ``partial`` of them
-    have only some of the words, the best of ``candidates`` that do."""
+    """A page of hits, best first, and how many there are in all: ``partial`` of them
+    have only some of the words, the best of ``candidates`` that do; ``near`` of these
+    have none, but mean the same. ``newest`` is the greatest id among those that match;
+    ``by_words`` says why meaning did not count."""
 
     hits: tuple[GraphHit, ...]
     total: int
     partial: int = 0
     candidates: int = 0
+    near: int = 0
+    newest: str = ""
+    by_words: str = ""
+
+
+class Start(NamedTuple):
+    """Where a page begins: after so many hits of those that are not newer than the
+    entry ``newest``."""
+
+    newest: str = ""
+    offset: int = 0
+
+
+BEGINNING = Start()
 
 
 class Scope(NamedTuple):
@@ -72,36 +104,98 @@ class Scope(NamedTuple):
     tags: tuple[str, ...] = ()
 
 
-def search(
-    graph: GraphReader, query: SearchQuery, scope: Scope, *, mode: str, loosely: bool
+def search(  # noqa: PLR0913 (what is asked, where, how, and from where on)
+    graph: GraphReader,
+    query: SearchQuery,
+    scope: Scope,
+    *,
+    mode: str,
+    loosely: bool,
+    start: Start = BEGINNING,
+    vector_of: Callable[[], QueryVector] | None = None,
 ) -> GraphHits:
-    """Returns the entries that match; with ``loosely`` also those with some of the
-    words, where few have all. Raises GraphAwayError."""
+    """Returns a page of the entries that match; with ``loosely`` also those with some
+    of the words, where few have all, and with ``vector_of`` those that are near the
+    query. Raises GraphAwayError."""
     terms = loose_terms(query.terms)
     is_any = mode == ANY and bool(terms)
-    whole = GraphHits((), 0) if is_any else _every_word(graph, query, scope)
+    whole = GraphHits((), 0) if is_any else _every_word(graph, query, scope, start)
     required = required_terms(query.terms)
     is_other_query = (
         mode == ANY or len(terms) > 1 or {*terms, *required} != {*query.terms}
     )
     if not (loosely and terms and is_other_query and whole.total < HANDFUL):
         return whole
-    most = query.limit if mode == ANY else SUGGESTED
-    loose = query._replace(terms=terms, limit=most + len(whole.hits) if most else 0)
-    candidates, total = _some_words(graph, loose, required, scope)
-    whole_entries = {(hit.repository, hit.entry.id) for hit in whole.hits}
-    partial = [
-        hit._replace(is_partial=True)
-        for hit in candidates
-        if (hit.repository, hit.entry.id) not in whole_entries
-    ]
-    partial = partial[: most or None]
-    hits = (*whole.hits, *partial)[: query.limit or None]
-    count = total if mode == ANY else len(partial)
-    return GraphHits(hits, whole.total + count, count, total)
+    loose = _Loose(query._replace(terms=terms), required, scope, start.newest)
+    if mode == ANY:
+        partial = _some_words(graph, loose, start.offset, query.limit)
+        return partial._replace(
+            hits=tuple(hit._replace(is_partial=True) for hit in partial.hits),
+            partial=partial.total,
+        )
+    # All of those with every word are needed, to know which others there are.
+    every = _every_word(graph, query._replace(limit=0), scope, Start(start.newest))
+    answered = {hit.place for hit in every.hits}
+    some = _some_words(graph, loose, 0, RANKED)
+    suggested, problem = list(some.hits), ""
+    if vector_of is not None and len(terms) >= LEAST_TERMS:
+        vector = vector_of()
+        problem = vector.problem
+        if vector.name:
+            suggested = _mixed(suggested, _nearest(graph, loose, vector))
+    partial_hits = [
+        hit._replace(is_partial=True) for hit in suggested if hit.place not in answered
+    ][:SUGGESTED]
+    hits = (*every.hits, *partial_hits)[start.offset :][: query.limit or None]
+    return GraphHits(
+        hits,
+        every.total + len(partial_hits),
+        len(partial_hits),
+        some.total,
+        sum(hit.is_near for hit in partial_hits),
+        max((every.newest, some.newest, *(hit.entry.id for hit in partial_hits))),
+        problem,
+    )
 
 
-def _every_word(graph: GraphReader, query: SearchQuery, scope: Scope) -> GraphHits:
+class _Loose(NamedTuple):
+    """Entries with any of the terms of a query, and all that are required, up to the id
+    ``newest`` unless that is empty."""
+
+    query: SearchQuery
+    required: Sequence[Term]
+    scope: Scope
+    newest: str
+
+    def conditions(self) -> list[str]:
+        """Returns the conditions apart from the terms."""
+        required = [
+            _term_condition(term, f"n{i}") for i, term in enumerate(self.required)
+        ]
+        conditions = _conditions(self.query.about, self.scope)
+        return [*required, *conditions, *_up_to(self.newest)]
+
+    def values(self) -> dict[str, Any]:
+        """Returns the values of the conditions."""
+        needles = {f"n{i}": term.needle for i, term in enumerate(self.required)}
+        values = _values(self.query.about, self.scope)
+        return {**needles, **values, "newest": self.newest}
+
+    def fitting(self, hits: Sequence[GraphHit]) -> list[GraphHit]:
+        """Returns the hits that mention what is asked for."""
+        about = self.query.about
+        if not about.needs_text:
+            return list(hits)
+        return [hit for hit in hits if about.fit(hit.entry)]
+
+
+def _up_to(newest: str) -> list[str]:
+    return ["e.id <= $newest"] if newest else []
+
+
+def _every_word(
+    graph: GraphReader, query: SearchQuery, scope: Scope, start: Start
+) -> GraphHits:
     needles = {f"n{i}": term.needle for i, term in enumerate(query.terms)}
     conditions = [_term_condition(term, f"n{i}") for i, term in enumerate(query.terms)]
     in_title = [
@@ -110,48 +204,89 @@ def _every_word(graph: GraphReader, query: SearchQuery, scope: Scope) -> GraphHi
     ]
     count = " + ".join(in_title) or "0"
     order = "rank DESC, e.id DESC" if query.by_title else "e.id DESC"
+    order += ", e.key"
     rank = (
         f"WITH r, t, e, {count} AS matched WITH r, t, e, CASE matched "
         f"WHEN 0 THEN 0 WHEN {len(query.terms)} THEN 2 ELSE 1 END AS rank "
     )
     source, parameters = _source(query, " ")
-    matched = f"{source} {_where([*conditions, *_conditions(query.about, scope)])} "
-    parameters |= needles | _values(query.about, scope)
-    if query.about.file or query.about.pr or query.about.commit:
+    conditions += [*_conditions(query.about, scope), *_up_to(start.newest)]
+    matched = f"{source} {_where(conditions)} "
+    parameters |= needles | _values(query.about, scope) | {"newest": start.newest}
+    if query.about.needs_text:
         rows = graph.rows(
-            f"{matched}{rank}{_FOUND} ORDER BY {order} LIMIT {_COMPARED}",
+            f"{matched}{rank}{_FOUND}, 0.0 ORDER BY {order} LIMIT {_COMPARED}",
             **parameters,
         )
         hits = [hit for hit in _hits(graph, rows, query) if query.about.fit(hit.entry)]
-        return GraphHits(tuple(hits[: query.limit or None]), len(hits))
-    total = graph.rows(f"{matched} RETURN count(e)", **parameters)[0][0]
+        newest = max((hit.entry.id for hit in hits), default="")
+        page = hits[start.offset :][: query.limit or None]
+        return GraphHits(tuple(page), len(hits), newest=newest)
+    total, newest = _counted(graph, matched, parameters)
     rows = graph.rows(
-        f"{matched}{rank}{_FOUND} ORDER BY {order} LIMIT {query.limit or _COMPARED}",
+        f"{matched}{rank}{_FOUND}, 0.0 ORDER BY {order} SKIP {start.offset} "
+        f"LIMIT {query.limit or _COMPARED}",
         **parameters,
     )
-    return GraphHits(tuple(_hits(graph, rows, query)), total)
+    return GraphHits(tuple(_hits(graph, rows, query)), total, newest=newest)
+
+
+def _counted(
+    graph: GraphReader, matched: str, parameters: dict[str, Any]
+) -> tuple[int, str]:
+    """How many entries match, and the greatest id among them."""
+    ((total, newest),) = graph.rows(
+        f"{matched} RETURN count(e), max(e.id)", **parameters
+    )
+    return total, newest or ""
 
 
 def _some_words(
-    graph: GraphReader, query: SearchQuery, required: Sequence[Term], scope: Scope
-) -> tuple[list[GraphHit], int]:
+    graph: GraphReader, loose: _Loose, offset: int, limit: int
+) -> GraphHits:
     """The best entries with any of the terms and all that are required, and how many
     there are."""
+    query = loose.query
     source, parameters = _source(query, "|")
-    conditions = [_term_condition(term, f"n{i}") for i, term in enumerate(required)]
-    matched = f"{source} {_where([*conditions, *_conditions(query.about, scope)])} "
-    parameters |= {f"n{i}": term.needle for i, term in enumerate(required)}
-    parameters |= _values(query.about, scope)
-    total = graph.rows(f"{matched} RETURN count(e)", **parameters)[0][0]
+    matched = f"{source} {_where(loose.conditions())} "
+    parameters |= loose.values()
+    total, newest = _counted(graph, matched, parameters)
     order = "score DESC, e.id DESC" if query.by_title else "e.id DESC"
     rows = graph.rows(
-        f"{matched} {_FOUND} ORDER BY {order} LIMIT {query.limit or _COMPARED}",
+        f"{matched} {_FOUND}, score ORDER BY {order}, e.key SKIP {offset} "
+        f"LIMIT {limit or _COMPARED}",
         **parameters,
     )
-    hits = _hits(graph, rows, query)
-    if query.about.file or query.about.pr or query.about.commit:
-        hits = [hit for hit in hits if query.about.fit(hit.entry)]
-    return hits, total
+    hits = loose.fitting(_hits(graph, rows, query))
+    return GraphHits(tuple(hits), total, newest=newest)
+
+
+def _nearest(graph: GraphReader, loose: _Loose, vector: QueryVector) -> list[GraphHit]:
+    """The entries that are nearest to a query, each with how near it is."""
+    # The index cannot be asked for some of the entries alone.
+    is_open = not loose.conditions()
+    statement = (
+        f"CALL db.idx.vector.queryNodes('Vector', '{vector.name}', "
+        f"{RANKED if is_open else _NEAREST_OF_SOME}, vecf32($vector)) "
+        "YIELD node, score AS distance "
+        "MATCH (node)<-[:MEANS]-(e:Entry)<-[:HAS]-(t:Thread)-[:IN]->(r:Repository) "
+        f"{_where(loose.conditions())} {_FOUND}, 1.0 - distance "
+        f"ORDER BY distance, e.key LIMIT {RANKED}"
+    )
+    numbers = list(vector.numbers)
+    rows = graph.rows(statement, vector=numbers, **loose.values())
+    return loose.fitting(_hits(graph, rows, loose.query))
+
+
+def _mixed(by_words: list[GraphHit], nearest: list[GraphHit]) -> list[GraphHit]:
+    """The hits by words and by meaning in one order, as in a store."""
+    hits = {hit.place: hit for hit in (*nearest, *by_words)}
+    words_scores = {hit.place: hit.score for hit in by_words}
+    meaning_scores = {hit.place: hit.score for hit in nearest}
+    floor = min(meaning_scores.values(), default=0.0)
+    scores = mixed(words_scores, meaning_scores, max(floor, 0.0))
+    best = sorted(scores, key=lambda place: (scores[place], place[2]), reverse=True)
+    return [hits[place]._replace(is_near=place not in words_scores) for place in best]
 
 
 def _source(query: SearchQuery, between: str) -> tuple[str, dict[str, Any]]:
@@ -248,7 +383,7 @@ def _hits(
     files = _files(graph, rows) if query.about.file else {}
     hits = []
     for repository, name, topic, idx, entry_id, at, author, *texts in rows:
-        title, body, mark, prs, commits = texts
+        title, body, mark, prs, commits, score = texts
         entry = Entry(
             entry_id,
             topic,
@@ -264,7 +399,9 @@ def _hits(
             severity=query.about.severity,
         )
         snippet = words.mark_terms(entry.body or entry.title, terms, _AROUND)
-        hits.append(GraphHit(repository, name, topic, idx, entry, snippet, mark or ""))
+        place = (repository, name, topic, idx)
+        hit = GraphHit(*place, entry, snippet, mark or "", score=float(score))
+        hits.append(hit)
     return hits
 
 

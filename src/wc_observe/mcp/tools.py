@@ -33,7 +33,7 @@ from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields, whoami_text
 from wc_observe.calls import CURRENT
 from wc_observe.mcp import claimtools, insighttools, plantools, worktreetools
 from wc_observe.mcp.beyond import tools as widetools
-from wc_observe.mcp.beyond.searchtool import SearchCall, check_wide, search_store
+from wc_observe.mcp.beyond.searchtool import SearchCall, search_all, search_store
 from wc_observe.mcp.forms import budget_of, json_result, markdown_result
 from wc_observe.mcp.refusals import short_repr
 from wc_observe.mcp.toolspec import ToolSpec, as_tool
@@ -295,13 +295,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     question = Question(query, criteria, limit, cursor, about, words, sort)
     call = SearchCall(question, area, facets, max_tokens, format, arguments)
     if scope == "all":
-        check_wide(call)
-        if max_tokens:
-            raise InvalidInputError(
-                "All repositories cannot be searched with max_tokens.",
-                "Leave one of them out, or set limit.",
-            )
-        return widetools.search_all(question, format)
+        return search_all(call)
     return search_store(_current_store(), call)
 
 

@@ -167,8 +167,102 @@ def test_a_search_finds_in_the_graph_what_it_finds_in_the_stores(
     text = session.text("search_threads", scope="all", query="retries")
     assert '2 entries with "retries", best first, in all repositories' in text
     assert "from the graph" in text
-    cursor = session.error("search_threads", scope="all", query="x", cursor="y")
-    assert cursor["code"] == "INVALID_INPUT"
+    for client in (session, plain):
+        for cursor in ("y", "graph~~x"):
+            error = client.error(
+                "search_threads", scope="all", query="x", cursor=cursor
+            )
+            assert error["code"] == "INVALID_INPUT"
+
+
+def walked(client: Session, **question: Any) -> list[tuple[str, str, int]]:
+    """The hits of all pages."""
+    question["limit"] = 1
+    found, cursor = [], ""
+    while True:
+        answer = client.json("search_threads", scope="all", cursor=cursor, **question)
+        found += hits(answer)
+        cursor = answer.get("cursor", "")
+        if not cursor:
+            assert len(found) == answer["total"]
+            return found
+
+
+def test_all_repositories_are_walked_by_cursor(
+    session: Session, plain: Session
+) -> None:
+    for client in (session, plain):
+        for question in QUESTIONS:
+            whole = client.json("search_threads", scope="all", **question)
+            wanted = hits(whole)
+            assert walked(client, **question)[: len(wanted)] == wanted, question
+            assert len({*wanted}) == len(wanted)
+
+
+def test_what_is_written_during_a_walk_is_not_in_it(
+    session: Session, plain: Session, shop: Repo
+) -> None:
+    question = {"scope": "all", "query": "retries passkey", "limit": 1}
+    graph = session.graph
+    assert graph is not None
+    for client in (session, plain):
+        first = client.json("search_threads", **question)
+        shop.ok("new", f"more-{client is plain}", "--title", "retries passkey", *PAT)
+        app_and_shop = (str(session.folder), str(shop.path))
+        shop.ok("project", graph.label, *app_and_shop)
+        cursor, found = first["cursor"], hits(first)
+        while cursor:
+            following = client.json("search_threads", **question, cursor=cursor)
+            found += hits(following)
+            cursor = following.get("cursor", "")
+        assert len(found) == first["total"] == len({*found})
+        assert f"more-{client is plain}" not in {topic for _, topic, _ in found}
+
+
+def test_an_answer_about_all_repositories_is_as_long_as_it_may_be(
+    session: Session, plain: Session
+) -> None:
+    for client in (session, plain):
+        question = {"scope": "all", "query": "retries passkey", "max_tokens": 150}
+        text = client.text("search_threads", **question)
+        assert len(text) <= 600
+        assert 'search_threads(query="retries passkey", scope="all"' in text
+        assert "cursor=" in text
+        answer = client.json("search_threads", **question)
+        assert len(answer["hits"]) < answer["total"]
+
+
+def test_all_repositories_are_searched_by_meaning(
+    app: Repo, shop: Repo, server: GraphServer
+) -> None:
+    pytest.importorskip("wordllama")
+    env = app.machine.env | {"WATERCOOLER_MEANING": ""}
+    app.machine.env["WATERCOOLER_MEANING"] = ""
+    question = {"scope": "all", "query": "exponentially growing delay after failure"}
+    stores = Session(app.path, env, clock=clock, all_stores=True)
+    url = server.url("meaning")
+    for made in (False, True):
+        if made:
+            for repo in (app, shop):
+                repo.ok("enrich", "--meaning")
+        app.ok("project", url, str(app.path), str(shop.path))
+        with GraphReader(address.parse(url, {})) as graph:
+            client = Session(app.path, env, clock=clock, all_stores=True, graph=graph)
+            answer = client.json("search_threads", **question)
+            assert answer["source"] == "graph"
+            assert ("near" in answer) is made
+            assert ("has no vectors of" in answer.get("by_words", "")) is not made
+            if made:
+                # Without a word in common, but for that of the first one.
+                assert hits(answer)[0] == ("app", "login", 1)
+                assert "by meaning" in client.text("search_threads", **question)
+                assert len({*hits(answer)}) == answer["total"] == len(answer["hits"])
+                assert walked(client, query=question["query"]) == hits(answer)
+        # Stores as small as these are computed while somebody waits.
+        answer = stores.json("search_threads", **question)
+        assert answer["near"]
+        assert hits(answer)[0] == ("app", "login", 1)
+        assert {hit["repository"] for hit in answer["hits"]} == {"app", "shop"}
 
 
 def test_answers_fit_their_schemas(session: Session, plain: Session) -> None:

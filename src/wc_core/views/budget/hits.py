@@ -6,15 +6,22 @@ from wc_core.views.budget.spending import too_small
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sized
+    from typing import Protocol, TypeVar
 
     from wc_core.views.budget.spending import Budget
-    from wc_core.views.search.answers import Hits
+
+    class _HasHits(Protocol):
+        @property
+        def hits(self) -> Sized: ...
+
+    # Such as `wc_core.views.search.answers.Hits`.
+    Page = TypeVar("Page", bound=_HasHits)
 
 
 def first_hits(
-    ask: Callable[[int], Hits], limit: int, size: Callable[[Hits], int], budget: Budget
-) -> Hits:
+    ask: Callable[[int], Page], limit: int, size: Callable[[Page], int], budget: Budget
+) -> Page:
     """Returns at most ``limit`` hits (0: all), and no more than fit. They are in the
     order in which they matter, and the cursor of fewer continues after them: so ``ask``
     is called with smaller limits. ``size`` is what an answer takes in characters.

@@ -34,26 +34,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Protocol
 
+    from wc_core.identity.viewer import Viewer
     from wc_core.index.entries import IndexedEntry
     from wc_core.search.words import Term
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import StoreReader
     from wc_core.views.entries import Numbered
-    from wc_core.views.overview import Overview
-    from wc_core.views.rows import Filter
+    from wc_core.views.rows import Filter, ThreadRow
     from wc_core.views.search.facets import Counting, Counts, Facet
     from wc_core.views.search.loose import Loose, LooseQuery
     from wc_core.views.search.near import MeaningSource
     from wc_core.views.search.ranked import Ranked
 
-    class Engine(Protocol):
+    class SearchEngine(Protocol):
         """Knows which entries match, and what they contain."""
 
         def matches(self, topics: list[str], query: SearchQuery) -> Matches:
             """Returns the entries of these threads that match the query."""
-
-        def threads(self, topics: list[str], about: Mentions) -> Matches:
-            """Returns matches in each thread with an entry that mentions it."""
 
         def loose_matches(self, topics: list[str], query: LooseQuery) -> Loose:
             """Returns the best entries of these threads with any of the terms."""
@@ -64,6 +61,25 @@ if TYPE_CHECKING:
 
         def thread_words(self, topic: str) -> ThreadWords:
             """Returns the words of a thread. Raises WcError if it is gone."""
+
+    class SearchedThreads(Protocol):
+        """Which threads there are: an `Overview` of a store."""
+
+        @property
+        def viewer(self) -> Viewer:
+            """Who is looking."""
+
+        def names(self, criteria: Filter) -> dict[str, str]:
+            """Returns the names of the threads that a filter lets through, by topic."""
+
+        def matching(self, criteria: Filter) -> list[ThreadRow]:
+            """Returns the threads that a filter lets through."""
+
+    class Engine(SearchEngine, Protocol):
+        """Also answers what lists and updates ask."""
+
+        def threads(self, topics: list[str], about: Mentions) -> Matches:
+            """Returns matches in each thread with an entry that mentions it."""
 
         def written_after(
             self, topics: Sequence[str], floor: str, branch: str, limit: int
@@ -305,7 +321,7 @@ class Question(NamedTuple):
 class ShownThreads(NamedTuple):
     """What an answer says of the threads of its hits."""
 
-    overview: Overview
+    overview: SearchedThreads
     question: Question
 
     def named(self, hits: Hits) -> Hits:
@@ -330,8 +346,8 @@ class ShownThreads(NamedTuple):
 
 
 def search(
-    engine: Engine,
-    overview: Overview,
+    engine: SearchEngine,
+    overview: SearchedThreads,
     question: Question,
     meaning: MeaningSource | None = None,
 ) -> Hits:
@@ -401,7 +417,7 @@ def _can_be_ranked(query: SearchQuery, whole: Matches) -> bool:
 
 
 def _in_engine_order(
-    engine: Engine, matches: Matches, query: SearchQuery, shown: ShownThreads
+    engine: SearchEngine, matches: Matches, query: SearchQuery, shown: ShownThreads
 ) -> Hits:
     """Returns a page of hits in the order in which the engine returns them."""
     visible = matches.best[: query.limit or None]

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.threads.model import Entry
-    from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
+    from wc_core.views.search.answers import SearchedThreads
 
     # How many entries have each value, by the name of the facet.
     Counts = Mapping[str, Mapping[str, int]]
@@ -86,7 +86,10 @@ def added(first: Counts, second: Counts) -> Counts:
 
 
 def facets(
-    counts: Counts, overview: Overview, topics: Mapping[str, int], counting: Counting
+    counts: Counts,
+    overview: SearchedThreads,
+    topics: Mapping[str, int],
+    counting: Counting,
 ) -> tuple[Facet, ...]:
     """Returns the facets of hits: the ``counts`` of their entries, and what their
     threads have. ``topics`` has the number of hits in each thread."""

@@ -60,14 +60,16 @@ class LooseQuery(NamedTuple):
 
 class Loose(NamedTuple):
     """The best candidates in order; of ``total``, counted by thread in ``topics``.
-    With the ``weights`` of the terms, their order can be made again. ``unreadable`` are
-    threads that could not be searched."""
+    With the ``weights`` of the terms, their order can be made again; ``counts`` says
+    how many entries have each term. ``unreadable`` are threads that could not be
+    searched."""
 
     best: list[Candidate]
     total: int
     topics: dict[str, int]
     weights: tuple[int, ...]
     unreadable: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
 
 
 class Sighting(NamedTuple):
@@ -115,7 +117,9 @@ def best_matches(
     best = [candidate for candidate in candidates if query.has(candidate.id)]
     best.sort(reverse=True)
     del best[query.limit or len(best) :]
-    return Loose(best, len(topics), topic_counts(topics), weights, scanned.unreadable)
+    by_topic = topic_counts(topics)
+    unreadable = scanned.unreadable
+    return Loose(best, len(topics), by_topic, weights, unreadable, tuple(counts))
 
 
 def topic_counts(topics: Iterable[str]) -> dict[str, int]:

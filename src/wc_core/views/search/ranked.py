@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
     from wc_core.search.nearness import EntryName
     from wc_core.views.entries import Numbered
-    from wc_core.views.search.answers import Engine, Match, Matches, SearchQuery
+    from wc_core.views.search.answers import (
+        Match,
+        Matches,
+        SearchEngine,
+        SearchQuery,
+    )
     from wc_core.views.search.near import NearQuery
 
 # Entries that are put in order by their texts. Of more with every word, none are.
@@ -106,7 +111,7 @@ class Ranked(NamedTuple):
 
 
 def ranked_answer(
-    engine: Engine,
+    engine: SearchEngine,
     topics: list[str],
     query: SearchQuery,
     start: tuple[Matches | None, Position],
@@ -169,7 +174,7 @@ def ranked_answer(
 
 
 def _scored(
-    engine: Engine,
+    engine: SearchEngine,
     matches: Iterable[Match | Candidate],
     query: SearchQuery,
     weights: Sequence[int],

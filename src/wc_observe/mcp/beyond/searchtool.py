@@ -10,7 +10,9 @@ from wc_core.values import NamedTuple
 from wc_core.views.budget.hits import first_hits
 from wc_core.views.search.answers import Hits, Question, search
 from wc_observe.answers import search as search_answers
+from wc_observe.answers.everywhere import PlacedHits, search_everywhere
 from wc_observe.answers.quoting import json_length
+from wc_observe.calls import CURRENT
 from wc_observe.mcp.forms import budget_of, json_result, markdown_result
 
 if TYPE_CHECKING:
@@ -69,11 +71,39 @@ def search_store(store: OpenStore, call: SearchCall) -> ToolResult:
     return json_result(fields, len(hits.hits), "entries")
 
 
-def check_wide(call: SearchCall) -> None:
-    """Raises InvalidInputError for what a search of all stores does not have."""
-    if call.area or call.facets:
-        what = "area" if call.area else "facets"
+def search_all(call: SearchCall) -> ToolResult:
+    """Returns the answer of all stores that the caller may see. Raises
+    InvalidInputError if the server was not started for that, and for what such a search
+    does not have."""
+    question, form, current = call.question, call.form, CURRENT.get()
+    if not current.is_wide:
         raise InvalidInputError(
-            f'There is no {what} with scope="all".',
+            'This server has one store: there is no scope="all".',
+            "Start another: wc-observe --all-stores, or --graph URL",
+        )
+    if call.area or call.facets:
+        raise InvalidInputError(
+            f'There is no {"area" if call.area else "facets"} with scope="all".',
             "Search one store, or leave it out.",
         )
+
+    def ask(most: int) -> PlacedHits:
+        return search_everywhere(current, question._replace(limit=most))
+
+    def text(hits: PlacedHits) -> str:
+        named = call.arguments if call.max_tokens else None
+        return hits.to_markdown(question.query, named)
+
+    def size(hits: PlacedHits) -> int:
+        if form == "markdown":
+            return len(text(hits))
+        return json_length(hits.to_json(question.query))
+
+    if call.max_tokens:
+        budget = budget_of(call.max_tokens, "search_threads", in_json=form == "json")
+        hits = first_hits(ask, question.limit, size, budget)
+    else:
+        hits = ask(question.limit)
+    if form == "markdown":
+        return markdown_result(text(hits))
+    return json_result(hits.to_json(question.query), len(hits.hits), "entries")

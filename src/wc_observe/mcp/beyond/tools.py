@@ -1,4 +1,4 @@
-"""`search_threads` about all repositories, `list_inbox` and `list_related`."""
+"""`list_inbox` and `list_related`."""
 
 from __future__ import annotations
 
@@ -7,29 +7,12 @@ from typing import Annotated, Literal
 from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
-from wc_core.errors import InvalidInputError
-from wc_core.views.search.answers import Question  # noqa: TC001
 from wc_observe.answers import everywhere, inbox
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.toolspec import ToolSpec
 
 Format = Literal["markdown", "json"]
-
-
-def search_all(question: Question, form: str) -> ToolResult:
-    """Answer `search_threads` about all repositories. Raises InvalidInputError if the
-    server was not started for that."""
-    call = CURRENT.get()
-    if not call.is_wide:
-        raise InvalidInputError(
-            'This server has one store: there is no scope="all".',
-            "Start another: wc-observe --all-stores, or --graph URL",
-        )
-    hits = everywhere.search_everywhere(call, question)
-    if form == "markdown":
-        return markdown_result(hits.to_markdown(question.query))
-    return json_result(hits.to_json(question.query), len(hits.hits), "entries")
 
 
 def list_inbox(

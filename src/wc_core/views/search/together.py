@@ -1,0 +1,220 @@
+"""Several stores that are searched as if they were one.
+
+The topic of a thread is the key of its store and its own topic, so everything else of a
+search works as it does in one store: what matches, the order, meaning, cursors.
+"""
+
+from __future__ import annotations
+
+from wc_core.search.nearness import Nearness
+from wc_core.search.ranking import Candidate, term_weights
+from wc_core.values import NamedTuple
+from wc_core.views.search.answers import Match, Matches
+from wc_core.views.search.facets import added
+from wc_core.views.search.loose import Loose
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from wc_core.identity.viewer import Viewer
+    from wc_core.search.nearness import EntryName
+    from wc_core.search.threadwords import ThreadWords
+    from wc_core.threads.model import Entry
+    from wc_core.views.entries import Numbered
+    from wc_core.views.overview import Overview
+    from wc_core.views.rows import Filter, ThreadRow
+    from wc_core.views.search.answers import SearchEngine, SearchQuery
+    from wc_core.views.search.loose import LooseQuery
+    from wc_core.views.search.near import MeaningSource
+
+# Between the key of a store and a topic; neither has it.
+_BETWEEN = "\x1f"
+# Comes after every topic.
+_LAST = "\U0010ffff"
+
+
+class Part(NamedTuple):
+    """One of the stores, and what searches in it. The order of keys decides between
+    entries that are equal otherwise."""
+
+    engine: SearchEngine
+    overview: Overview
+    meaning: MeaningSource
+
+
+class Together:
+    """An engine, the overview and the source of meaning of several stores, by their
+    keys."""
+
+    def __init__(self, parts: Mapping[str, Part]) -> None:
+        self._parts = parts
+
+    @staticmethod
+    def store_of(topic: str) -> str:
+        """Returns the key of the store that a thread is in."""
+        return topic.partition(_BETWEEN)[0]
+
+    # What the threads are.
+
+    @property
+    def viewer(self) -> Viewer:
+        """Who is looking, in the first of the stores."""
+        return next(iter(self._parts.values())).overview.viewer
+
+    def names(self, criteria: Filter) -> dict[str, str]:
+        """Like `Overview.names`."""
+        return {
+            _joined(key, topic): name
+            for key, part in self._parts.items()
+            for topic, name in part.overview.names(criteria).items()
+        }
+
+    def matching(self, criteria: Filter) -> list[ThreadRow]:
+        """Like `Overview.matching`."""
+        chosen = None if criteria.topics is None else _by_store(criteria.topics)
+        rows = []
+        for key, part in self._parts.items():
+            own = criteria
+            if chosen is not None:
+                own = criteria._replace(topics=frozenset(chosen.get(key, ())))
+            rows += [
+                row._replace(topic=_joined(key, row.topic))
+                for row in part.overview.matching(own)
+            ]
+        return rows
+
+    # Which entries match.
+
+    def matches(self, topics: list[str], query: SearchQuery) -> Matches:
+        """Like `Engine.matches`."""
+        total = Matches([], 0, {})
+        for key, own in _by_store(topics).items():
+            behind = query.behind and _in_store(query.behind, key)
+            asked = query._replace(behind=behind)
+            matches = self._parts[key].engine.matches(own, asked)
+            best = [
+                match._replace(topic=_joined(key, match.topic))
+                for match in matches.best
+            ]
+            total = Matches(
+                [*total.best, *best],
+                total.remaining + matches.remaining,
+                {**total.topics, **_placed(key, matches.topics)},
+                (*total.unreadable, *_all_placed(key, matches.unreadable)),
+                added(total.counts, matches.counts),
+            )
+        total.best.sort(reverse=True)
+        return total._replace(best=total.best[: query.limit or None])
+
+    def loose_matches(self, topics: list[str], query: LooseQuery) -> Loose:
+        """Like `Engine.loose_matches`. How rare a term is, is counted in all stores."""
+        by_store = _by_store(topics)
+        if not query.weights:
+            counts = [0] * len(query.terms)
+            for key, own in by_store.items():
+                one = query._replace(limit=1)
+                loose = self._parts[key].engine.loose_matches(own, one)
+                counts = list(map(int.__add__, counts, loose.counts or counts))
+            query = query._replace(weights=term_weights(counts, len(topics)))
+        total = Loose([], 0, {}, query.weights)
+        for key, own in by_store.items():
+            loose = self._parts[key].engine.loose_matches(own, query)
+            best = [
+                Candidate(score, entry_id, _joined(key, topic))
+                for score, entry_id, topic in loose.best
+            ]
+            total = total._replace(
+                best=[*total.best, *best],
+                total=total.total + loose.total,
+                topics={**total.topics, **_placed(key, loose.topics)},
+                unreadable=(*total.unreadable, *_all_placed(key, loose.unreadable)),
+            )
+        total.best.sort(reverse=True)
+        return total._replace(best=total.best[: query.limit or None])
+
+    def entry(self, topic: str, entry_id: str) -> Numbered:
+        """Like `Engine.entry`."""
+        key, own = _split(topic)
+        return self._parts[key].engine.entry(own, entry_id)
+
+    def thread_words(self, topic: str) -> ThreadWords:
+        """Like `Engine.thread_words`."""
+        key, own = _split(topic)
+        return self._parts[key].engine.thread_words(own)
+
+
+class MeaningTogether:
+    """What the stores know beyond words."""
+
+    def __init__(self, parts: Mapping[str, Part]) -> None:
+        self._parts = parts
+
+    def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
+        """Like `MeaningSource.nearest`. It has a problem only if no store knows
+        anything."""
+        by_key = {
+            key: self._parts[key].meaning.nearest(query, own, newest)
+            for key, own in _by_store(topics).items()
+        }
+        scores: dict[EntryName, float] = {
+            (_joined(key, topic), entry_id): score
+            for key, nearness in by_key.items()
+            for (topic, entry_id), score in nearness.scores.items()
+        }
+
+        def is_current(topic: str, entry: Entry) -> bool:
+            key, own = _split(topic)
+            return by_key[key].is_current(own, entry)
+
+        problems = [nearness.problem for nearness in by_key.values()]
+        return Nearness(
+            scores,
+            max((nearness.floor for nearness in by_key.values()), default=0.0),
+            is_current,
+            sum(nearness.missing for nearness in by_key.values()),
+            "" if scores else next(filter(None, problems), ""),
+        )
+
+    def entry(self, topic: str, entry_id: str) -> Numbered:
+        """Like `MeaningSource.entry`."""
+        key, own = _split(topic)
+        return self._parts[key].meaning.entry(own, entry_id)
+
+
+def own_topic(topic: str) -> str:
+    """Returns the topic that a thread has in its store."""
+    return _split(topic)[1]
+
+
+def _joined(key: str, topic: str) -> str:
+    return f"{key}{_BETWEEN}{topic}"
+
+
+def _split(topic: str) -> tuple[str, str]:
+    key, _, own = topic.partition(_BETWEEN)
+    return key, own
+
+
+def _by_store(topics: Iterable[str]) -> dict[str, list[str]]:
+    by_store: dict[str, list[str]] = {}
+    for topic in topics:
+        key, own = _split(topic)
+        by_store.setdefault(key, []).append(own)
+    return by_store
+
+
+def _placed(key: str, counts: Mapping[str, int]) -> dict[str, int]:
+    return {_joined(key, topic): count for topic, count in counts.items()}
+
+
+def _all_placed(key: str, topics: Iterable[str]) -> list[str]:
+    return [_joined(key, topic) for topic in topics]
+
+
+def _in_store(match: Match, key: str) -> Match:
+    """The match that those of a store come after which come after this one."""
+    own_key, topic = _split(match.topic)
+    if key == own_key:
+        return match._replace(topic=topic)
+    return match._replace(topic="" if key > own_key else _LAST)
