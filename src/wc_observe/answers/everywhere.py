@@ -22,7 +22,7 @@ from wc_core.views.search.answers import Question, search
 from wc_core.views.search.related import most_used_words, threads_with
 from wc_core.views.search.together import (
     MeaningTogether,
-    Part,
+    SearchedStore,
     Together,
     own_topic,
 )
@@ -299,7 +299,7 @@ def repository_id(store: Reachable) -> str:
 
 def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHits:
     """The hits in all stores, as if they were one."""
-    parts: dict[str, Part] = {}
+    parts: dict[str, SearchedStore] = {}
     names: dict[str, str] = {}
     unreadable = []
     queries: QueryAnswers = {}
@@ -314,7 +314,7 @@ def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHi
         key = f"{crc32(os.path.realpath(store.place.root).encode()):08x}"
         names[key] = reachable.name
         meaning = store.meaning_with(queries)
-        parts[key] = Part(store.live.engine(), store.overview, meaning)
+        parts[key] = SearchedStore(store.live.engine(), store.overview, meaning)
     together = Together(parts)
     result = search(together, together, question, MeaningTogether(parts))
     placed = tuple(

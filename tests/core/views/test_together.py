@@ -15,7 +15,12 @@ from wc_core.views.rows import Filter
 from wc_core.views.search.answers import ANY, NEWEST, Question, search
 from wc_core.views.search.facets import Counting
 from wc_core.views.search.scan import Scan
-from wc_core.views.search.together import MeaningTogether, Part, Together, own_topic
+from wc_core.views.search.together import (
+    MeaningTogether,
+    SearchedStore,
+    Together,
+    own_topic,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,13 +91,15 @@ def write_store(root: Path, topics: Sequence[str]) -> None:
         write_thread(root, topic, chain(*log))
 
 
-def part(root: Path) -> Part:
+def part(root: Path) -> SearchedStore:
     reader = StoreReader(str(root))
     overview = Overview(reader, viewer(), lambda: 0)
-    return Part(Scan(reader), overview, NoMeaning())
+    return SearchedStore(Scan(reader), overview, NoMeaning())
 
 
-def pages(parts: dict[str, Part], question: Question, limit: int) -> list[Hits]:
+def pages(
+    parts: dict[str, SearchedStore], question: Question, limit: int
+) -> list[Hits]:
     together = Together(parts)
     asked = question._replace(limit=limit)
     found = [search(together, together, asked, MeaningTogether(parts))]
@@ -103,11 +110,7 @@ def pages(parts: dict[str, Part], question: Question, limit: int) -> list[Hits]:
 
 
 def entries(found: list[Hits]) -> list[tuple[str, str]]:
-    return [
-        (hit.name, hit.numbered.entry.id)
-        for page in found
-        for hit in page.hits
-    ]
+    return [(hit.name, hit.numbered.entry.id) for page in found for hit in page.hits]
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

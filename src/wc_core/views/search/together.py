@@ -34,7 +34,7 @@ _BETWEEN = "\x1f"
 _LAST = "\U0010ffff"
 
 
-class Part(NamedTuple):
+class SearchedStore(NamedTuple):
     """One of the stores, and what searches in it. The order of keys decides between
     entries that are equal otherwise."""
 
@@ -47,7 +47,7 @@ class Together:
     """An engine, the overview and the source of meaning of several stores, by their
     keys."""
 
-    def __init__(self, parts: Mapping[str, Part]) -> None:
+    def __init__(self, parts: Mapping[str, SearchedStore]) -> None:
         self._parts = parts
 
     @staticmethod
@@ -147,7 +147,7 @@ class Together:
 class MeaningTogether:
     """What the stores know beyond words."""
 
-    def __init__(self, parts: Mapping[str, Part]) -> None:
+    def __init__(self, parts: Mapping[str, SearchedStore]) -> None:
         self._parts = parts
 
     def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
