@@ -169,7 +169,7 @@ def thread_keys(layout: Layout, topics: Iterable[str]) -> dict[str, str]:
 def word_keys(
     layout: Layout, topics: Iterable[str], folders: Collection[str] | None = None
 ) -> dict[str, str]:
-    """Returns what `ThreadFiles.word_keys` does, or nothing if the folder of the threads
+    """Returns what `ThreadFiles.word_keys` does; nothing if the folder of the threads
     cannot be opened."""
     try:
         with ThreadFiles(layout) as files:

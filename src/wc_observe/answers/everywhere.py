@@ -306,7 +306,7 @@ def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHi
     for reachable in reachable_stores(call):
         try:
             store = open_store(reachable.call)
-            store.overview.names(question.criteria)
+            store.overview.topics(question.criteria)
         except WcError:
             unreadable.append(reachable.name)
             continue

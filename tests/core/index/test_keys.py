@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wc_core.index.keys import NONE, ThreadFiles, log_keys, log_part
+from wc_core.index.keys import NONE, ThreadFiles, word_keys, words_part
 from wc_core.layout import Layout
 
 LOG, META, ANNOTATIONS = "entries.jsonl", "meta.json", "annotations.jsonl"
@@ -43,8 +43,8 @@ def test_the_keys_of_logs_are_parts_of_the_keys_of_threads(layout: Layout) -> No
     topics = ["page-alone", *os.listdir(layout.threads)]
     with ThreadFiles(layout) as files:
         keys = files.keys(topics)
-    assert log_keys(layout, topics) == {
-        topic: log_part(key) for topic, key in keys.items()
+    assert word_keys(layout, topics) == {
+        topic: words_part(key) for topic, key in keys.items()
     }
     assert {topic for topic, key in keys.items() if key != NONE} == {
         "whole",
@@ -57,8 +57,8 @@ def test_the_keys_of_logs_are_parts_of_the_keys_of_threads(layout: Layout) -> No
 def test_the_folders_may_be_known(layout: Layout) -> None:
     topics = os.listdir(layout.threads)
     folders = [topic for topic in topics if topic != "link"]
-    assert log_keys(layout, topics, folders) == log_keys(layout, topics)
+    assert word_keys(layout, topics, folders) == word_keys(layout, topics)
 
 
 def test_a_store_without_threads_has_no_keys(tmp_path: Path) -> None:
-    assert log_keys(Layout(os.path.realpath(tmp_path)), ["one"]) == {"one": NONE}
+    assert word_keys(Layout(os.path.realpath(tmp_path)), ["one"]) == {"one": NONE}

@@ -31,7 +31,7 @@ from wc_core.views.search.ranked import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any, Protocol
 
     from wc_core.identity.viewer import Viewer
@@ -69,8 +69,11 @@ if TYPE_CHECKING:
         def viewer(self) -> Viewer:
             """Who is looking."""
 
-        def names(self, criteria: Filter) -> dict[str, str]:
-            """Returns the names of the threads that a filter lets through, by topic."""
+        def topics(self, criteria: Filter) -> list[str]:
+            """Returns the threads that a filter lets through, in any order."""
+
+        def names(self, topics: Collection[str]) -> dict[str, str]:
+            """Returns the names of threads, by topic."""
 
         def matching(self, criteria: Filter) -> list[ThreadRow]:
             """Returns the threads that a filter lets through."""

@@ -15,7 +15,7 @@ from wc_core.views.search.loose import Loose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from wc_core.identity.viewer import Viewer
     from wc_core.search.nearness import EntryName
@@ -62,12 +62,20 @@ class Together:
         """Who is looking, in the first of the stores."""
         return next(iter(self._parts.values())).overview.viewer
 
-    def names(self, criteria: Filter) -> dict[str, str]:
+    def topics(self, criteria: Filter) -> list[str]:
+        """Like `Overview.topics`."""
+        return [
+            _joined(key, topic)
+            for key, part in self._parts.items()
+            for topic in part.overview.topics(criteria)
+        ]
+
+    def names(self, topics: Collection[str]) -> dict[str, str]:
         """Like `Overview.names`."""
         return {
             _joined(key, topic): name
-            for key, part in self._parts.items()
-            for topic, name in part.overview.names(criteria).items()
+            for key, own in _by_store(topics).items()
+            for topic, name in self._parts[key].overview.names(own).items()
         }
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:
