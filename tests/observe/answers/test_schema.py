@@ -106,6 +106,7 @@ LIMITED: list[tuple[str, Fields]] = [
     ("list_updates", {"since": "52w", "max_tokens": 300}),
     ("list_updates", {"since": "52w", "limit": 1, "digest": True}),
     ("search_threads", {"query": "word absent", "limit": 1}),
+    ("search_threads", {"query": "word", "facets": True}),
     ("get_ball_history", {"topic": "plan"}),
     ("get_stats", {}),
     ("list_worktrees", {}),
