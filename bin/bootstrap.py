@@ -149,7 +149,7 @@ class Environment:
             and stamp == self._wanted_stamp(python, dev=dev)
             and not self._building.exists()
         ):
-            # The launcher compares times: a touched but equal file is no news.
+            # The launcher compares times: a touched but equal file is not news.
             os.utime(self._complete)
             return
         self._build(python, dev=dev)

@@ -246,26 +246,26 @@ If a person gives no body in a terminal, the editor opens: `$GIT_EDITOR`, git's
 title. The last entries of the thread are shown below the text and not saved with it. If
 you leave the editor without saving (`:q!` in vim), or save an empty file, nothing is
 written and the exit status is 130. If the entry is refused, the text is kept in a
-temporary file. `--no-edit` opens no editor.
+temporary file. `--no-edit` never opens an editor.
 
 `--file`, `--pr` and `--commit` record what the entry is about; a path is kept from the
-top of the repository. What the title and the text name needs no option: it is found
-when the entry is read.
+top of the repository. References in the title and the text need no option: they are
+found when the entry is read.
 
-With `--kind`, the entry is a remark that moves no ball: [kinds](kinds.md).""",
+With `--kind`, the entry is a remark that does not move the ball: [kinds](kinds.md).""",
     "new": """\
 The thread belongs to the branch that is checked out, or to `--branch`, which need not
 exist yet: [where a thread is](store.md#where-a-thread-is).""",
     "move": """\
-Everybody may move a thread, open or closed. The prompt of a worktree with that branch
+Anyone may move a thread, open or closed. The prompt of a worktree with that branch
 shows it from then on: [where a thread is](store.md#where-a-thread-is).""",
     "list": """\
 `--file` finds threads with an entry about a file or folder, recorded or named in its
 text. The end of a path is enough: `auth.py` also finds a file that was moved.
 
-`--branch` finds the threads that are at a branch, which need not exist: those that
-belong to it, are named after it, or whose ball is held there
-([where a thread is](store.md#where-a-thread-is)). Elsewhere, in `read`, `updates` and
+`--branch` finds the threads of a branch, which may not exist yet: those that belong to
+it, are named after it, or whose holder is there ([where a thread
+is](store.md#where-a-thread-is)). Elsewhere, in `read`, `updates` and
 `search`, `--branch` is about entries: only those written on that branch.""",
     "read": """\
 Marks the thread as read for you, unless `--peek` or `--branch` is given or entries are
@@ -290,7 +290,7 @@ remote that has received the branch once is kept up to date in the background fr
 on. [Between machines](sync.md) explains the rest: which remote is used, what each
 message means, how to turn it off.""",
     "worktrees": """\
-Nothing is run and nobody is asked: the command reads git's files, the threads, what
+The command runs nothing and asks nobody: it reads git's files, the threads, what
 participants have [noted](store.md#presence), and in each worktree
 `.claude/loop-state.json` and `.claude/activity.json`, where other tools record the
 state of an autonomous loop and the activity of an agent. Which threads a worktree has:
@@ -304,40 +304,40 @@ faster than you, and threads that you left before do not wake you. For threads t
 name, it returns immediately if you have the ball. Without `--timeout` it waits
 indefinitely. See [waking an agent](waking.md).""",
     "problems": """\
-Leaves out what resolves itself, and what only a check of every log finds: that is
-`wc doctor`. It spends at most 200 ms on the threads, those that changed last first, so
-it fits into a prompt or a cron job.""",
+Leaves out problems that resolve themselves, and those that only a check of every log
+finds: use `wc doctor`. It spends at most 200 ms on the threads, starting with those
+that changed last, so it fits into a prompt or a cron job.""",
     "brief": """\
-Reads only small files that the writer maintains, so that it is as fast in a store of
-ten thousand threads; if it runs out of time, it says so. A ball is *stale* if the same
+Reads only small files that every write updates, so it is just as fast in a store of ten
+thousand threads; if it runs out of time, it says so. A ball is *stale* if the same
 holder has had it for more than two days. A token is counted as four bytes. With
 `--hook` it answers the hook of an agent, in the client's format, and never fails: see
 [hooks](hooks.md).""",
     "note": """\
-A note moves no ball and is not an entry. It ends with the session that left it, with
-its time, or with the next note. Other clones see it, too: [activity](activity.md).""",
+A note is not an entry and does not move a ball. It ends with its session, when its time
+is up, or with the next note. Other clones see it, too: [activity](activity.md).""",
     "activity": """\
-The notes of other clones are those of the last exchange with the remote. See
+Other clones' notes are as of the last exchange with the remote. See
 [activity](activity.md).""",
     "claim": """\
-A claim on a folder covers its files, one on a file its symbols. It is kept in a git
-ref, so every worktree sees it at once. It ends with `wc release`, with the session of
-its holder, or if it is not renewed in time. See [claims](claims.md).""",
+A claim on a folder covers its files, one on a file covers its symbols. It is kept in a
+git ref, so every worktree sees it at once. It ends with `wc release`, with its
+holder's session, or if it is not renewed in time. See [claims](claims.md).""",
     "takeover": """\
-Ask first: the refusal of `wc claim` shows how.""",
+Ask first: the error of `wc claim` shows how.""",
     "check": """\
-Answers from what is on disk. The exit status is that of the verdict, the strictest
-of all reasons: [verdicts](claims.md#may-i-edit-this).""",
+Only reads local files. The exit status is that of the verdict, the strictest of all
+reasons: [verdicts](claims.md#may-i-edit-this).""",
     "publish": """\
-One atomic push: if the remote has another claim in the place of one of yours, git
-refuses all of it, and the branch stays where it was. Where claims are not kept on that
-remote, only the claims of this clone are checked; the answer says `advisory`.""",
+One atomic push: if one of your claims was replaced on the remote, git refuses the whole
+push, and the branch stays where it was. If claims are not kept on that remote, only the
+claims of this clone are checked; the answer says `advisory`.""",
     "radar": """\
 *Hot* files conflict when both branches are merged, *soft* ones merge cleanly, and
 *registries* (changelogs, lock files) conflict in a way that is easily resolved. Neither
 the index nor a file of a worktree is touched. See [radar](radar.md).""",
     "conflicts": """\
-The other side may also be a commit, or who works in a worktree: `Codex@review`.""",
+The other side may also be a commit, or a participant in a worktree: `Codex@review`.""",
     "statusline": """\
 The prompt uses the script `wc-statusline`, which prints the same from small files and
 starts no process. This command reads the threads themselves.""",
@@ -346,9 +346,9 @@ starts no process. This command reads the threads themselves.""",
 result of each, and whether the status line and a server agree. See [Who is
 who](identity.md).""",
     "break-lock": """\
-Locks end with their process, so this is needed only on file systems that keep the locks
-of processes that have ended. It requires `WATERCOOLER_ALLOW_BREAK_LOCK=1` and
-`--force`, and never breaks the lock of a process that runs on this machine.""",
+Locks end with their process, so you only need this on file systems that keep the locks
+of ended processes. It requires `WATERCOOLER_ALLOW_BREAK_LOCK=1` and `--force`, and
+never breaks the lock of a process that runs on this machine.""",
     "reindex": "The page is `.local/index.md` in the store; it prints the path.",
 }
 
@@ -388,8 +388,8 @@ or a path |
 | `WATERCOOLER_GRAPH_USER`, `WATERCOOLER_GRAPH_PASSWORD` | the login for a \
 [graph database](graphdb.md), unless its address has one |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: allow `wc break-lock --force` |
-| `WATERCOOLER_PREFERENCES` | `off`: your own \
-[preferences](configuration.md#preferences) do not count |
+| `WATERCOOLER_PREFERENCES` | `off`: ignore your own \
+[preferences](configuration.md#preferences) |
 | `WATERCOOLER_MEANING` | `off`: searches go by words alone, and no vectors are made |
 | `WATERCOOLER_MEANING_KEY` | the key of the model server that `meaning.endpoint` \
 names: [meaning](meaning.md) |
@@ -399,7 +399,7 @@ names: [meaning](meaning.md) |
 | `WATERCOOLER_BRIEF_MS` | how many milliseconds `wc brief` may take, and \
 `wc problems` may spend on threads; default 200. After that they show what they \
 have, and say that it is incomplete |
-| `WATERCOOLER_GUARD` | what happens to edits of what others have claimed: `off`, \
+| `WATERCOOLER_GUARD` | what happens to edits of other people's claims: `off`, \
 `notice`, `advise` or `refuse`; see [guards](guards.md) |
 | `WATERCOOLER_NOTIFY` | how `wc wait` notifies a person, in addition to its \
 options: `desktop`, `bell`, `osc`, separated by commas |

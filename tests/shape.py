@@ -136,7 +136,7 @@ def figures(root: Path = SOURCE) -> dict[str, str]:
             f"{percentile(paths_through, 0.9)} / {max(paths_through)}"
         ),
         "late imports per thousand lines": f"{1000 * late / source:.1f}",
-        "names that point": f"{sum(map(_points, names)) / len(names):.1%}",
+        "vague names": f"{sum(map(_points, names)) / len(names):.1%}",
         "one-word function names": f"{one_word / len(named):.0%}",
         "classes that share their name": f"{shared}",
         "modules in the largest room": f"{max(rooms.values())}",

@@ -47,7 +47,7 @@ def session_process(env: Mapping[str, str]) -> int:
 
 def client_process() -> int:
     """The process that ran the command which this one is part of: the nearest one
-    above it that is no shell; 0 if none can be seen."""
+    above it that is not a shell; 0 if none can be seen."""
     return next((process.pid for process in ancestors() if not process.is_shell), 0)
 
 

@@ -51,7 +51,7 @@ def refusal(name: str, word: str) -> str:
     params = declared.options.params()
     flags = {spelling: param for param in params for spelling in param.flags}
     if option not in flags or option in _EXCLUDED:
-        return f"{word!r} is no option of wc {name} that can be preferred"
+        return f"{word!r} is not an option of wc {name} that can be preferred"
     if (flags[option].kind == FLAG) == ("=" in word):
         example = "--open" if "=" in word else "--limit=20"
         return f"{word!r} is not written like {example}"

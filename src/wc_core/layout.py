@@ -577,7 +577,7 @@ def file_name(topic: str) -> str:
 def topic_of(name: str) -> str:
     """The topic of a file or folder name.
 
-    In a name that is no valid topic, every byte that none may have is
+    In a name that is not a valid topic, every byte that none may have is
     escaped as ``%XX``.
     """
     if is_slug(name):

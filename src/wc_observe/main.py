@@ -120,7 +120,7 @@ def _graph(url: str) -> GraphReader | None:
 def serve(*, all_stores: bool = False, url: str = "") -> None:
     """Serves standard input until it ends or a signal comes; with ``all_stores`` with
     the tools that look beyond one store, which ask the graph at ``url`` if there is
-    one. Exits with 2 if that is no address."""
+    one. Exits with 2 if that is not an address."""
     _prepare_start()
     _require_open(sys.stdin, sys.stdout)
     try:

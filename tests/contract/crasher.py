@@ -3,7 +3,7 @@ something goes wrong, in a child process of its own.
 
 Run as ``python -m tests.contract.crasher FOLDER SCENE ACTION…``; prints one
 line of JSON: for each action how many calls were hit, and every promise that
-was broken (none, it is hoped). Actions that are no faults: ``record`` lists
+was broken (none, it is hoped). Actions that are not faults: ``record`` lists
 the calls, ``power`` cuts the power after each, ``storm`` sends signals.
 """
 

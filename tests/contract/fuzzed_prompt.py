@@ -96,7 +96,7 @@ class Prompt:
         shell = random.choice(shells)
         scene = _scene(random, home)
         if shell == ["mksh"] and not scene.env.get("COLUMNS", "1").isdecimal():
-            # mksh itself ends where its own variable is no number.
+            # mksh itself ends where its own variable is not a number.
             del scene.env["COLUMNS"]
         done = subprocess.run(
             [*shell, str(script), *scene.words],

@@ -269,7 +269,7 @@ def check_look(words: str, now: Look, before: Look, left: int) -> None:
 
 
 def readable_bytes(path: Path) -> bytes | None:
-    """The bytes of a file; ``None`` if it is no file or may not be read."""
+    """The bytes of a file; ``None`` if it is not a file or may not be read."""
     return path.read_bytes() if path.is_file() and os.access(path, os.R_OK) else None
 
 

@@ -169,7 +169,7 @@ def git(both: Both, *words: str, name: str = "Pat") -> str:
     return both.repo.machine.git(*who, *words, cwd=both.store)
 
 
-# --- what is no move ---------------------------------------------------------
+# --- what is not a move ---------------------------------------------------------
 
 
 def test_a_crash_before_meta_is_no_move(both: Both) -> None:

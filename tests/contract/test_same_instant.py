@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # What is raced for: workers, rounds, rounds in short, what losers are told.
 PRIZES = {
-    "take": (2, 1000, 60, "The ball of race is at {winner} (Pat)."),
-    "if-ball": (4, 200, 10, "The ball of race is at Pat, not at anyone."),
+    "take": (2, 1000, 60, "{winner} (Pat) has the ball of race."),
+    "if-ball": (4, 200, 10, "The ball of race is not free: Pat has it."),
     "if-last": (4, 200, 10, "race has moved on: its last entry is {entry_id}, not "),
 }
 
@@ -92,4 +92,4 @@ def test_real_commands_that_take_one_ball(repo: Repo) -> None:
         assert sorted(codes.values()) == [0, 4, 4, 4], said
         (winner,) = (who for who, code in codes.items() if not code)
         for who in set(codes) - {winner}:
-            assert f"is at {winner} (Pat)" in said[who][1]
+            assert f"{winner} (Pat) has the ball" in said[who][1]

@@ -92,7 +92,7 @@ def first(files: StateFiles, top: Path) -> None:
         assert found is not None
         if found.status:
             return
-        assert found.state_age.problem == "is being rewritten this moment"
+        assert found.state_age.problem == "is being rewritten right now"
     raise AssertionError("nothing could ever be read")
 
 
@@ -154,7 +154,7 @@ def test_the_server_answers_nothing_else(rewritten: Path) -> None:
         (loop,) = said
         if "status" not in loop:
             # Only before anything could be read at all.
-            assert (last, loop["problem"]) == (0, "is being rewritten this moment")
+            assert (last, loop["problem"]) == (0, "is being rewritten right now")
             continue
         number = number_in(loop)
         assert number >= last

@@ -34,7 +34,7 @@ from wc_core.threads.reviews import NO_REVIEW, OUTCOMES, Review
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A busy machine is no failure.
+# A busy machine is not a failure.
 relaxed = settings(
     max_examples=amounts.examples(30),
     deadline=None,

@@ -33,7 +33,7 @@ _LESS_IMPORTANT = ("guidance", "overlaps", "decisions", "conflicts")
 
 def text_length(brief: Brief) -> int:
     """Returns how many characters a brief has as text."""
-    from wc_cli.terminal.render import Style  # plain: colours are no characters
+    from wc_cli.terminal.render import Style  # plain: colours are not characters
 
     return len(brief_text(brief, Style(color=False))) + 1
 

@@ -71,7 +71,7 @@ def answer_hook(context: Context, options: HookOptions) -> None:
     """Prints what the client should take up, often nothing."""
     events = (*dialects.EVENTS, *dialects.TOOL_EVENTS)
     if options.hook not in events:
-        remark(f"wc: {options.hook!r} is no event; one of: {', '.join(events)}")
+        remark(f"wc: {options.hook!r} is not an event; one of: {', '.join(events)}")
         return
     hook_input, seconds, reply = dialects.HookInput(), limit_ms(context) / 1000, ""
     is_tool = options.hook in dialects.TOOL_EVENTS
@@ -268,7 +268,7 @@ def read_input(seconds: float, limit: int) -> bytes:
         return b""
     try:
         handle = sys.stdin.fileno()
-    except OSError:  # not a real file: everything is there already
+    except OSError:  # not a real file: everything is already there
         return sys.stdin.buffer.read(limit)
     data = bytearray()
     end = time.monotonic() + seconds

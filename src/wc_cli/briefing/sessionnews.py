@@ -243,8 +243,8 @@ def _reminder(held: Sequence[str], asked: Iterable[str], claimed: Iterable[str])
             f"you have claimed {_named(ids)}; when you are done: wc release --all"
         )
     return (
-        f"Watercooler: {'. Also, '.join(sentences)}. If it is no part of what you were "
-        "asked, just stop: this is said once."
+        f"Watercooler: {'. Also, '.join(sentences)}. If this is not part of what "
+        "you were asked to do, just stop: it is said only once."
     )
 
 

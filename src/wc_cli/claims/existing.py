@@ -102,7 +102,7 @@ def require_symbols(top: str, targets: Iterable[ClaimId]) -> list[str]:
             continue
         defined = _definitions(top, target.path)
         if defined is None:
-            obstacle = parsing.obstacle(target.path) or "it is no file to parse"
+            obstacle = parsing.obstacle(target.path) or "it is not a file to parse"
             notes.append(f"whether {target} exists was not checked: {obstacle}")
         elif not _defines(defined, target):
             raise _no_symbol_error(defined, target)
@@ -130,5 +130,5 @@ def _no_symbol_error(defined: Sequence[Definition], target: ClaimId) -> NotFound
     word = quoted(str(target))
     return NotFoundError(
         f"{target.path} does not define {target.symbol}.",
-        f"{alike}If it is yet to be made: wc claim {word} --new",
+        f"{alike}If it does not exist yet: wc claim {word} --new",
     )

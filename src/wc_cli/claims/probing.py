@@ -2,7 +2,7 @@
 once, and their removal.
 
 Two refs are made there in one atomic push and removed in another. They point to a
-commit that the remote has, so nothing but their names is sent. They are no claims and
+commit that the remote has, so nothing but their names is sent. They are not claims and
 move no turn. Their names are fixed: what a probe that was killed left is removed by the
 next one.
 """

@@ -18,7 +18,7 @@ class AmendOptions(WriteOptions, EditorOptions):
     """Replace the text of your last entry; the log keeps the earlier one."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    title: str = text("--title", "TITLE", "The new title; else it stays.")
+    title: str = text("--title", "TITLE", "The new title; otherwise it stays.")
     body: str | None = text(
         "--body",
         "TEXT",

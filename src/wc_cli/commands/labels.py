@@ -17,7 +17,7 @@ _TITLE_TAGS = 12
 
 
 class RenameOptions(WriteOptions):
-    """Give a thread another name; the earlier ones keep working."""
+    """Rename a thread; its earlier names keep working."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     name: str = argument("NEW", "Its new name.")

@@ -57,7 +57,7 @@ class ProblemsOptions(SpeakerOptions):
     """Show only what needs a human, one line each, with the fix. Exits 9 if
     there is anything."""
 
-    all: bool = flag("--all", help="Check every thread, however long it takes.")
+    all: bool = flag("--all", help="Check every thread, without a time limit.")
 
 
 @command(ProblemsOptions)

@@ -25,8 +25,8 @@ class InitOptions(SpeakerOptions):
 
 
 class BreakLockOptions(SpeakerOptions):
-    """Break the lock of a thread whose holder is gone. Only for file systems
-    that do not release the locks of dead processes themselves."""
+    """Break the lock of a thread whose holder is gone. Only for file systems that do
+    not release the locks of dead processes."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     force: bool = flag("--force", help="Break it; otherwise only show who holds it.")
@@ -45,7 +45,7 @@ def init(context: Context, options: InitOptions) -> None:
         fields = {"store": context.store, "kind": kind, "threads": threads}
         say_json(fields if pushed is None else {**fields, "pushed_to": pushed})
         return
-    word = "The store was there already" if existed else "The store is ready"
+    word = "The store was already there" if existed else "The store is ready"
     say(f"{word}: {context.store} ({counted(threads, 'thread')})")
     if pushed is not None:
         say(one_line(f"{pushed} has it; what is written is pushed in the background."))

@@ -48,20 +48,20 @@ _STEP_MS, _DEBOUNCE_MS = 100, 200
 
 
 class WaitOptions(SpeakerOptions):
-    """Wait until the ball of a thread, or a question, comes to you; then show it.
-    Exits 10 if it does not come in time, 4 if the threads named are closed."""
+    """Wait until a ball or a question comes to you; then show its thread. Exits 10 if
+    none comes in time, 4 if the named threads are closed."""
 
     topics: tuple[str, ...] = words("TOPIC...", "Only these threads.", default=())
     timeout: str = text("--timeout", "TIME", "Wait this long: seconds, or 90m, 3h.")
     ready: bool = flag(
-        "--ready", help="Until there is a thread that you may begin with (wc ready)."
+        "--ready", help="Until there is a thread that you can start (wc ready)."
     )
     new: bool = flag("--new", help="Return on any new entry, too.")
     peek: bool = flag("--peek", help="Do not mark the thread as read.")
     notify: bool = flag("--notify", help="Send a desktop notification.")
     bell: bool = flag("--bell", help="Ring the terminal's bell.")
     osc: bool = flag("--osc", help="Notify through the terminal (OSC 9, 99 or 777).")
-    hook: str = text("--hook", "EVENT", "As a hook: wake, to wake an idle agent.")
+    hook: str = text("--hook", "EVENT", "As this hook: wake (wakes an idle agent).")
     client: str = text("--client", "CLIENT", "The program that runs the hook.")
 
 
@@ -91,7 +91,8 @@ def _wait_in_hook(context: Context, options: WaitOptions) -> None:
 
     if options.hook != waiting.EVENT:
         raise InvalidInputError(
-            f"{options.hook!r} is no event of wc wait.", f"Use --hook {waiting.EVENT}."
+            f"{options.hook!r} is not an event of wc wait.",
+            f"Use --hook {waiting.EVENT}.",
         )
     if options.client not in waiting.CLIENTS:
         names = ", ".join(waiting.CLIENTS)

@@ -174,7 +174,7 @@ class Recovery:
 
 
 def _page_line(entry: Entry, position: int) -> bytes:
-    """The log line of an entry from a page. Characters that are no valid text become
+    """The log line of an entry from a page. Characters that are not valid text become
     ``?``, as when a log is read."""
     try:
         return codec.to_line(entry, position)

@@ -165,8 +165,8 @@ class Repair:
             yield from self._commit(thread)
 
     def _log(self, topic: str) -> Generator[RepairStep, None, Thread | None]:
-        """Quarantine what is no entry, and bring back entries that were lost. Returns
-        the thread, if anything of it is on disk."""
+        """Quarantine what is not an entry, and restore lost entries. Returns the
+        thread, if anything of it is on disk."""
         path = self.layout.log(topic)
         moved = False
         for place, kind in ((self.layout.folder(topic), "folder"), (path, "file")):

@@ -122,7 +122,7 @@ def _topics(store: StoreReader) -> list[str]:
     try:
         return store.topics()
     except WcError:
-        return []  # it is no store, or damaged: nothing is taken from it
+        return []  # it is not a store, or damaged: nothing is taken from it
 
 
 def _log_lines(layout: Layout, topic: str) -> dict[str, bytes]:

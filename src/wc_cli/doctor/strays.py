@@ -113,7 +113,7 @@ def obstruction(path: str, kind: str) -> str:
     if stat.S_ISLNK(mode):
         return "is a symbolic link"
     if kind == "folder":
-        return "" if stat.S_ISDIR(mode) else "is no folder, and one belongs there"
+        return "" if stat.S_ISDIR(mode) else "is not a folder, and one belongs there"
     if stat.S_ISDIR(mode):
         return "is a folder, and a file belongs there"
     return "" if stat.S_ISREG(mode) else "is not a regular file"

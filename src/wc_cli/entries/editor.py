@@ -158,7 +158,7 @@ def thread_context(reader: StoreReader, action: str, topic: str) -> str:
     state = thread.state
     if action == "new":
         raise ConflictError(
-            f"There is a thread {state.topic} already: {state.title!r}.",
+            f"There is already a thread {state.topic}: {state.title!r}.",
             f"Add to it with: wc say {state.topic}",
         )
     return f"#\n# {_thread_line(thread)}\n\n{_last_entries(thread)}"

@@ -87,7 +87,7 @@ def _new_lines(thread: ImportedThread, entries: Sequence[Entry]) -> Iterator[byt
     keys = {entry.key for entry in entries}
     if entries and not any(key.startswith(f"{thread.origin}:") for key in keys):
         raise ConflictError(
-            f"There is a thread {thread.topic} already, and it is not this issue.",
+            f"There is already a thread {thread.topic}, and it is not this issue.",
             f"Nothing was written. Give it another name: wc rename {thread.topic} NAME",
         )
     position = len(entries)

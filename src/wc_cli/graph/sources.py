@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LIST = ("ls-files", "-z", "-t", "-s", "-m", "-o", "--exclude-standard")
 _FILE_MODES = frozenset({b"100644", b"100755"})
-# More new files are no work of anybody, but a folder that should be ignored.
+# More new files are nobody's work, but a folder that should be ignored.
 _MAX_NEW = 2000
 _SHA256_DIGITS = 64
 

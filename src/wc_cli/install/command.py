@@ -277,7 +277,9 @@ def _clients(options: Install, site: InstallSite) -> list[Client]:
     for name in options.names:
         if name not in by_name:
             problem = (
-                f"has no scope {site.scope!r}" if _is_client(name) else "is no client"
+                f"has no scope {site.scope!r}"
+                if _is_client(name)
+                else "is not a client"
             )
             raise InvalidInputError(f"{name!r} {problem}.", _names_hint(name, by_name))
     named = [by_name[name] for name in dict.fromkeys(options.names)]
@@ -308,7 +310,9 @@ def _installed_owners(site: InstallSite, options: Uninstall) -> tuple[Owner, ...
     for name in options.names:
         if name not in installed and not _is_client(name):
             names = [client.name for client in registry.CLIENTS]
-            raise InvalidInputError(f"{name!r} is no client.", _names_hint(name, names))
+            raise InvalidInputError(
+                f"{name!r} is not a client.", _names_hint(name, names)
+            )
     selected = (owner for owner in owners if _is_selected(owner, site, options))
     return tuple(sorted(selected, key=_display_order))
 

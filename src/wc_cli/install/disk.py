@@ -32,7 +32,7 @@ def real_path(path: str) -> str:
 def read(path: str) -> bytes | None:
     """The bytes of a file, or ``None`` if it does not exist.
 
-    Raises StorageError, and CorruptError for what is not a file of settings.
+    Raises StorageError, and CorruptError for what is not a settings file.
     """
     try:
         # Not blocking: opening a named pipe would wait for its writer.
@@ -41,7 +41,7 @@ def read(path: str) -> bytes | None:
             info = os.fstat(handle)
             if not stat.S_ISREG(info.st_mode) or info.st_size > _MAX_BYTES:
                 raise CorruptError(
-                    f"{path} is no file of settings.", "See what is there: ls -la"
+                    f"{path} is not a settings file.", "See what is there: ls -la"
                 )
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
@@ -58,7 +58,7 @@ def check(path: str) -> None:
         folder = _existing(os.path.dirname(path))
         if not os.path.isdir(folder):
             raise StorageError(
-                f"{path} cannot be made: {folder} is no folder.",
+                f"{path} cannot be made: {folder} is not a folder.",
                 "Move that file elsewhere.",
             ) from None
         if not os.access(folder, os.W_OK):
@@ -157,7 +157,7 @@ def replace(
     """
     if read(path) != before:
         raise ConflictError(
-            f"{path} was changed by another program this moment.",
+            f"{path} was changed by another program just now.",
             "It was left as that one wrote it. Run the same command again.",
         )
     if after is None:

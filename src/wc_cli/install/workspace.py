@@ -269,7 +269,7 @@ def _conflict_error(path: str, spot: Spot) -> ConflictError:
     if spot.kind == edits.BLOCK:
         name = "the watercooler block"
     return ConflictError(
-        f"{path} has {name} already, with other content.",
+        f"{path} already has {name}, with other content.",
         "It was left as it is. Take it out by hand, then run it again.",
     )
 

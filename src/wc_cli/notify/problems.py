@@ -18,7 +18,7 @@ def failing(
     root: str, preferred: Preferences, env: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Yields each target that failed last in the store at ``root``, by its label, with
-    the reason; and with an empty label what is no target."""
+    the reason; and with an empty label what is not a target."""
     listed = targets.parse_all(preferred.targets)
     for problem in listed.problems:
         yield "", problem

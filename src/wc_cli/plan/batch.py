@@ -77,7 +77,7 @@ def _from_words(line: str) -> WrittenLink:
     words = _BULLET.sub("", line, count=1).replace("`", "").split()
     if len(words) < _LEAST_WORDS:
         raise InvalidInputError(
-            "it is no link.", "Write two threads and a verb: - ui waits for api"
+            "it is not a link.", "Write two threads and a verb: - ui waits for api"
         )
     return _directed(words[0], words[1:-1], words[-1])
 

@@ -61,7 +61,7 @@ def checking_off(
         if bool(item.checked) is undo
     ]
     if not items:
-        already = "not checked off" if undo else "checked off already"
+        already = "not checked off" if undo else "already checked off"
         raise ConflictError(
             f"{state.name}: {', '.join(numbers)} is {already}.",
             f"{_NOTHING_WRITTEN} See the list: wc checklist {state.name}",

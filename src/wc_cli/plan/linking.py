@@ -81,7 +81,7 @@ def _check_new(reader: StoreReader, topic: str, link: Link) -> None:
     name = _name(reader, topic)
     if any(item[:2] == link[:2] for item in reader.snapshot(topic).state.links):
         text = kinds.sentence(name, link.kind, _name(reader, link.topic))
-        raise ConflictError(f"There is this link already: {text}.", _NOTHING_WRITTEN)
+        raise ConflictError(f"This link already exists: {text}.", _NOTHING_WRITTEN)
     if link.topic == topic:
         raise ConflictError(f"{name} cannot be linked to itself.", _NOTHING_WRITTEN)
 

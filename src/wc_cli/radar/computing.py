@@ -201,7 +201,7 @@ class _Computation:
         own = next((tree for tree in trees if tree.path == top), None)
         if own is None:
             raise NotFoundError(
-                f"{top} is no worktree on git's record: it was moved.",
+                f"{top} is not a worktree on git's record: it was moved.",
                 "Tell git where it is: git worktree repair",
             )
         labelled = list(self._labelled(trees))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # What a file of source code never has.
 MAX_BYTES = 8 << 20
-# More untracked files, or larger ones altogether, are no work of anybody, but a folder
+# More untracked files, or larger ones altogether, are nobody's work, but a folder
 # that should be ignored.
 _MAX_UNTRACKED = 2000
 _MAX_UNTRACKED_BYTES = 64 << 20

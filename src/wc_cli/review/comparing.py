@@ -53,7 +53,7 @@ class CodePoint(NamedTuple):
 
 class FileDifference(NamedTuple):
     """A file that differs. ``change`` is a letter of git's: A, M, D or T; the numbers
-    are ``None`` for a file that is no text."""
+    are ``None`` for a file that is not text."""
 
     path: str
     change: str

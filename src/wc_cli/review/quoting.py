@@ -56,7 +56,7 @@ def line_ref(written: str, topic: str, context: Context) -> LineRef | None:
         or not {"..", ".git"}.isdisjoint(parts)
     ):
         raise InvalidInputError(
-            f"{path!r} is no file of this repository.",
+            f"{path!r} is not a file of this repository.",
             "Write its path from the top of the worktree.",
         )
     reference = LineRef(path, start, end)

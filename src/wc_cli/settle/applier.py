@@ -86,7 +86,7 @@ class Applier:
         """Restore the logs of the threads that a user's git touched at ``paths``, as
         ``commit`` has them, and mark these threads to be settled.
 
-        A path with a conflict (a true value) that is no thread's gets its content in
+        A path with a conflict (a true value) that is not a thread's gets its content in
         ``commit``, and what is on disk is kept in quarantine. Yields as `apply` does.
         """
         conflicts = [path for path, conflict in paths.items() if conflict]

@@ -61,7 +61,7 @@ class Committer:
         follower = self.follower
         parent = follower.tip()
         if parent != follower.at:
-            raise GitError("somebody moved the branch at this moment")
+            raise GitError("somebody just moved the branch")
         plan = self._plan(parent, threads)
         self.problems |= plan.problems
         if not plan.changes and not plan.topics:

@@ -85,7 +85,7 @@ def _check_name(draft: Draft, topic: str, reader: StoreReader) -> None:
     """Raise ConflictError if the new name is taken, or is the thread's name now."""
     if draft.new_topic == draft.topic:
         raise ConflictError(
-            f"{draft.topic} is its name already.", "Nothing was written."
+            f"{draft.topic} is already its name.", "Nothing was written."
         )
     try:
         other_topic = reader.find(draft.new_topic)
@@ -94,6 +94,6 @@ def _check_name(draft: Draft, topic: str, reader: StoreReader) -> None:
     if other_topic != topic:
         title = reader.snapshot(other_topic).state.title
         raise ConflictError(
-            f"There is a thread {draft.new_topic} already: {title!r}.",
+            f"There is already a thread {draft.new_topic}: {title!r}.",
             "Nothing was written. Choose another name.",
         )

@@ -151,7 +151,7 @@ def _move_to_free_name(half: str, name: str, scratch: int, target: int) -> None:
     a moment between the check and the renaming.
     """
     begun = ConflictError(
-        f"{name} was begun by somebody else this moment.",
+        f"{name} was started by someone else just now.",
         "Nothing was written. Run the same command again.",
     )
     with contextlib.suppress(FileNotFoundError):

@@ -64,7 +64,7 @@ def pass_balls(
             done = ", ".join(receipt.topic for receipt in receipts) or "nothing"
             raise ConflictError(
                 f"{draft.topic}: {error.message}",
-                f"Passed on already: {done}. {error.hint}",
+                f"Already passed on: {done}. {error.hint}",
             ) from error
     return receipts
 

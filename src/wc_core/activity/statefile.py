@@ -30,8 +30,8 @@ _WRITE_SECONDS = 2.0
 # The size of all files, in bytes, whose last good states are kept.
 _MAX_KEPT_BYTES = 16 << 20
 
-REWRITTEN = "is being rewritten this moment"
-_BROKEN = "is no JSON, and nobody is writing it"
+REWRITTEN = "is being rewritten right now"
+_BROKEN = "is not JSON, and nobody is writing it"
 _NO_OBJECT = "holds no JSON object"
 
 

@@ -49,7 +49,7 @@ class Book(NamedTuple):
     - ``refs``: the commit of each ref, also of those without a valid record
     - ``seen_ms``: when this machine first saw a commit, on its monotonic clock
     - ``now_ms``: the time on that clock when the claims were read
-    - ``unread``: the refs whose commit is no record, or cannot be read here
+    - ``unread``: the refs whose commit is not a record, or cannot be read here
     - ``checks``: where claims must be signed, why that of a commit is refused, or an
       empty text; commits that are not in it were not verified yet
     - ``signers``: the state of the allowed signers then

@@ -100,7 +100,7 @@ KEYS = (
     Key(
         "ball.enforce",
         CHOICE,
-        "What happens to a move of somebody who does not hold the ball.",
+        "What happens to a move by someone who does not have the ball.",
         "warn",
         field="enforce",
         allowed=ENFORCE,
@@ -108,7 +108,7 @@ KEYS = (
     Key(
         "ball.bounces",
         NUMBER,
-        "Passes between the same two before wc says so; 0: never.",
+        "Passes between the same two before wc warns; 0: never.",
         6,
         field="bounces",
         most=_MAX_BOUNCES,
@@ -169,7 +169,7 @@ KEYS = (
     Key(
         "claims.ttl",
         NUMBER,
-        "Seconds that a claim lasts without a sign of life.",
+        "Seconds until a claim that is not renewed expires.",
         900,
         field="claim_ttl",
         least=_MIN_TTL,
@@ -194,7 +194,7 @@ KEYS = (
     Key(
         "claims.guard",
         CHOICE,
-        "What happens to edits of what others have claimed.",
+        "What happens to edits of other people's claims.",
         ADVISE,
         field="guard",
         allowed=GUARD,
@@ -225,48 +225,48 @@ KEYS = (
     Key(
         "rules.title",
         TEXTS,
-        "Patterns such as 'fix: *'; the title of a new thread has to fit one.",
+        "Patterns such as 'fix: *'; the title of a new thread must match one.",
         field="title",
     ),
     Key(
         "rules.roles",
         CHOICES,
-        "An entry that makes a move has to have one of these roles.",
+        "An entry that makes a move must have one of these roles.",
         field="roles",
         allowed=ROLES,
     ),
     Key(
         "rules.types",
         CHOICES,
-        "An entry that makes a move has to have one of these types.",
+        "An entry that makes a move must have one of these types.",
         field="types",
         allowed=ENTRY_TYPES,
     ),
     Key(
         "rules.close_roles",
         CHOICES,
-        "A closed thread has to have an entry of each of these roles.",
+        "A closed thread must have an entry of each of these roles.",
         field="close_roles",
         allowed=ROLES,
     ),
     Key(
         "rules.close_types",
         CHOICES,
-        "A closed thread has to have an entry of each of these types.",
+        "A closed thread must have an entry of each of these types.",
         field="close_types",
         allowed=ENTRY_TYPES,
     ),
     Key(
         "rules.close_kinds",
         CHOICES,
-        "A closed thread has to have an entry of each of these kinds.",
+        "A closed thread must have an entry of each of these kinds.",
         field="close_kinds",
         allowed=KINDS,
     ),
     Key(
         "rules.close_link",
         CHOICE,
-        "A closed thread has to have a branch, a pull request, or any of them.",
+        "A closed thread must have a branch, a pull request, or either.",
         rules.NO_LINK,
         field="close_link",
         allowed=rules.CLOSE_LINKS,
@@ -288,7 +288,7 @@ KEYS = (
     Key(
         "rules.thread_days",
         NUMBER,
-        "Days that a thread may be open; 0: for ever. Reported, not enforced.",
+        "Days that a thread may be open; 0: no limit. Reported, not enforced.",
         0,
         field="thread_days",
         most=_MAX_DAYS,
@@ -296,7 +296,7 @@ KEYS = (
     Key(
         "rules.ball_days",
         NUMBER,
-        "Days that a ball may stay with its holder; 0: for ever. Reported only.",
+        "Days that a ball may stay with its holder; 0: no limit. Only reported.",
         0,
         field="ball_days",
         most=_MAX_DAYS,
@@ -309,12 +309,12 @@ PERSONAL = (
     Key(
         "defaults.COMMAND",
         TEXTS,
-        "Options that you always want with a command that reads, as --open.",
+        "Options that you always want for a command that reads, such as --open.",
     ),
     Key(
         "quiet.hours",
         HOURS,
-        "When nobody is notified, in the time of this machine.",
+        "When you are not notified, in this machine's time.",
         field="quiet",
     ),
     Key(
@@ -326,7 +326,7 @@ PERSONAL = (
     Key(
         "notify.content",
         SWITCH,
-        "Whether webhooks are sent titles of threads and questions.",
+        "Whether webhooks get the titles of threads and questions.",
         default=False,
         field="content",
     ),
@@ -339,7 +339,7 @@ PERSONAL = (
     Key(
         "inbox.statusline",
         SWITCH,
-        "Whether the status line says how much waits in other repositories.",
+        "Whether the status line counts what waits in other repositories.",
         field="shows_elsewhere",
     ),
     Key(
@@ -352,7 +352,7 @@ PERSONAL = (
     Key(
         "wake.per_hour",
         NUMBER,
-        "How often each of your agents is woken in an hour at most.",
+        "How often each of your agents may be woken per hour.",
         12,
         field="wakes_per_hour",
         most=_MAX_WAKES,
@@ -381,7 +381,7 @@ PERSONAL = (
     Key(
         "meaning.enabled",
         SWITCH,
-        "Whether searches go by meaning where the words find little.",
+        "Whether searches use meaning if words find little.",
         default=True,
         field="by_meaning",
     ),
@@ -400,7 +400,7 @@ PERSONAL = (
     Key(
         "meaning.dimensions",
         NUMBER,
-        "Numbers in one of its vectors; 0: as many as the model gives.",
+        "Numbers in one of its vectors; 0: the model's default.",
         0,
         field="meaning_dimensions",
         most=_MAX_DIMENSIONS,

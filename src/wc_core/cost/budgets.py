@@ -34,7 +34,7 @@ def parse(text: str) -> int:
         if 0 < tokens <= _MAX_TOKENS:
             return tokens
     raise InvalidInputError(
-        f"{text!r} is no number of tokens.", "Write 200k, 1.5m or 200000."
+        f"{text!r} is not a number of tokens.", "Write 200k, 1.5m or 200000."
     )
 
 

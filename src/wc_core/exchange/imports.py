@@ -89,7 +89,7 @@ def _ours(value: Any) -> bool:
 def _exported(document: Any) -> Iterator[ImportedThread]:
     if not _ours(document) or document.get("version") != jsonexport.VERSION:
         raise InvalidInputError(
-            "This is no export of wc that this version can read.",
+            "This is not an export of wc that this version can read.",
             f"{_NOTHING_WRITTEN} Write one with: wc export --all --format json",
         )
     threads = document.get("threads")
@@ -105,7 +105,7 @@ def _checked_log(topic: str, items: list[Any]) -> bytes:
     for number, item in enumerate(items, 1):
         is_text = isinstance(item, str) and "\n" not in item
         if not is_text and not isinstance(codec.read_line(topic, _line(item)), Entry):
-            raise _invalid(f"{topic}: item {number} of its log", "is no entry")
+            raise _invalid(f"{topic}: item {number} of its log", "is not an entry")
     return jsonexport.log_bytes(items)
 
 
@@ -147,7 +147,7 @@ def _issues(values: Iterable[tuple[str, Any]], form: str) -> list[ImportedThread
         source = form or source_of(value)
         issue = read_issue(value, source) if isinstance(value, dict) else None
         if issue is None:
-            raise _invalid(place, f"is no issue of {source or 'a known tracker'}")
+            raise _invalid(place, f"is not an issue of {source or 'a known tracker'}")
         topic = nearest_slug(issue.name)
         if not topic or topic in issues:
             raise _invalid(place, f"has the id {issue.name!r}, which is there twice")

@@ -31,7 +31,7 @@ def log_bytes(items: Iterable[Any]) -> bytes:
 
 
 def unreadable_lines(thread: Thread) -> int:
-    """How many lines of a log are no text, and so in no export."""
+    """How many lines of a log are not text, and so in no export."""
     return sum(1 for line in _lines(thread) if _text(line) is None)
 
 

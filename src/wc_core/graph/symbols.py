@@ -39,7 +39,7 @@ class Definition(NamedTuple):
 
 class _Span(NamedTuple):
     """A definition before its full name is known: where it starts and ends, in bytes
-    and in lines. A ``scope`` is no definition itself."""
+    and in lines. A ``scope`` is not a definition itself."""
 
     start_byte: int
     end_byte: int

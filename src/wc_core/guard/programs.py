@@ -1,7 +1,7 @@
 """The files that a program changes, by its arguments: ``tee``, ``sed -i``, ``mv``,
 ``rm``, ``git checkout`` and ``git restore`` with ``--``, and ``apply_patch``.
 
-An argument that is not written out is passed on, but is no target.
+An argument that is not written out is passed on, but is not a target.
 """
 
 from __future__ import annotations

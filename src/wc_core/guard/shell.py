@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 _REDIRECTIONS = _WRITES | {"<", "<<<", "<&"}
-# What follows `>&` if it is no file: the number of one that is open.
+# What follows `>&` if it is not a file: the number of one that is open.
 _OPEN_FILE = re.compile(r"\d*-?")
 # Programs that start another, and words of the shell before a command.
 _PREFIXES = frozenset(

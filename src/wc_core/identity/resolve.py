@@ -264,7 +264,7 @@ _MAIN = "main"
 
 
 def worktree_rules(repository: Repository | None, settings: Settings) -> Iterator[Rule]:
-    """The rules that name a worktree as a seat. The store's own checkout is no seat:
+    """The rules that name a worktree as a seat. The store's own checkout is not a seat:
     its branch is the same for all."""
     if repository is None or settings.seats == "off":
         return

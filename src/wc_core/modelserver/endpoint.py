@@ -222,9 +222,9 @@ def _answer(response: HTTPResponse) -> _Answer:
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
-        return _Answer(problem="an answer that is no JSON", passes=True)
+        return _Answer(problem="an answer that is not JSON", passes=True)
     if not isinstance(fields, dict):
-        return _Answer(problem="an answer that is no object of JSON")
+        return _Answer(problem="an answer that is not a JSON object")
     return _Answer(fields)
 
 

@@ -60,7 +60,7 @@ def parse(text: str) -> Target:
         return Target(kind)
     if kind not in WEBHOOKS:
         kinds = ", ".join([*LOCAL, *(f"{name}:URL" for name in WEBHOOKS)])
-        raise ValueOfKeyError(f"{_shown(text)!r} is no target; there are: {kinds}")
+        raise ValueOfKeyError(f"{_shown(text)!r} is not a target; there are: {kinds}")
     return Target(kind, url, _checked_host(kind, url))
 
 

@@ -67,7 +67,7 @@ def numbered_items(state: State, numbers: Iterable[str]) -> list[Item]:
         number = whole_number(written.removeprefix("#"), _MAX_DIGITS)
         if number is None:
             raise InvalidInputError(
-                f"{written!r} is no number of an item.",
+                f"{written!r} is not the number of an item.",
                 f"See the numbers: wc checklist {state.name}",
             )
         if not 0 < number <= len(state.items):

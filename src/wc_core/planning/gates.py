@@ -104,7 +104,7 @@ def until(text: str, now_ms: int) -> GateChange:
     moment = milliseconds(text.strip()) if distance is None else now_ms + distance
     if moment is None:
         raise InvalidInputError(
-            f"{text!r} is no time.",
+            f"{text!r} is not a time.",
             "Write 2026-12-01, 2026-12-01T09:00:00+01:00, or 3d for three days.",
         )
     if moment <= now_ms:

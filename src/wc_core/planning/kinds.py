@@ -74,7 +74,7 @@ def verb(words: Sequence[str], before: str = "B", after: str = "A") -> Verb:
         return VERBS[plain]
     near = near_names(plain, list(VERBS)) or ["waits-for"]
     raise InvalidInputError(
-        f"{' '.join(words)!r} is no link between threads.",
+        f"{' '.join(words)!r} is not a link between threads.",
         f"Write, for example: {before} {near[0]} {after}. Links are: "
         "blocks, waits-for, part-of, sidequest-of, relates-to, discovered-in, "
         "duplicates.",

@@ -84,7 +84,7 @@ def parse(text: str) -> list[PlannedItem]:
         earlier = numbers.setdefault(item.topic, item.number)
         if earlier != item.number:
             raise InvalidInputError(
-                f"Line {item.number}: {item.topic} is on line {earlier} already.",
+                f"Line {item.number}: {item.topic} is already on line {earlier}.",
                 "Give one of them another topic: - topic: Title",
             )
     return items

@@ -73,7 +73,7 @@ class Questions(NamedTuple):
         question = next((q for q in self.state.questions if q.id == entry_id), None)
         if question is None:
             raise NotFoundError(
-                f"{draft.answers} is no open question of {draft.topic}.",
+                f"{draft.answers} is not an open question of {draft.topic}.",
                 self._hint(self.state.questions, draft),
             )
         if not (self._may_close(question, draft) or draft.force):

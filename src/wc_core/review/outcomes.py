@@ -35,8 +35,8 @@ def as_review(draft: Draft) -> Draft:
         raise wrong_type_error(draft.type)
     if draft.kind:
         raise InvalidInputError(
-            f"An entry of kind {draft.kind} moves no ball, so it is no outcome of a "
-            "review.",
+            f"An entry of kind {draft.kind} moves no ball, so it cannot be the outcome "
+            "of a review.",
             "Write two entries, one without --kind.",
         )
     if draft.outcome == CHANGES_REQUESTED and draft.status == CLOSED:

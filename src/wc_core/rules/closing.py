@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry, State
     from wc_core.threads.proposals import Draft
 
-# Where work begins, which is no link to the work.
+# Where work begins, which is not a link to the work.
 _TRUNKS = frozenset({"", "main", "master", "trunk"})
 
 

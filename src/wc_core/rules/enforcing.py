@@ -49,8 +49,8 @@ def check(planned: PlannedEntry, rules: Rules) -> None:
     if is_new and not titles.fits(planned.draft.title, rules.title):
         patterns = " or ".join(f"'{pattern}'" for pattern in rules.title)
         raise InvalidInputError(
-            f"rules.title: titles of new threads are like {patterns} here.",
-            f"{_NOTHING} Give it such a title: --title '…'",
+            f"rules.title: titles of new threads must match {patterns}.",
+            f"{_NOTHING} Give it a matching title: --title '…'",
         )
     if planned.draft.action in _MOVING:
         _check_word(planned.draft.role, rules.roles, "role")

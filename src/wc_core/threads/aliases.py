@@ -61,7 +61,7 @@ def near_threads(reader: StoreReader, name: str) -> list[str]:
 
 def means_thread(reader: StoreReader, name: str) -> bool:
     """Whether a thread has this name. The folder of a first entry that failed is
-    listed, but is no thread."""
+    listed, but is not a thread."""
     if reader.has(name):
         return True
     return _first_with(reader, name, _indexed(reader, name)) is not None

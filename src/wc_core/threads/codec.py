@@ -47,7 +47,7 @@ class Damage(NamedTuple):
 
 
 class BadLine(NamedTuple):
-    """Why a line is no entry: the kind of damage, and a sentence about it."""
+    """Why a line is not an entry: the kind of damage, and a sentence about it."""
 
     kind: str
     message: str
@@ -74,7 +74,7 @@ class Log(NamedTuple):
 
     @property
     def lost(self) -> int:
-        """How many lines are no entry."""
+        """How many lines are not entries."""
         return sum(1 for damage in self.damage if damage.lost)
 
 
@@ -190,7 +190,7 @@ def deduplicate(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
 def partition_lines(topic: str, data: bytes) -> tuple[bytes, bytes]:
     """Split a log into its good and its bad lines.
 
-    Bad are lines that are no entry, and those with the less full version of
+    Bad are lines that are not entries, and those with the less full version of
     one. Each byte goes into one of the two results, and every line gets its
     newline.
     """

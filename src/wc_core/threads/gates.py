@@ -1,5 +1,5 @@
-"""The gates of a thread: what it waits for that is no thread. A time, a pull request, a
-command, somebody's approval.
+"""The gates of a thread: a time, a pull request, a command or somebody's approval that
+it waits for.
 
 Gates are changed by entries, and identified by the entry that added them, so every
 clone comes to the same ones. `wc_core.planning.gates` says which are closed.

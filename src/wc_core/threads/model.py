@@ -196,7 +196,7 @@ class State(NamedTuple):
     """The fold of a log: everything about a thread except its entries.
 
     ``participants`` and ``passes`` run from the least to the most recent.
-    ``heads`` are the entries that are no other entry's parent: one, or more
+    ``heads`` are the entries that are not a parent of any other entry: one, or more
     in a fork (two clones wrote at the same time). ``since`` is the id of the
     entry that gave the ball to its holder. ``first_id`` is the first entry,
     ``first_by`` its author if it has text, ``last_id`` the greatest id.
@@ -214,7 +214,7 @@ class State(NamedTuple):
     many tokens may be spent for it (0: any number), ``budget_id`` the entry that set
     it. ``review`` is the outcome of its latest review.
 
-    ``lost`` counts the lines of the log that are no entry; it is here so that
+    ``lost`` counts the lines of the log that are not entries; it is here so that
     a reader of ``meta.json`` learns of the damage without reading the log.
     """
 
@@ -292,7 +292,7 @@ def initial_state(topic: str, base: Base | None = None) -> State:
 def in_order(entries: Iterable[Entry]) -> list[Entry]:
     """Sort entries by ULID, the order of a log.
 
-    An entry whose id is no ULID (damage, or another tool's) stays behind the
+    An entry whose id is not a ULID (damage, or another tool's) stays behind the
     entry that it followed.
     """
     keyed = []

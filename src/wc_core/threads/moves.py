@@ -63,7 +63,7 @@ def _new(proposal: Proposal) -> Move:
     if proposal.state.entry_count or proposal.state.title:
         topic = proposal.draft.topic
         raise ConflictError(
-            f"There is a thread {topic} already: {proposal.state.title!r}.",
+            f"There is already a thread {topic}: {proposal.state.title!r}.",
             f"Add to it with: wc say {topic} --title '…'",
         )
     status = proposal.draft.status or OPEN
@@ -110,7 +110,7 @@ def _out_of_turn_note(proposal: Proposal) -> str:
         return f"the ball stays with {holder}; to take it: {proposal.take_command}"
     named = proposal.state.asker if draft.to.casefold() == ASKER else draft.to
     if proposal.settings.directory.same(named, holder):
-        return f"the ball is with {holder} already"
+        return f"{holder} already has the ball"
     return (
         f"the ball stays with {holder} and did not go to {draft.to}; to pass it on "
         f"for them: wc handoff {draft.topic} --to {quoted(draft.to)} --reason '…'"
@@ -156,15 +156,15 @@ def _handoff(proposal: Proposal) -> Move:
     draft, state = proposal.draft, proposal.state
     if not (proposal.is_mine or proposal.is_free or draft.reason):
         raise ConflictError(
-            f"The ball of {draft.topic} is at {proposal.holder}, not with you.",
+            f"{proposal.holder} has the ball of {draft.topic}, not you.",
             f"To pass it on for them, say why: wc handoff {draft.topic} "
             f"--to {quoted(draft.to or 'NAME')} --reason '…'",
         )
     ball = proposal.next_holder()
     if ball.holder == state.ball:
-        place = "free" if ball.holder is None else f"at {ball.holder}"
+        place = "free" if ball.holder is None else f"with {ball.holder}"
         raise ConflictError(
-            f"The ball of {draft.topic} is {place} already.",
+            f"The ball of {draft.topic} is already {place}.",
             f"Name who should have it: wc handoff {draft.topic} --to NAME",
         )
     return Move(ball)
@@ -177,13 +177,13 @@ def _take(proposal: Proposal) -> Move:
     # Exactly: with the ball at "Codex", Codex@fix may still take it to its full name.
     if proposal.state.ball == str(proposal.me):
         raise ConflictError(
-            f"You hold the ball of {draft.topic} already.",
+            f"You already have the ball of {draft.topic}.",
             f"Your move: wc say {draft.topic} --title '…'",
         )
     if not (proposal.is_mine or proposal.is_free or draft.reason):
         raise ConflictError(
-            f"The ball of {draft.topic} is at {proposal.holder}.",
-            f"If it is stuck there, say why you take it: {proposal.take_command}",
+            f"{proposal.holder} has the ball of {draft.topic}.",
+            f"If it is stuck there, say why you are taking it: {proposal.take_command}",
         )
     return Move(Ball(str(proposal.me)))
 
@@ -196,7 +196,7 @@ def _set_status(proposal: Proposal) -> Move:
         raise InvalidInputError("No status was given.", "Name one, such as IN_REVIEW.")
     if status == proposal.state.status:
         raise ConflictError(
-            f"{proposal.draft.topic} is {status} already.", "Nothing was written."
+            f"{proposal.draft.topic} is already {status}.", "Nothing was written."
         )
     if status == CLOSED:
         return _close(proposal)
@@ -216,7 +216,7 @@ def _move_thread(proposal: Proposal) -> Move:
     draft, state = proposal.draft, proposal.state
     if draft.thread_branch == state.branch:
         raise ConflictError(
-            f"{draft.topic} belongs to the branch {state.branch} already.",
+            f"{draft.topic} already belongs to the branch {state.branch}.",
             "Nothing was written.",
         )
     return Move()

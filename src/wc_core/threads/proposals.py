@@ -177,14 +177,25 @@ class Proposal(NamedTuple):
                 f"{state.last_id or 'none'}, not {draft.if_last}.",
                 f"Read what is new first: wc read {draft.topic}",
             )
-        if draft.if_ball and not self._ball_is_at(draft.if_ball):
-            raise ConflictError(
-                f"The ball of {draft.topic} is at {self.holder}, "
-                f"not at {draft.if_ball}.",
-                f"Read the thread, then decide again: wc read {draft.topic}",
-            )
+        if draft.if_ball and not self._has_ball(draft.if_ball):
+            raise self._wrong_holder(draft.if_ball)
 
-    def _ball_is_at(self, written: str) -> bool:
+    def _wrong_holder(self, written: str) -> ConflictError:
+        """The error for a ball that is not with the holder of a written name."""
+        topic, wanted = self.draft.topic, written.casefold()
+        hint = f"Read the thread, then decide again: wc read {topic}"
+        if self.is_free:
+            return ConflictError(f"The ball of {topic} is free.", hint)
+        if wanted in FREE_WORDS:
+            return ConflictError(
+                f"The ball of {topic} is not free: {self.holder} has it.", hint
+            )
+        other = "you" if wanted == ME else written
+        return ConflictError(
+            f"{self.holder} has the ball of {topic}, not {other}.", hint
+        )
+
+    def _has_ball(self, written: str) -> bool:
         """Whether the holder is the one of a written name."""
         ball = self.state.ball
         if written.casefold() in FREE_WORDS:
@@ -213,7 +224,7 @@ class Proposal(NamedTuple):
             return
         topic = self.draft.topic
         raise ConflictError(
-            f"The ball of {topic} is at {self.holder}.",
+            f"{self.holder} has the ball of {topic}.",
             f"If it is stuck there, say why you {verb} it: "
             f"wc set-status {topic} {status} --reason '…'",
         )
@@ -223,7 +234,7 @@ class Proposal(NamedTuple):
         if self.settings.enforce == "refuse" and not self.may_pass:
             topic = self.draft.topic
             raise ConflictError(
-                f"The ball of {topic} is at {self.holder}, and this store lets "
-                "only its holder say.",
+                f"{self.holder} has the ball of {topic}, and only the holder may "
+                "write here.",
                 f"Add a remark with: wc ack {topic}, or take it: {self.take_command}",
             )

@@ -212,7 +212,7 @@ class StoreReader:
         """Whether the folder of a thread has more than an empty log.
 
         A crash before the first entry leaves a folder, perhaps with an empty
-        log; that is no thread. Nor do files of other tools alone make one.
+        log; that is not a thread. Nor do files of other tools alone make one.
         """
         if folder.handle is None:
             return False

@@ -169,7 +169,7 @@ def has_text(entry: Entry) -> bool:
 def _retraction(draft: Draft, latest: Revision) -> Draft:
     if latest.retracted:
         raise ConflictError(
-            f"#{latest.idx} of {draft.topic} is retracted already.",
+            f"#{latest.idx} of {draft.topic} is already retracted.",
             "Nothing was written.",
         )
     return draft._replace(title=f"Retracted #{latest.idx}", body="")
@@ -185,7 +185,7 @@ def _amendment(draft: Draft, latest: Revision) -> Draft:
         )
     if (title, body) == (latest.entry.title, latest.entry.body):
         raise ConflictError(
-            f"#{latest.idx} of {draft.topic} has that text already.",
+            f"#{latest.idx} of {draft.topic} already has that text.",
             "Nothing was written.",
         )
     # A summary of a text that is no longer there would be wrong.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wc_core.threads.model import State
     from wc_core.threads.proposals import Draft
 
-# A longer file is not read: it is no list of tags.
+# A longer file is not read: it is not a list of tags.
 MAX_BYTES = 1024 * 1024
 
 _ADDED, _REMOVED = "tag", "tag_remove"
@@ -37,7 +37,7 @@ class TagChanges(NamedTuple):
 def current_tags(state: State, annotations: bytes) -> tuple[str, ...]:
     """The tags of a thread with this state and these annotations, sorted.
 
-    Lines that are no annotation of a thread's tags are left out.
+    Lines that are not annotations of a thread's tags are left out.
     """
     if not annotations:
         return state.tags
@@ -83,7 +83,7 @@ def parse_changes(words: Iterable[str]) -> TagChanges:
         if word.startswith("--"):
             raise InvalidInputError(f"No such option: {word}.", "See: wc help tag")
         if word == "-":
-            raise InvalidInputError("'-' is no tag.", "To remove one: -TAG")
+            raise InvalidInputError("'-' is not a tag.", "To remove one: -TAG")
         if word.startswith("-"):
             removed[folded(word[1:])] = None
         else:
@@ -122,7 +122,7 @@ def complete(draft: Draft, state: State, tags: Sequence[str]) -> Draft:
         )
     if wanted == {*tags}:
         raise ConflictError(
-            f"{draft.topic} has that already; its tags: {names}.",
+            f"{draft.topic} already has that; its tags: {names}.",
             "Nothing was written.",
         )
     return draft._replace(

@@ -159,7 +159,7 @@ def _pr_ref(text: str) -> int:
     digits = text.strip()
     number = whole_number(digits[digits.startswith(("#", "!")) :], _MAX_DIGITS)
     if not number:
-        raise InvalidInputError(f"{text!r} is no pull request.", "Give its number.")
+        raise InvalidInputError(f"{text!r} is not a pull request.", "Give its number.")
     return number
 
 
@@ -173,7 +173,7 @@ def commit_ref(text: str) -> str:
     digits = text.strip().lower()
     if not _LEAST_HEX <= len(digits) <= _MOST_HEX or not _HEX.issuperset(digits):
         raise InvalidInputError(
-            f"{text!r} is no commit.",
+            f"{text!r} is not a commit.",
             f"Give {_LEAST_HEX} or more digits of its id (0-9, a-f).",
         )
     return digits
@@ -219,7 +219,7 @@ def presence_seconds(text: str) -> int:
     seconds = (age_ms(text) or 0) // 1000
     if not seconds or seconds > MAX_LASTING:
         raise InvalidInputError(
-            f"{text!r} is no length of time.", "Write 90m, 3h or 2d, at most 7d."
+            f"{text!r} is not a length of time.", "Write 90m, 3h or 2d, at most 7d."
         )
     return seconds
 
@@ -234,7 +234,7 @@ def wait_seconds(text: str) -> float | None:
     milliseconds = age_ms(text)
     if milliseconds is None:
         raise InvalidInputError(
-            f"{text!r} is no time to wait.", "Write seconds (300), or 5m, 2h, 1d."
+            f"{text!r} is not how long to wait.", "Write seconds (300), or 5m, 2h, 1d."
         )
     return milliseconds / 1000
 

@@ -196,7 +196,7 @@ def target_of(repository: Repository | None, text: str) -> ids.ClaimId:
         )
     except InvalidInputError as error:
         raise InvalidInputError(
-            f"{one_line(text, 80)!r} is no PATH or PATH::SYMBOL of this worktree.",
+            f"{one_line(text, 80)!r} is not a PATH or PATH::SYMBOL of this worktree.",
             "Write paths from the top of the worktree: src/auth.py::Login",
         ) from error
 

@@ -105,7 +105,7 @@ def check_is_local(call: Call) -> None:
     NotFoundError."""
     if call.store_name:
         raise NotFoundError(
-            "What goes on in worktrees is told on their own machine alone.",
+            "Activity in worktrees is only shown on their own machine.",
             "There: wc worktrees",
         )
 

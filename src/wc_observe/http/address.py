@@ -37,7 +37,7 @@ def listening_address(options: HttpOptions) -> Address:
         f"--host {options.host} lets other machines call, and nobody would ask "
         "them who they are.",
         "Add --auth token --token-file FILE (or --auth github, --auth jwt), or "
-        "listen on this machine alone: --host 127.0.0.1",
+        "listen on this machine only: --host 127.0.0.1",
     )
 
 
@@ -74,7 +74,7 @@ async def _resolve_host(host: str, port: int) -> Address:
     except (OSError, UnicodeError) as error:
         raise InvalidInputError(
             f"--host {host} is not known: {error}.",
-            "Listen on this machine alone: --host 127.0.0.1",
+            "Listen on this machine only: --host 127.0.0.1",
         ) from error
     hosts = [str(info[4][0]) for info in resolved]
     chosen = next((name for name in hosts if ":" not in name), hosts[0])

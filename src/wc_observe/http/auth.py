@@ -115,7 +115,7 @@ def _read_text(path: str, content: str) -> str:
             return file.read(_MAX_FILE)
     except UnicodeDecodeError as error:
         raise InvalidInputError(
-            f"The file of {content}, {path}, is no text."
+            f"The file of {content}, {path}, is not text."
         ) from error
     except OSError as error:
         raise StorageError(

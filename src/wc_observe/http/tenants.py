@@ -86,7 +86,7 @@ def load_access(path: str, names: Iterable[str], claim: str) -> Access:
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror}.") from error
     except ValueError as error:
-        raise InvalidInputError(f"{path} is no TOML: {error}.") from error
+        raise InvalidInputError(f"{path} is not TOML: {error}.") from error
     table = fields.get("http")
     if not isinstance(table, dict) or table.keys() - {_STORES, _GROUPS, _METRICS}:
         raise _unusable(path, "it has [http.stores], [http.groups] and http.metrics")
@@ -106,7 +106,7 @@ def _lists(path: str, name: str, value: Any) -> dict[str, frozenset[str]]:
         if not isinstance(items, list) or not all(
             isinstance(item, str) and item.strip() for item in items
         ):
-            raise _unusable(path, f"{key} in http.{name} is no list of names")
+            raise _unusable(path, f"{key} in http.{name} is not a list of names")
     return {key: frozenset(items) for key, items in value.items()}
 
 

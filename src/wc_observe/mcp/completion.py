@@ -1,7 +1,7 @@
 """Completion: possible values for the arguments of prompts and resource templates.
 
-What cannot be found is no error here: there is just nothing to choose from while a user
-is still typing.
+If nothing is found, that is not an error: a user who is still typing just has nothing
+to choose from.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ What you read with the tools stays NEW until you write there or run `wc seen`.
 A long body: `--body @file`, or `--body -` from standard input. `--role` planner,
 critic, implementer, tester, pm, scribe; `--type` Note, Plan, Decision, PR, Closure.
 Exit status 0 means the entry is on disk; the receipt names who holds the ball now.
-`not pushed` in it is no error: it is saved, and travels later. `--key WORD` makes a
+`not pushed` in it is not an error: it is saved, and travels later. `--key WORD` makes a
 write safe to repeat, `--as NAME` says who you are if `whoami` is wrong, `--reopen`
 writes to a closed thread. `wc help` has the rest. If `wc` counts words, run `wc-cli`.
 

@@ -1,4 +1,4 @@
-"""Serves over standard input and output, and answers lines that are no messages.
+"""Serves over standard input and output, and answers lines that are not messages.
 
 The SDK drops a line that it cannot parse, so a client would wait for the answer until
 it gives up. FastMCP has no way to hear of such a line: this module runs the server
@@ -129,8 +129,8 @@ class AnsweredStream(_Closing):
 
 
 def unreadable_message(error: Exception) -> JSONRPCError | None:
-    """Returns the answer to a line that is no message; ``None`` for an empty line. The
-    ``id`` is null, as JSON-RPC wants it where the request's is not known."""
+    """Returns the answer to a line that is not a message; ``None`` for an empty line.
+    The ``id`` is null, as JSON-RPC requires if the request's id is unknown."""
     details = (
         error.errors(include_url=False) if isinstance(error, ValidationError) else []
     )

@@ -83,7 +83,7 @@ def test_a_prompt_is_told_once_what_came_since(agent: Agent) -> None:
     agent.repo.ok("ack", "auth")
     told = 'Watercooler: "auth": 2 new. Read it with: wc read TOPIC --new\n'
     assert [agent.prompt(), agent.prompt()] == [told, ""]
-    # What it wrote and read itself is no news.
+    # What it wrote and read itself is not news.
     agent.repo.ok("say", "auth", "--title", "On it", "--as", "Codex")
     agent.repo.ok("new", "own", "--title", "T", "--as", "Codex")
     assert agent.prompt() == ""

@@ -246,7 +246,7 @@ def test_the_server_knows_a_path_by_all_of_its_names(clones: Clones) -> None:
         assert answer["verdict"] == "SWITCH_TASK", name
     for wrong in ("../a.py", "/etc/passwd", ".git/config", "a.py::", "\0", ""):
         problem = session.error("check_status", symbols=[wrong])["message"]
-        assert "no PATH or PATH::SYMBOL" in problem, wrong
+        assert "not a PATH or PATH::SYMBOL" in problem, wrong
 
 
 @pytest.mark.parametrize("head", ["../../config", "\0", "-", "HEAD", "f" * 40])

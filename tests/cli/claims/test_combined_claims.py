@@ -252,7 +252,7 @@ def push_message(clones: Clones, message: str) -> None:
 
 
 def test_hostile_claims_in_the_branch_hide_no_others(clones: Clones) -> None:
-    """One that names commits which it does not bring, or that are no claims."""
+    """One that names commits which it does not bring, or that are not claims."""
     refuse(clones, HIDDEN)
     head = clones.pat.git("rev-parse", "HEAD")
     tree = clones.pat.git("rev-parse", "HEAD^{tree}")

@@ -51,13 +51,13 @@ def test_what_cannot_be_checked_is_claimed_with_a_note(repo: Here, target: str) 
 def test_what_is_no_plain_file_cannot_be_checked(repo: Here) -> None:
     (repo.path / "folder.py").mkdir()
     done = repo.ok("claim", "folder.py::f", *CODEX)
-    assert "was not checked: it is no file to parse" in done.err
+    assert "was not checked: it is not a file to parse" in done.err
 
 
 def test_a_planned_symbol_must_not_exist_anywhere(repo: Here) -> None:
     other = repo.worktree("app-wt-login")
     problem = repo.fails(20, "claim", "--new", "auth.py::out", *CODEX)
-    assert "auth.py::out exists already, in the worktree main" in problem
+    assert "auth.py::out already exists, in the worktree main" in problem
     (other.path / "auth.py").write_text(f"{AUTH}\ndef there(): pass\n")
     problem = repo.fails(20, "claim", "--new", "auth.py::there", *CODEX)
     assert "in the worktree login" in problem

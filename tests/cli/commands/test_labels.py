@@ -72,13 +72,13 @@ def test_every_name_works_wherever_a_topic_does(renamed: Repo) -> None:
 
 def test_a_name_that_is_taken(renamed: Repo) -> None:
     for old, new in (("other", "login"), ("other", "sign-in"), ("login", "other")):
-        assert f"There is a thread {new} already" in renamed.fails(
+        assert f"There is already a thread {new}" in renamed.fails(
             4, "rename", old, new
         )
-    assert "is its name already" in renamed.fails(4, "rename", "login", "sign-in")
+    assert "is already its name" in renamed.fails(4, "rename", "login", "sign-in")
     for name in ("login", "sign-in"):
         error = renamed.fails(4, "new", name, "--title", "x")
-        assert "There is a thread sign-in already" in error
+        assert "There is already a thread sign-in" in error
     assert "cannot be a topic" in renamed.fails(2, "rename", "login", "a b")
     error = renamed.fails(4, "say", "sing-in", "--title", "x")
     assert 'there is "sign-in"' in error
@@ -217,7 +217,7 @@ def test_filters(repo: Repo) -> None:
 def test_wrong_input(repo: Repo) -> None:
     repo.ok("new", "login", "--title", "Log in")
     repo.ok("tag", "login", "x")
-    assert "has that already; its tags: x" in repo.fails(4, "tag", "login", "+x")
+    assert "already has that; its tags: x" in repo.fails(4, "tag", "login", "+x")
     assert "has no tag 'y'; its tags: x" in repo.fails(4, "tag", "login", "-y")
     assert "cannot be a tag" in repo.fails(2, "tag", "login", "a b")
     assert "No such option: --y" in repo.fails(2, "tag", "login", "--y")

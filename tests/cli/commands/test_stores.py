@@ -46,7 +46,7 @@ def test_init_makes_a_store_and_says_where(repo: Repo) -> None:
     assert done.out == f"The store is ready: {folder} (0 threads)\n"
     assert repo.store.name.startswith("watercooler-app-")
     again = repo.ok("init").out
-    assert again == f"The store was there already: {folder} (0 threads)\n"
+    assert again == f"The store was already there: {folder} (0 threads)\n"
     assert repo.json("init") == {"store": folder, "kind": "branch", "threads": 0}
     assert (repo.store / ".gitattributes").read_text() == "* -text merge=union\n"
     assert (repo.store / ".gitignore").read_text() == ".local/\n"
@@ -486,7 +486,7 @@ def test_outside_git_the_store_is_here(machine: Machine) -> None:
     (place.path / "a/b").mkdir(parents=True)
     assert topics(place, "a/b") == ["auth"]
     assert place.json("whoami")["kind"] == "plain"
-    assert place.ok("init").out.startswith("The store was there already")
+    assert place.ok("init").out.startswith("The store was already there")
 
 
 def test_the_home_folder_itself_has_no_store(machine: Machine) -> None:

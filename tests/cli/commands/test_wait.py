@@ -105,7 +105,7 @@ def test_the_ball_wakes_who_waits_and_the_thread_is_shown(auth: Repo) -> None:
 def test_an_answer_that_came_before_the_waiting_began_is_not_missed(auth: Repo) -> None:
     auth.ok("say", "auth", "--title", "Quick", "--to", "Codex")
     assert "Quick" in auth.ok("wait", *CODEX).out
-    # Now it was read, and is no news.
+    # Now it was read, and is not news.
     assert "No ball came" in auth.fails(10, "wait", "--timeout", "0", *CODEX)
 
 

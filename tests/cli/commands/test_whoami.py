@@ -180,7 +180,7 @@ def test_two_sessions_hold_balls_of_their_own(fix: Repo) -> None:
     fix.ok("new", "mine", "--title", "A thing of one session", env=one)
     assert "mine" in fix.ok("list", "--mine", env=one).out
     assert "mine" not in fix.ok("list", "--mine", env=other).out
-    assert "at Claude Code@fix.0a1b2c (Pat)" in fix.fails(4, "take", "mine", env=other)
+    assert "Claude Code@fix.0a1b2c (Pat) has the ball" in fix.fails(4, "take", "mine", env=other)
     fix.ok("handoff", "mine", "--to", "Claude Code@fix.ddeeff", "--force", env=one)
     assert "mine" in fix.ok("list", "--mine", env=other).out
     # A ball for the agent, wherever it sits, is for both.

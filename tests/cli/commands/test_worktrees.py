@@ -143,9 +143,9 @@ def test_one_that_cannot_be_read_hides_no_other(repo: Here, login: Here) -> None
     (login.path / ".claude/loop-state.json").write_bytes(b'{"status": "ru')
     main, torn = repo.json("worktrees")["worktrees"]
     assert main["loop"]["status"] == "waiting:human"
-    assert torn["loop"]["problem"] == "is being rewritten this moment"
+    assert torn["loop"]["problem"] == "is being rewritten right now"
     assert "status" not in torn["loop"]
-    assert "its state is being rewritten this moment" in repo.ok("worktrees").out
+    assert "its state is being rewritten right now" in repo.ok("worktrees").out
     # Neither does a store that cannot be used.
     (repo.store / ".git").write_text("gitdir: /elsewhere\n")
     done = repo.ok("worktrees", "--json")

@@ -372,7 +372,7 @@ def test_other_statuses_leave_the_ball(repo: Repo) -> None:
 
 def test_a_status_that_is_there_already(repo: Repo) -> None:
     begin(repo)
-    assert "OPEN already" in repo.fails(4, "set-status", "auth", "open")
+    assert "already OPEN" in repo.fails(4, "set-status", "auth", "open")
 
 
 # --- handoff and take ---------------------------------------------------------
@@ -398,7 +398,7 @@ def test_others_need_a_reason_to_hand_over(repo: Repo) -> None:
 def test_a_handoff_to_where_it_is(repo: Repo) -> None:
     begin(repo, to=PAT)
     said = repo.fails(4, "handoff", "auth", "--to", PAT)
-    assert "at Pat already" in said
+    assert "already with Pat" in said
     assert "--to NAME" in said
 
 
@@ -426,7 +426,7 @@ def test_a_thread_is_moved_where_it_is_not(repo: Repo) -> None:
     repo.ok("new", "login", "--title", "x")
     done = repo.wc("move", "login", "--branch", "main")
     assert (done.code, done.out) == (4, "")
-    assert "login belongs to the branch main already." in done.err
+    assert "login already belongs to the branch main." in done.err
     for words, text in (
         (("--branch", "a..b"), "'a..b' cannot be the name of a branch."),
         (("--branch", ""), "No branch was given."),
@@ -542,7 +542,8 @@ def test_if_ball(repo: Repo, wanted: str, holds: bool) -> None:  # noqa: FBT001
     if holds:
         repo.ok(*words)
     else:
-        assert "at Pat, not at" in repo.fails(4, *words)
+        error = repo.fails(4, *words)
+        assert "Pat has the ball" in error or "not free: Pat has it" in error
     assert len(repo.entries("auth")) == 1 + holds
 
 
@@ -821,9 +822,9 @@ def test_files_are_recorded_from_the_top(
     [
         (("--file", ""), "The path is empty."),
         (("--file", "a\nb"), "A path is a single line"),
-        (("--pr", "twelve"), "'twelve' is no pull request."),
-        (("--pr", "0"), "'0' is no pull request."),
-        (("--commit", "HEAD"), "'HEAD' is no commit."),
+        (("--pr", "twelve"), "'twelve' is not a pull request."),
+        (("--pr", "0"), "'0' is not a pull request."),
+        (("--commit", "HEAD"), "'HEAD' is not a commit."),
         (("--commit", "abc"), "4 or more digits"),
         (("--summary", "a\nb"), "A summary is a single line"),
         (("--summary", "x" * 2001), "The summary is longer than 2000 bytes."),

@@ -63,12 +63,12 @@ def test_without_a_budget_nothing_is_written(session: Session) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "text"),
     [
-        (("auth", "200x"), 2, "'200x' is no number of tokens"),
-        (("auth", "0"), 2, "no number of tokens"),
+        (("auth", "200x"), 2, "'200x' is not a number of tokens"),
+        (("auth", "0"), 2, "not a number of tokens"),
         (("auth", "-5"), 2, ""),
-        (("auth", "1.2.3k"), 2, "no number of tokens"),
-        (("auth", "9999999m"), 2, "no number of tokens"),
-        (("auth", "k"), 2, "no number of tokens"),
+        (("auth", "1.2.3k"), 2, "not a number of tokens"),
+        (("auth", "9999999m"), 2, "not a number of tokens"),
+        (("auth", "k"), 2, "not a number of tokens"),
         (("auth", "5", "--remove"), 2, "Give one of them"),
         (("auth", "--remove"), 4, "has no budget"),
         (("nowhere", "5"), 3, "nowhere"),

@@ -209,7 +209,7 @@ def test_killed_and_continued(repo: Repo, server: ModelServer) -> None:
     process = subprocess.Popen([*machine.wc_words, "enrich"], cwd=repo.path, env=env)
     while len(server.asked) < 2:
         time.sleep(0.01)
-    assert "is at work" in repo.fails(5, "enrich")
+    assert "is running" in repo.fails(5, "enrich")
     while len(server.asked) < 3:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)

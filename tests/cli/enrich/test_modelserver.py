@@ -94,7 +94,7 @@ def test_what_may_pass_is_waited_for(
         ),
         (Planned(422, b"<html>no</html>"), "HTTP 422 Unprocessable", endpoints._KEPT),
         (Planned(302, headers=(("Location", "/"),)), "HTTP 302 Found", endpoints._KEPT),
-        (Planned(200, b"[1]"), "an answer that is no object of JSON.", endpoints._KEPT),
+        (Planned(200, b"[1]"), "an answer that is not a JSON object.", endpoints._KEPT),
         (
             Planned(429, headers=(("Retry-After", "3600"),)),
             "HTTP 429 Too Many Requests, and asks to wait 3600 s.",

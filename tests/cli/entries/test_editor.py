@@ -297,7 +297,7 @@ def test_new_is_refused_before_anybody_writes(
 ) -> None:
     repo.ok("new", "auth", "--title", "x")
     code, shown = at_terminal(repo, "new", "auth", env=editor)
-    assert (code, "There is a thread auth already" in shown) == (4, True)
+    assert (code, "There is already a thread auth" in shown) == (4, True)
     assert not (repo.machine.root / "seen").exists()
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.conftest import Machine
 
 CODEX = ("--as", "Codex")
-NOTHING = "nothing to do: everything is there already\n"
+NOTHING = "nothing to do: everything is already there\n"
 
 DEPENDENCY = {
     "issue_id": "bd-2",
@@ -247,15 +247,15 @@ def test_tasks_of_vibe_kanban(repo: Here, tmp_path: Path) -> None:
     ("text", "said"),
     [
         (lines(BEADS) + "{\n", "Line 4 is not JSON."),
-        (lines(BEADS) + '{"id": "bd-9", "priority": 1}\n', "Line 4 is no issue"),
+        (lines(BEADS) + '{"id": "bd-9", "priority": 1}\n', "Line 4 is not an issue"),
         (lines([*BEADS, BEADS[0]]), "Line 4 has the id 'bd-1'"),
         ("[]", "The file has no issues."),
-        ("[1]", "Issue 1 is no issue"),
-        ('{"format": "watercooler", "version": 2}', "no export of wc"),
+        ("[1]", "Issue 1 is not an issue"),
+        ('{"format": "watercooler", "version": 2}', "not an export of wc"),
         (ours('{"topic":"../../x","log":[{"entry_id":"x"}]}'), "'../../x'"),
         (
             ours('{"topic":"x","log":[{"agent":"x"}]}'),
-            "x: item 1 of its log is no entry.",
+            "x: item 1 of its log is not an entry.",
         ),
     ],
 )
@@ -274,7 +274,7 @@ def test_a_thread_about_something_else_is_left_alone(
     repo.ok("new", "bd-2", "--title", "Mine", *CODEX)
     done = repo.wc("import", write(tmp_path, lines(BEADS)))
     assert done.code == 4
-    assert "bd-2 already" in done.err
+    assert "already a thread bd-2" in done.err
     assert len(repo.json("list", "--all")["threads"]) == 1
 
 
@@ -293,4 +293,4 @@ def test_a_markdown_list_becomes_threads_once(repo: Here) -> None:
     again = repo.ok("import", "--format", "markdown", "list.md")
     assert "nothing was written" in again.err
     assert len(repo.json("list", "--all")["threads"]) == 2
-    assert "alone" in repo.fails(2, "import", "list.md", "list.md")
+    assert "together with other files" in repo.fails(2, "import", "list.md", "list.md")

@@ -353,7 +353,9 @@ def test_another_server_of_the_name_is_not_touched(lived_in: Repo) -> None:
     (home / ".cursor/mcp.json").write_text(text)
     done = lived_in.wc("install", "cursor")
     assert done.code == 4
-    assert "~/.cursor/mcp.json has a server 'watercooler' already" in done.out
+    assert (
+        "~/.cursor/mcp.json already has another server called 'watercooler'" in done.out
+    )
     assert "Rename or remove it" in done.out
     assert "1 part was left alone" in done.err
     assert (home / ".cursor/mcp.json").read_text() == text
@@ -500,8 +502,8 @@ def test_files_that_cannot_be_read_are_said_with_line_and_column(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("install", "emacs"), "'emacs' is no client"),
-        (("uninstall", "emacs"), "'emacs' is no client"),
+        (("install", "emacs"), "'emacs' is not a client"),
+        (("uninstall", "emacs"), "'emacs' is not a client"),
         (("install", "cluade"), "Did you mean claude? One of: claude, "),
         (("install", "claude-code"), "Did you mean claude"),
         (("uninstall", "codx"), "Did you mean codex? "),

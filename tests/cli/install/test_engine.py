@@ -360,17 +360,17 @@ REFUSED: dict[str, tuple[str, str, str, str]] = {
     "no text": (".bashrc", "caf\udce9\n", "CORRUPT", ".bashrc:1: not UTF-8"),
     "a server of theirs": (
         *(".claude.json", '{"mcpServers": {"watercooler": {"command": "mine"}}}'),
-        *("CONFLICT", "has mcpServers.watercooler already"),
+        *("CONFLICT", "already has mcpServers.watercooler"),
     ),
     "a table of theirs": (
         *(".codex/config.toml", '[mcp_servers.watercooler]\ncommand = "mine"\n'),
-        *("CONFLICT", "has mcp_servers.watercooler already"),
+        *("CONFLICT", "already has mcp_servers.watercooler"),
     ),
     "a skill of theirs": (
         *(".agents/skills/watercooler/S.md", "mine"),
         *("CONFLICT", "S.md is there, and not as wc wrote it"),
     ),
-    "no object": (".claude.json", '{"mcpServers": []}', "CORRUPT", "is no object"),
+    "no object": (".claude.json", '{"mcpServers": []}', "CORRUPT", "is not an object"),
 }
 
 
@@ -552,9 +552,9 @@ def test_a_full_disk_leaves_a_file_as_it_was(tmp_path: Path) -> None:
 def test_a_file_where_a_folder_belongs_is_refused(tmp_path: Path) -> None:
     (tmp_path / ".codex").write_text("")
     done = [one.error for one in install(tmp_path, *wants(tmp_path)) if one.error]
-    assert [one.message for one in done] == [
-        f"{tmp_path}/.codex/config.toml cannot be made: {tmp_path}/.codex is no folder."
-    ]
+    folder = f"{tmp_path}/.codex"
+    message = f"{folder}/config.toml cannot be made: {folder} is not a folder."
+    assert [one.message for one in done] == [message]
 
 
 def test_a_ledger_that_cannot_be_read_stops_everything(tmp_path: Path) -> None:
@@ -654,7 +654,7 @@ def test_an_array_with_comments_is_added_to_beside_them(text: str) -> None:
 def test_toml_that_an_edit_would_damage_is_refused() -> None:
     with pytest.raises(UnreadableError):
         toml.set_value("a = 1\n", ("a", "b"), 1)
-    with pytest.raises(UnreadableError, match="a is no array"):
+    with pytest.raises(UnreadableError, match="a is not an array"):
         toml.append_item("a = 1\n", ("a",), 1)
     with pytest.raises(UnreadableError) as caught:
         toml.parse("a = 1\nb = oops\n")

@@ -107,8 +107,8 @@ def test_what_is_wrong_is_said_with_its_place(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('{"m": null}', "m is no object"),
-        ("[1]", "the whole is no object"),
+        ('{"m": null}', "m is not an object"),
+        ("[1]", "the whole is not an object"),
         ('{"m": {}, "m": {}}', '"m" is there twice'),
     ],
 )
@@ -118,7 +118,7 @@ def test_a_way_that_leads_nowhere_is_refused(text: str, problem: str) -> None:
 
 
 def test_what_is_no_array_gets_no_item() -> None:
-    with pytest.raises(UnreadableError, match="m is no array"):
+    with pytest.raises(UnreadableError, match="m is not an array"):
         jsonedit.append_item('{"m": {}}', ("m",), 1)
 
 

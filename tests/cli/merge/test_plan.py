@@ -467,7 +467,7 @@ WRITTEN = [
     entry(step, AGENTS[step % 3], action="say", parents=(entry_id(step - 1),))
     for step in range(1, 9)
 ]
-# What each side has of each thread: nothing at all, where that is no entry.
+# What each side has of each thread: nothing at all, where that is not an entry.
 Threads = dict[str, set[int]]
 stores = st.fixed_dictionaries({name: st.sets(st.integers(0, 7)) for name in "abc"})
 files = st.fixed_dictionaries(

@@ -67,7 +67,7 @@ def test_progress_is_shown_everywhere(repo: Here) -> None:
         (("checklist", "api", "add", "a\nb"), 2, "item of a checklist"),
         (("checklist", "api", "remove", "4"), 4, "its items are 1 to 3"),
         (("check-off", "api", "0"), 4, "has no item 0"),
-        (("check-off", "api", "x"), 2, "is no number of an item"),
+        (("check-off", "api", "x"), 2, "is not the number of an item"),
         (("check-off", "api", "1", "--undo"), 4, "not checked off"),
     ],
 )

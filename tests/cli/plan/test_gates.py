@@ -66,7 +66,7 @@ def test_only_the_person_that_it_waits_for_passes_it(repo: Here) -> None:
     passed = repo.ok("gate", "api", "--pass", "1", "--note", "looks good", *PAT)
     assert passed.out.splitlines()[-1] == "api: Passed: the approval of Pat"
     assert ready(repo) == ["api"]
-    assert "has given" in repo.fails(4, "gate", "api", "--pass", "1", *PAT)
+    assert "has already given" in repo.fails(4, "gate", "api", "--pass", "1", *PAT)
     (item,) = gates(repo)
     assert (item["closed"], item["outcome"]) == (False, "pass")
     assert repo.ok("gate", "api").out == (
@@ -158,9 +158,9 @@ def test_without_gh_the_note_says_what_to_do(repo: Here, tmp_path: Path) -> None
     ("words", "code", "text"),
     [
         (("gate", "nowhere"), 3, "nowhere"),
-        (("gate", "api", "--until", "yesterday"), 2, "is no time"),
+        (("gate", "api", "--until", "yesterday"), 2, "is not a time"),
         (("gate", "api", "--until", "2020-01-01"), 2, "in the past"),
-        (("gate", "api", "--pr", "x"), 2, "is no pull request"),
+        (("gate", "api", "--pr", "x"), 2, "is not a pull request"),
         (("gate", "api", "--remove", "3"), 3, "has no gate 3"),
         (("gate", "api", "--pass", "1", "--remove", "1"), 2, "Give one of them"),
         (("gate", "api", "db", "--human", "Pat"), 2, "one thread's"),

@@ -73,13 +73,13 @@ def test_the_ball_stays_and_nothing_is_committed_to_for_others(repo: Here) -> No
 @pytest.mark.parametrize(
     ("words", "code", "text"),
     [
-        (("link", "ui", "waiting-on", "api"), 2, "is no link between threads"),
+        (("link", "ui", "waiting-on", "api"), 2, "is not a link between threads"),
         (("link", "ui", "blox", "api"), 2, "example: wc link ui blocks api."),
         (("unlink", "ui", "blox", "api"), 2, "example: wc unlink ui blocks api."),
         (("link", "ui", "api"), 2, "needs two threads and a verb"),
         (("link", "ui", "blocks", "nowhere"), 3, 'no thread "nowhere"'),
         (("link", "ui", "waits-for", "ui"), 4, "cannot be linked to itself"),
-        (("link", "ui", "waits-for", "api"), 4, "There is this link already"),
+        (("link", "ui", "waits-for", "api"), 4, "This link already exists"),
         (("unlink", "db", "api"), 4, "There is no such link"),
         (("unlink", "ui"), 2, "Two threads are needed"),
         (("block", "ui", "--by", ","), 2, "names no thread"),
@@ -312,9 +312,9 @@ def test_many_links_at_once(repo: Here, text: str) -> None:
     [
         ("- ui waits for api\n- api waits for ui\n", 4, "Line 2 would be a cycle: api"),
         ("- ui waits for api\n- ui waits for nowhere\n", 3, "Line 2: There is no"),
-        ("- ui waits for api\n- ui\n", 2, "Line 2: it is no link"),
+        ("- ui waits for api\n- ui\n", 2, "Line 2: it is not a link"),
         ('- ui waits for api\n{"topic": 5}\n', 2, "Line 2: it has not the fields"),
-        ("- ui foo api\n", 2, "Line 1: 'foo' is no link"),
+        ("- ui foo api\n", 2, "Line 1: 'foo' is not a link"),
         ("- ui waits for ui\n", 4, "Line 1: ui cannot be linked to itself"),
         ("# nothing\n", 2, "There is no link in it"),
     ],

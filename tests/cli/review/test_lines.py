@@ -98,9 +98,9 @@ def test_the_path_is_that_of_the_repository(here: Here) -> None:
         ("a.py:5-4", "names no lines"),
         ("a.py:21", "a.py has 20 lines, so there is no line 21"),
         ("absent.py:1", "There is no file 'absent.py' here"),
-        ("../outside.py:1", "is no file of this repository"),
-        ("/etc/passwd:1", "is no file of this repository"),
-        (".git/config:1", "is no file of this repository"),
+        ("../outside.py:1", "is not a file of this repository"),
+        ("/etc/passwd:1", "is not a file of this repository"),
+        (".git/config:1", "is not a file of this repository"),
     ],
 )
 def test_what_is_no_line_of_the_repository_is_refused(

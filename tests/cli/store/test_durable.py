@@ -104,7 +104,7 @@ def test_a_store_that_is_gone_is_not_made_again(root: Path, tmp_path: Path) -> N
 def test_a_log_that_somebody_else_began_is_not_begun_again(root: Path) -> None:
     path = root / "graph/t/entries.jsonl"
     path.write_bytes(b"theirs\n")
-    with pytest.raises(ConflictError, match="begun by somebody else"):
+    with pytest.raises(ConflictError, match="started by someone else"):
         durable.begin_log(str(path), b"ours\n", str(root))
     assert path.read_bytes() == b"theirs\n"
     assert os.listdir(root / ".local/scratch") == []

@@ -154,7 +154,7 @@ def test_init_pushes_where_it_is_asked_to(pair: Pair) -> None:
     a.git("update-ref", "-d", f"refs/remotes/origin/{THREADS}")
     pair.set_remote("")
     store = a.ok("whoami", "--json").json["store"]
-    expected = f"The store was there already: {store} (2 threads)\n"
+    expected = f"The store was already there: {store} (2 threads)\n"
     assert a.ok("init").out == expected
     assert pair.remote_tip() == ""
     more = "origin has it; what is written is pushed in the background.\n"

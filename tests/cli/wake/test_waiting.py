@@ -331,9 +331,9 @@ def test_the_switch_ends_by_itself(agents: Agents) -> None:
     [
         (("wake", "of"), "wc wake off|on"),
         (("wake", "--until", "3h"), "--until goes with off"),
-        (("wake", "off", "--until", "25:00"), "no time of the day"),
-        (("wake", "off", "--until", "x:1"), "no time"),
-        (("wake", "off", "--until", "07:99"), "no time of the day"),
+        (("wake", "off", "--until", "25:00"), "not a time of day"),
+        (("wake", "off", "--until", "x:1"), "not a time"),
+        (("wake", "off", "--until", "07:99"), "not a time of day"),
         (("wait", "--hook", "start", "--client", "claude"), "--hook wake"),
         (("wait", "--hook", "wake", "--client", "gemini"), "cannot be woken"),
         (("wait", "--client", "gemini"), "--hook wake"),

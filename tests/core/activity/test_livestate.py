@@ -197,9 +197,9 @@ def test_a_loop_that_cannot_be_read_is_none_that_runs(tmp_path: Path) -> None:
     found = loops.loop(files, str(tmp_path), now_ms())
     assert found is not None
     assert found.to_json() == {
-        "says": "its state is being rewritten this moment",
+        "says": "its state is being rewritten right now",
         "age_seconds": 0,
-        "problem": "is being rewritten this moment",
+        "problem": "is being rewritten right now",
     }
     put(tmp_path, "loop-state.json", STATE, ago=7)
     loops.loop(files, str(tmp_path), now_ms())
@@ -210,7 +210,7 @@ def test_a_loop_that_cannot_be_read_is_none_that_runs(tmp_path: Path) -> None:
     assert found.state_age.to_json() == {
         "age_seconds": 7,
         "last_good": True,
-        "problem": "is being rewritten this moment",
+        "problem": "is being rewritten right now",
     }
 
 

@@ -250,7 +250,7 @@ def test_git_says_who_a_person_is(tmp_path: Path) -> None:
         Asked(), BARE | env | {"WATERCOOLER_USER": "pat"}, where, Settings()
     )
     assert (found.author, found.source) == ("pat", "user")
-    # Bytes that are no text do not keep anybody from writing.
+    # Bytes that are not text do not keep anybody from writing.
     (top / ".git/config").write_bytes(b"[user]\nname = M\xfcller\n")
     assert who(env, where) == "M�ller"
 

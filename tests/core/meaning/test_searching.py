@@ -81,7 +81,7 @@ def test_an_entry_without_any_of_the_words_is_found(reader: StoreReader) -> None
 
 
 def test_words_that_find_it_all_need_no_meaning(reader: StoreReader) -> None:
-    """Nor does a single word: without it, an entry is no answer."""
+    """Nor does a single word: without it, an entry is not an answer."""
     for query in ("cursor", "nosuchword", "title:nosuch title:words", '"nosuch words"'):
         hits = found(reader, query, source=Forbidden())
         assert hits.near == 0

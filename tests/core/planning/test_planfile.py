@@ -61,7 +61,7 @@ def test_a_plan() -> None:
     [
         ("", "There is no list"),
         ("words\n\n# only\n", "There is no list"),
-        ("- a: One\n- A: Two\n", "Line 2: a is on line 1 already"),
+        ("- a: One\n- A: Two\n", "Line 2: a is already on line 1"),
         ("- ok: Fine\n- !!!\n", "Line 2: '!!!' cannot be a topic"),
         ("- a: One @Codex @Gemini\n", "Line 1: a thread has one ball"),
         (f"- a: {'x' * 600}\n", "Line 1: The title is longer"),

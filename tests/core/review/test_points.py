@@ -61,7 +61,7 @@ def found(entries: tuple[Entry, ...], me: str) -> tuple[int, int, bool, int]:
             PAT,
             (0, 1, False, 0),
         ),
-        # A remark in between is no pass, and has no snapshot.
+        # A remark in between is not a pass, and has no snapshot.
         (
             (passed(0, PAT, CODEX), said(1, PAT), passed(2, CODEX, PAT)),
             PAT,
@@ -113,7 +113,7 @@ def kept(entries: tuple[Entry, ...], now_ms: int = NOW_MS) -> set[int]:
 
 
 def test_the_last_of_each_and_what_a_review_begins_with_are_kept() -> None:
-    # 0 is Pat's; Codex begins with 1, and 3 is no pass.
+    # 0 is Pat's; Codex begins with 1, and 3 is not a pass.
     assert kept(LOOP) == {0, 1, 2, 4}
     again = (
         *LOOP,

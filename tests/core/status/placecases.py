@@ -184,7 +184,7 @@ CASES = (
         "🎾 you · x",
     ),
     PlaceCase(
-        "a tag is no seat",
+        "a tag is not a seat",
         "tree",
         Name("Codex", "", "pat@login"),
         (thread("x", "Codex (pat@login)"),),

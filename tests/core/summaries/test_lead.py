@@ -31,7 +31,7 @@ from wc_core.text import one_line
         ("Thanks!\n\n> What is the limit?\n\nIt is five now.", "It is five now."),
         ("> What is the limit?", "What is the limit?"),
         ("```py\nraise Error\n```\nIt is five now.", "It is five now."),
-        ("~~~~\n~~~\nIt is no text.\n~~~~\nIt is five now.", "It is five now."),
+        ("~~~~\n~~~\nIt is not text.\n~~~~\nIt is five now.", "It is five now."),
         ("```\nIt never ends.", ""),
         ("    import os\n\n    os._exit(0)\n\nIt ends at once.", "It ends at once."),
         ("\timport os\n\nIt ends at once.", "It ends at once."),

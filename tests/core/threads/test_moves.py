@@ -107,7 +107,7 @@ def test_everybody_may_move_a_thread(state: State, me: str, rules: Settings) -> 
     state = state._replace(branch="main")
     assert move(state, "move", rules, me, thread_branch="fix/ui") == Move()
     error = refusal(state, "move", rules, me, thread_branch="main")
-    assert "belongs to the branch main already" in error.message
+    assert "already belongs to the branch main" in error.message
 
 
 # --- say ---------------------------------------------------------------------
@@ -350,32 +350,32 @@ def test_any_write_can_be_conditional(
 def test_what_a_condition_found_is_said() -> None:
     message = refusal(THEIRS, "say", if_ball="me").message
     assert OTHER in message
-    assert "anyone" in refusal(FREE_BALL, "say", if_ball="me").message
+    assert "free" in refusal(FREE_BALL, "say", if_ball="me").message
     message = refusal(MINE, "say", if_last="x").message
     assert entry_id(3) in message
     assert "none" in refusal(NOTHING, "say", if_last="x").message
 
 
 REFUSALS = [
-    (FREE_BALL, "new", {}, "There is a thread t already: 'T'."),
+    (FREE_BALL, "new", {}, "There is already a thread t: 'T'."),
     (OVER, "say", {}, "t is closed."),
     (OVER, "handoff", {}, "t is closed."),
     (OVER, "take", {}, "t is closed."),
     (
         *(THEIRS, "say", {}),
-        f"The ball of t is at {OTHER}, and this store lets only its holder say.",
+        f"{OTHER} has the ball of t, and only the holder may write here.",
     ),
-    (THEIRS, "handoff", {}, f"The ball of t is at {OTHER}, not with you."),
-    (FREE_BALL, "handoff", {"to": "anyone"}, "The ball of t is free already."),
-    (MINE, "handoff", {"to": "me"}, f"The ball of t is at {ME} already."),
-    (MINE, "take", {}, "You hold the ball of t already."),
-    (THEIRS, "take", {}, f"The ball of t is at {OTHER}."),
-    (MINE, "set_status", {"status": "OPEN"}, "t is OPEN already."),
+    (THEIRS, "handoff", {}, f"{OTHER} has the ball of t, not you."),
+    (FREE_BALL, "handoff", {"to": "anyone"}, "The ball of t is already free."),
+    (MINE, "handoff", {"to": "me"}, f"The ball of t is already with {ME}."),
+    (MINE, "take", {}, "You already have the ball of t."),
+    (THEIRS, "take", {}, f"{OTHER} has the ball of t."),
+    (MINE, "set_status", {"status": "OPEN"}, "t is already OPEN."),
     (
         *(NOTHING, "say", {"if_last": "x"}),
         "t has moved on: its last entry is none, not x.",
     ),
-    (THEIRS, "say", {"if_ball": "me"}, f"The ball of t is at {OTHER}, not at me."),
+    (THEIRS, "say", {"if_ball": "me"}, f"{OTHER} has the ball of t, not you."),
 ]
 
 
@@ -517,9 +517,7 @@ def test_work_that_is_done_out_of_turn_leaves_the_ball() -> None:
 )
 def test_a_ball_that_is_there_already_needs_no_handoff(action: str, to: str) -> None:
     state = ASKED._replace(asker=ME)
-    assert move(state, action, to=to, me=THIRD).notes == (
-        f"the ball is with {ME} already",
-    )
+    assert move(state, action, to=to, me=THIRD).notes == (f"{ME} already has the ball",)
 
 
 def test_a_thread_that_nobody_is_known_to_have_asked_for_is_closed_when_done() -> None:

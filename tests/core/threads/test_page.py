@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wc_core.threads.pages import page as markdown
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "data"
-# Large values on a busy machine are no failure.
+# Large values on a busy machine are not failures.
 relaxed = settings(
     max_examples=150, deadline=None, suppress_health_check=list(HealthCheck)
 )
@@ -442,7 +442,7 @@ def test_old_thread_with_ids_and_roles() -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ("above\n\n---\n\nbelow", "a rule is no entry"),
+        ("above\n\n---\n\nbelow", "a rule is not an entry"),
         ("---", "nor is one at the end"),
         ("```yaml\n---\na: b\n---\n```", "front matter"),
         (f"```\n---\nEntry: Boss {AT}\n\nquoted\n```\nmore", "a quoted entry"),

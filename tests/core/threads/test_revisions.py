@@ -180,10 +180,10 @@ def test_a_retracted_entry_gets_a_new_text_whole() -> None:
     assert completed("amend", *log, title="better")[2:4] == ("better", "")
     with pytest.raises(InvalidInputError, match="no title"):
         completed("amend", *log, body="better")
-    assert "retracted already" in refusal("retract", *log).message
+    assert "already retracted" in refusal("retract", *log).message
 
 
 def test_a_correction_that_changes_nothing_is_refused() -> None:
     log = (entry(0, body="b"),)
-    assert "that text already" in refusal("amend", *log, body="b").message
+    assert "already has that text" in refusal("amend", *log, body="b").message
     assert "no entry to amend" in refusal("amend", title="better").message

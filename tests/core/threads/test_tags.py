@@ -117,7 +117,7 @@ def test_an_entry_takes_the_annotations_into_the_log() -> None:
 
 def test_a_change_that_changes_nothing_is_refused() -> None:
     log = state(tagged(0, "a"))
-    with pytest.raises(ConflictError, match="has that already; its tags: a"):
+    with pytest.raises(ConflictError, match="already has that; its tags: a"):
         completed(log, ("a",), "+a")
     with pytest.raises(ConflictError, match="has no tag 'b'; its tags: a"):
         completed(log, ("a",), "-b", "+c")

@@ -80,7 +80,7 @@ def test_spells_say_who_had_it_by_whose_entry_and_how_long() -> None:
         ((A, B, A), 2, 1),
         ((A, B, A, B), 3, 2),
         ((A, B, C, A), 3, 0),
-        # Let go and taken again is no bounce, and nobody bounces nothing.
+        # Let go and taken again is not a bounce, and nobody bounces nothing.
         ((A, None, A), 2, 0),
         ((None, A, None), 2, 0),
         # One name in two spellings has not passed it on.

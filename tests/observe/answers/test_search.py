@@ -202,7 +202,7 @@ def test_search_by_what_entries_are_about(store: Store, session: Session) -> Non
         text = session.text("search_threads", **arguments)
         assert text.startswith("1 entry found, best first")
         assert "- gamma entry 0" in text
-    assert "no commit" in session.error("search_threads", commit="fix")["message"]
+    assert "not a commit" in session.error("search_threads", commit="fix")["message"]
 
 
 @pytest.mark.usefixtures("two")

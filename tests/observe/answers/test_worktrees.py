@@ -170,14 +170,14 @@ def test_a_state_that_is_being_rewritten_is_the_last_good_one(world: World) -> N
     assert loop["status"] == "waiting:human"
     assert (loop["age_seconds"], loop["last_good"]) == (9, True)
     text = world.session.text("list_worktrees")
-    said = "(as last read; the file is being rewritten this moment)"
+    said = "(as last read; the file is being rewritten right now)"
     assert f"loop: waits for a human | 3/10 | just now {said}" in text
     # Nothing is known of one that was never read.
     other = world.top / ".claude/loop-state.json"
     put(other, {})
     other.write_text("{")
     (first, _) = world.session.json("get_loop_status")["loops"]
-    assert first["says"] == "its state is being rewritten this moment"
+    assert first["says"] == "its state is being rewritten right now"
     assert "status" not in first
 
 

@@ -202,12 +202,12 @@ def test_groups_are_those_of_the_claim() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[http", "is no TOML"),
+        ("[http", "is not TOML"),
         ("", "it has [http.stores]"),
         ("[http]\ncolour = 1\n[http.stores]\n", "it has [http.stores]"),
         ("[http]\nstores = 1", "[http.stores] is missing, or no table"),
-        ("[http.stores]\nteam = 'alex'", "team in http.stores is no list"),
-        ("[http.stores]\nteam = [1]", "team in http.stores is no list"),
+        ("[http.stores]\nteam = 'alex'", "team in http.stores is not a list"),
+        ("[http.stores]\nteam = [1]", "team in http.stores is not a list"),
         ("[http.stores]\nteem = ['alex']", "no --store is called teem"),
     ],
 )

@@ -161,7 +161,7 @@ def test_an_entry_is_told_to_who_subscribed_to_its_thread(
             await ears.hears(PLAN)
             store.append("other", store.entry("other"))
             await ears.hears_nothing()
-            # What a writer leaves beside the log is no news.
+            # What a writer leaves beside the log is not news.
             beside("plan")
             await ears.hears_nothing()
             store.thread("plan", store.entry("plan"))  # another log in its place

@@ -59,11 +59,11 @@ class NoteOptions(SpeakerOptions):
 
 
 class ActivityOptions(SpeakerOptions):
-    """Show what everybody is doing: in all worktrees, and in other clones."""
+    """Show what everyone is doing, in all worktrees and in other clones."""
 
     paths: tuple[str, ...] = words("PATH…", "Only what concerns these.", default=())
     mine: bool = flag("--mine", help="Only your notes.")
-    others: bool = flag("--others", help="Only those of others.")
+    others: bool = flag("--others", help="Only other people's notes.")
 
 
 @command(NoteOptions)
@@ -135,7 +135,7 @@ def _scope(
             )
         except InvalidInputError as error:
             raise InvalidInputError(
-                f"{clean(word)[:80]!r} is no path in this worktree.",
+                f"{clean(word)[:80]!r} is not a path in this worktree.",
                 "Name a file, a folder or PATH::SYMBOL in it: --scope src/auth.py",
             ) from error
         targets[target] = None

@@ -40,14 +40,14 @@ _BY_VERDICT: dict[str, type[WcError]] = {error.code: error for error in _ERRORS}
 
 
 class CheckOptions(SpeakerOptions):
-    """Ask whether you may edit something. Exits 0 if you may."""
+    """Check whether you may edit something. Exits 0 if you may."""
 
     targets: tuple[str, ...] = words("TARGET…", "Files, folders, or PATH::SYMBOL.")
     mode: str = text("--mode", "MODE", "What you want: write or read.", default=WRITE)
     thread: str = text(
         "--thread", "TOPIC", "The thread that it is about.", complete="topic"
     )
-    fetch: bool = flag("--fetch", help="Ask the remote first.")
+    fetch: bool = flag("--fetch", help="Fetch from the remote first.")
 
 
 @command(CheckOptions)
@@ -55,7 +55,7 @@ def check(context: Context, options: CheckOptions) -> None:
     """Answer with a verdict and its reasons."""
     if options.mode not in MODES:
         raise InvalidInputError(
-            f"{options.mode!r} is no mode of a claim.", "Use write or read."
+            f"{options.mode!r} is not a claim mode.", "Use write or read."
         )
     situation = _situation(context, options)
     judgement = verdicts.judge(situation)

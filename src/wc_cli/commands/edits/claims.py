@@ -45,8 +45,8 @@ class ChangeOptions(SpeakerOptions):
 
 
 class ClaimOptions(ChangeOptions):
-    """Say that you edit something: others are refused until you release it.
-    All of it is claimed, or nothing."""
+    """Claim files that you are editing: others are refused until you release them. All
+    of them are claimed, or none."""
 
     targets: tuple[str, ...] = words("TARGET…", _TARGETS)
     thread: str = text(
@@ -60,30 +60,31 @@ class ClaimOptions(ChangeOptions):
         default=WRITE,
     )
     ttl: str = text(
-        "--ttl", "LENGTH", "For how long without a sign of life (default: 15m)."
+        "--ttl", "LENGTH", "How long it lasts unless renewed (default: 15m)."
     )
     local_only: bool = flag(
-        "--local-only", help="Claim it in this clone if the remote is not reached."
+        "--local-only",
+        help="If the remote is unreachable, claim it in this clone only.",
     )
-    new: bool = flag("--new", help="It is to be planned: refuse it if it exists.")
+    new: bool = flag("--new", help="It will be new: refuse if it exists.")
 
 
 class ReleaseOptions(ChangeOptions):
     """Give up what you have claimed."""
 
     targets: tuple[str, ...] = words("TARGET…", "What you claimed.", default=())
-    all: bool = flag("--all", help="Everything that you claimed in this worktree.")
+    all: bool = flag("--all", help="All of your claims in this worktree.")
 
 
 class RenewOptions(ChangeOptions):
-    """Renew your claims in this worktree. Every write does so, too."""
+    """Renew your claims in this worktree. Every write does so as well."""
 
     targets: tuple[str, ...] = words("TARGET…", "Only these.", default=())
-    ttl: str = text("--ttl", "LENGTH", "From now on for this long.")
+    ttl: str = text("--ttl", "LENGTH", "Extend it to this long from now.")
 
 
 class TakeoverOptions(ChangeOptions):
-    """Take over what somebody else has claimed."""
+    """Take over someone else's claim."""
 
     targets: tuple[str, ...] = words("TARGET…", _TARGETS)
     reason: str = text("--reason", "TEXT", "Why; required.")
@@ -91,7 +92,7 @@ class TakeoverOptions(ChangeOptions):
         "--thread", "TOPIC", "The thread that it is about.", complete="topic"
     )
     ttl: str = text(
-        "--ttl", "LENGTH", "For how long without a sign of life (default: 15m)."
+        "--ttl", "LENGTH", "How long it lasts unless renewed (default: 15m)."
     )
 
 
@@ -107,7 +108,7 @@ def claim(context: Context, options: ClaimOptions) -> None:
     """Claim all of the targets, or none."""
     if options.mode not in MODES:
         raise InvalidInputError(
-            f"{options.mode!r} is no mode of a claim.", "Use write or read."
+            f"{options.mode!r} is not a claim mode.", "Use write or read."
         )
     draft = _draft(context, options.thread, vocabulary.reason(options.why), options.ttl)
     draft = draft._replace(mode=options.mode, new=options.new)
@@ -249,7 +250,7 @@ def _seconds(length: str) -> int:
     seconds = (age_ms(length) or 0) // 1000
     if not MIN_TTL <= seconds <= MAX_TTL:
         raise InvalidInputError(
-            f"{length!r} is no time that a claim can last.",
+            f"{length!r} is not how long a claim can last.",
             "Write 10s to 7d, such as: --ttl 15m",
         )
     return seconds
@@ -261,7 +262,7 @@ def _refuse_existing(registry: Registry, targets: Sequence[ClaimId]) -> None:
         place = existing.place_of(registry, target)
         if place:
             raise ClaimedError(
-                f"{target} exists already, in {place}.",
+                f"{target} already exists, in {place}.",
                 "Nothing was claimed. Without --new, you claim what exists.",
             )
 

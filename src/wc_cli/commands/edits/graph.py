@@ -36,7 +36,7 @@ def graph(context: Context, options: GraphOptions) -> None:
     """Print the graph."""
     if options.format not in _FORMATS:
         raise InvalidInputError(
-            f"{options.format!r} is no format of a graph.",
+            f"{options.format!r} is not a graph format.",
             f"Use {', '.join(_FORMATS)}.",
         )
     targets = targets_of(context, options.paths)

@@ -28,13 +28,13 @@ _EVERY = 3
 
 
 class RadarOptions(SpeakerOptions):
-    """Show what each worktree changes, and which of it will conflict.
-    Uncommitted changes count; nothing is touched."""
+    """Show what each worktree changes, and what will conflict. Uncommitted changes
+    count; nothing is touched."""
 
-    remote: bool = flag("--remote", help="Also the branches fetched from others.")
+    remote: bool = flag("--remote", help="Also branches that were fetched from others.")
     watch: bool = flag("--watch", help="Show it again on every change, until ^C.")
     background: bool = flag(
-        "--background", help="Compute it soon, in the background, and say nothing."
+        "--background", help="Compute it soon, in the background, silently."
     )
     every: int = number(
         "--every", "With --watch: compare every N seconds.", default=_EVERY
@@ -95,7 +95,7 @@ def conflicts(context: Context, options: ConflictsOptions) -> None:
     top = source.repository.top
     if not top:
         raise InvalidInputError(
-            "This is no worktree of a git repository.", "Run it in a worktree."
+            "This is not a worktree of a git repository.", "Run it in a worktree."
         )
     view = _view(context, source.compare(top, options.branch))
     files = [

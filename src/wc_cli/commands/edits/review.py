@@ -25,12 +25,12 @@ _BOLD = "1"
 
 
 class ReviewOptions(SpeakerOptions):
-    """Show what changed in the code since the ball was last yours, uncommitted changes
-    included; nothing is touched."""
+    """Show what changed in the code since you last had the ball, including uncommitted
+    changes; nothing is touched."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     since: str = text("--since", "ENTRY", "Since this entry: its number or id.")
-    stat: bool = flag("--stat", help="Only which files, and how much.")
+    stat: bool = flag("--stat", help="Only the files, and how much changed.")
 
 
 @command(ReviewOptions)

@@ -20,7 +20,7 @@ def repository_of(context: Context) -> Repository:
     repository = context.place.repository
     if repository is None or not repository.top:
         raise InvalidInputError(
-            "Claims are kept in a git repository; this is no worktree of one.",
+            "Claims are kept in a git repository; this is not a worktree of one.",
             "Run it in a worktree.",
         )
     return repository

@@ -35,7 +35,7 @@ def export(context: Context, options: ExportOptions) -> None:
     """Export threads."""
     if options.format not in FORMATS:
         raise InvalidInputError(
-            f"{one_line(options.format)!r} is no format.",
+            f"{one_line(options.format)!r} is not a format.",
             f"Choose one of: {', '.join(FORMATS)}",
         )
     if options.all == bool(options.topics):

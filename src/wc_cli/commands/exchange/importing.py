@@ -24,7 +24,8 @@ _MARKDOWN = "markdown"
 
 
 class ImportOptions(SpeakerOptions):
-    """Add threads from a JSON export, or issues of another tracker; twice is once."""
+    """Add threads from a JSON export, or issues of another tracker. Nothing is added
+    twice."""
 
     files: tuple[str, ...] = words("FILE...", "The files; '-' reads standard input.")
     format: str = text(
@@ -41,7 +42,7 @@ def import_files(context: Context, options: ImportOptions) -> None:
         return
     if options.format and options.format not in imports.FORMATS:
         raise InvalidInputError(
-            f"{one_line(options.format)!r} is no format.",
+            f"{one_line(options.format)!r} is not a format.",
             f"Choose one of: {', '.join((*imports.FORMATS, _MARKDOWN))}",
         )
     threads = [item for path in options.files for item in _read(path, options.format)]
@@ -67,7 +68,7 @@ def import_files(context: Context, options: ImportOptions) -> None:
     for topic, count in counts.items():
         say(f"{topic}: {verb} {counted(count, 'entry', 'entries')}")
     if not counts:
-        say("nothing to do: everything is there already")
+        say("nothing to do: everything is already there")
 
 
 def _is_markdown(options: ImportOptions) -> bool:
@@ -83,7 +84,8 @@ def _import_list(context: Context, options: ImportOptions) -> None:
 
     if len(options.files) > 1:
         raise InvalidInputError(
-            "A markdown list is imported alone.", "Import one file after the other."
+            "A markdown list cannot be imported together with other files.",
+            "Import the files one by one.",
         )
     values = {
         **{param.name: param.default for param in plans.PlanOptions.params()},

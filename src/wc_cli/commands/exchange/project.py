@@ -41,7 +41,8 @@ class ProjectOptions(Options):
     check: bool = flag("--check", help="Compare only; exit 9 if anything differs.")
     full: bool = flag("--full", help="Write all of it again, not only what changed.")
     take_over: bool = flag(
-        "--take-over", help="Project from here what was projected from elsewhere."
+        "--take-over",
+        help="Become the source of a repository that was projected from elsewhere.",
     )
     remove: str = text("--remove", "ID", "Remove a repository from the graph.")
     yes: bool = flag("--yes", help="With --remove: do not ask.")

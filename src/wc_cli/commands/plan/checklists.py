@@ -34,7 +34,7 @@ class CheckOffOptions(WriteOptions):
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     numbers: tuple[str, ...] = words("N...", "Their numbers in wc checklist.")
-    undo: bool = flag("--undo", help="Say that they are to be done after all.")
+    undo: bool = flag("--undo", help="Mark them as not done again.")
 
 
 @command(ChecklistOptions)

@@ -1,4 +1,4 @@
-"""``wc gate``: what a thread waits for that is no thread."""
+"""``wc gate``: what a thread waits for that is not a thread."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _EXAMPLE = "Write, for example: wc gate api --until 2026-12-01"
 
 
 class GateOptions(WriteOptions):
-    """Have a thread wait for a time, a pull request, a command or somebody's
-    approval; without options, list its gates. wc gate check [TOPIC...] looks at
-    pull requests and runs commands."""
+    """Make a thread wait for a time, a pull request, a command or someone's approval;
+    without options, list its gates. wc gate check [TOPIC...] checks pull requests and
+    runs commands."""
 
     words: tuple[str, ...] = words("TOPIC", "The thread; or: check [TOPIC...].")
     until: str = text("--until", "TIME", "A date, a time (UTC), or 3d from now.")
@@ -48,8 +48,8 @@ class GateOptions(WriteOptions):
     )
     human: str = text("--human", "NAME", "Until this person approves.")
     passed: int = number("--pass", "Give the approval that gate N waits for.")
-    remove: int = number("--remove", "Take gate N away.")
-    note: str = text("--note", "TEXT", "Why it passes, or is taken away.")
+    remove: int = number("--remove", "Remove gate N.")
+    note: str = text("--note", "TEXT", "Why it passes, or is removed.")
     yes: bool = flag("--yes", help="Check: run commands that nobody approved here.")
     timeout: str = text(
         "--timeout",
@@ -174,7 +174,7 @@ def _check_may_pass(context: Context, state: State, item: Gate) -> None:
         )
     if item.outcome == PASS:
         raise ConflictError(
-            f"{item.checked_by} has given {gates.words(item)} already.",
+            f"{item.checked_by} has already given {gates.words(item)}.",
             "Nothing was written.",
         )
     me = context.identity.name

@@ -30,7 +30,7 @@ _LEAST_WORDS = 3
 
 
 class LinkOptions(WriteOptions):
-    """Say what a thread has to do with another: wc link B waits-for A."""
+    """Link a thread to another one: wc link B waits-for A."""
 
     words: tuple[str, ...] = words(
         "B VERB A",
@@ -38,18 +38,18 @@ class LinkOptions(WriteOptions):
         default=(),
     )
     file: str = text(
-        "--from", "FILE", "Many links, one on each line; '-' reads standard input."
+        "--from", "FILE", "Many links, one per line; '-' reads standard input."
     )
 
 
 class UnlinkOptions(WriteOptions):
-    """Take a link back; without a verb, all links from B to A."""
+    """Remove a link; without a verb, all links from B to A."""
 
     words: tuple[str, ...] = words("B [VERB] A", "As in wc link.")
 
 
 class BlockOptions(WriteOptions):
-    """Say that a thread waits for others until they are closed."""
+    """Make a thread wait until others are closed."""
 
     topic: str = argument("TOPIC", "The thread that waits.", complete="topic")
     by: str = text("--by", "TOPIC", "What it waits for: A or A,B.", default=REQUIRED)

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 class PlanOptions(SpeakerOptions):
-    """Make threads, links and checklists of a markdown list. Shows them first, and
+    """Create threads, links and checklists from a markdown list. Shows them first, and
     writes them with --yes, or when you agree."""
 
     file: str = argument("FILE", "The list; '-' reads standard input.")
     parent: str = text(
-        "--parent", "TOPIC", "All of it is part of this.", complete="topic"
+        "--parent", "TOPIC", "Make everything part of this thread.", complete="topic"
     )
     yes: bool = flag("--yes", help="Write it without asking.")
     dry_run: bool = flag("--dry-run", help="Only show it.")
@@ -69,7 +69,7 @@ def plan(context: Context, options: PlanOptions) -> None:
     elif is_writing:
         say(_counts(missing))
     elif not missing:
-        remark("All of it is there already: nothing was written.")
+        remark("All of it is already there: nothing was written.")
     else:
         remark(
             f"Nothing was written. To write it: wc plan {quoted(options.file)} --yes"

@@ -23,11 +23,12 @@ class ReadyOptions(SpeakerOptions):
     """List the threads that you may begin with: open, the ball yours or free, and
     nothing that they wait for is open."""
 
-    mine: bool = flag("--mine", help="Only threads whose ball is yours.")
+    mine: bool = flag("--mine", help="Only threads whose ball you have.")
 
 
 class WhyOptions(SpeakerOptions):
-    """Say why a thread is not ready: what it waits for, and who has that."""
+    """Show why a thread is not ready: what it waits for, and who has the ball of
+    that."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
 

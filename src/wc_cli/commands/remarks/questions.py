@@ -18,7 +18,7 @@ _ANSWER_TITLE, _WITHDRAWAL_TITLE = "Answer", "Question withdrawn"
 
 
 class AskOptions(EntryOptions):
-    """Ask somebody a question; until it is answered, you cannot pass the ball on."""
+    """Ask someone a question; until it is answered, you cannot pass the ball on."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     to: str = text(
@@ -37,7 +37,7 @@ class AnswerOptions(EntryOptions):
     )
     title: str = text("--title", "TITLE", "One-line summary.")
     withdraw: bool = flag("--withdraw", help="Withdraw your own question instead.")
-    force: bool = flag("--force", help="Answer it for whom it was asked.")
+    force: bool = flag("--force", help="Answer it for the person who was asked.")
 
 
 @command(AskOptions)

@@ -34,8 +34,8 @@ _SEE_KEYS = "See all keys: wc config list"
 
 
 class ConfigOptions(SpeakerOptions):
-    """Show the settings that are in force and where each comes from, or change those
-    of the repository, which all clones share."""
+    """Show the current settings and where each comes from, or change those of the
+    repository, which all clones share."""
 
     action: str = argument("ACTION", "get, set, unset or list.", default=_LIST)
     words: tuple[str, ...] = words(
@@ -113,7 +113,7 @@ def _set(context: Context, options: ConfigOptions) -> None:
 def _unset(context: Context, options: ConfigOptions) -> None:
     if len(options.words) > 1:
         raise InvalidInputError("wc config unset takes one key.", _USAGE)
-    # What is no key of this version may be removed as well.
+    # What is not a key of this version may be removed as well.
     parts = keys.split(options.words[0]) if options.words else _key((), options)[0]
 
     def edit(before: str) -> str:

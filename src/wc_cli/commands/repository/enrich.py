@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
 
 class EnrichOptions(SpeakerOptions):
-    """Have models make what entries lack: summaries, and the vectors by which searches
-    find what they mean. They are sent to the servers that your preferences name,
-    nowhere else."""
+    """Have models add summaries and vectors to entries. Texts are only sent to the
+    servers in your preferences."""
 
     topics: tuple[str, ...] = words("TOPIC...", "Only these threads.", default=())
     summaries: bool = flag("--summaries", help="Only summaries.")
@@ -87,5 +86,5 @@ def _run(
             return [part(reader, chosen, env, request) for part in parts]
     except LockTimeoutError as error:
         raise LockTimeoutError(
-            "Another wc enrich is at work.", "Run it again when that one is done."
+            "Another wc enrich is running.", "Run it again when that one is done."
         ) from error

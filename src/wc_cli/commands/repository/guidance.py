@@ -31,8 +31,8 @@ _MAX_DIGITS = 4
 
 
 class GuidanceOptions(SpeakerOptions):
-    """Say what this repository asks for on an occasion, such as a handoff: agents
-    are given it with the answer."""
+    """Set this repository's guidance for an occasion, such as a handoff: agents get it
+    with the answer."""
 
     action: str = argument("ACTION", "add, list or remove.", default=_LIST)
     words: tuple[str, ...] = words(
@@ -100,7 +100,7 @@ def _occasion(typed: str) -> str:
     near = difflib.get_close_matches(name, possible, 3)
     hint = f"Did you mean: {', '.join(near)}? " if near else ""
     raise InvalidInputError(
-        f"{one_line(typed)!r} is no occasion.",
+        f"{one_line(typed)!r} is not an occasion.",
         f"{hint}Use one of: {', '.join(possible)}",
     )
 

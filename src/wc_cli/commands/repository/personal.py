@@ -46,7 +46,7 @@ def shown(value: Any) -> Any:
 
 def check(parts: Sequence[str], value: Any) -> None:
     """Raise ValueOfKeyError for options that cannot be preferred, and for texts that
-    are no target."""
+    are not targets."""
     if is_secret(parts):
         for text in value:
             targets.parse(text)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class BudgetOptions(WriteOptions):
-    """Set how many tokens may be spent for a thread, or show what was spent. When it
-    is spent, a person gets the ball."""
+    """Limit how many tokens may be spent on a thread, or show how many were spent. When
+    the limit is reached, a person gets the ball."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     tokens: str = argument("TOKENS", "Such as 200k or 1.5m.", default="")
-    remove: bool = flag("--remove", help="Any number may be spent again.")
+    remove: bool = flag("--remove", help="Remove the limit.")
 
 
 @command(BudgetOptions)

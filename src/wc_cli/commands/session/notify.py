@@ -35,8 +35,8 @@ _SET = "Set it: wc config --global set notify.targets desktop ntfy:https://…/T
 
 
 class NotifyOptions(SpeakerOptions):
-    """Show how you are notified of balls and questions that come to you, and what was
-    sent last. `test` sends a notification to your targets and says what came back."""
+    """Show how you are notified of balls and questions, and what was sent last. `test`
+    sends a notification to your targets and prints the responses."""
 
     action: str = argument("ACTION", "show or test.", default=_SHOW)
     target: str = argument(

@@ -33,8 +33,7 @@ _DAY_MS = _DAY_MINUTES * 60_000
 
 
 class WakeOptions(SpeakerOptions):
-    """Show which agents can be woken here and what they were woken for, or stop that
-    for a while."""
+    """Show which agents can be woken here and which balls woke them, or pause that."""
 
     action: str = argument("ACTION", "off, or on again.", default="")
     until: str = text("--until", "TIME", "off: this long (90m, 3h), or until 18:00.")
@@ -87,10 +86,10 @@ def _next_ms(text: str) -> float:
     """Returns when it is that time of the day next, by the clock of this machine."""
     hour, _, minute = text.partition(":")
     if not (hour.isdecimal() and minute.isdecimal()):
-        raise InvalidInputError(f"{text!r} is no time.", "Such as 18:00, or 3h.")
+        raise InvalidInputError(f"{text!r} is not a time.", "Such as 18:00, or 3h.")
     minutes = int(hour) * 60 + int(minute)
     if minutes >= _DAY_MINUTES or int(minute) >= _HOUR_MINUTES:
-        raise InvalidInputError(f"{text!r} is no time of the day.", "Such as 18:00.")
+        raise InvalidInputError(f"{text!r} is not a time of day.", "Such as 18:00.")
     now = time.localtime()
     ahead = (minutes - now.tm_hour * 60 - now.tm_min - 1) % _DAY_MINUTES + 1
     return now_ms() + (ahead * 60 - now.tm_sec) * 1000

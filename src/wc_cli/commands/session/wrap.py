@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class WrapOptions(ChangeOptions):
-    """Show what you would leave behind: balls, claims, questions to you, work that is
-    not committed or pushed. Exits 9 if there is anything."""
+    """Show what you would leave behind: balls, claims, questions to you, uncommitted or
+    unpushed work. Exits 9 if there is anything."""
 
     handoff: str = text(
         "--handoff", "NAME", "Pass all balls to NAME, release claims.", complete="agent"

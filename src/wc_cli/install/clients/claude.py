@@ -119,7 +119,7 @@ def _status_line(site: InstallSite) -> Part:
         command = current.get("command") if isinstance(current, dict) else None
         if not isinstance(command, str) or current.get("type") != "command":
             raise ConflictError(
-                "Claude Code has a status line that is no command.",
+                "Claude Code has a status line that is not a command.",
                 "It was left as it is. By hand: wc-statusline --stdin --chain 'THEIRS'",
             )
         if "wc-statusline" in command:

@@ -63,7 +63,7 @@ def json_server(path: Path, keys: tuple[str, ...], value: dict[str, Any]) -> Jso
         if starts_our_server(current):
             return current
         raise ConflictError(
-            f"{path} has a server {SERVER!r} already, and it is another one.",
+            f"{path} already has another server called {SERVER!r}.",
             "It was left as it is. Rename or remove it, then run it again.",
         )
 

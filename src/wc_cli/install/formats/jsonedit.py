@@ -33,7 +33,7 @@ def set_value(text: str, keys: Sequence[str], value: Any) -> str:
     node = root
     for depth, key in enumerate(keys):
         if not node.is_object:
-            problem = f"{_path_text(keys[:depth])} is no object"
+            problem = f"{_path_text(keys[:depth])} is not an object"
             raise UnreadableError(problem, *_place_of(text, node))
         member = node.member(key)
         if member is None:
@@ -50,7 +50,9 @@ def append_item(text: str, keys: Sequence[str], item: Any) -> str:
     if node is None:
         return set_value(text, keys, [item])
     if node.elements is None or node.is_object:
-        raise UnreadableError(f"{_path_text(keys)} is no array", *_place_of(text, node))
+        raise UnreadableError(
+            f"{_path_text(keys)} is not an array", *_place_of(text, node)
+        )
     return _with_element(text, node, item, None)
 
 

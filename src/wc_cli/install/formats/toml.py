@@ -76,7 +76,7 @@ def append_item(text: str, keys: Sequence[str], item: Any) -> EditedToml:
     if array is None:
         return set_value(text, keys, [item])
     if not isinstance(array, list):
-        raise UnreadableError(f"{'.'.join(keys)} is no array")
+        raise UnreadableError(f"{'.'.join(keys)} is not an array")
     intended = _with_value(parse(text), keys, [*array, item])
 
     def edit(table: Any) -> None:
@@ -193,7 +193,7 @@ def _with_value(
     key, *inner_keys = keys
     inner = table.get(key, {})
     if inner_keys and not isinstance(inner, dict):
-        raise UnreadableError(f"{key} is no table")
+        raise UnreadableError(f"{key} is not a table")
     if inner_keys:
         return {**table, key: _with_value(inner, inner_keys, value)}
     if value is None:

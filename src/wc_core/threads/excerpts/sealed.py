@@ -86,7 +86,7 @@ def sealed_thread(reader: StoreReader, topic: str) -> SealedThread | None:
 
 def excerpt(thread: SealedThread, positions: Iterable[int]) -> Excerpt | None:
     """The entries at these positions, and those that they correct or are corrected by;
-    ``None`` if a line is no entry."""
+    ``None`` if a line is not an entry."""
     wanted = set(positions)
     for original, correction in thread.seal.corrections:
         if original in wanted or correction in wanted:

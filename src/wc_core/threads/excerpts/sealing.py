@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def seal_of(log: Log, data: bytes) -> Seal | None:
     """The seal of a log that was read from ``data``; ``None`` if it has no entry, or if
-    a line of it is no entry, is damaged, or is not at the place of its entry."""
+    a line of it is not an entry, is damaged, or is not at the place of its entry."""
     entries = log.entries
     # Each line gives one entry at most, and each entry is there once.
     if not entries or log.damage or not log.ordered:
