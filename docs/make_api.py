@@ -18,7 +18,7 @@ _WIDTH = 90
 class Promised(NamedTuple):
     """What is kept: a function or class, of a value these fields alone (all
     without any), of a class these methods and properties too. ``says`` stands in
-    for what a docstring has to say of fields that are not kept."""
+    for what a docstring has to say about fields that are not kept."""
 
     where: str
     fields: str = ""

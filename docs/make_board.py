@@ -76,7 +76,7 @@ STORY = {
         (34 * HOUR, ALEX, PAT, ""),
         (15 * HOUR, PAT, ALEX, ""),
     ],
-    ("release-notes", "What do we say of the store?"): [
+    ("release-notes", "What do we say about the store?"): [
         (12 * HOUR, PAT, "anyone", ""),
     ],
     ("api-errors", "Codes before words"): [

@@ -131,7 +131,7 @@ def _tests_of_test(path: str) -> Choice:
 
 
 def _tests_that_name(path: str) -> Choice:
-    """The tests that speak of a file that is not a module, by its name."""
+    """The tests that mention a file that is not a module, by its name."""
     name = path.rsplit("/", 1)[-1]
     files = {file for file in test_files() if name in text_of(file)}
     if path.endswith(".md"):

@@ -120,7 +120,7 @@ def _catch_ignored_signals() -> None:
 
     A shell that starts us in the background ignores SIGINT for us, nohup ignores
     SIGHUP, and children inherit what is ignored; tests that interrupt a child
-    would then wait for ever. A handler is not inherited: this process goes on
+    would then wait forever. A handler is not inherited: this process goes on
     ignoring the signal, its children do not.
     """
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
@@ -160,7 +160,7 @@ def pytest_collection() -> Generator[None, object, object]:
     """Keep what is imported and collected out of the garbage collector's sight.
 
     It lives until the end, and each full collection during a test would go through
-    all of it once more.
+    all of it again.
     """
     gc.disable()
     try:

@@ -54,7 +54,7 @@ def paused() -> Iterator[None]:
     is started more than once, and where one ends the one before goes on."""
     from coverage import Coverage
 
-    # Each start wraps os._exit once more; a thousand of them overflow the stack.
+    # Each start wraps os._exit again; a thousand of them overflow the stack.
     wrapped_exit = os._exit
     stopped = []
     while (current := Coverage.current()) is not None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-# A change that lets a test wait for ever is noticed as well.
+# A change that lets a test wait forever is noticed as well.
 NOTICED = frozenset({"killed", "timeout", "segfault"})
 PAGE = ROOT / "docs/reliability.md"
 MUTMUT = (sys.executable, "-m", "mutmut")

@@ -24,7 +24,7 @@ class HttpHub(ThreadingHTTPServer):
 
     ``private`` asks for a user; ``answer`` is the status of every answer,
     with a page that a browser would show. Each answer takes ``delay`` seconds longer.
-    What git says of its errors goes to standard error, which pytest shows if a test
+    What git says about its errors goes to standard error, which pytest shows if a test
     fails.
     """
 

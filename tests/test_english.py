@@ -23,6 +23,20 @@ PLAIN = {
     r"hereby|thereof|thereby|whence|lest": "say it in usual words",
     r"like-named": "of the same name",
     r"go(es)? round": "go around, or: bypass",
+    r"in force": "current",
+    r"for ever": "forever",
+    r"in vain": "for nothing, or: without success",
+    r"all the same": "anyway",
+    r"once more": "again",
+    r"says? of": "say about",
+    r"speaks? of": "mention, or: be about",
+    r"sign of life": "say what happens: renew, be active",
+    r"(it|this|that|which) is no (commit|entry|field|file|format|link|number|object|"
+    r"path|tag|text|thread|time|topic)": "is not a …",
+    r"takes? away|taken away": "remove",
+    r"yet to be": "does not exist yet, or: still has to be",
+    r"of (its|their) own accord": "automatically, or: on its own",
+    r"are to do|is to do|who shall": "should",
 }
 KINDS = ("*.md", "*.py", "*.sh", "*.js", "*.html", "*.1")
 
@@ -59,6 +73,8 @@ def test_an_idiom_does_not_return(idiom: str) -> None:
         ("It works as ever.", "as ever"),
         ("the ball is at Codex", r"balls? (is|are) at"),
         ("Mend it: run wc doctor", r"mend(s|ing)?"),
+        ("A path that is no file.", r"(it|this|that|which) is no (commit|file)"),
+        ("What the line says of it.", r"says? of"),
     ],
 )
 def test_an_idiom_is_found(line: str, idiom: str) -> None:

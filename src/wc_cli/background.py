@@ -74,9 +74,9 @@ def main() -> None:
 def _inform_person(root: str, env: Mapping[str, str]) -> None:
     """Notify the person, and update the numbers in their status line, as they want."""
     if preferences.load(env).targets:
-        from wc_cli.notify import telling  # 12 ms, for those who are notified
+        from wc_cli.notify import notifying  # 12 ms, for those who are notified
 
-        telling.start_if_due(root, env)
+        notifying.start_if_due(root, env)
     elsewhere.refresh_after_write(root, env)
 
 

@@ -73,7 +73,7 @@ class Context:
 
     @property
     def settings(self) -> Settings:
-        """The settings in force."""
+        """The current settings."""
         if self._settings is None:
             self._settings = settings.load(self.place.root, self.env)
         return self._settings
@@ -241,8 +241,8 @@ class Context:
         """Say where a folder is now that was in the place of the store."""
         before, now = with_home(path, self.env), with_home(aside, self.env)
         remark(
-            f"note: {before} belonged to an earlier repository here; it is set aside "
-            f"as {now} (what is in it: wc doctor)"
+            f"note: {before} belonged to an earlier repository here; it was set "
+            f"aside as {now} (what is in it: wc doctor)"
         )
 
     def writer(self, *, renews: bool = True) -> StoreWriter:

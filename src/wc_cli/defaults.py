@@ -46,7 +46,7 @@ def refusal(name: str, word: str) -> str:
     if command is None or declared is None:
         return f"there is no command {name!r}"
     if command.panel != table.READING:
-        return f"wc {name} does not only read"
+        return f"wc {name} is not a command that only reads"
     option = word.partition("=")[0]
     params = declared.options.params()
     flags = {spelling: param for param in params for spelling in param.flags}

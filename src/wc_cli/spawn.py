@@ -243,7 +243,7 @@ def start_vectors_if_due(layout: Layout, missing: int, env: Mapping[str, str]) -
 def start_notify(layout: Layout, env: Mapping[str, str]) -> None:
     """Have the person of this machine notified, unless a process does so: that one
     looks again before it ends."""
-    _start("wc_cli.notify.telling", layout, layout.notify_lock, env)
+    _start("wc_cli.notify.notifying", layout, layout.notify_lock, env)
 
 
 def start_activity(layout: Layout, env: Mapping[str, str]) -> None:

@@ -33,7 +33,7 @@ _SUFFIX = ".md"
 
 
 class Guidance(NamedTuple):
-    """What a repository says on an occasion, from a ``file`` of its store. It is
+    """A repository's guidance for an occasion, from a ``file`` of its store. It is
     ``cut`` if the file has more than is given."""
 
     occasion: str

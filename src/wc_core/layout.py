@@ -23,7 +23,7 @@ BRANCH = "watercooler/threads"
 CLAIMS_BRANCH = "watercooler/claims"
 IN_TREE = ".watercooler"
 GUIDANCE = "guidance.md"
-# Relative to ``.local``: when each participant was last here, see `views.visits`.
+# Relative to ``.local``: when each participant was last here, see `status.lastvisits`.
 VISITS = "visits"
 GUIDANCE_FOLDER = "guidance"
 ALLOWED_SIGNERS = "allowed_signers"
@@ -334,7 +334,7 @@ class Layout(NamedTuple):
 
     @property
     def conflict_marks(self) -> str:
-        """The folder with what the status line says of conflicts, see
+        """The folder with what the status line says about conflicts, see
         `wc_core.status.conflictmarks`."""
         return f"{self.local}/hot"
 

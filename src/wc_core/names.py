@@ -72,7 +72,7 @@ MINE, OFFERED, FREE, OTHERS = "mine", "offered", "free", "others"
 
 
 class Directory(NamedTuple):
-    """The aliases in force: the spellings of known agents plus those of a store."""
+    """The current aliases: the spellings of known agents plus those of a store."""
 
     aliases: Mapping[str, str] = SPELLINGS
 

@@ -1,4 +1,4 @@
-"""The values of settings that are in force, and where each comes from."""
+"""The current values of settings, and where each comes from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEFAULT, FILE, VARIABLE = "default", "file", "variable"
 
 
 class SettingValue(NamedTuple):
-    """The value of a key that is in force. ``origin`` is `DEFAULT`, `FILE` or
+    """The current value of a key. ``origin`` is `DEFAULT`, `FILE` or
     `VARIABLE`; ``source`` names the file or the variable."""
 
     parts: tuple[str, ...]
@@ -34,7 +34,7 @@ class SettingValue(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where the value comes from, in words."""
+        """The origin of the value, in words."""
         return self.source or self.origin
 
     def to_json(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def _typed(part: str) -> str:
 
 
 def in_force(root: str, env: Mapping[str, str]) -> list[SettingValue]:
-    """The value of each key in force in the store at ``root``, in the order of the
+    """The current value of each key in the store at ``root``, in the order of the
     table; of keys with any word in their name, those that are set."""
     values: dict[tuple[str, ...], SettingValue] = {}
     for key in keys.KEYS:

@@ -28,7 +28,7 @@ _SECONDS_MS = {f"{second:02}": second * 1000 for second in range(60)}
 
 
 def utc(text: str) -> str:
-    """A timestamp in UTC with ``Z``; text that is no time is returned unchanged."""
+    """A timestamp in UTC with ``Z``; text that is not a time is returned unchanged."""
     if text.endswith("Z"):
         return text
     if text.endswith("+00:00"):

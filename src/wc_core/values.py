@@ -83,7 +83,7 @@ else:
         cls: Any, values: tuple[Any, ...], named: dict[str, Any]
     ) -> tuple[Any, ...]:
         """The values of all fields. Raises TypeError for too few, too many, or for a
-        name that is no field or has a value already."""
+        name that is not a field or already has a value."""
         fields = cls._fields[len(values) :]
         available = cls._field_defaults | named
         missing = [field for field in fields if field not in available]

@@ -176,7 +176,7 @@ class Server:
         return time.perf_counter() - start
 
     def hears(self, method: str, seconds: float) -> bool:
-        """Whether the server says this of its own accord, within so long."""
+        """Whether the server says this unprompted, within so long."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             said = self._message(left)

@@ -341,7 +341,7 @@ def test_an_environment_that_is_not_ours_is_taken_over_with_what_it_has(
 
 @pytest.mark.long
 def test_without_uv_again_pip_makes_what_it_needs(held: Checkout) -> None:
-    """An environment of uv has no pip; a complete one is left alone all the same."""
+    """An environment of uv has no pip; a complete one is left alone anyway."""
     release(held)
     assert held.run()[0] == 0
     (held.root.parent / "tools" / "uv").unlink()

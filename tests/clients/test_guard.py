@@ -129,7 +129,7 @@ def test_advice_is_read_and_the_edit_goes_on(worktree: Worktree) -> None:
     assert f'{HOLDER}auth.py" (just now; thread "login"; "new form").' in after
     assert says_all(after, refusal("auth.py")[1:])
     assert worktree.file("auth.py").read_text() == NEW
-    assert "Agree with them before you go on." in after
+    assert "Agree with them before you continue." in after
 
 
 @pytest.mark.long

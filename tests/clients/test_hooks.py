@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SLOWLY = "60000"
 WAITS = "This is not ready"
-REMINDED = 'Watercooler: you hold the ball of \\"'
+REMINDED = 'Watercooler: you have the ball of \\"'
 
 
 class Connected(NamedTuple):

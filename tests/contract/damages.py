@@ -127,7 +127,7 @@ def _newer_meta(broken: Broken) -> None:
 
 
 def _duplicate(broken: Broken, **changes: object) -> None:
-    """The second line once more, at the end."""
+    """The second line again, at the end."""
     line = broken.lines[1]
     fields = json.dumps(json.loads(line) | changes).encode() + b"\n"
     broken.insert(4, fields if changes else line)

@@ -241,7 +241,7 @@ def _kill_git(hit: Hit) -> Any:
 def _failing(number: int) -> Callable[[Hit], Any]:
     def fail(hit: Hit) -> Any:
         if hit.name == "close":
-            # A handle that could not be closed is closed all the same.
+            # A handle that could not be closed is closed anyway.
             return hit()
         if hit.name == "write":
             # A full disk takes what fits before it says no.

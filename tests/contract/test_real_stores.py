@@ -37,7 +37,7 @@ def real(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Repo:
 
 
 def metas(repo: Repo) -> dict[str, dict[str, Any]]:
-    """What the other tool says of each thread."""
+    """What the other tool says about each thread."""
     folders = (repo.store / "graph/baseline/threads").iterdir()
     return {one.name: json.loads((one / "meta.json").read_text()) for one in folders}
 

@@ -314,7 +314,7 @@ def test_a_folder_that_is_missing_for_a_while(pair: Pair) -> None:
     a.ok("init")
     a.say("auth", "In the new folder")
     exchanged(a, pair.b)
-    # And a backup once more, in the place of the new one.
+    # And a backup again, in the place of the new one.
     shutil.rmtree(kept)
     shutil.copytree(a.store, kept, symlinks=True)
     a.commit("auth", "After the second backup")

@@ -215,7 +215,7 @@ def _remove_joined(
     """
     folder = _folder(repository)
     if any(size_of(f"{folder}/{new_name}.{end}") < 0 for end in ("pack", "idx")):
-        raise GitError("the pack that was made is not there")
+        raise GitError("the new pack is missing")
     durable.flush_folder(folder)
     _write_list(repository, [*(pack.name for pack in (*large, *small)), new_name])
     joined = {pack.name for pack in small} - {new_name}

@@ -79,7 +79,7 @@ def _coverage_of(layout: Layout, agent: Agent, level: str) -> Coverage:
     if age < _TRUSTED_SECONDS:
         return Coverage(agent.name, True, f"its guard worked {ago(max(0, int(age)))}")
     trust = ", then trust it with /hooks" if agent.client == "codex" else ""
-    reason = f"its guard was not seen at work: wc install {agent.client}{trust}"
+    reason = f"its guard has never run: wc install {agent.client}{trust}"
     return Coverage(agent.name, False, reason)
 
 

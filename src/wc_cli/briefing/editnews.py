@@ -69,7 +69,7 @@ def prompt_news(context: Context, path: str) -> str:
 
 
 def renewal_lines(context: Context) -> list[str]:
-    """Renew their claims, of which any hook is a sign of life. Returns a line for each
+    """Renew their claims, which any hook does. Returns a line for each
     that was renamed."""
     return [f'Watercooler: "{one_line(note)}".' for note in context.renew_claims()]
 
@@ -82,7 +82,8 @@ def _lost_claims(context: Context) -> str:
     unnamed = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
     return (
         f"Watercooler: you have lost the claim on {', '.join(lost[:_NAMED])}{unnamed}. "
-        "Do not edit it before you know who works on it: wc claims. Then give it up "
+        "Do not edit it until you know who is working on it: wc claims. Then give "
+        "it up "
         "(wc release --all) or claim it again."
     )
 
@@ -101,7 +102,7 @@ def _overlap_line(overlap: Overlap) -> str:
     note, paths = overlap.row.note, overlap.paths_text
     return (
         f'Watercooler: "{one_line(note.agent)}" says: "{one_line(note.sentence())}". '
-        f'You work on the same: "{paths}". Agree with them before you go on; '
+        f'You are working on the same: "{paths}". Agree with them before you go on; '
         "details: wc activity"
     )
 
@@ -111,6 +112,6 @@ def _line(conflict: Conflict) -> str:
     files = conflict.files_text(_FILES)
     return (
         f'Watercooler: your changes will conflict with those of "{conflict.label}" '
-        f'on "{branch}": "{files}". Agree with them before you go on; details: '
+        f'on "{branch}": "{files}". Agree with them before you continue; details: '
         f"wc conflicts '{conflict.name}'"
     )

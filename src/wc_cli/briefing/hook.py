@@ -165,7 +165,7 @@ def _fail_if_blocking(
         return
     if is_blocking:
         raise ClaimedError(
-            f"The guard of claims failed: {type(error).__name__}.",
+            f"The guard for claims failed: {type(error).__name__}.",
             "Look for the reason: wc doctor. [claims] guard_failure is block.",
         ) from error
 

@@ -11,7 +11,7 @@ from wc_cli.store.localfiles import LocalFiles
 from wc_core.errors import WcError
 from wc_core.lean.contextlib import suppress
 from wc_core.status import holders
-from wc_core.status.visits import visit_file
+from wc_core.status.lastvisits import visit_file
 from wc_core.text import one_line
 from wc_core.threads.model import BLOCKED, CLOSED
 
@@ -229,14 +229,15 @@ def _reminder(held: Sequence[str], asked: Iterable[str], claimed: Iterable[str])
     if held:
         first = one_line(held[0])
         sentences.append(
-            f"you hold the ball of {_named(held)}. If you are done there, "
+            f"you have the ball of {_named(held)}. If you are done there, "
             f"answer (wc say {first} --title '…') or pass it on (wc handoff {first} "
             "--to NAME)"
         )
     if topics := list(dict.fromkeys(asked)):
         first = one_line(topics[0])
         sentences.append(
-            f"you are asked in {_named(topics)}: wc answer {first} --title '…'"
+            f"someone asks you something in {_named(topics)}: wc answer {first} "
+            "--title '…'"
         )
     if ids := list(claimed):
         sentences.append(

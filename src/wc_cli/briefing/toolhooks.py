@@ -50,7 +50,7 @@ def answer_tool(
         if path and reply.session != session:
             sessions.save(layout, path, reply.session)
     finally:
-        # What cannot be remembered is refused all the same.
+        # What cannot be remembered is refused anyway.
         if reply.refusal is not None:
             message, ways_on = map(defused, reply.refusal)
             raise ClaimedError(message, ways_on)
@@ -80,7 +80,7 @@ def after_tool(
     context: Context, dialect: Dialect, hook_input: HookInput, session: Session
 ) -> ToolReply:
     """The answer after a tool was called: what it changed that others have claimed, and
-    what the changes here will conflict with. It is a sign of life. Raises GitError."""
+    what the changes here will conflict with. It renews claims. Raises GitError."""
     texts = editnews.renewal_lines(context)
     call = ToolCall(hook_input.tool, hook_input.arguments, context.cwd)
     texts += session.advice
@@ -109,7 +109,7 @@ def _guard(context: Context, dialect: Dialect) -> ClaimGuard | None:
     rivals = Rivals(repository, layout, viewer, context.env)
     if not rivals.claims:
         return None
-    with suppress(OSError, WcError):  # it guards all the same, though nobody sees it
+    with suppress(OSError, WcError):  # it guards anyway, though nobody sees it
         _leave_trace(layout, dialect)
     balls = holders.held_balls(layout, holders.folders_of(viewer))
     topics = [ball.topic for ball in balls if ball.topic]

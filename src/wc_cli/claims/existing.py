@@ -102,8 +102,10 @@ def require_symbols(top: str, targets: Iterable[ClaimId]) -> list[str]:
             continue
         defined = _definitions(top, target.path)
         if defined is None:
-            obstacle = parsing.obstacle(target.path) or "it is not a file to parse"
-            notes.append(f"whether {target} exists was not checked: {obstacle}")
+            obstacle = (
+                parsing.obstacle(target.path) or "it is not a file that can be parsed"
+            )
+            notes.append(f"not checked whether {target} exists: {obstacle}")
         elif not _defines(defined, target):
             raise _no_symbol_error(defined, target)
     return notes

@@ -296,7 +296,8 @@ class Holding:
                     self.remember(self.registry.read(), given_up)
                     return planned
         raise LockTimeoutError(
-            "Others keep changing the same claims.", "Nothing was changed. Try again."
+            "Other processes keep changing the same claims.",
+            "Nothing was changed. Try again.",
         )
 
     def _attempt(self, plan: PlanMaker, remote: ClaimsRemote | None) -> ClaimPlan:
@@ -327,8 +328,8 @@ class Holding:
         refuses = isinstance(error, RefusedError)
         if offline_hint and isinstance(error, SilentError):
             raise OfflineError(
-                f"{error}. Whether it has the claim is not known.",
-                "Look when it is back: wc sync, then wc claims --mine",
+                f"{error}. It is not known whether it has the claim.",
+                "When it is back, check with: wc sync, then wc claims --mine",
             ) from error
         if offline_hint and not refuses:
             raise OfflineError(

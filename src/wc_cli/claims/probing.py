@@ -72,11 +72,11 @@ def sentence(claims: ClaimsRemote, ability: RemoteAbility) -> str:
     if existing is None:
         place += " that the first one makes"
     if ability.atomic is None:
-        return f"whether claims hold between clones is not known: {ability.reason}"
+        return f"it is not known whether claims hold between clones: {ability.reason}"
     if not ability.atomic:
         return (
             f"claims are advisory between clones, {place}: {ability.reason}, so git "
-            "cannot refuse the push of somebody who has lost one"
+            "cannot refuse a push by someone who has lost a claim"
         )
     if existing is not None and (ability.refs or not existing.atomic):
         better = "refs/wc" if ability.refs else "atomic pushes"

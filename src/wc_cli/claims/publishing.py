@@ -137,7 +137,7 @@ def _behind_error(publication: Publication) -> ConflictError:
     return ConflictError(
         f"{publication.remote.label} has commits on {publication.branch} that are not "
         "in yours.",
-        f"Nothing was published. Bring them: git pull --rebase, then again: "
+        "Nothing was published. Get them with git pull --rebase, then run again: "
         f"wc publish {publication.remote.name} {publication.branch}",
     )
 
@@ -146,13 +146,13 @@ def _wire_error(error: WireError, publication: Publication) -> WcError:
     """The error for a push that failed for another reason than a claim."""
     name, branch = quoted(publication.remote.name), quoted(publication.branch)
     hint = (
-        f"To see all that git and your hooks say: git push --dry-run {name} "
+        f"To see everything that git and your hooks print: git push --dry-run {name} "
         f"HEAD:{branch}"
     )
     if isinstance(error, UnreachableError):
         return OfflineError(
-            f"{error}. As far as is known, nothing was published.",
-            f"Look when it is back: git fetch {name}",
+            f"{error}. As far as wc knows, nothing was published.",
+            f"When it is back, check with: git fetch {name}",
         )
     return ConflictError(f"{error}. Nothing was published.", hint)
 
@@ -181,8 +181,8 @@ def _fenced_error(holding: Holding, book: Book, lost: list[str]) -> FencedError:
     by = f"; {rivals[0].holder} has it now" if rivals else ""
     return FencedError(
         f"You have lost the claim on {', '.join(lost)}{by}.",
-        "Nothing was published. See what has changed there, then claim again what you "
-        "need (wc claim), or give up the rest: wc release --all",
+        "Nothing was published. See what has changed there, then claim what you "
+        "still need again (wc claim), or give up your claims: wc release --all",
     )
 
 

@@ -80,8 +80,8 @@ class Registry:
         return book
 
     def _verified(self, book: Book, index: Index, signers: Signers) -> Book:
-        """The claims with what git says of their signatures, which it is asked once for
-        each commit. What it cannot say now stays unverified."""
+        """The claims with what git says about their signatures, which it is asked once
+        for each commit. What it cannot say now stays unverified."""
         from wc_cli.claims import signing  # 4 ms, only where claims are signed
 
         if index.signers == signers.state:
@@ -163,7 +163,7 @@ class Registry:
             except GitError as error:
                 raise StorageError(
                     f"{counted(len(claims), 'claim')} could not be stored: {error}.",
-                    "Nothing was changed. See whether git works here: git status",
+                    "Nothing was changed. Check that git works here: git status",
                 ) from error
         return [
             RefMove(change.ref, change.old, stored[change.ref] if change.claim else "")

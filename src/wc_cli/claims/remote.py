@@ -186,7 +186,7 @@ class ClaimsRemote:
     def _push_combined(self, packet: Packet, before: CombinedClaims) -> list[RefMove]:
         base, claims = packet.base, before.claims
         if any(claims.get(ref, "") != base.get(ref, "") for ref, *_ in packet.claims):
-            raise LeaseError(f"{self.remote.label} has other claims by now", _AGAIN)
+            raise LeaseError(f"{self.remote.label} has other claims now", _AGAIN)
         after = {**claims, **{move.ref: move.new for move in packet.claims}}
         after = {ref: oid for ref, oid in after.items() if oid}
         lease = {combined.REF: before.tip}

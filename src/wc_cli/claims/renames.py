@@ -43,7 +43,7 @@ def renamed(registry: Registry, claims: Sequence[Claim]) -> list[Renamed]:
     path is gone."""
     top = registry.repository.top
     absent = set(held.absent(top, claims))
-    # A file that is yet to be made is gone from nowhere.
+    # A file that does not exist yet cannot be missing.
     planned = {claim.id for claim in claims if claim.new and not claim.target.symbol}
     gone = [claim for claim in claims if claim.id in absent - planned]
     until = time.monotonic() + _SECONDS

@@ -1,4 +1,4 @@
-"""Renews the claims of participants who show a sign of life, when a third of their
+"""Renews the claims of participants who are active, when a third of their
 time is over."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def renew_if_due(
     layout: Layout, viewer: Viewer, repository: Repository, env: Mapping[str, str]
 ) -> list[str]:
     """Renew all claims of the viewer in this worktree if that is due. Whatever they do
-    goes on if it fails: their next sign of life tries again. Returns what they should
+    goes on if it fails: their next activity tries again. Returns what they should
     know of what was renamed."""
     name = held.file_name(repository.worktree_id, viewer.key)
     if not held.is_due(layout, name, repository.top):

@@ -65,11 +65,11 @@ def _raise_for(error: GitError, busy: re.Match[bytes] | None) -> None:
         lock = busy["lock"].decode(errors="replace")
         raise LockTimeoutError(
             f"Another git process keeps {lock}.",
-            "Nothing was changed. If no git process runs any more, remove that file.",
+            "Nothing was changed. If no git process is running, remove that file.",
         ) from error
     if _LOST.search(error.err):
         raise LostRaceError from error
     raise StorageError(
         f"The claims could not be changed: {error}.",
-        "Nothing was changed. See whether git works here: git status",
+        "Nothing was changed. Check that git works here: git status",
     ) from error

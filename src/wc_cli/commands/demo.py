@@ -107,9 +107,9 @@ class _Story:
         body = "Passwords go. Please add passkeys on your branch."
         words = ["new", "login", "--title", "Log in with a passkey"]
         self._wc("Claude Code", self.app, *words, "--body", body, "--to", "Codex")
-        self._title("Every prompt knows whose move it is")
+        self._title("Every prompt shows whose move it is")
         self._prompts()
-        self._title("Codex, in the other worktree, starts: what waits for it?")
+        self._title("Codex starts in the other worktree: what waits for it?")
         self._wc("Codex", self.fix, "brief")
         self._title("It reads the thread through the server, which cannot write")
         self._read_over_mcp("Codex", self.fix, "login")
@@ -119,13 +119,13 @@ class _Story:
         with self._idle_agent("Claude Code", self.app) as idle:
             self._wc("Codex", self.fix, *words)
             # The process that waits has a time limit: a pause could exceed it.
-            title = "Claude Code was idle. The ball wakes it: a turn begins with"
+            title = "Claude Code was idle. The ball wakes it; its turn begins with"
             self._title(title, may_pause=False)
             self._show_what_wakes(idle)
         self._prompts()
         self._edit_the_same_function()
         self._plan_the_next_pieces()
-        self._title("Out of turn, words are kept and the ball stays")
+        self._title("Out of turn, an entry is saved and the ball stays")
         title = "One more thing: the tests are slow"
         self._wc("Codex", self.fix, "say", "login", "--title", title)
         self._title("An explicit handoff")
@@ -133,16 +133,19 @@ class _Story:
         words = ["handoff", "login", "--to", "Codex", "--note", note]
         self._wc("Claude Code", self.app, *words)
         self._prompts()
-        self._title("The work is done: back to who asked for it, who closes the thread")
+        self._title(
+            "The work is done: the ball goes back to whoever asked, who closes "
+            "the thread"
+        )
         self._wc("Codex", self.fix, "done", "login", "--title", "Merged")
         self._prompts()
         self._wc("Claude Code", self.app, "done", "login", "--title", "It works")
         self._prompts()
-        self._title("What waited for it is ready now")
+        self._title("The thread that waited for it is ready now")
         self._wc("Codex", self.fix, "ready")
         self._title("Who had the ball when")
         self._wc("Codex", self.fix, "timeline", "login")
-        self._title("All of it is on a branch of its own, entry by entry")
+        self._title("Everything is on a separate branch, entry by entry")
         self._wc("Codex", self.fix, "list")
         log = ["log", "--format=%h %s", "watercooler/threads"]
         self._show(self.app, ["git", *log], ["git", *log], self.env)
@@ -180,7 +183,9 @@ class _Story:
 
     def _plan_the_next_pieces(self) -> None:
         """Make threads of a markdown list, one of which waits for the thread."""
-        self._title("A plan is a list: some of it waits, and calls nobody until then")
+        self._title(
+            "A plan is a list: waiting threads call nobody until they are ready"
+        )
         with open(f"{self.app}/plan.md", "w", encoding="utf-8") as file:
             file.write(_PLAN)
         self._show(self.app, ["cat", "plan.md"], ["cat", "plan.md"])
@@ -190,13 +195,13 @@ class _Story:
     def _edit_the_same_function(self) -> None:
         """Let both agents change the same lines, and one of them claim the file."""
         self._title(
-            "Both change the same function: the radar sees it before they merge"
+            "Both change the same function: the radar reports it before they merge"
         )
         self._replace(self.app, "return None", "return session")
         self._replace(self.fix, "return None", "return passkey")
         self._wc("Claude Code", self.app, "radar")
         self._prompts()
-        self._title("Codex says that it edits the file; others are told to wait")
+        self._title("Codex claims the file; others are told to wait")
         words = ["claim", "auth.py", "--thread", "login", "-m", "passkeys"]
         self._wc("Codex", self.fix, *words)
         self._wc("Claude Code", self.app, "check", "auth.py", refused=True)
@@ -216,7 +221,7 @@ class _Story:
 
     def _meet_another_machine(self) -> None:
         """Let two machines write to one thread while they are disconnected."""
-        self._title("Another machine: the threads travel with git, once you ask")
+        self._title("Another machine: git carries the threads, once you ask for it")
         for words in (
             ("git", "init", "-q", "--bare", "-b", "main", f"{self.folder}/hub.git"),
             ("git", "remote", "add", "origin", f"{self.folder}/hub.git"),
@@ -231,7 +236,7 @@ class _Story:
         clone = ["git", "clone", "hub.git", "laptop"]
         self._show(self.folder, clone, [*clone, "-q", *ident], self.there)
         self._wc("Codex", self.laptop, "init")
-        self._title("Both write to one thread while they are apart")
+        self._title("Both write to one thread while they are offline")
         title = "The phone is not tested"
         self._wc("Codex", self.laptop, "ack", "release", "--title", title, apart=True)
         title = "The notes are written"

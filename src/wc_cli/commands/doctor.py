@@ -245,7 +245,7 @@ def settling_findings(reader: StoreReader) -> Iterator[Finding]:
         return  # something is in the way, which is another finding
     if trouble is not None:
         message = f"{waiting} to be settled; at {trouble.at}: {trouble.problem}"
-        fix = "Their entries are safe on disk. Fix it; the next wc command goes on."
+        fix = "Their entries are safe on disk. Fix it; the next wc command continues."
         yield Finding("settling", 0, message, fix)
     elif pending.is_overdue(reader.layout):
         message = f"{waiting} to be settled for over a minute"
@@ -264,7 +264,7 @@ def exchange_findings(context: Context) -> Iterator[Finding]:
 
 def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
     for key in context.settings.ignored:
-        yield f"{key} sets nothing: remove or correct it (settings: docs/store.md)"
+        yield f"{key} has no effect: remove or correct it (settings: docs/store.md)"
     for topic in examined.forked:
         yield f"{topic} is forked: two clones wrote at once; the next entry joins them"
     yield from _set_aside_notes(context, examined.recovery.set_aside)
@@ -346,7 +346,7 @@ def _claims_notes(context: Context) -> Iterator[str]:
         if note := travel.probe_remote(registry, context.settings, _PROBE_SECONDS):
             yield note
     except WcError as error:
-        yield f"whether claims hold between clones is not known: {error.message}"
+        yield f"it is not known whether claims hold between clones: {error.message}"
 
 
 def _set_aside_notes(context: Context, aside: SetAsideStores) -> Iterator[str]:
@@ -357,8 +357,8 @@ def _set_aside_notes(context: Context, aside: SetAsideStores) -> Iterator[str]:
         folder = with_home(root, context.env)
         if store in aside.earlier and not aside.missing(store):
             yield (
-                f"{folder} is an earlier checkout of this store, which has every entry "
-                f"of it. To remove it: rm -r {quoted(root)}"
+                f"{folder} is an earlier checkout of this store, which has all of "
+                f"its entries. To remove it: rm -r {quoted(root)}"
             )
         elif store not in aside.earlier:
             yield (
@@ -376,7 +376,7 @@ def _checkout_findings(context: Context, reader: StoreReader) -> Iterator[Findin
         try:
             data = read_plain(path, root) or b""
         except OSError as error:
-            fix = f"See to its owner and permissions: ls -la {quoted(path)}"
+            fix = f"Check its owner and permissions: ls -la {quoted(path)}"
             yield Finding(name, 0, f"cannot be read: {error.strerror}", fix)
             continue
         if line.encode() not in data.splitlines():
@@ -388,6 +388,6 @@ def _checkout_findings(context: Context, reader: StoreReader) -> Iterator[Findin
         yield Finding("git", 0, str(error), "Run git status in the store's folder.")
         return
     for path in tracked:
-        message = "is committed, though it belongs to this machine alone"
-        fix = f"Take it out of the branch: git -C '{root}' rm --cached '{path}'"
+        message = "is committed, although it belongs to this machine only"
+        fix = f"Remove it from the branch: git -C '{root}' rm --cached '{path}'"
         yield Finding(path, 0, message, fix)

@@ -154,7 +154,7 @@ def thread_commits(thread: Thread, path: str, env: Mapping[str, str]) -> CommitH
         return CommitHistory(problem="this store is not in git")
     if not thread.data:
         return CommitHistory(
-            problem="this thread is a page alone, which names no commits"
+            problem="this thread is only a page, which names no commits"
         )
     try:
         commits = _LogCommits(own_repository, root, os.path.basename(path), env)

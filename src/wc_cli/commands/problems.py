@@ -76,7 +76,7 @@ def problems(context: Context, options: ProblemsOptions) -> None:
     if findings:
         count = counted(len(findings), "problem")
         raise FindingsError(
-            f"{count}.{search.unchecked_text}", "The lines say what to do."
+            f"{count}.{search.unchecked_text}", "The lines above say what to do."
         )
 
 
@@ -105,7 +105,7 @@ class _ProblemSearch:
         if not self.unchecked:
             return ""
         threads = counted(self.unchecked, "thread")
-        return f" {threads} not looked at; all of them: wc problems --all"
+        return f" {threads} not checked; to check all: wc problems --all"
 
     def findings(self) -> Iterator[Finding]:
         """Yields all findings. A problem with the store hides no loop."""
@@ -192,7 +192,7 @@ class _ProblemSearch:
         for (topic, link), sentence in planning.ignored_links(plan):
             name, other_name = map(plan.name, (topic, link.topic))
             message = f"{sentence} does not count: it closes a cycle"
-            fix = f"Take one of its links back: wc unlink {name} {other_name}"
+            fix = f"Remove one of its links: wc unlink {name} {other_name}"
             yield Finding(name, 0, message, fix)
 
     def _quarantine_findings(self, reader: StoreReader) -> Iterator[Finding]:
@@ -234,7 +234,7 @@ class _ProblemSearch:
             if loop is None or not (loop.waits_for_human or loop.orphaned):
                 continue
             path = quoted(query.display_path(neighbour.worktree.path))
-            fix = f"See what it wants: cd {path} && wc worktrees"
+            fix = f"See what it waits for: cd {path} && wc worktrees"
             if loop.orphaned:
                 fix = f"Start it again, or end it: cd {path} && wc worktrees"
             yield Finding(f"loop {neighbour.name}", 0, loop.summary, fix)
@@ -344,5 +344,5 @@ def _fork_findings(thread: Thread) -> Iterator[Finding]:
             f"two clones passed its ball, to {names}; "
             f"{holder_text(thread.state.ball)} has it"
         )
-        fix = f"Say who should have it: wc handoff {quoted(topic)} --to NAME --reason …"
+        fix = f"Decide who has it: wc handoff {quoted(topic)} --to NAME --reason …"
         yield Finding(topic, 0, message, fix)

@@ -72,7 +72,7 @@ def show_stats(context: Context, options: StatsOptions) -> None:
         return
     say("\n".join(lines))
     if fields.get("truncated"):
-        remark("there is more: --limit 0 shows all of it")
+        remark("there is more: --limit 0 shows everything")
 
 
 def _cost_json(context: Context, options: StatsOptions) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def cost_lines(fields: dict[str, Any], style: Style) -> list[str]:
     head = ("THREAD", "AGENT", "TOKENS", "OUTPUT", "FROM CACHE", "TURNS", "TIME")
     rows = tuple(map(_cost_row, fields["cost"]))
     if not rows:
-        return ["Nothing was counted on this machine: only hooks of agents do."]
+        return ["Nothing was counted on this machine: only agents' hooks do that."]
     return render.table_lines(Table(head, rows), style)
 
 

@@ -43,7 +43,8 @@ def print_statusline(context: Context, options: StatuslineOptions) -> None:
     """Print the line. Like the script, print an empty one if there is no store."""
     if options.color not in _WHEN:
         raise InvalidInputError(
-            f"{options.color!r} is not a time for colours.", f"Use {', '.join(_WHEN)}."
+            f"{options.color!r} is not a choice for colours.",
+            f"Use {', '.join(_WHEN)}.",
         )
     style = _style(context, options)
     if options.stdin:
@@ -88,7 +89,7 @@ def _status_line(context: Context, style: LineStyle) -> str:
 
 
 def _conflict(context: Context) -> str:
-    """Returns what the line says of conflicts of this worktree."""
+    """Returns what the line says about conflicts of this worktree."""
     place = context.place
     if place.repository is None:
         return ""

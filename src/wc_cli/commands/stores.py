@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class InitOptions(SpeakerOptions):
     """Create or adopt the store of this repository."""
 
-    push: bool = flag("--push", help="Push it, too; from then on that is automatic.")
+    push: bool = flag("--push", help="Push it, too; later pushes are automatic.")
 
 
 class BreakLockOptions(SpeakerOptions):
@@ -48,7 +48,7 @@ def init(context: Context, options: InitOptions) -> None:
     word = "The store was already there" if existed else "The store is ready"
     say(f"{word}: {context.store} ({counted(threads, 'thread')})")
     if pushed is not None:
-        say(one_line(f"{pushed} has it; what is written is pushed in the background."))
+        say(one_line(f"{pushed} has it; new entries are pushed in the background."))
 
 
 def _push_store(context: Context) -> str:

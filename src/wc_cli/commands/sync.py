@@ -110,8 +110,8 @@ def store_route(context: Context, name: str = "") -> tuple[Repository, Remote]:
     if place.kind != BRANCH_STORE or own_repository is None:
         raise InvalidInputError(
             f"The store {context.store} has no branch of its own to exchange.",
-            "One in the code's tree travels with the code; one outside git with "
-            "whatever copies it.",
+            "A store in the code's tree travels with the code; one outside git "
+            "has to be copied.",
         )
     if name:
         return own_repository, remotes.by_name(own_repository, context.env, name)

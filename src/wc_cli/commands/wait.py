@@ -133,7 +133,7 @@ class _Waiting:
         if reader and awaiting and arrivals.are_closed(reader, awaiting):
             topic = one_line(min(awaiting.topics))
             raise ConflictError(
-                "What you wait for is closed: no ball of it will move.",
+                "The threads you wait for are closed: their balls will not move.",
                 f"See how it ended: wc read {topic}; to wait for any entry: --new",
             )
 
@@ -245,7 +245,7 @@ def _report_arrival(
     for channel in local.send_notification(
         context.env, _notify_channels(context, options), words
     ):
-        remark(f"note: nothing here could tell it by {one_line(channel)}")
+        remark(f"note: nothing here can notify by {one_line(channel)}")
     new = context.viewer.new_count(
         state, reader.cursor(state.topic, context.viewer.key)
     )

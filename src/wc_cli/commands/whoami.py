@@ -29,11 +29,11 @@ _KINDS = {
     BRANCH_STORE: "the branch watercooler/threads",
 }
 _ADVICE = (
-    "To be somebody else: --as NAME and --seat SEAT for one command; "
+    "To be someone else: --as NAME and --seat SEAT for one command; "
     "WATERCOOLER_AGENT, WATERCOOLER_SEAT and WATERCOOLER_USER for longer."
 )
 _NOBODY_YET = "knows nobody here yet"
-_ONE_COMMAND = "--as and --seat are for this command alone"
+_ONE_COMMAND = "--as and --seat only apply to this command"
 
 
 class WhoamiOptions(SpeakerOptions):
@@ -180,19 +180,20 @@ def _surprises(context: Context) -> list[str]:
     notes = []
     if different and identity.source == next(environment.agents_in(env))[0]:
         notes.append(
-            f"{marks[0]} and {different[0]} have both left their mark here, and which "
-            f"one started the other cannot be told: {marks[0]} counts. If that is "
+            f"{marks[0]} and {different[0]} have both set variables here, and it "
+            f"is unclear which one started the other: {marks[0]} counts. If that "
+            "is "
             "wrong, set WATERCOOLER_AGENT."
         )
     seat = context.asked.seat or env.get("WATERCOOLER_SEAT", "")
     if seat.strip() == SESSION and not environment.session_end(env):
         notes.append(
-            "Nothing here tells one session from another: name the seat instead, "
+            "Nothing here distinguishes sessions: name the seat instead, "
             "with WATERCOOLER_SEAT or --seat."
         )
     if not identity.name.seat:
         notes.append(
-            f"Without a seat, a ball at {identity.author} is also for "
+            f"Without a seat, a ball for {identity.author} is also for "
             f"{identity.name.agent} in your linked worktrees."
         )
     return notes

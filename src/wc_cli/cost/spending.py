@@ -41,7 +41,7 @@ def _draft(context: Context, state: State, tokens: int, key: str) -> Draft:
     is_there = state.ball is not None and directory.same(state.ball, person)
     if is_there or (state.ball is None and person == "anyone"):
         return Draft(state.topic, "ack", title, key=key)
-    body = "To go on, raise it: wc budget TOPIC TOKENS, and pass the ball back."
+    body = "To continue, raise it: wc budget TOPIC TOKENS, and pass the ball back."
     reason = "the budget is spent"
     draft = Draft(state.topic, "handoff", title, body, key=key, reason=reason)
     return draft._replace(to=person, force=True)

@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 # What to do about a kind of damage (`codec.Damage.kind`). For the other kinds, it
 # depends on the thread.
 _FIXES = {
-    "torn": "Nothing is lost by it. Tidy up with: wc doctor --repair",
+    "torn": "Nothing is lost. Tidy up with: wc doctor --repair",
     "garbage": "Every other entry is readable. Set the line aside: wc doctor --repair",
     "shape": "Every other entry is readable. Set the line aside: wc doctor --repair",
     "field": "It is kept and not shown. Upgrade wc, or correct the line by hand.",
     "differs": "The fuller one is shown. Set this one aside: wc doctor --repair",
     "newer": "Upgrade wc on this machine; this one writes nothing to the thread.",
 }
-SET_ASIDE = "Set it aside, and bring back what belongs there: wc doctor --repair"
+SET_ASIDE = "Set it aside, and restore what belongs there: wc doctor --repair"
 # How often a thread is read that somebody writes to all the time.
 _MAX_READS = 10
-_RENDER = "Readers use the log meanwhile. Render it: wc doctor --repair"
+_RENDER = "Readers use the log in the meantime. Render it: wc doctor --repair"
 
 
 class Finding(NamedTuple):
@@ -89,7 +89,7 @@ class ThreadExaminer:
         for topic in only_committed:
             yield from self._of_gone(topic)
         for path in self.upkeep.status.orphans([*topics, *only_committed]):
-            fix = "The status line may show it. Take it away: wc doctor --repair"
+            fix = "The status line may show it. Remove it: wc doctor --repair"
             yield Finding(f".local/{path}", 0, "is of no thread", fix)
 
     def _of_topic(self, topic: str) -> Iterator[Finding]:
@@ -151,7 +151,7 @@ class ThreadExaminer:
         if lost:
             entries = counted(len(lost), "entry", "entries")
             message = f"lacks {entries} that {self.recovery.sources} has"
-            fix = "Bring them back: wc doctor --repair"
+            fix = "Restore them: wc doctor --repair"
             yield Finding(self._relative(self.layout.log(topic)), 0, message, fix)
         newest = ulid.prefix(thread.state.last_id)
         if newest and ulid.timestamp_ms(newest) > now_ms() + ulid.FUTURE_MS:
@@ -167,7 +167,7 @@ class ThreadExaminer:
         if count := self.recovery.uncommitted(thread):
             path = self._relative(self.layout.log(thread.state.topic))
             entries = counted(count, "entry", "entries")
-            message = f"has {entries} that no commit has, and none is on its way"
+            message = f"has {entries} not in any commit, and no commit is under way"
             fix = "They are safe on disk. Commit them: wc doctor --repair"
             yield Finding(path, 0, message, fix)
 
@@ -187,7 +187,7 @@ class ThreadExaminer:
             return f"Branch and page have {entries} of it: wc doctor --repair"
         nowhere = "Neither branch nor page has it. If a backup or another clone does,"
         if thread.entries:
-            return f"{nowhere} copy the log; to go on without: wc doctor --repair"
+            return f"{nowhere} copy the log; to continue without it: wc doctor --repair"
         folder = quoted(self.layout.folder(thread.state.topic))
         return f"{nowhere} copy it; else move the rest out of the way: {folder}"
 
@@ -234,7 +234,7 @@ class ThreadExaminer:
             fix = "Upgrade wc on this machine."
             yield Finding(name, 0, "written by a newer wc", fix)
         else:
-            message = "is missing" if disk is None else "is not what the log says"
+            message = "is missing" if disk is None else "does not match the log"
             yield Finding(name, 0, message, _RENDER)
 
     def _of_name(self, thread: Thread) -> Iterator[Finding]:
@@ -245,7 +245,7 @@ class ThreadExaminer:
                 f"was renamed to {thread.state.name}, the name of another thread; "
                 f"it is shown as {thread.name}"
             )
-            fix = f"Give it a name of its own: wc rename {quoted(thread.name)} NAME"
+            fix = f"Give it another name: wc rename {quoted(thread.name)} NAME"
             yield Finding(path, 0, message, fix)
 
     def _of_status_lines(self, thread: Thread) -> Iterator[Finding]:
@@ -258,7 +258,7 @@ class ThreadExaminer:
         except WcError:
             return
         if is_status_wrong(Upkeep(self.reader, self.env), thread):
-            message = f"does not show {topic} as it is"
+            message = f"is not up to date for {topic}"
             fix = "The prompt may be wrong. Fix it: wc doctor --repair"
             yield Finding(".local/status", 0, message, fix)
 
@@ -267,4 +267,4 @@ class ThreadExaminer:
 
 
 def _permissions_fix(path: str) -> str:
-    return f"See to its owner and permissions: ls -la {quoted(path)}"
+    return f"Check its owner and permissions: ls -la {quoted(path)}"

@@ -38,7 +38,7 @@ _PATIENCE_SECONDS = 1.0
 
 
 class EntryText(NamedTuple):
-    """An entry, by what a row says of it, with its text."""
+    """An entry, by what a row says about it, with its text."""
 
     topic: str
     id: str

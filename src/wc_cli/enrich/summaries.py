@@ -174,7 +174,7 @@ def _age(reader: StoreReader) -> Any:
 
 
 def summary_by(endpoint: Endpoint, item: PendingSummary) -> str:
-    """Returns what a model says of an entry, on one line. Raises EndpointError."""
+    """Returns what a model says about an entry, on one line. Raises EndpointError."""
     messages = [
         {"role": "system", "content": _TASK},
         {"role": "user", "content": item.text},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.index import keeping
-from wc_cli.notify import telling
+from wc_cli.notify import notifying
 from wc_cli.settle import settler
 from wc_cli.store import pending
 from wc_cli.sync import routes
@@ -47,5 +47,5 @@ def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
     except WcError as error:
         # The entry is saved, so this is not a failure of the write.
         notes.append(f"not pushed: {error.message}")
-    telling.start_if_due(root, context.env)
+    notifying.start_if_due(root, context.env)
     return notes

@@ -57,7 +57,7 @@ class GraphSource:
         except GitError as error:
             raise StorageError(
                 f"The files of the worktree cannot be read: {error}.",
-                "See whether git works here: git status",
+                "Check that git works here: git status",
             ) from error
 
     def _current(self) -> Graph:

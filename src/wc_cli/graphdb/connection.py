@@ -20,7 +20,7 @@ _ALREADY = "already indexed"
 
 class GraphConnection:
     """A graph that can be changed: a context manager. Raises OfflineError if the server
-    is away, InvalidInputError if it is no FalkorDB, StorageError if it refuses."""
+    is away, InvalidInputError if it is not a FalkorDB, StorageError if it refuses."""
 
     def __init__(self, address: GraphAddress) -> None:
         self.address = address

@@ -43,7 +43,7 @@ def refusal(rivals: Sequence[Rival], alternatives: Alternatives) -> GuardText:
 
 def advice(rivals: Sequence[Rival], alternatives: Alternatives) -> GuardText:
     """What to know before an edit that is not refused."""
-    message = f"{_who(rivals, alternatives)} Agree with them before you go on."
+    message = f"{_who(rivals, alternatives)} Agree with them before you continue."
     return GuardText(message, _ways_on(rivals[0], alternatives))
 
 

@@ -97,7 +97,7 @@ def install(context: Context, options: Install) -> None:
         _require_some(wants, options)
     missing = _names_without(wants, options)
     if missing:
-        remark(f"wc: nothing of that for {missing} here")
+        remark(f"wc: none of that applies to {missing} here")
     if unwakeable := _cannot_be_woken(clients, offered, options):
         remark(f"wc: {unwakeable} cannot be woken; they wait with: wc wait")
     left_out = sorted({want.owner.client for want in offered if want not in wants})
@@ -122,7 +122,7 @@ def uninstall(context: Context, options: Uninstall) -> None:
     if not owners and not options.json:
         if not options.dry_run:
             tidy(site.home)
-        say("Nothing of that is installed.")
+        say("None of that is installed.")
         return
     planned = Planned(lambda ledger: engine.plan_removal(ledger, owners), "uninstall")
     _carry_out(site, planned, options)
@@ -175,7 +175,7 @@ def _require_optional(part: str) -> None:
     otherwise."""
     if part not in {"", *ON_REQUEST}:
         raise InvalidInputError(
-            f"{part!r} is not a part that is left out.",
+            f"{part!r} is not an optional part.",
             f"--with takes: {', '.join(ON_REQUEST)}",
         )
 
@@ -257,7 +257,7 @@ def _require_some(wants: Sequence[Want], options: Install) -> None:
     missing = _names_without(wants, options)
     if missing:
         raise InvalidInputError(
-            f"There is nothing of that to install for {missing} here.",
+            f"None of that can be installed for {missing} here.",
             "Leave out --only; a shell whose prompt starship or powerlevel10k makes"
             " has the line from them.",
         )
@@ -354,7 +354,7 @@ def _check(
     if bad:
         raise FindingsError(
             f"{len(bad)} not in order.",
-            f"Bring them up to date: {_command_line('install', options)}",
+            f"Update them: {_command_line('install', options)}",
         )
 
 
@@ -415,5 +415,5 @@ def _raise_first_error(outcomes: Sequence[engine.PartOutcome], again: str) -> No
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     if errors:
         parts = "1 part was" if len(errors) == 1 else f"{len(errors)} parts were"
-        hint = f"Said above, with what to do; the rest is done. Then: {again}"
+        hint = f"See above for what to do; everything else is done. Then: {again}"
         raise type(errors[0])(f"{parts} left alone.", hint)

@@ -64,7 +64,7 @@ def check(path: str) -> None:
         if not os.access(folder, os.W_OK):
             raise StorageError(
                 f"{path} cannot be made: {folder} may not be written.",
-                f"See to its permissions: ls -ld {folder}",
+                f"Check its permissions: ls -ld {folder}",
             ) from None
         return
     except OSError as error:
@@ -77,7 +77,7 @@ def check(path: str) -> None:
     if not info.st_mode & stat.S_IWUSR or not os.access(os.path.dirname(path), os.W_OK):
         raise StorageError(
             f"{path} is read-only.",
-            "It was left as it is. Where another tool makes it, change its source.",
+            "It was left as it is. If another tool generates it, change its source.",
         )
 
 
@@ -158,7 +158,7 @@ def replace(
     if read(path) != before:
         raise ConflictError(
             f"{path} was changed by another program just now.",
-            "It was left as that one wrote it. Run the same command again.",
+            "Its version was kept. Run the same command again.",
         )
     if after is None:
         remove(path)

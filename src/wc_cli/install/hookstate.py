@@ -36,13 +36,17 @@ def hook_problems(site: InstallSite) -> Iterator[str]:
         yield from _edited(ledger, client, names, site)
         if "wake" in names and "hooks" not in names and not _brings_hooks(client, site):
             yield (
-                f"{client.title} is woken without hooks that say when it is at work: "
+                f"{client.title} can be woken, but lacks the hooks that report "
+                "when it is working: "
                 f"wc install {client.name} --only hooks"
             )
         if client.name == "codex":
             yield from _untrusted(site)
         if client.name == "claude" and _are_off(site):
-            yield "Claude Code runs no hooks: disableAllHooks is true in its settings"
+            yield (
+                "Claude Code does not run hooks: disableAllHooks is true in its "
+                "settings"
+            )
 
 
 def _edited(

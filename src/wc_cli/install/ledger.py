@@ -111,7 +111,7 @@ class Ledger:
         if data is None or digest(data) != page.base:
             raise CorruptError(
                 f"The backup {path} is missing or damaged.",
-                "Change the file once, so that only our part is taken out of it.",
+                "Change the file, then run it again: only our part is removed from it.",
             )
         return data
 

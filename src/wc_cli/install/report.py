@@ -135,7 +135,7 @@ def warnings(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
     if first is None or not is_ours(first, "wc"):
         yield f"`wc` is the system's for your shell: {path_remedy(site.env)}."
     if "server" in parts and shutil.which("wc-observe", path=path) is None:
-        remedy = "its whole path is used" if own_program("wc-observe") else "install it"
+        remedy = "its full path is used" if own_program("wc-observe") else "install it"
         yield f"wc-observe is not on PATH: {remedy}."
 
 

@@ -92,7 +92,7 @@ def login_problems(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
         if paths is None:
             yield (
                 f"a new {check.name} login shell did not answer within "
-                f"{LOGIN_SECONDS:.0f} s, so whether it finds wc is not known"
+                f"{LOGIN_SECONDS:.0f} s, so it is not known whether it finds wc"
             )
         elif missing := _missing(paths, check, site):
             remedy = _remedy(check, site)

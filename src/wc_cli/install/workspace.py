@@ -263,14 +263,14 @@ def _conflict_error(path: str, spot: Spot) -> ConflictError:
     name = ".".join(spot.keys)
     if spot.kind == edits.FILE:
         return ConflictError(
-            f"{path} is there, and not as wc wrote it.",
+            f"{path} exists, but wc did not write it like this.",
             "It was left as it is. Move it elsewhere, then run it again.",
         )
     if spot.kind == edits.BLOCK:
         name = "the watercooler block"
     return ConflictError(
         f"{path} already has {name}, with other content.",
-        "It was left as it is. Take it out by hand, then run it again.",
+        "It was left as it is. Remove it by hand, then run it again.",
     )
 
 

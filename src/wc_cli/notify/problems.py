@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wc_cli.notify import telling
+from wc_cli.notify import notifying
 from wc_core.errors import WcError
 from wc_core.notify import targets
 from wc_core.phrases import counted
@@ -25,7 +25,7 @@ def failing(
     if not root:
         return
     try:
-        states = telling.outbox_of(root, env).states()
+        states = notifying.outbox_of(root, env).states()
     except WcError:
         return
     for target in listed.targets:

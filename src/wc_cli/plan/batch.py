@@ -54,7 +54,7 @@ def parse(text: str) -> list[WrittenLink]:
         links.append(link._replace(number=number))
     if not links:
         raise InvalidInputError(
-            "There is no link in it.", "Write a link on each line: - ui waits for api"
+            "It contains no links.", "Write a link on each line: - ui waits for api"
         )
     return links
 
@@ -67,7 +67,7 @@ def _from_json(line: str) -> WrittenLink:
         topic = kind = target = None
     if not all(isinstance(value, str) for value in (topic, kind, target)):
         raise InvalidInputError(
-            "it has not the fields of a link.",
+            "it does not have the fields of a link.",
             'Write {"topic": "ui", "kind": "blocked_by", "target": "api"}',
         )
     return _directed(str(topic), [str(kind)], str(target))

@@ -73,7 +73,7 @@ def _checked(topic: str, items: Sequence[Item], *, undo: bool) -> Draft:
     ids = tuple(item.id for item in items)
     texts = [item.text for item in items]
     if undo:
-        title = action_title("To do after all", texts)
+        title = action_title("Not done after all", texts)
         return Draft(topic, _ACTION, title, items_unchecked=ids)
     return Draft(topic, _ACTION, action_title("Done", texts), items_checked=ids)
 

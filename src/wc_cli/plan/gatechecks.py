@@ -129,7 +129,7 @@ def pull_request(number: str, folder: str, env: Mapping[str, str]) -> Outcome:
     if program is None:
         raise NotFoundError(
             f"Pull request #{number} cannot be looked up: there is no gh here.",
-            "Install the GitHub CLI, or take the gate away: wc gate TOPIC --remove N",
+            "Install the GitHub CLI, or remove the gate: wc gate TOPIC --remove N",
         )
     done = subprocess.run(  # noqa: S603 - no shell, and a number
         [program, "pr", "view", number, "--json", "state"],

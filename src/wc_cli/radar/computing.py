@@ -97,7 +97,8 @@ def _is_writable(layout: Layout) -> bool:
 
 
 def _keep(layout: Layout, radar: Radar, record: Mapping[str, Any]) -> None:
-    """Keep a radar in the store, and what the status line of each worktree says of it.
+    """Keep a radar in the store, and what the status line of each worktree says about
+    it.
     The marks are written each time: their age counts."""
     files = LocalFiles(layout)
     files.write("radar.json", kept.encode(radar, record))
@@ -142,7 +143,7 @@ def _git_errors() -> Iterator[None]:
     except GitError as error:
         raise StorageError(
             f"The worktrees could not be compared: {error}.",
-            "See whether git works here: git status",
+            "Check that git works here: git status",
         ) from error
 
 

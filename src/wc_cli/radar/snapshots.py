@@ -52,7 +52,7 @@ _IDENT = {
 
 
 class WorktreeState(NamedTuple):
-    """What git says of a worktree.
+    """What git says about a worktree.
 
     - ``head``: the commit that is checked out; empty before the first one
     - ``paths``: what is changed, as bytes relative to its top

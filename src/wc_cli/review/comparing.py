@@ -142,7 +142,7 @@ class _Comparer:
         topic = self.thread.name
         if entry is None:
             raise NotFoundError(
-                f"No entry of {topic} says on which commit it was written.",
+                f"No entry of {topic} has the commit it was written on.",
                 "Compare by hand: git diff main...BRANCH",
             )
         point = self._snapshot(entry) or self._recorded(entry)
@@ -152,11 +152,11 @@ class _Comparer:
             if not commit:
                 raise NotFoundError(
                     f"There was no commit yet when {name} was written.",
-                    f"Begin with a later entry: {other}",
+                    f"Start at a later entry: {other}",
                 )
             raise NotFoundError(
                 f"The commit {commit} of {name} is not in this repository.",
-                f"Fetch it: git fetch --all; or begin with another entry: {other}",
+                f"Fetch it: git fetch --all; or start at another entry: {other}",
             )
         return point
 

@@ -68,7 +68,7 @@ def line_ref(written: str, topic: str, context: Context) -> LineRef | None:
     if end > len(lines):
         raise InvalidInputError(
             f"{path} has {counted(len(lines), 'line')}, so there is no line {end}.",
-            "Look at the file again; it may have changed.",
+            "Check the file; it may have changed.",
         )
     return reference.quoting(lines)
 

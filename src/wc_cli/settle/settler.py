@@ -207,7 +207,7 @@ class Settler:
             self._commit(threads)
         if self.follower is not None and not self.follower.in_step:
             # What a user takes out of the branch now would not be noticed later.
-            reason = "committed, but not all that the branch has is taken in"
+            reason = "committed, but not everything on the branch is in the folder yet"
             self.problems = dict.fromkeys(topics, reason) | self.problems
         for thread in threads:
             if thread.topic not in self.problems:
@@ -343,5 +343,5 @@ def _settle_held(
         result = settler.run(patience, joining)
     finally:
         os.close(handle)
-    # A writer that found the lock held relies on us to look once more.
+    # A writer that found the lock held relies on us to look again.
     return result, not set(settler.unsettled()) - set(settler.problems)

@@ -34,7 +34,7 @@ def topic_for(draft: Draft, reader: StoreReader, place: Place) -> str:
     if count >= vocabulary.MAX_THREADS:
         raise ConflictError(
             f"The store is full: it has {count} threads.",
-            "Go on in one of them, or in another store: WATERCOOLER_DIR.",
+            "Continue in one of them, or in another store: WATERCOOLER_DIR.",
         )
     if draft.action == "say" and not draft.new:
         _check_unlike_others(topic, reader)

@@ -61,7 +61,7 @@ def make_folder(path: str, root: str = "", *, flush: bool = True) -> None:
     if _is_folder(path, root):
         return
     if path == root:
-        raise StorageError(f"{root} is gone.", "See what became of it: wc doctor")
+        raise StorageError(f"{root} is gone.", "See what happened to it: wc doctor")
     parent, name = os.path.split(path)
     make_folder(parent, root, flush=flush)
     try:

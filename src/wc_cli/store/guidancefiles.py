@@ -74,7 +74,7 @@ def _check(occasion: str, present: Sequence[str], lines: Sequence[str]) -> None:
         raise ConflictError(
             f"Guidance on {occasion} would have {length} characters; at most "
             f"{guidance.MAX_CHARACTERS} are given.",
-            "Nothing was written. Say it in fewer words, or refer to a file.",
+            "Nothing was written. Use fewer words, or refer to a file.",
         )
 
 

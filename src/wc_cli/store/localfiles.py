@@ -64,7 +64,7 @@ class LocalFiles:
 
     def note_visit(self, path: str) -> None:
         """Note that somebody is here, by the time of a file; see
-        `wc_core.views.visits`."""
+        `wc_core.status.lastvisits`."""
         try:
             os.utime(f"{self.layout.local}/{path}", follow_symlinks=False)
         except FileNotFoundError:

@@ -113,7 +113,7 @@ class StoreWriter:
         if self.rules.damage is not None:
             raise CorruptError(
                 f"{self.rules.damage.file}: {self.rules.damage.message}.",
-                "The ball could go the wrong way; fix the file first.",
+                "The ball could go to the wrong participant; fix the file first.",
             )
         if draft.outcome:
             from wc_core.review import outcomes  # 1 ms, for outcomes of reviews

@@ -211,7 +211,7 @@ class Exchanger:
         if fetched.commit == turn.own_tip:
             return fetched
         note = (
-            f"git pushes to another place than it fetches from as "
+            f"git pushes and fetches at different places for "
             f"{self.remote.label}; it went there, and has not arrived here"
         )
         return fetched._replace(notes=(*fetched.notes, note))
@@ -294,7 +294,7 @@ class Exchanger:
             self.layout.root, self.env, seconds, joining, on_commit
         )
         if settlement is None:
-            by = pending.settler_at_work(self.layout) or "somebody else is at it"
+            by = pending.settler_at_work(self.layout) or "another process is doing it"
             raise LockTimeoutError(
                 f"The store could not be settled: {by}.",
                 "Your entries are safe here. Run the same command again.",

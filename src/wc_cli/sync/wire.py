@@ -144,7 +144,9 @@ class Wire:
             raise
         except GitError as error:
             message = f"{self.remote.label}: its branch {BRANCH} is none"
-            hint = "Have it removed there, or use another: WATERCOOLER_GIT_REPO=…"
+            hint = (
+                "Ask for it to be removed there, or use another: WATERCOOLER_GIT_REPO=…"
+            )
             raise WireError(message, hint) from error
 
     def push(self, commit: str) -> str:
@@ -225,7 +227,7 @@ class Wire:
                 self._run((*first, *words, *refspecs), {})
             except GitError as error:
                 if _LEASE_LOST.search(error.out + error.err):
-                    message = f"{self.remote.label} has other claims by now"
+                    message = f"{self.remote.label} has other claims now"
                     raise LeaseError(message, "Run the same command again.") from error
                 if _NOT_ATOMIC in error.err:
                     message = f"{self.remote.label} does not take atomic pushes"

@@ -57,7 +57,7 @@ class LeaseError(WireError):
 
 _SAFE = "Your entries are safe here; the next sync sends them."
 _LATER = f"{_SAFE} Try again later."
-_ADDRESS = f"{_SAFE} Is the address right, and may you see it? git remote -v"
+_ADDRESS = f"{_SAFE} Is the address right, and do you have access? git remote -v"
 _KNOWN = f"{_SAFE} Connect once by hand, so that ssh knows the host: ssh -T HOST"
 _CERTIFICATE = f"{_SAFE} Ask whoever runs the host for a valid certificate."
 _KEY = f"{_SAFE} Load your key (ssh-add), or name one: WATERCOOLER_GIT_SSH_KEY=~/.ssh/…"
@@ -66,7 +66,7 @@ _LOGIN = (
     "git ls-remote"
 )
 _RIGHTS = (
-    f"{_SAFE} Ask whoever runs the remote for the right to push the branch "
+    f"{_SAFE} Ask whoever runs the remote for permission to push the branch "
     "watercooler/threads, or use another: WATERCOOLER_GIT_REPO=…"
 )
 _OWNER = f"{_SAFE} If you trust it: git config --global --add safe.directory …"
@@ -76,11 +76,12 @@ _OTHER_BRANCH = (
     "another remote: WATERCOOLER_GIT_REPO=…"
 )
 _CHECKED_OUT = (
-    f"{_SAFE} Somebody works in that repository: use a bare one, WATERCOOLER_GIT_REPO=…"
+    f"{_SAFE} Someone has that repository's branch checked out: use a bare one, "
+    "WATERCOOLER_GIT_REPO=…"
 )
 _AGAIN = "Fetch, merge and push again: wc sync"
 _LOCAL = "See: wc doctor"
-_UNKNOWN = f"{_SAFE} Try it by hand, to see all that git says: git fetch"
+_UNKNOWN = f"{_SAFE} Try it by hand, to see everything that git prints: git fetch"
 
 # The first match decides. Lines of the other side ("remote: …") are told apart from
 # what went wrong here. The patterns are compiled only after a failure.
@@ -175,7 +176,7 @@ def _declined(
     """The error for a remote that took the commits, but did not move its branch."""
     if re.search(_RACE, f"{reason}\n{text}"):
         return RejectedError(f"{remote.label} was written meanwhile", _AGAIN)
-    detail = _telling_line(text)
+    detail = _informative_line(text)
     hint = _RIGHTS
     if "checked out" in reason:
         hint = _CHECKED_OUT
@@ -185,7 +186,7 @@ def _declined(
     return DeclinedError(f"{remote.label} refused: {message}", hint)
 
 
-def _telling_line(text: str) -> str:
+def _informative_line(text: str) -> str:
     """The most informative line that the other side printed: its first error, or else
     its first line."""
     lines = [line for line in text.splitlines() if line.startswith("remote:")]

@@ -150,7 +150,7 @@ def _bar(chart: Chart, bar: Bar, drawing: Drawing) -> str:
 
 
 def _words(chart: Chart, span: BallSpan, room: int, drawing: Drawing) -> str:
-    """Returns what a bar says of its span in this many columns: name and status, the
+    """Returns what a bar says about its span in this many columns: name and status, the
     name, or the letter of the name."""
     name = drawing.text(holder_text(span.holder))
     status = "" if span.status == "OPEN" else f" {drawing.text(span.status)}"

@@ -82,7 +82,7 @@ def _remains(leftovers: Leftovers) -> Iterator[str]:
     if worktree.changed:
         yield f"not committed{place}: {_named(worktree.changed)}"
     if worktree.unpushed:
-        yield f"commits that are at no remote{place}: {worktree.unpushed}"
+        yield f"commits that are on no remote{place}: {worktree.unpushed}"
     if leftovers.claims:
         yield f"claims that were released: {_named(leftovers.claims)}"
     for question in leftovers.questions.items:

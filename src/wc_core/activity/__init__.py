@@ -1,4 +1,4 @@
-"""What other programs keep writing about agents, teams and loops.
+"""The state files of other programs about agents, teams and loops.
 
 Reads files that may be half-written and returns the last complete state. Must not read
 threads.

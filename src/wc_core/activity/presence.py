@@ -79,7 +79,7 @@ class Note(NamedTuple):
         return named | ({"scope": list(self.scope)} if self.scope else {})
 
     def sentence(self, most: int = 3) -> str:
-        """What they are doing, on one line: intent, scope, and the text."""
+        """Their activity on one line: intent, scope, and the text."""
         hidden = len(self.scope) - most
         paths = ", ".join(map(one_line, self.scope[:most]))
         paths += f" and {hidden} more" if hidden > 0 else ""

@@ -31,7 +31,7 @@ class ActivityLog(NamedTuple):
 
 
 def read(layout: Layout, now_ms: int) -> ActivityLog:
-    """Read the log of a store. What cannot be read is left out."""
+    """Read the log of a store. Unreadable lines are left out."""
     data = log_bytes(layout)
     if not data:
         return ActivityLog()

@@ -45,7 +45,7 @@ class Announcement(NamedTuple):
 
     @property
     def key(self) -> _KEY:
-        """Who wrote it, and where: the next line with this key replaces it."""
+        """The key of its author and place: the next line with this key replaces it."""
         name = parse(self.note.agent)
         return self.clone, self.note.worktree, str(name).casefold()
 

@@ -30,7 +30,7 @@ _ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 class CombinedClaims(NamedTuple):
     """The commit of each ref of a claim, in the commit ``tip`` of the branch; empty if
-    the branch is yet to be made."""
+    the branch does not exist yet."""
 
     tip: str = ""
     claims: Mapping[str, str] = MappingProxyType({})

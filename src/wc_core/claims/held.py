@@ -1,4 +1,4 @@
-"""What a participant has claimed in a worktree, as the store remembers it.
+"""A participant's claims in a worktree, as recorded in the store.
 
 After a claim is lost, the refs no longer show that it was ever held. This file, which
 only the holder's own commands write, says what they had. It is JSON::
@@ -67,8 +67,8 @@ NOTHING = Held({}, 0)
 def update(
     before: Held, own: Sequence[Claim], given_up: Collection[str], top: str = ""
 ) -> Held:
-    """What a participant has or has lost in the worktree at ``top``, after they gave up
-    some claims."""
+    """A participant's current and lost claims in the worktree at ``top``, after they
+    gave up some."""
     current = {claim.id: claim.oid for claim in own}
     kept = {
         claim_id: before.claims[claim_id]

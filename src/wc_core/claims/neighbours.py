@@ -1,5 +1,5 @@
-"""What the claims of others on neighbours mean: on files that a target uses, and on
-those that use it."""
+"""The effect of other participants' claims on neighbours: files that a target uses, and
+files that use it."""
 
 from __future__ import annotations
 

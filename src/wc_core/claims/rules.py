@@ -1,8 +1,8 @@
 """Who may claim what: pure functions from the claims that exist to the changes of refs
 that are needed.
 
-Claims on the same thing conflict unless both only read, or one has expired. What is
-expired is removed by whoever claims it next.
+Claims on the same thing conflict unless both only read, or one has expired. An expired
+claim is removed by the next one on the same thing.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def plan_renewal(claims: Iterable[Claim]) -> ClaimPlan:
 
 
 class Merge(NamedTuple):
-    """What the claims of a remote change here.
+    """The changes that a remote's claims require here.
 
     - ``moves``: of the refs of this clone
     - ``lost``: refs of which the remote has something else than we wanted it to have
@@ -125,8 +125,8 @@ def merge(
     base: Mapping[str, str], ours: Mapping[str, str], theirs: Mapping[str, str]
 ) -> Merge:
     """What to take from a remote that has ``theirs``. ``base`` is what it had when both
-    sides were the same. What only we changed stays for the next push; what both changed
-    goes to the remote, which decides between clones."""
+    sides were the same. Changes of ours stay for the next push. If both sides changed a
+    ref, the remote's version wins, because it decides between clones."""
     moves, lost = [], []
     for ref in sorted({*base, *ours, *theirs}):
         old, own, new = (refs.get(ref, "") for refs in (base, ours, theirs))

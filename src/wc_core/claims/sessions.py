@@ -20,7 +20,7 @@ _PARTS = 3
 
 @cache
 def boot() -> str:
-    """What is different after each start of this machine; empty if unknown."""
+    """An id that is new after each start of this machine; empty if unknown."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()

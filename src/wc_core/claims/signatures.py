@@ -26,7 +26,7 @@ _KEY = "gpg.ssh.allowedSignersFile"
 _REVOKED = "gpg.ssh.revocationFile"
 _STORE, _GIT = "store:", "git:"
 GOOD, NONE = "G", "N"
-# What git says of a signature, see "%G?" in git-log(1).
+# What git says about a signature, see "%G?" in git-log(1).
 _PROBLEMS = {
     NONE: "it is not signed",
     "U": "it is signed by a key that is not among the allowed signers",
@@ -91,7 +91,7 @@ def _digest(path: str) -> str:
 
 
 def refusal(status: str, signer: str, holder: str) -> str:
-    """Why a claim of ``holder`` does not count, from what git says of its signature:
+    """Why a claim of ``holder`` does not count, from what git says about its signature:
     the status, and who signed it. Empty if it counts."""
     if status != GOOD:
         return _PROBLEMS.get(status, _BAD)

@@ -11,7 +11,7 @@ CLOSE_LINKS = (NO_LINK, BRANCH_LINK, PR_LINK, ANY_LINK)
 
 
 class Rules(NamedTuple):
-    """What is asked of threads and entries. Empty, 0 and "none" ask for nothing."""
+    """Requirements for threads and entries. Empty, 0 and "none" require nothing."""
 
     title: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()

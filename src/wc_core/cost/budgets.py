@@ -1,4 +1,4 @@
-"""How many tokens may be spent for a thread.
+"""How many tokens may be spent on a thread.
 
 What counts is what a model read for the first time and what it wrote. What it took
 from its cache costs a tenth or so and would be most of the number.

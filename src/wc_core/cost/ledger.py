@@ -1,4 +1,4 @@
-"""What sessions have cost, a small file for each: ``.local/cost/<client>:<session>``.
+"""The cost of sessions, in a small file for each: ``.local/cost/<client>:<session>``.
 
 It stays on this machine. A file that cannot be read is left out.
 """
@@ -28,7 +28,7 @@ _UNREADABLE = (
 
 
 class Spent(NamedTuple):
-    """What was spent: tokens, turns of the agent, and the milliseconds of these."""
+    """An amount spent: tokens, the agent's turns, and their milliseconds."""
 
     usage: Usage = Usage()
     turns: int = 0
@@ -64,7 +64,7 @@ class SessionCost(NamedTuple):
 
 
 class CostRow(NamedTuple):
-    """What one agent has spent for one thread; the topic is empty for none."""
+    """The amount that an agent has spent on a thread; the topic is empty for none."""
 
     topic: str
     agent: str
@@ -142,7 +142,7 @@ def all_costs(layout: Layout) -> list[SessionCost]:
 
 
 def rows(costs: Iterable[SessionCost]) -> list[CostRow]:
-    """What each agent has spent for each thread, the most tokens first."""
+    """The amount that each agent has spent on each thread, most tokens first."""
     spent: dict[tuple[str, str], Spent] = {}
     for cost in costs:
         for topic, amount in cost.threads.items():

@@ -47,7 +47,7 @@ class Usage(NamedTuple):
 
 
 class Meter(NamedTuple):
-    """What was counted of a transcript so far: the latest responses by id, and the
+    """The counts of a transcript so far: the latest responses by id, and the
     running total; ``None`` if it is unknown."""
 
     responses: Mapping[str, Usage] = MappingProxyType({})

@@ -40,7 +40,7 @@ def _decisions(thread: Thread) -> Iterator[tuple[Thread, Entry]]:
 
 
 def _record(number: int, thread: Thread, entry: Entry) -> str:
-    """One record. What the entry does not say is not in it."""
+    """A record with the contents of the entry and nothing else."""
     name = one_line(thread.state.name)
     header = [
         f"# {number}. {one_line(entry.title)}",

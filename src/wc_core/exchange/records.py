@@ -48,7 +48,7 @@ _VIBE_STATUSES = frozenset({"todo", "inprogress", "inreview", "done", "cancelled
 
 
 class Fact(NamedTuple):
-    """What an entry records of an issue. ``stamp`` tells it from an equal one."""
+    """An entry's record of an issue. ``stamp`` distinguishes it from an equal one."""
 
     event: str
     author: str
@@ -71,7 +71,7 @@ class Issue(NamedTuple):
 
     @property
     def origin(self) -> str:
-        """What tells the issue from all others, whatever their names."""
+        """The identity of the issue, independent of its name."""
         fields = self.fields
         own = fields.get("html_url") or fields.get("url") or fields.get("id")
         digest = sha256(f"{own or self.name}".encode(errors="replace")).hexdigest()

@@ -29,7 +29,7 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 
 def get(key: str, repository: Repository | None, env: Mapping[str, str]) -> str:
-    """The value in force of a key such as ``user.name``; empty if unset.
+    """The current value of a key such as ``user.name``; empty if unset.
 
     Bytes that are not UTF-8 are replaced by U+FFFD.
     """
@@ -39,7 +39,7 @@ def get(key: str, repository: Repository | None, env: Mapping[str, str]) -> str:
 def get_all(
     keys: Iterable[str], repository: Repository | None, env: Mapping[str, str]
 ) -> dict[str, str]:
-    """The values in force of several keys, as `get` has them; the files are read
+    """The current values of several keys, as `get` has them; the files are read
     once."""
     values = dict.fromkeys(keys, "")
     by_name = {_canonical(key): key for key in values}
@@ -86,7 +86,7 @@ def is_true(value: str | None) -> bool:
 
 
 class _ConfigReader:
-    """Reads the configuration files in force, and those that they include."""
+    """Reads the configuration files that apply, and those that they include."""
 
     def __init__(self, repository: Repository | None, env: Mapping[str, str]) -> None:
         self.repository = repository
@@ -95,7 +95,7 @@ class _ConfigReader:
         self._urls: tuple[str, ...] | None = None
 
     def settings(self) -> Iterator[tuple[str, str | None]]:
-        """All settings as (key, value). The last value of a key is in force."""
+        """All settings as (key, value). The last value of a key wins."""
         env, home = self.env, self.home
         if not is_true(env.get("GIT_CONFIG_NOSYSTEM", "")):
             yield from self._file(env.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig"))

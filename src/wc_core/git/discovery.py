@@ -236,7 +236,7 @@ def _place_of_repository(repository: Repository, env: Mapping[str, str]) -> Plac
 
 
 def _planned_root(repository: Repository, env: Mapping[str, str]) -> str:
-    """Where the store of a repository would be checked out."""
+    """The folder in which a repository's store would be checked out."""
     from wc_core.git import storefolder  # 0.3 ms, most stores are checked out
 
     return storefolder.planned(repository, env).root

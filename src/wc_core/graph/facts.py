@@ -1,4 +1,4 @@
-"""What a file says about itself: its symbols, what it imports, the words in it.
+"""The facts about a file: its symbols, its imports, and the words in it.
 
 They depend on the content of the file alone, and are cached by its blob id.
 """
@@ -59,7 +59,7 @@ class FileFacts(NamedTuple):
 
 
 def kind_of(path: str) -> str:
-    """What a file is parsed as: the name of its language, or of the file itself if it
+    """How a file is parsed: the name of its language, or of the file itself if it
     configures a project; empty if it has no facts."""
     language = language_of(path)
     if language is not None:

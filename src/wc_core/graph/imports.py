@@ -1,4 +1,4 @@
-"""What a file imports, as it is written there. `resolving` finds the files."""
+"""The imports of a file, as they are written. `resolving` finds the files."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def is_project_file(path: str) -> bool:
 
 
 def project_of(path: str, source: bytes) -> dict[str, Any]:
-    """What a file says about its project; nothing if it cannot be read."""
+    """The settings of a project in one of its files; none if it cannot be read."""
     try:
         return _READERS[os.path.basename(path)](source.decode(errors="replace"))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

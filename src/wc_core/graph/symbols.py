@@ -1,4 +1,4 @@
-"""What a source file defines: functions, classes, methods, constants."""
+"""The symbols that a source file defines: functions, classes, methods, constants."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ class _Span(NamedTuple):
 
 
 def definitions(path: str, source: bytes) -> tuple[Definition, ...] | None:
-    """What a file defines, in the order of the file. ``None`` if that is not known: the
-    language is not, its grammar is not installed, or the file is very large."""
+    """The symbols of a file, in their order. ``None`` if they are unknown, because the
+    language is not supported, its grammar is not installed, or the file is very
+    large."""
     language = language_of(path)
     parser = grammar(language) if language is not None else None
     if parser is None or len(source) > MAX_BYTES:
@@ -60,7 +61,7 @@ def definitions(path: str, source: bytes) -> tuple[Definition, ...] | None:
 
 
 def definitions_in(parser: Grammar, root: Any) -> tuple[Definition, ...]:
-    """What is defined in the tree of a file."""
+    """The symbols in the syntax tree of a file."""
     return of_matches(parser.matches(parser.language.definitions, root))
 
 

@@ -42,8 +42,8 @@ def _all_operands(arguments: list[ShellWord], _: str | None) -> list[ShellWord]:
 
 
 def _mv(arguments: list[ShellWord], cwd: str | None) -> list[ShellWord]:
-    """What is moved away, and where it gets to. An option with an argument makes it
-    unclear which is which."""
+    """The sources and the destination of a move. Unclear if an option has an
+    argument."""
     options, operands = _operands(arguments)
     if len(operands) <= 1 or any(_names_folder(option) for option in options):
         return []

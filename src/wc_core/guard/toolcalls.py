@@ -1,4 +1,5 @@
-"""What a tool call of each client changes: the names of its tools and arguments.
+"""The files that a tool call of each client changes: the names of its tools and
+arguments.
 
 From the clients' documentation as of November 2026, and from what they send. Gemini
 CLI's ``replace`` and Claude Code's ``Edit`` name a path, Codex's ``apply_patch`` has it

@@ -1,4 +1,4 @@
-"""Who is asking: the rules that make a `Name` of options, environment and git.
+"""The rules that determine the caller's `Name` from options, environment and git.
 
 - agent: ``--as``, ``WATERCOOLER_AGENT``, an MCP client that is an agent, the
   agent we run inside by its variable, or else by its program (see `ancestry`), any
@@ -45,8 +45,8 @@ class Rule(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What a machine knows about who speaks, beside the environment. It is looked up
-    only if no earlier rule has a value.
+    """The machine's information about the caller, apart from the environment. It is
+    looked up only if no earlier rule has a value.
 
     - ``recorded``: returns the user on record
     - ``started_by``: returns the agent among the programs that started us, or empty
@@ -163,8 +163,8 @@ def _refuse_reserved(name: Name) -> None:
     """Raise InvalidInputError for a word that means any speaker or asker, or nobody."""
     if names.fold(name.agent) in FREE_WORDS | {ME, ASKER}:
         raise InvalidInputError(
-            f"{name.agent!r} cannot be anybody's own name: a ball at it would be "
-            "nobody's or everybody's.",
+            f"{name.agent!r} cannot be a participant's name: its ball would belong "
+            "to nobody or everybody.",
             "Say who you are with --as NAME, WATERCOOLER_AGENT or WATERCOOLER_USER, "
             "such as: Codex",
         )
@@ -290,7 +290,7 @@ def checked_name(text: str) -> str:
         return clean
     if not clean.isprintable():
         raise InvalidInputError(
-            f"{text!r} cannot be a name: it has characters that do not print.",
+            f"{text!r} cannot be a name: it has non-printing characters.",
             "Use one line of ordinary characters, such as: Codex@fix (pat)",
         )
     raise InvalidInputError(

@@ -1,4 +1,5 @@
-"""What needs a participant in one store: their questions, balls, and offered balls.
+"""The inbox items of a participant in one store: questions to them, their balls, and
+offered balls.
 
 The status line's files say which threads these are, by their names; a thread is read
 when it is shown.

@@ -55,7 +55,7 @@ def chosen(preferences: Preferences) -> Choice:
     if not preferences.by_meaning:
         return Choice(None, "they are switched off (meaning.enabled)")
     if preferences.problem:
-        # What they say of servers is not known.
+        # What they say about servers is not known.
         return Choice(None, preferences.problem)
     needed = _NUMBERS if preferences.meaning_endpoint else _LOCAL
     if not all(map(PathFinder.find_spec, needed)):

@@ -44,8 +44,8 @@ _TOO_FEW = 4
 
 
 class Nearest(NamedTuple):
-    """What rows say of the entries that are nearest to a query, nearest first, and how
-    near: 1 is the same direction. ``floor`` is how near all others are at most."""
+    """What rows say about the entries that are nearest to a query, nearest first, and
+    how near: 1 is the same direction. ``floor`` is how near all others are at most."""
 
     rows: list[tuple[RowKey, float]]
     floor: float

@@ -127,17 +127,17 @@ def text_of(entry: Entry) -> str:
 
 
 def text_hash(text: str) -> bytes:
-    """Returns what a row says of its text."""
+    """Returns what a row says about its text."""
     return _hash(text)
 
 
 def topic_hash(topic: str) -> bytes:
-    """Returns what a row says of its topic."""
+    """Returns what a row says about its topic."""
     return _hash(topic)
 
 
 def id_key(entry_id: str) -> bytes:
-    """Returns what a row says of the id of its entry."""
+    """Returns what a row says about the id of its entry."""
     if entry_id and ulid.prefix(entry_id) == entry_id:
         return entry_id.encode()
     # No ULID begins with this letter.

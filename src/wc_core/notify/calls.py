@@ -1,5 +1,5 @@
-"""What calls a person: balls that came to them, questions to them, and balls that go to
-and fro between their agents.
+"""The events that call a person: balls that came to them, questions to them, and balls
+that go back and forth between their agents.
 
 Each call has a name, which is that of its record: a person is notified once for each.
 Finding the names takes a listing of folders; a thread is read only to make a notice.
@@ -108,8 +108,8 @@ def topic_of_bounces(record: str) -> str:
 def notice_of(
     reader: StoreReader, viewer: Viewer, call: PersonCall, settings: Settings
 ) -> Notice | None:
-    """What to notify the person of; ``None`` if there is nothing to do, if they did it
-    themselves, or if they have read it."""
+    """The notification for the person; ``None`` if there is nothing to do, if they did
+    it themselves, or if they have read it."""
     try:
         snapshot = reader.snapshot(call.topic)
         state = snapshot.state

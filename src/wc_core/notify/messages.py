@@ -60,7 +60,7 @@ class Notice(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """What is wanted, in one line, without text of the thread."""
+        """The request in one line, without text of the thread."""
         if self.reason == TEST:
             return "A test of wc notify"
         if self.reason == SEVERAL:

@@ -1,4 +1,4 @@
-"""What was sent: a record for each call, and the state of each target.
+"""Records of notifications: one for each call, and the state of each target.
 
 ``.local/notified/<person>/`` has a file for each call, named after it, which says to
 which targets it is still to be sent; and `STATES`, with the last success and the last

@@ -1,5 +1,5 @@
-"""What threads wait for: the kinds of links between them, the graph that they make, and
-which threads are ready to be worked on.
+"""The plan: the kinds of links between threads, the graph that they form, and which
+threads are ready.
 
 Everything here is a function of the threads' states. Must not read a file.
 """

@@ -1,4 +1,4 @@
-"""What closing a thread means for others."""
+"""The effects of closing a thread on other threads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def checked(reader: StoreReader, draft: Draft, state: State) -> Draft:
     if not draft.force:
         raise ConflictError(
             f"Parts of {state.name} are open: {names}.",
-            "Close them first, or close it all the same: --force",
+            "Close them first, or close it anyway: --force",
         )
     forced = f"closed with open parts: {names}"
     reason = f"{draft.reason}; {forced}" if draft.reason else forced
@@ -36,8 +36,8 @@ def checked(reader: StoreReader, draft: Draft, state: State) -> Draft:
 
 
 def notes(reader: StoreReader, state: State, author: str, now_ms: int) -> list[str]:
-    """What others may begin once a thread is closed, and where its author left off for
-    it."""
+    """The threads that others may start once a thread is closed, and the one that its
+    author can return to."""
     freed = _freed(reader, state, now_ms)
     sentences = [
         f"{state.name} is closed: {thread.name} can begin "

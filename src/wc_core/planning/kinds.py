@@ -31,7 +31,7 @@ _SENTENCES = {
 
 
 class Verb(NamedTuple):
-    """What a word for a link means: the kind, and whether the second thread has the
+    """The meaning of a word for a link: the kind, and whether the second thread has the
     link, as in "api blocks ui"."""
 
     kind: str

@@ -76,7 +76,7 @@ def parse(text: str) -> list[PlannedItem]:
     items = list(_items(_nodes(text), ""))
     if not items:
         raise InvalidInputError(
-            "There is no list in it.",
+            "It contains no list.",
             "Write a thread on each line: - api: Register a passkey (after db)",
         )
     numbers: dict[str, int] = {}

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 class PlannedThread(NamedTuple):
-    """What a plan has of a thread. ``name`` is what it is shown as; ``ownership`` says
-    whose its ball is, for the viewer."""
+    """A thread in a plan. ``name`` is its display name; ``ownership`` says whose ball
+    it is, for the viewer."""
 
     topic: str
     name: str
@@ -63,7 +63,7 @@ class ThreadPlan:
         return targets
 
     def name(self, topic: str) -> str:
-        """What a thread is shown as."""
+        """The display name of a thread."""
         thread = self.threads.get(topic)
         return thread.name if thread is not None else topic
 

@@ -63,7 +63,8 @@ def load_fields(layout: Layout) -> Mapping[str, Any]:
 
 
 def decode_record(fields: Mapping[str, Any]) -> WorktreeRecord:
-    """What the fields of the file say of the worktrees; nothing if it is not valid."""
+    """What the fields of the file say about the worktrees; nothing if it is not
+    valid."""
     try:
         rows = fields["seen"]
         states = {

@@ -59,7 +59,7 @@ class Side(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Who works there, else its name."""
+        """The participant who works there, else its name."""
         return self.agent or self.name
 
     def is_idle(self, now_ms: int) -> bool:

@@ -1,7 +1,7 @@
 """The rules for an entry with a kind: it is a remark, like that of ``wc ack``.
 
-It changes neither ball nor status. What would change them is refused, with the command
-that does.
+It changes neither ball nor status. Options that would change them are refused, with the
+command for that.
 """
 
 from __future__ import annotations

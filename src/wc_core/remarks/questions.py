@@ -119,7 +119,7 @@ class Questions(NamedTuple):
         )
 
     def _hint(self, questions: Sequence[OpenQuestion], draft: Draft) -> str:
-        """What can be answered."""
+        """The questions that can be answered."""
         if not questions:
             return f"To add a remark: wc ack {quoted(draft.topic)} --title '…'"
         listed = "; ".join(f"{self._named(q)} to {q.asked}" for q in questions)
@@ -144,7 +144,7 @@ class Questions(NamedTuple):
         return f"#{ids.index(question.id)}" if question.id in ids else question.id
 
     def notes(self, draft: Draft) -> list[str]:
-        """What the author of a draft should know."""
+        """Notes for the author of a draft."""
         topic = quoted(draft.topic)
         if draft.asks:
             return [

@@ -38,7 +38,7 @@ class Violation(NamedTuple):
 def violations(
     reader: StoreReader, rules: Rules, directory: Directory, now_ms: int
 ) -> Iterator[Violation]:
-    """What violates a rule, thread by thread. A thread that cannot be read is left
+    """The violations of rules, thread by thread. A thread that cannot be read is left
     out: `wc doctor` names it."""
     states = []
     for topic in sorted(reader.topics()):
@@ -54,7 +54,7 @@ def violations(
 
 
 def of_state(state: State, rules: Rules, now_ms: int) -> Iterator[Violation]:
-    """What is to be seen in the state of one thread."""
+    """The violations in the state of one thread."""
     if not titles.fits(state.title, rules.title):
         yield Violation("rules.title", state.name, f"its title is {state.title!r}")
     yield from overdue(state, rules, now_ms)
@@ -125,5 +125,5 @@ def held_by(reader: StoreReader, holder: str, directory: Directory) -> int:
 
 
 def key_of(holder: str, directory: Directory) -> str:
-    """What all spellings of a holder have in common."""
+    """A key that is the same for all spellings of a holder."""
     return directory.key(names.parse(holder))

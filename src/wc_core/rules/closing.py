@@ -1,4 +1,4 @@
-"""What a thread has to have before it is closed."""
+"""The requirements for closing a thread."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _TRUNKS = frozenset({"", "main", "master", "trunk"})
 
 
 class Lack(NamedTuple):
-    """What a thread lacks because of a rule. ``hint`` says what to do, with a place for
-    the ``topic``."""
+    """A requirement of a rule that a thread does not meet. ``hint`` says what to do,
+    with a place for the ``topic``."""
 
     rule: str
     what: str
@@ -28,7 +28,7 @@ class Lack(NamedTuple):
 
 
 class ClosingEvidence(NamedTuple):
-    """What a thread has: the roles, types and kinds of its entries, and links."""
+    """The roles, types and kinds of a thread's entries, and its links."""
 
     roles: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
@@ -53,7 +53,7 @@ def is_asked(rules: Rules) -> bool:
 
 
 def evidence_of(entries: Sequence[Entry], state: State) -> ClosingEvidence:
-    """What a thread has. What was retracted does not count."""
+    """The properties of a thread. Retracted entries do not count."""
     valid = [item.entry for item in revisions.revisions(entries) if not item.retracted]
     branches = {state.branch, *(entry.code_branch for entry in valid)}
     return ClosingEvidence(
@@ -66,7 +66,7 @@ def evidence_of(entries: Sequence[Entry], state: State) -> ClosingEvidence:
 
 
 def lacks(evidence: ClosingEvidence, rules: Rules) -> Iterator[Lack]:
-    """What a thread lacks, rule by rule."""
+    """The requirements that a thread does not meet, rule by rule."""
     say = "Write one first: wc say {{topic}} --{option} {word} --title '…'"
     for option, needed, present in (
         ("role", rules.close_roles, evidence.roles),

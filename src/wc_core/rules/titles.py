@@ -1,7 +1,7 @@
 """Whether a title fits the patterns of a repository.
 
 The patterns are those of file names: ``*`` is any text, ``?`` one character, ``[ab]``
-one of these. Not regular expressions: some of those take for ever on a title that
+one of these. Not regular expressions: some of those take forever on a title that
 somebody else wrote, and no check tells them from the others.
 """
 

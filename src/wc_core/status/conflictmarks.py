@@ -32,7 +32,7 @@ _MAX_BYTES = 1 << 12
 
 
 class ConflictMark(NamedTuple):
-    """What a worktree's line says of its conflicts, and git's name of the other
+    """The text about a worktree's conflicts in its line, and git's name of the other
     worktree; empty for the main one."""
 
     text: str = ""
@@ -57,8 +57,8 @@ def mark_of(radar: Radar, side: int, now_ms: int) -> ConflictMark | None:
 
 
 def load(layout: Layout, repository: Repository) -> str:
-    """What the line says of the conflicts of a worktree; empty if nothing does, or if
-    a commit was made since."""
+    """The text about a worktree's conflicts; empty if there are none, or if a commit
+    was made since."""
     path = layout.conflict_mark(repository.worktree_id or MAIN_WORKTREE)
     try:
         written = os.lstat(path).st_mtime_ns

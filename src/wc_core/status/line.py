@@ -1,4 +1,4 @@
-"""What the status line says: the twin of ``bin/wc-statusline``.
+"""The text of the status line: the twin of ``bin/wc-statusline``.
 
 The script prints the usual line by itself, from the files of `wc_core.status.files`,
 and leaves rows, links, templates and loops to this module. `status_line` prints all of
@@ -57,8 +57,9 @@ class StatusRow(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What the line says of a worktree beside its threads, and a short form for narrow
-    terminals: the ``loop`` that runs there, with which worktree it will ``conflict``,
+    """What the line says about a worktree beside its threads, and a short form for
+    narrow terminals: the ``loop`` that runs there, with which worktree it will
+    ``conflict``,
     and how much waits ``elsewhere``, in other repositories."""
 
     text: str = ""
@@ -75,7 +76,7 @@ class Mark(NamedTuple):
 
 
 def loop_mark(loop: Loop | None) -> Mark:
-    """Returns what the line says of a loop: nothing if it has ended or its state is
+    """Returns what the line says about a loop: nothing if it has ended or its state is
     unknown."""
     if loop is None or loop.status in ENDED | {UNKNOWN}:
         return Mark()
@@ -101,7 +102,7 @@ def _counted(number: int | None) -> str:
 
 class LinePlace(NamedTuple):
     """What a line is printed for: a worktree and its viewer, the loop there, what
-    `conflictmarks` says of the worktree, and how much waits in other repositories
+    `conflictmarks` says about the worktree, and how much waits in other repositories
     (`elsewhere`)."""
 
     surroundings: Surroundings = Surroundings()
@@ -134,8 +135,8 @@ _TROUBLE = "31"
 def status_line(
     rows: Iterable[StatusRow], place: LinePlace, style: LineStyle | None = None
 ) -> str:
-    """What ``wc-statusline`` prints, without the newline; empty where there is
-    nothing to say.
+    """The output of ``wc-statusline``, without the newline; empty if there is nothing
+    to show.
 
     In this order: balls of mine in threads that are here, who has the balls of the
     other threads that are here, and how many balls of mine are elsewhere. Behind it
@@ -207,7 +208,7 @@ class _LineParts(NamedTuple):
 
     @property
     def extras(self) -> tuple[tuple[str, str], ...]:
-        """What follows the topic, by name."""
+        """The parts after the topic, by name."""
         return (
             ("status", self.status),
             ("new", self.new),

@@ -1,4 +1,4 @@
-"""Where a thread is: the branches, changes and worktrees that it belongs to.
+"""The places of a thread: the branches, changes and worktrees that it belongs to.
 
 A thread is at the branch that it was opened from or moved to, at the branch or change
 that it is named after, and in the worktree that is the seat of who has the ball

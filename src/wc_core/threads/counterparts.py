@@ -1,4 +1,4 @@
-"""Where the ball goes if its author names nobody, and how a name is spelled."""
+"""The next holder of a ball if nobody is named, and the spelling of names."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 
 def default_holder(state: State, me: Name, settings: Settings) -> Ball:
-    """Where the ball goes after ``me``, who holds it or finds it free.
-
-    A free ball on a thread of somebody else goes to who asked for it: everybody
-    else may only have left a remark.
+    """The next holder after ``me``, who holds the ball or finds it free. A free ball of
+    someone else's thread goes to the asker, because everyone else may only have left a
+    remark.
     """
     directory = settings.directory
     if state.ball is None:
@@ -33,7 +32,7 @@ def default_holder(state: State, me: Name, settings: Settings) -> Ball:
 
 
 def counterpart(state: State, me: Name, settings: Settings) -> Ball:
-    """Who has the ball after ``me`` if nobody is named.
+    """The next holder after ``me`` if nobody is named.
 
     The configured counterpart, else whoever last passed me the ball, else the last
     other participant, else nobody.
@@ -50,7 +49,7 @@ def counterpart(state: State, me: Name, settings: Settings) -> Ball:
 
 
 def _last_passer(state: State, me: Name, directory: Directory) -> str | None:
-    """Who last passed the ball to ``me``."""
+    """The participant who last passed the ball to ``me``."""
     for to, by in reversed(state.passes):
         # "By me" needs the very same name: the same agent in the main
         # worktree, where its name has no seat, is another participant than in

@@ -1,4 +1,5 @@
-"""What a snapshot has from other files of the store: the thread's name and its tags."""
+"""The parts of a snapshot from other files of the store: the thread's name and its
+tags."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Base(NamedTuple):
 
 
 class Link(NamedTuple):
-    """What a thread has to do with another: one of `wc_core.planning.kinds`, the topic
+    """A link from a thread to another: one of `wc_core.planning.kinds`, the topic
     of the other, and the id of the entry that made the link (in an entry: empty)."""
 
     kind: str

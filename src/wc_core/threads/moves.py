@@ -31,7 +31,7 @@ _THREE_PARTIES = 3
 
 
 class Move(NamedTuple):
-    """What an entry changes (``None``: nothing), and notes for its author."""
+    """The changes that an entry makes (``None``: none), and notes for its author."""
 
     ball: Ball | None = None
     status: str | None = None
@@ -104,7 +104,7 @@ def _done(proposal: Proposal) -> Move:
 
 
 def _out_of_turn_note(proposal: Proposal) -> str:
-    """What happened to the ball when somebody spoke who does not hold it."""
+    """The note for an author who spoke without having the ball."""
     draft, holder = proposal.draft, proposal.holder
     if not draft.to or draft.to.casefold() == ME:
         return f"the ball stays with {holder}; to take it: {proposal.take_command}"

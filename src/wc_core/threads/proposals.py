@@ -129,7 +129,7 @@ class Proposal(NamedTuple):
 
     @property
     def holder(self) -> str:
-        """Who holds the ball, in words."""
+        """The holder of the ball, in words."""
         return holder_text(self.state.ball)
 
     @property
@@ -138,7 +138,7 @@ class Proposal(NamedTuple):
         return f"wc take {self.draft.topic} --reason '…'"
 
     def addressee(self) -> Ball | None:
-        """Where ``--to`` says that the ball goes; ``None`` without it."""
+        """The participant that ``--to`` names; ``None`` without it."""
         to = self.draft.to
         if not to:
             return None

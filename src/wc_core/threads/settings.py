@@ -43,7 +43,7 @@ FILES = (
 
 
 class Settings(NamedTuple):
-    """The settings in force. Keys of ``counterparts`` are folded names, or ``*`` for
+    """The current settings. Keys of ``counterparts`` are folded names, or ``*`` for
     everyone else, those of ``topic_counterparts`` folded topics. ``ignored`` are keys,
     with their files, that set nothing.
 
@@ -90,7 +90,7 @@ def load(root: str, env: Mapping[str, str]) -> Settings:
                 add = _with_toml if name.endswith(".toml") else _with_json
                 settings = add(settings, data, name)
         except UNUSABLE as error:
-            # A broken file leaves the others in force.
+            # A broken file does not affect the others.
             message = f"the settings cannot be used: {error}"
             damage = Damage(name, 0, "shape", message, lost=False)
             settings = settings._replace(damage=damage)

@@ -90,7 +90,7 @@ def parse_changes(words: Iterable[str]) -> TagChanges:
             added[_checked(word.removeprefix("+"))] = None
     if both := added.keys() & removed.keys():
         raise InvalidInputError(
-            f"{min(both)!r} is to be added and removed.", "Name each tag once."
+            f"{min(both)!r} cannot be both added and removed.", "Name each tag once."
         )
     return TagChanges(tuple(added), tuple(removed))
 

@@ -270,13 +270,13 @@ def _line(text: str, noun: str, limit: int, *, alternative: str = "") -> str:
     """
     line = text.strip()
     if not any(c.isprintable() for c in line):
-        raise InvalidInputError(f"The {noun} is empty.", "Say it in one line.")
+        raise InvalidInputError(f"The {noun} is empty.", "Use one line.")
     if "\n" in line or "\r" in line:
         raise InvalidInputError(
             f"A {noun} is a single line, this one has several.",
             f"Put the first line there and the rest into {alternative}."
             if alternative
-            else "Say it in one line.",
+            else "Use one line.",
         )
     if clean(line) != line:
         raise _unprintable_error(noun)
@@ -284,7 +284,7 @@ def _line(text: str, noun: str, limit: int, *, alternative: str = "") -> str:
         more = f"Put the rest into {alternative}."
         raise InvalidInputError(
             f"The {noun} is longer than {limit} bytes.",
-            more if alternative else "Say it more briefly.",
+            more if alternative else "Use fewer words.",
         )
     return line.replace("\t", " ")
 

@@ -1,4 +1,4 @@
-"""What everybody is doing, as it is shown: the same to the command and the server."""
+"""Everyone's activity, the same for the command and the server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHOWN = 3
 
 
 class ActivityRow(NamedTuple):
-    """What somebody is doing. ``mine`` says that it is the viewer, ``elsewhere`` that
+    """A participant's activity. ``mine`` says that it is the viewer, ``elsewhere`` that
     it is in another clone."""
 
     note: Note
@@ -65,7 +65,7 @@ class ActivityRow(NamedTuple):
 
 
 class ActivityView(NamedTuple):
-    """What everybody is doing, the latest first. ``as_of_ms`` is when the notes of
+    """Everyone's activity, the latest first. ``as_of_ms`` is when the notes of
     other clones were last fetched, ``None`` if never."""
 
     rows: tuple[ActivityRow, ...]
@@ -100,8 +100,8 @@ class ActivityView(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """What somebody else says they do with ``paths`` that the viewer changes, has
-    claimed or has named, too. ``id`` is that of their note."""
+    """Another participant's activity on ``paths`` that the viewer changes, has claimed
+    or has named, too. ``id`` is that of their note."""
 
     id: str
     row: ActivityRow

@@ -15,7 +15,7 @@ from wc_core.lean.types import MappingProxyType
 from wc_core.names import parse
 from wc_core.status import holders
 from wc_core.status.files import FREE_FOLDER, file_name, holder_key
-from wc_core.status.visits import last_visit_ms
+from wc_core.status.lastvisits import last_visit_ms
 from wc_core.summaries.choosing import summary_in
 from wc_core.threads import codec
 from wc_core.threads.counterparts import counterpart
@@ -167,7 +167,7 @@ class BriefSection(NamedTuple):
 
 
 class Brief(NamedTuple):
-    """What waits for ``me``.
+    """The balls and threads that wait for ``me``.
 
     ``mine`` are balls that I hold, ``offered`` those for any agent of my kind, ``free``
     those that nobody holds: all of them ready to begin with. ``with_others`` are
@@ -227,7 +227,7 @@ class Brief(NamedTuple):
         }
 
     def _left_out_json(self) -> dict[str, Any]:
-        """What is not in the answer, and the commands that show it."""
+        """The parts that are not in the answer, and the commands that show them."""
         counts = {
             name: part.total - len(part.items) for name, part in self.parts.items()
         }

@@ -47,12 +47,12 @@ class Conflict(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What ``wc conflicts`` takes: the name of the other worktree."""
+        """The name of the other worktree, as ``wc conflicts`` accepts it."""
         return one_line(self.opposite.name, _MAX_NAME)
 
     @property
     def label(self) -> str:
-        """Who works there, else its name."""
+        """The participant who works there, else its name."""
         return one_line(self.opposite.label, _MAX_NAME)
 
     def sentence(self, limit: int) -> str:

@@ -1,4 +1,4 @@
-"""Who held the ball of a thread, and for how long: a fold of its entries.
+"""The holders of a thread's ball, and for how long: a fold of its entries.
 
 Moments come from the entries' ids, which order the log; only an id without a time uses
 its timestamp. A clock that ran backwards makes a spell of no length, one that ran ahead

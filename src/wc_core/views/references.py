@@ -1,4 +1,4 @@
-"""What an entry is about: recorded with it, or named in its title or body.
+"""The references of an entry: recorded with it, or named in its title or body.
 
 Nothing of this is stored beyond what authors record, so that it is the same for old
 entries and new ones. The patterns are stricter than those of `mentions`, which looks
@@ -95,8 +95,8 @@ class References(NamedTuple):
 
 
 def references(entry: Entry) -> References:
-    """Returns what an entry refers to. What is part of another is not
-    repeated: ``a.py`` beside ``src/a.py``, or fewer digits of a commit."""
+    """Returns the references of an entry. A part of another one is not repeated:
+    ``a.py`` beside ``src/a.py``, or fewer digits of a commit."""
     text = f"{entry.title}\n{entry.body}"
     return References(
         tuple(_united(entry.file_refs, _files(text), _ends_with)),

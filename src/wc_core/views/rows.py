@@ -73,7 +73,8 @@ class ThreadRow(NamedTuple):
 
     @property
     def waits_text(self) -> str:
-        """What it waits for, in words; empty if it waits for nothing."""
+        """The threads and gates that it waits for, in words; empty if there are
+        none."""
         if not self.waits:
             return ""
         hidden = f" +{len(self.waits) - 1}" if len(self.waits) > 1 else ""
@@ -87,7 +88,8 @@ class ThreadRow(NamedTuple):
 
     @property
     def asked_text(self) -> str:
-        """Who asks the viewer a question, in words; empty if nobody does."""
+        """The participants who ask the viewer a question, in words; empty if there are
+        none."""
         if not self.asked_by:
             return ""
         verb = "asks" if len(self.asked_by) == 1 else "ask"
@@ -220,7 +222,7 @@ def askers(state: State, viewer: Viewer) -> tuple[str, ...]:
 
 
 def unreadable_row(topic: str) -> ThreadRow:
-    """Returns the row of a thread that cannot be read, which is listed all the same."""
+    """Returns the row of a thread that cannot be read, which is listed anyway."""
     title = "(cannot be read; see wc doctor)"
     shown = (topic, title, "?", None, "", 0, OTHERS, 0, "", "", False, True, "", topic)
     return ThreadRow(*shown)

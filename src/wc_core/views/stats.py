@@ -150,9 +150,7 @@ def stale_after_ms(text: str) -> int:
     """
     age_ms = times.age_ms(text)
     if age_ms is None:
-        raise InvalidInputError(
-            f"{text!r} is not how long a ball may lie.", "Write 90m, 36h, 2d or 1w."
-        )
+        raise InvalidInputError(f"{text!r} is not an age.", "Write 90m, 36h, 2d or 1w.")
     return age_ms
 
 

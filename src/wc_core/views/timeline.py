@@ -1,4 +1,4 @@
-"""Who held the ball when: the spans of threads in one window of time.
+"""The timeline of balls: the spans of threads in one window of time.
 
 A span is a time in which one holder had the ball and the status stayed the same. The
 spans of a thread follow each other without a gap from its first entry to now;

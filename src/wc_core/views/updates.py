@@ -1,4 +1,4 @@
-"""What happened since a moment, over all threads."""
+"""The entries since a moment, over all threads."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _first_updates(
     overview: Overview, engine: Engine, floor: str, limit: int, branch: str
 ) -> Updates | None:
     """Returns what `updates` does, from the index and the logs of other threads;
-    ``None`` if an entry was taken away meanwhile."""
+    ``None`` if an entry was removed in the meantime."""
     rows = {
         row.topic: row
         for row in overview.rows()

@@ -1,4 +1,4 @@
-"""What happens in the worktrees of a repository: whose ball, which loop, which agents.
+"""The activity in a repository's worktrees: balls, loops, agents.
 The same to ``wc worktrees --json`` and to the server.
 
 Everything is read from existing files. A worktree that cannot be read hides no other.
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
         @property
         def place(self) -> Place:
-            """Where its store is."""
+            """The folder of its store."""
 
         @property
         def overview(self) -> Overview:

@@ -1,4 +1,4 @@
-"""What was done to wake somebody: a file for each ball, ``.local/wakes/<name>``.
+"""Records of attempts to wake someone: a file for each ball, ``.local/wakes/<name>``.
 
 The name is that of the ball's status file (`wc_core.status.holders`): the entry that
 passed it and the topic. The file is made before a client is called, and only once, so

@@ -17,7 +17,7 @@ _MAX_DIGITS = 16
 def off_until_ms(layout: Layout) -> float:
     """Returns until when nobody is to be woken, in milliseconds since 1970: infinity
     if no end was named, 0 if agents may be woken. A switch that cannot be read is
-    off for ever: a person set it."""
+    off forever: a person set it."""
     try:
         data = read_plain(layout.wake_switch, layout.root, _MAX_DIGITS * 2)
     except OSError:

@@ -58,7 +58,7 @@ class Desk:
 
     def hand_over(self) -> bytes:
         """Stops answering. Returns what the real server has to read before the rest of
-        the input: the first request once more, then all that waited, in order."""
+        the input: the first request again, then everything that waited, in order."""
         os.close(self._wake_target)
         self._thread.join()
         os.close(self._wake_source)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from wc_observe.front.declared import Declarations, Fields
     from wc_observe.front.requests import ClientMessage
 
-# The id with which the real server gets the first request once more. Its answer must
+# The id with which the real server gets the first request again. Its answer must
 # not reach the client, which has one already.
 REPEATED_ID = "watercooler: the first request, repeated"
 

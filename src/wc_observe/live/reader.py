@@ -92,7 +92,7 @@ class LiveReader(StoreReader):
         # Why the threads cannot be listed.
         self._broken: WcError | None = None
         self._kept: dict[str, CachedState] = {}
-        # Threads with a name that another thread's files may take away or give back.
+        # Threads with a name that another thread's files may remove or restore.
         self._renamed: set[str] = set()
         # The keys in the index of threads that did not change since.
         self._keys: dict[str, str] = {}

@@ -56,7 +56,7 @@ SPECS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         explain_readiness,
-        "Why a thread is not ready: what it waits for, and who has that.",
+        "Why a thread is not ready: what it waits for, and who has the ball of that.",
         planning.READINESS_SCHEMA,
     ),
 )

@@ -1,7 +1,7 @@
 """Reports changes in folders within 45 ms, without polling them.
 
 Nothing depends on it: every answer is computed from the files as they are. It serves
-clients that wait for news, and saves checking files in vain.
+clients that wait for news, and saves checking files for nothing.
 """
 
 from __future__ import annotations

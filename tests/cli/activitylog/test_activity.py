@@ -155,7 +155,7 @@ def test_the_brief_and_the_prompt_tell_of_an_overlap_once(repo: Here) -> None:
     repo.ok("claim", "src/auth.py", *CODEX)
     repo.ok("note", "the form", "--scope", "src", "--intent", "refactor", *GEMINI)
     brief = repo.ok("brief", *CODEX).out
-    assert "Others work on what you change (see: wc activity):" in brief
+    assert "Others are working on files you change (see: wc activity):" in brief
     assert "> refactor src: the form" in brief
     assert "Others work" not in repo.ok("brief", *GEMINI).out
 

@@ -106,7 +106,7 @@ def test_who_stops_is_reminded_once_of_questions_and_claims(agent: Agent) -> Non
     agent.repo.ok("ask", "auth", "--to", "Codex", "--title", "Why?")
     agent.repo.ok("claim", "a.py", "--as", "Codex")
     reason = json.loads(agent.stop())["reason"]
-    assert 'you are asked in "auth": wc answer auth' in reason
+    assert 'someone asks you something in "auth": wc answer auth' in reason
     assert 'you have claimed "a.py"; when you are done: wc release --all' in reason
     assert agent.stop() == ""
 
@@ -167,7 +167,7 @@ def test_who_stops_is_reminded_once_of_a_ball_that_is_theirs(agent: Agent) -> No
     assert agent.stop(stop_hook_active=True) == ""
     told = json.loads(agent.stop())
     assert told["decision"] == "block"
-    assert told["reason"].startswith('Watercooler: you hold the ball of "auth". ')
+    assert told["reason"].startswith('Watercooler: you have the ball of "auth". ')
     assert agent.stop() == ""
     agent.repo.ok("handoff", "auth", "--to", "Pat", "--as", "Codex")
     assert agent.stop() == ""

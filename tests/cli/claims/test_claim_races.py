@@ -33,7 +33,7 @@ for line in sys.stdin:
 
 
 def start(repo: Repo, number: int) -> subprocess.Popen[str]:
-    """A process that takes part. What it says of errors, pytest shows if the test
+    """A process that takes part. What it says about errors, pytest shows if the test
     fails."""
     return subprocess.Popen(
         [sys.executable, "-c", RACER, str(repo.path), f"Racer{number}"],

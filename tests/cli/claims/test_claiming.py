@@ -316,7 +316,7 @@ def test_publishing_needs_a_commit_and_a_remote(machine: Machine) -> None:
         ((), "Nothing is claimed."),
         (("b.py",), "It is not claimed."),
         (("--mine",), "You have no claims."),
-        (("a.py", "--mine"), "You have claimed none of it."),
+        (("a.py", "--mine"), "You have claimed none of these."),
     ],
 )
 def test_an_empty_list_says_of_what(

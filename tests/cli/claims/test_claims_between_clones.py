@@ -387,7 +387,7 @@ def test_a_remote_that_goes_away_may_have_the_claim(clones: Clones) -> None:
     clones.hook("post-receive", f"mv '{clones.hub}' '{away}'; sleep 3")
     env = {"WATERCOOLER_LIMIT": "1"}
     problem = clones.pat.fails(8, "claim", "a.py", *CODEX, env=env)
-    assert "Whether it has the claim is not known" in problem
+    assert "It is not known whether it has the claim" in problem
     assert holders(clones.pat) == {}
     away.rename(clones.hub)
     clones.hook("post-receive", "")

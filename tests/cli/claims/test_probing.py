@@ -34,7 +34,7 @@ def clones(tmp_path: Path) -> Clones:
 
 
 def note(repo: Here, **env: str) -> str:
-    """What doctor says of claims between clones."""
+    """What doctor says about claims between clones."""
     done = repo.wc("doctor", "--json", env=env)
     assert (done.code, done.json["findings"]) == (0, [])
     notes: list[str] = [text for text in done.json["notes"] if "between" in text]
@@ -75,7 +75,7 @@ def test_a_remote_that_takes_no_atomic_pushes(clones: Clones) -> None:
     before = clones.refs("refs")
     advisory = (
         f"claims are advisory between clones, {PLACE}%s: origin does not take atomic "
-        "pushes, so git cannot refuse the push of somebody who has lost one"
+        "pushes, so git cannot refuse a push by someone who has lost a claim"
     )
     assert note(clones.pat) == advisory % FIRST
     assert clones.refs("refs") == before
@@ -120,7 +120,9 @@ def test_a_remote_that_refused_is_tried_again(clones: Clones) -> None:
 def test_a_remote_that_is_not_reached(clones: Clones) -> None:
     clones.hub.rename(clones.hub.with_name("away.git"))
     text = note(clones.pat)
-    assert text.startswith("whether claims hold between clones is not known: origin: ")
+    assert text.startswith(
+        "it is not known whether claims hold between clones: origin: "
+    )
 
 
 def test_a_remote_that_nothing_goes_to_is_not_asked(clones: Clones) -> None:

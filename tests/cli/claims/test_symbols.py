@@ -44,14 +44,14 @@ def test_both_spellings_are_the_same_symbol(repo: Here) -> None:
 def test_what_cannot_be_checked_is_claimed_with_a_note(repo: Here, target: str) -> None:
     done = repo.ok("claim", target, *CODEX)
     reason = "wc does not parse files of its kind"
-    assert done.err == f"note: whether {target} exists was not checked: {reason}\n"
+    assert done.err == f"note: not checked whether {target} exists: {reason}\n"
     assert set(claimed(repo)) == {target}
 
 
 def test_what_is_no_plain_file_cannot_be_checked(repo: Here) -> None:
     (repo.path / "folder.py").mkdir()
     done = repo.ok("claim", "folder.py::f", *CODEX)
-    assert "was not checked: it is not a file to parse" in done.err
+    assert "it is not a file that can be parsed" in done.err
 
 
 def test_a_planned_symbol_must_not_exist_anywhere(repo: Here) -> None:

@@ -1,4 +1,4 @@
-"""``wc config``: the settings in force, where they come from, and changing them."""
+"""``wc config``: the current settings, where they come from, and changing them."""
 
 from __future__ import annotations
 

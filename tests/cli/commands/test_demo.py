@@ -28,7 +28,7 @@ def test_the_demo(machine: Machine) -> None:
         "🎾",
         "Codex",
         "wc brief",
-        "whoever takes it has it",
+        "first come, first served",
         "tools/call read_thread login",
         "wc say login",
         "hot      auth.py · in login",

@@ -51,7 +51,7 @@ WRONG: dict[str, tuple[Callable[[Repo], object], str, str]] = {
     "garbage": (_append(b"\xff\n"), f"{LOG}:2", "not UTF-8"),
     "shape": (_append(b"[]\n"), f"{LOG}:2", "not an object"),
     "no log": (lambda repo: repo.log("auth").unlink(), LOG, "missing"),
-    "page": (_put("threads/auth.md", "#"), "threads/auth.md", "not what the log"),
+    "page": (_put("threads/auth.md", "#"), "threads/auth.md", "does not match the log"),
     "settings": (_put("config.toml", "["), "config.toml", "cannot be used"),
     "ignored": (_put(".gitignore", "x\n"), ".gitignore", ".local/"),
 }
@@ -66,7 +66,7 @@ def test_settings_that_set_nothing_are_noted(repo: Repo) -> None:
         _put(file, text)(repo)
     out = repo.wc("doctor").out
     for key in ("config.json: default_ball", "config.toml: ball.enforced"):
-        note = f"{key} sets nothing: remove or correct it (settings: docs/store.md)"
+        note = f"{key} has no effect: remove or correct it (settings: docs/store.md)"
         assert f"note: {note}\n" in out
 
 

@@ -189,8 +189,8 @@ def test_an_alias_of_a_command_is_the_same_occasion(repo: Here) -> None:
         (2, "add x", "add needs --on OCCASION and a text"),
         (2, "add --on say", "add needs --on OCCASION and a text"),
         (2, "remove --on say", "remove needs --on OCCASION and the number"),
-        (2, "remove --on say x", "'x' is not the number of one line"),
-        (2, "remove --on say 1 2", "'1 2' is not the number of one line"),
+        (2, "remove --on say x", "'x' is not a line number"),
+        (2, "remove --on say 1 2", "'1 2' is not a line number"),
         (3, "remove --on say 1", "Guidance on say has 0 lines."),
         (2, "list x", "takes no text"),
         (2, "print", "wc guidance cannot 'print'"),
@@ -219,7 +219,7 @@ def test_a_longer_file_is_cut_and_says_so(repo: Here) -> None:
     assert "Line 5." not in told
     (given,) = repo.json("ack", "login")["guidance"]
     assert (len(given["lines"]), given["cut"]) == (5, True)
-    assert "  7. Line 6.\n  (cut when it is given: at most" in repo.ok("guidance").out
+    assert "  7. Line 6.\n  (cut when shown: at most" in repo.ok("guidance").out
     assert "would have 8 lines" in repo.fails(4, "guidance", "add", "--on", "ack", "x")
     advise(repo.store, "ack", "y" * 700)
     (given,) = repo.json("ack", "login")["guidance"]

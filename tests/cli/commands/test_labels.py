@@ -123,7 +123,7 @@ def test_doctor_repairs_the_index(renamed: Repo) -> None:
     renamed.settled("ack", "other")
     alias = renamed.store / ".local/names/sign-in/login"
     alias.unlink()
-    assert "does not show login as it is" in renamed.wc("doctor").out
+    assert "is not up to date for login" in renamed.wc("doctor").out
     renamed.ok("doctor", "--repair")
     assert alias.is_file()
 

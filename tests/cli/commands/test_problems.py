@@ -96,7 +96,7 @@ LINES: dict[str, tuple[Callable[[Repo], None], str]] = {
     "quarantine": (_quarantine, ".local/quarantine/auth: was set aside"),
     "a stray": (_stray, ".local/index.md: is a folder, and a file belongs there"),
     "sync refused": (_sync, "sync: refused -> Ask."),
-    "a loop that waits": (_loop, "loop main: waits for a human -> See what it wants"),
+    "a loop that waits": (_loop, "waits for a human -> See what it waits for"),
     "an orphaned loop": (_orphan, "loop main: orphaned: it says running"),
 }
 
@@ -133,7 +133,7 @@ def test_a_thread_that_is_gone_meanwhile_is_none(repo: Repo) -> None:
 def test_there_is_time_for_some_threads_or_for_all(repo: Repo) -> None:
     repo.ok("new", "auth", "--title", "T")
     hurried = {"WATERCOOLER_BRIEF_MS": "0"}
-    rest = "No problems. 1 thread not looked at; all of them: wc problems --all\n"
+    rest = "No problems. 1 thread not checked; to check all: wc problems --all\n"
     assert repo.ok("problems", env=hurried).out == rest
     assert repo.json("problems", env=hurried)["left_out"] == 1
     assert repo.ok("problems", "--all", env=hurried).out == "No problems.\n"

@@ -31,7 +31,7 @@ def test_the_words_of_rules_are_those_of_entries() -> None:
 def test_without_rules_there_is_nothing_to_keep(repo: Repo) -> None:
     assert "has no rules" in repo.ok("rules").out
     assert repo.json("rules") == {"rules": []}
-    assert repo.ok("rules", "check").out == "All threads keep the rules.\n"
+    assert repo.ok("rules", "check").out == "No thread violates the rules.\n"
     assert "wc rules check" in repo.fails(2, "rules", "set")
 
 

@@ -88,7 +88,7 @@ def test_an_old_ball_is_stale(repo: Repo) -> None:
 def test_lists_are_cut_and_the_rest_can_be_had(story: Repo) -> None:
     done = story.ok("stats", "--limit", "1")
     assert "bills" not in done.out
-    assert done.err == "there is more: --limit 0 shows all of it\n"
+    assert done.err == "there is more: --limit 0 shows everything\n"
     assert len(story.json("stats", "auth", "--limit", "1")["spells"]) == 1
     assert "truncated" not in story.json("stats", "auth", "--limit", "0")
 

@@ -112,7 +112,7 @@ def test_a_fresh_clone(repo: Repo) -> None:
 def test_a_day_in_two_worktrees(repo: Repo) -> None:
     fix = repo.worktree("app-wt-fix", "feature/fix")
     fix.ok("say", "login", "--title", "Begin", "--to", "Pat", "--as", "Codex")
-    # What a worktree's script says of "me" it has from the commands run there.
+    # What a worktree's script says about "me" it has from the commands run there.
     repo.ok("init")
     fix.ok("init")
     assert twins(repo) == "🎾 login waits for you elsewhere"

@@ -121,10 +121,10 @@ tag: Pat
     OS user            pat
 status line: the same
 server: the same, unless its client says that it is another agent
-Codex and Claude Code have both left their mark here, and which one started the \
-other cannot be told: Codex counts. If that is wrong, set WATERCOOLER_AGENT.
-Without a seat, a ball at Codex (Pat) is also for Codex in your linked worktrees.
-To be somebody else: --as NAME and --seat SEAT for one command; WATERCOOLER_AGENT, \
+Codex and Claude Code have both set variables here, and it is unclear which one \
+started the other: Codex counts. If that is wrong, set WATERCOOLER_AGENT.
+Without a seat, a ball for Codex (Pat) is also for Codex in your linked worktrees.
+To be someone else: --as NAME and --seat SEAT for one command; WATERCOOLER_AGENT, \
 WATERCOOLER_SEAT and WATERCOOLER_USER for longer.
 """
 
@@ -146,7 +146,7 @@ def test_whether_the_status_line_and_a_server_agree(fix: Repo) -> None:
     explained = fix.json("whoami", "--explain", "--seat", "x", env=env)["explanation"]
     assert explained["status_line"] == {"same": False, "says": "knows nobody here yet"}
     assert explained["server"]["says"] == (
-        "Gemini CLI@fix (Pat); --as and --seat are for this command alone"
+        "Gemini CLI@fix (Pat); --as and --seat only apply to this command"
     )
     assert fix.json("whoami", "--explain", env=env)["explanation"]["status_line"] == {
         "same": True,
@@ -155,7 +155,7 @@ def test_whether_the_status_line_and_a_server_agree(fix: Repo) -> None:
     explained = fix.json("whoami", "--explain", "--as", "Zed", env=env)["explanation"]
     assert explained["status_line"] == {
         "same": False,
-        "says": "geminicli@fix(pat); --as and --seat are for this command alone",
+        "says": "geminicli@fix(pat); --as and --seat only apply to this command",
     }
     asked = {"WATERCOOLER_AGENT": "Zed"}
     explained = fix.json("whoami", "--explain", env=asked)["explanation"]
@@ -180,7 +180,9 @@ def test_two_sessions_hold_balls_of_their_own(fix: Repo) -> None:
     fix.ok("new", "mine", "--title", "A thing of one session", env=one)
     assert "mine" in fix.ok("list", "--mine", env=one).out
     assert "mine" not in fix.ok("list", "--mine", env=other).out
-    assert "Claude Code@fix.0a1b2c (Pat) has the ball" in fix.fails(4, "take", "mine", env=other)
+    assert "Claude Code@fix.0a1b2c (Pat) has the ball" in fix.fails(
+        4, "take", "mine", env=other
+    )
     fix.ok("handoff", "mine", "--to", "Claude Code@fix.ddeeff", "--force", env=one)
     assert "mine" in fix.ok("list", "--mine", env=other).out
     # A ball for the agent, wherever it sits, is for both.

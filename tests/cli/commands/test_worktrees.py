@@ -217,8 +217,8 @@ def test_a_note_is_never_committed_and_goes_when_it_is_over(repo: Here) -> None:
         (("x", "--for", "long"), "Write 90m, 3h or 2d, at most 7d."),
         (("x", "--for", "8d"), "at most 7d"),
         (("x", "--for", "0m"), "at most 7d"),
-        (("two\nlines",), "Say it in one line."),
-        (("x" * 600,), "500 bytes.\n    Say it more briefly."),
+        (("two\nlines",), "Use one line."),
+        (("x" * 600,), "500 bytes.\n    Use fewer words."),
     ],
 )
 def test_what_is_no_note_is_refused(

@@ -228,7 +228,7 @@ def test_what_no_marker_remembers_is_committed_all_the_same(thread: Repo) -> Non
     shutil.rmtree(thread.store / ".local")
     done = thread.wc("doctor")
     assert done.code == 9
-    assert "has 1 entry that no commit has" in done.out
+    assert "has 1 entry not in any commit" in done.out
     repaired(thread)
     assert thread.git("log", "--format=%B", THREADS).count(entry) == 1
 

@@ -419,7 +419,7 @@ def test_who_is_guarded_is_said(claimed: Here) -> None:
             {
                 "agent": "Codex",
                 "guarded": False,
-                "reason": "its guard was not seen at work: wc install codex, then "
+                "reason": "its guard has never run: wc install codex, then "
                 "trust it with /hooks",
             },
             {
@@ -431,6 +431,6 @@ def test_who_is_guarded_is_said(claimed: Here) -> None:
     }
     told = claimed.ok("claims").err
     assert "guarded (advise): Gemini CLI (its guard worked just now)\n" in told
-    assert "advisory (advise): Codex (its guard was not seen at work" in told
+    assert "advisory (advise): Codex (its guard has never run" in told
     off = claimed.ok("claims", env={"WATERCOOLER_GUARD": "off"}).err
     assert "[claims] guard is off" in off

@@ -86,7 +86,7 @@ def test_everything_is_connected_and_disconnected_without_a_trace(
     lock = home / ".watercooler/install/lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     lock.write_text("")
-    assert lived_in.ok("uninstall", "--yes").out == "Nothing of that is installed.\n"
+    assert lived_in.ok("uninstall", "--yes").out == "None of that is installed.\n"
     assert tree(home) == before
 
 
@@ -420,7 +420,7 @@ def test_a_project_shares_what_has_no_path_of_this_machine(lived_in: Repo) -> No
     assert "not installed" in lived_in.ok("install", "zed", "--check").out
     (here / ".mcp.json").unlink()
     changed = lived_in.wc("install", "claude", "--check", "--scope", "project")
-    assert changed.err.endswith("date: wc install claude --scope project\n")
+    assert changed.err.endswith("them: wc install claude --scope project\n")
     lived_in.ok("uninstall", "--yes")
     assert lived_in.git("status", "--short") == ""
     assert tree(home) == before
@@ -510,7 +510,7 @@ def test_files_that_cannot_be_read_are_said_with_line_and_column(
         (("install", "claude-desktop", "--scope", "project"), "has no scope"),
         (("install", "--scope", "machine"), "'machine' is not a scope"),
         (("uninstall", "--only", "soul"), "'soul' is not a part"),
-        (("install", "zed", "--only", "prompt"), "nothing of that to install for zed"),
+        (("install", "zed", "--only", "prompt"), "None of that can be"),
         (("install",), "Not interactive: wc cannot ask"),
         (("install", "--json"), "Not interactive: wc cannot ask"),
     ],
@@ -526,7 +526,7 @@ def test_words_that_do_not_fit_are_refused(
 def test_a_client_that_has_nothing_of_that_is_told_of(lived_in: Repo) -> None:
     done = lived_in.wc("install", "zed", "codex", "--only", "hooks")
     assert (done.code, "zed" in done.out) == (0, False)
-    assert done.err == "wc: nothing of that for zed here\n"
+    assert done.err == "wc: none of that applies to zed here\n"
 
 
 def test_a_home_with_nothing_to_connect(repo: Repo) -> None:

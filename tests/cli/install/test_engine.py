@@ -368,7 +368,7 @@ REFUSED: dict[str, tuple[str, str, str, str]] = {
     ),
     "a skill of theirs": (
         *(".agents/skills/watercooler/S.md", "mine"),
-        *("CONFLICT", "S.md is there, and not as wc wrote it"),
+        *("CONFLICT", "S.md exists, but wc did not write it"),
     ),
     "no object": (".claude.json", '{"mcpServers": []}', "CORRUPT", "is not an object"),
 }

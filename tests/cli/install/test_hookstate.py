@@ -20,7 +20,7 @@ def connected(repo: Repo) -> Repo:
 
 
 def notes(repo: Repo) -> list[str]:
-    """What the report says of hooks."""
+    """What the report says about hooks."""
     lines = repo.wc("doctor").out.splitlines()
     return [line.partition("hooks: ")[2] for line in lines if "hooks: " in line]
 
@@ -58,7 +58,7 @@ def test_hooks_that_are_switched_off_or_gone(connected: Repo) -> None:
     settings = json.loads(file.read_text())
     file.write_text(json.dumps(settings | {"disableAllHooks": True}))
     assert notes(connected) == [
-        "Claude Code runs no hooks: disableAllHooks is true in its settings"
+        "Claude Code does not run hooks: disableAllHooks is true in its settings"
     ]
     del settings["hooks"]["Stop"]
     file.write_text(json.dumps(settings))

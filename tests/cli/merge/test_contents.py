@@ -351,7 +351,7 @@ cc = "Claude Code"
          BASE.replace("warn", "refuse"), True),
         (BASE.replace("warn", "off") + 'cx = "Codex"\n', BASE.replace("warn", "refuse"),
          BASE.replace("warn", "refuse") + 'cx = "Codex"\n', True),
-        # Apart in the file, and one key all the same.
+        # Apart in the file, and still one key.
         (BASE + "[sync]\na = 1\n", "[sync]\na = 2\n" + BASE,
          "[sync]\na = 2\n" + BASE, True),
         # One that cannot be read does not count.

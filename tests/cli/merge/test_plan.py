@@ -146,7 +146,7 @@ def merged(repository: Repository, base: Tree | None, ours: Tree, theirs: Tree) 
     # Nothing is said to change that does not.
     changed = trees.differences(repository.git, one, commit)
     assert sorted(changed) == sorted(change.path for change in made.changes)
-    # Merged once more with either, it is as it is.
+    # Merged again with either, it is as it is.
     assert plan_merge(repository.git, other, commit, other).changes == ()
     return Done(made, repository.tree(commit))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.notify.receiver import Receiver
-from tests.cli.notify.test_telling import CODEX, choose, records, write
+from tests.cli.notify.test_notifying import CODEX, choose, records, write
 from wc_cli.notify import tmux
 from wc_cli.notify.sequences import protocols_of, sequences
 from wc_core.git import repository

@@ -105,7 +105,7 @@ def test_a_command_runs_only_where_somebody_approved_it(
     line = f"touch {mark}; echo checked; test -e {tmp_path}/done"
     repo.ok("gate", "api", "--command", line, *CODEX)
     unasked = repo.ok("gate", "check", *PAT)
-    assert "nobody has approved it" in unasked.err
+    assert "not approved on this machine" in unasked.err
     assert not mark.exists()
     failed = repo.ok("gate", "check", "--yes", *PAT)
     assert "failed (exit status 1)" in failed.out
@@ -163,7 +163,7 @@ def test_without_gh_the_note_says_what_to_do(repo: Here, tmp_path: Path) -> None
         (("gate", "api", "--pr", "x"), 2, "is not a pull request"),
         (("gate", "api", "--remove", "3"), 3, "has no gate 3"),
         (("gate", "api", "--pass", "1", "--remove", "1"), 2, "Give one of them"),
-        (("gate", "api", "db", "--human", "Pat"), 2, "one thread's"),
+        (("gate", "api", "db", "--human", "Pat"), 2, "belongs to one thread"),
         (("gate", "check", "nowhere"), 3, "nowhere"),
     ],
 )

@@ -313,10 +313,10 @@ def test_many_links_at_once(repo: Here, text: str) -> None:
         ("- ui waits for api\n- api waits for ui\n", 4, "Line 2 would be a cycle: api"),
         ("- ui waits for api\n- ui waits for nowhere\n", 3, "Line 2: There is no"),
         ("- ui waits for api\n- ui\n", 2, "Line 2: it is not a link"),
-        ('- ui waits for api\n{"topic": 5}\n', 2, "Line 2: it has not the fields"),
+        ('- ui waits for api\n{"topic": 5}\n', 2, "Line 2: it does not have"),
         ("- ui foo api\n", 2, "Line 1: 'foo' is not a link"),
         ("- ui waits for ui\n", 4, "Line 1: ui cannot be linked to itself"),
-        ("# nothing\n", 2, "There is no link in it"),
+        ("# nothing\n", 2, "It contains no links"),
     ],
 )
 def test_of_many_links_all_are_written_or_none(

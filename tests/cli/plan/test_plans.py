@@ -89,7 +89,7 @@ def test_a_plan_may_be_part_of_a_thread(repo: Here) -> None:
         ("- a: One (after a)\n", 4, "would be a cycle: a → a"),
         ("- a: One (after nowhere)\n", 3, "a waits for nowhere, which is neither"),
         ("- a: One @Zorro\n", 3, "Line 2: "),
-        ("nothing\n", 2, "There is no list"),
+        ("nothing\n", 2, "It contains no list"),
     ],
 )
 def test_a_plan_with_a_mistake_writes_nothing(

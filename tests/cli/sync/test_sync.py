@@ -157,7 +157,7 @@ def test_init_pushes_where_it_is_asked_to(pair: Pair) -> None:
     expected = f"The store was already there: {store} (2 threads)\n"
     assert a.ok("init").out == expected
     assert pair.remote_tip() == ""
-    more = "origin has it; what is written is pushed in the background.\n"
+    more = "origin has it; new entries are pushed in the background.\n"
     assert a.ok("init", "--push").out == expected + more
     assert pair.remote_tip() == a.tip()
     assert a.ok("init", "--push", "--json").json["pushed_to"] == "origin"
@@ -242,8 +242,8 @@ def test_a_store_without_a_branch_has_nothing_to_exchange(pair: Pair) -> None:
         assert fails(a, 2, "sync", cwd=cwd) == (
             f"wc: The store {store}/.watercooler has no branch of its own to "
             "exchange.\n"
-            "    One in the code's tree travels with the code; one outside git with "
-            "whatever copies it.\n"
+            "    A store in the code's tree travels with the code; one outside "
+            "git has to be copied.\n"
         )
 
 
@@ -350,7 +350,7 @@ def test_a_remote_that_may_only_be_read(pair: Pair) -> None:
     pair.a.say("auth", "x")
     text = fails(pair.a, 8, "sync")
     assert text.startswith("wc: origin refused: pre-receive hook declined: closed for")
-    assert "Ask whoever runs the remote for the right to push" in text
+    assert "Ask whoever runs the remote for permission to push" in text
     assert pair.a.git("status", "--porcelain") == ""
 
 

@@ -329,13 +329,13 @@ DENIED = "!\tabc:refs/heads/watercooler/threads\t[remote rejected] ({})\nDone\n"
         (
             f"ERROR: Permission to pat/x.git denied to sam.\n{HANG_UP}",
             RefusedError,
-            "the right",
+            "permission",
         ),
         (
             (f"ERROR: The key you are authenticating with has been marked as read only."
             f"\n{HANG_UP}"),
             RefusedError,
-            "the right",
+            "permission",
         ),
         (
             f"git@h: Permission denied (publickey,keyboard-interactive).\n{HANG_UP}",
@@ -358,14 +358,14 @@ DENIED = "!\tabc:refs/heads/watercooler/threads\t[remote rejected] ({})\nDone\n"
          "send-pack: unexpected disconnect while reading sideband packet\n"
          "fatal: the remote end hung up unexpectedly\n"), UnreachableError, "later"),
         (("error: RPC failed; HTTP 413 curl 22 The URL returned error: 413\n"
-         "fatal: the remote end hung up unexpectedly\n"), RefusedError, "the right"),
+         "fatal: the remote end hung up unexpectedly\n"), RefusedError, "permission"),
         ("fatal: could not read Username for 'https://h': terminal prompts disabled\n",
          RefusedError, "Log in"),
         (("remote: HTTP Basic: Access denied\nfatal: Authentication failed for "
          "'https://h/'\n"), RefusedError, "Log in"),
         ("fatal: remote error: access denied or repository not exported: /x\n",
          UnreachableError, "address"),
-        ("fatal: remote error: service not enabled: /x\n", RefusedError, "the right"),
+        ("fatal: remote error: service not enabled: /x\n", RefusedError, "permission"),
         ("fatal: detected dubious ownership in repository at '/srv/x.git'\n" + HANG_UP,
          RefusedError, "safe.directory"),
         (("error: cannot lock ref 'refs/remotes/origin/watercooler/threads': Unable to "

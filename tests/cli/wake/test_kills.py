@@ -68,7 +68,7 @@ def test_a_killed_waiter_is_not_said_to_wait(agents: Agents) -> None:  # noqa: F
     # The client goes on.
     words = json.loads(client.file.read_text()) | {"pid": os.getpid(), "begin": 0}
     client.file.write_text(json.dumps(words))
-    assert "nothing waits for its balls" in agents.repo.ok("wake").out
+    assert "its balls do not wake it" in agents.repo.ok("wake").out
     shown = json.loads(agents.repo.ok("wake", "--json").out)["sessions"][0]
     assert (shown["idle"], shown["waiting"]) == (True, False)
     assert "no session here that can be woken" in agents.pass_ball("login")

@@ -1,4 +1,4 @@
-"""What other tools' files say of the work, however they are written."""
+"""What other tools' files say about the work, however they are written."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_what_a_file_says_and_when_it_was_written(path: Path) -> None:
 
 @pytest.mark.parametrize("where", ["", ".claude", "tree"])
 def test_what_is_not_there_is_no_problem(path: Path, where: str) -> None:
-    """Nor is it when it was there before: a loop's file may be taken away."""
+    """Nor is it when it was there before: a loop's file may be removed."""
     files = StateFiles()
     assert read(files, path).fields == SAID
     path.unlink()

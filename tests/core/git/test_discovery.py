@@ -404,6 +404,6 @@ def test_a_worktree_git_has_forgotten_is_an_error(git: Git, top: Path) -> None:
     shutil.rmtree(top / ".git/worktrees/linked")
     error = refused(git, linked)
     assert str(linked) in error.message
-    # A store that needs no git is found all the same.
+    # A store that needs no git is found anyway.
     root = in_tree(linked)
     assert place(git, linked).root == root

@@ -1,4 +1,4 @@
-"""A repository read from its own files, compared with what git says of it."""
+"""A repository read from its own files, compared with what git says about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worktrees of a repository, compared with what git says of them."""
+"""The worktrees of a repository, compared with what git says about them."""
 
 from __future__ import annotations
 

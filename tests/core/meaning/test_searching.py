@@ -76,7 +76,7 @@ def test_an_entry_without_any_of_the_words_is_found(reader: StoreReader) -> None
         assert (hits.near, hits.partial, hits.by_words) == (3, 4, "")
         assert count_text(hits) == "4 found, with some of the words or by meaning (3)"
         assert hits.hits[topics(hits).index("release")].to_json()["near"] is True
-        # Once more, with a file of vectors.
+        # Again, with a file of vectors.
         Enrichment(reader, LOCAL, OwnModel).run()
 
 

@@ -59,8 +59,8 @@ def test_a_plan() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "There is no list"),
-        ("words\n\n# only\n", "There is no list"),
+        ("", "It contains no list"),
+        ("words\n\n# only\n", "It contains no list"),
         ("- a: One\n- A: Two\n", "Line 2: a is already on line 1"),
         ("- ok: Fine\n- !!!\n", "Line 2: '!!!' cannot be a topic"),
         ("- a: One @Codex @Gemini\n", "Line 1: a thread has one ball"),

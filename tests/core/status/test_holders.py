@@ -1,4 +1,4 @@
-"""What the small files of the status line say of balls, by name and content."""
+"""What the small files of the status line say about balls, by name and content."""
 
 from __future__ import annotations
 

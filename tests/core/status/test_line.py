@@ -626,7 +626,7 @@ def test_what_is_cut_fits(text: str, room: int) -> None:
 
 
 def loop_of(top: Path, **changed: Any) -> Mark:
-    """What the line says of a loop whose file has these fields."""
+    """What the line says about a loop whose file has these fields."""
     path = top / ".claude/loop-state.json"
     path.parent.mkdir(exist_ok=True)
     fields = {"max_iterations": 10, "current_iteration": 3, "status": "running"}

@@ -1,4 +1,4 @@
-"""Threads that speak of the same, and threads like a new one."""
+"""Threads that are about the same subject, and threads like a new one."""
 
 from __future__ import annotations
 

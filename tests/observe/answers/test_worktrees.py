@@ -1,4 +1,4 @@
-"""What the server says of other worktrees."""
+"""What the server says about other worktrees."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Changing:
             log.write(b"\xff not JSON\n")
 
     def repeat(self, topic: str) -> None:
-        """The last line once more: a union of two logs can have that."""
+        """The last line again: a union of two logs can have that."""
         data = self._log(topic).read_bytes()
         self._log(topic).write_bytes(data + data[data[:-1].rfind(b"\n") + 1 :])
 

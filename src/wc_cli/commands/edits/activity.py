@@ -76,8 +76,8 @@ def note(context: Context, options: NoteOptions) -> None:
     named = any((*details, options.thread))
     if options.clear and named:
         raise InvalidInputError(
-            "--clear removes a note, and takes nothing else.",
-            "Leave another note instead: it replaces the one before.",
+            "--clear removes a note, and cannot be combined with other options.",
+            "Leave another note instead: it replaces the previous one.",
         )
     if options.clear:
         _clear_note(context, options, query)
@@ -260,4 +260,4 @@ def activity(context: Context, options: ActivityOptions) -> None:
         return
     say(activity_rendering.activity_text(view, render.output_style(context.env)))
     if not view.rows:
-        remark("Nobody has noted anything. Tell what you do: wc note TEXT --scope PATH")
+        remark("There are no notes. Say what you are doing: wc note TEXT --scope PATH")

@@ -203,7 +203,9 @@ def claims(context: Context, options: ClaimsOptions) -> None:
     style = render.output_style(context.env)
     say(claims_rendering.claims_text(book, context.viewer.is_me, now_ms(), style))
     if not chosen:
-        whose = "You have claimed none of it." if options.mine else "It is not claimed."
+        whose = (
+            "You have claimed none of these." if options.mine else "It is not claimed."
+        )
         every = "You have no claims." if options.mine else "Nothing is claimed."
         remark(whose if targets else every)
     elif rows:

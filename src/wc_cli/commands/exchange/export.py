@@ -40,7 +40,7 @@ def export(context: Context, options: ExportOptions) -> None:
         )
     if options.all == bool(options.topics):
         raise InvalidInputError(
-            "It takes the names of threads, or --all.",
+            "Name threads, or pass --all.",
             "Write: wc export TOPIC --format json, or wc export --all --format json",
         )
     reader = context.reader

@@ -59,7 +59,8 @@ def project(context: Context, options: ProjectOptions) -> None:
         return
     if options.yes:
         raise InvalidInputError(
-            "--yes is for --remove.", "Leave it out: projecting never asks."
+            "--yes is for --remove.",
+            "Leave it out: without --remove, nothing is asked.",
         )
     sources = _sources(context, options)
     with GraphConnection(place) as graph:
@@ -139,7 +140,7 @@ def _sources(context: Context, options: ProjectOptions) -> list[Source]:
     """The stores to project."""
     env, machine = context.env, os.uname().nodename
     if options.all and options.folders:
-        raise InvalidInputError("It takes folders or --all, not both.")
+        raise InvalidInputError("Name folders or pass --all, not both.")
     if options.all:
         roots = []
         for store in known_stores(context.cwd, env):
@@ -213,7 +214,7 @@ def _check(
         )
     if not options.json:
         names = ", ".join(source.repository.name for source in sources)
-        say(one_line(f"the graph has what the stores have: {names}"))
+        say(one_line(f"the graph matches the stores: {names}"))
 
 
 def _json(source: Source, result: Projected) -> dict[str, Any]:

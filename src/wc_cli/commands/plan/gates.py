@@ -73,13 +73,13 @@ class GateOptions(WriteOptions):
 
 @declare(GateOptions)
 def gate(context: Context, options: GateOptions) -> None:
-    """List, add, pass, take away or check gates."""
+    """List, add, pass, remove or check gates."""
     first, *following = options.words
     if first == _CHECK and not options.is_change:
         _check_gates(context, options, following)
         return
     if following:
-        raise InvalidInputError("A gate is one thread's.", _EXAMPLE)
+        raise InvalidInputError("A gate belongs to one thread.", _EXAMPLE)
     state = context.reader.snapshot(context.reader.find(first)).state
     if not options.is_change:
         _list_gates(context, options, state)
@@ -231,7 +231,7 @@ def _outcome(
             return None
     if not _may_run(context, options, item):
         remark(
-            f"note: not run, because nobody has approved it on this machine: "
+            f"note: not run, because it is not approved on this machine: "
             f"{one_line(item.gate.value)} (run wc gate check in a terminal, "
             f"or with --yes)"
         )

@@ -72,7 +72,7 @@ def link(context: Context, options: LinkOptions) -> None:
 def _link_many(context: Context, options: LinkOptions) -> None:
     """Write all links of a file, or none."""
     if options.words:
-        raise InvalidInputError("--from has the links.", "Say either, not both.")
+        raise InvalidInputError("--from has the links.", "Use one of them.")
     file = options.file if options.file == "-" else f"@{options.file}"
     links = batch.parse(body_text(file, context))
     with _locked(context, options):

@@ -1,4 +1,4 @@
-"""``wc related``: threads that speak of the same."""
+"""``wc related``: threads that are about the same subject."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FEW = 5
 
 
 class RelatedOptions(SpeakerOptions):
-    """Find the threads that speak of the same as this one, by their words."""
+    """Find the threads about the same subject as this one, by their words."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     limit: int = number("--limit", "At most this many (0: all).", default=_FEW)

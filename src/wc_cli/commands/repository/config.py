@@ -1,4 +1,4 @@
-"""``wc config``: the settings in force, and changing those that all clones share."""
+"""``wc config``: the current settings, and changing those that all clones share."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _set(context: Context, options: ConfigOptions) -> None:
     parts, key = _key(options.words[:1], options)
     if len(options.words) == 1:
         raise InvalidInputError(
-            f"Which value is {key.name} to have?", f"It takes: {key.values}"
+            f"Which value should {key.name} have?", f"It takes: {key.values}"
         )
     try:
         value = keys.typed(key, options.words[1:])
@@ -160,7 +160,7 @@ def _change(
 def _report(
     context: Context, options: ConfigOptions, parts: tuple[str, ...], *, changed: bool
 ) -> None:
-    """Settle what was changed, and say what is in force now."""
+    """Settle what was changed, and print the current value."""
     notes: list[str] = []
     if changed and not options.personal:
         notes += receipts.start_settling(context)

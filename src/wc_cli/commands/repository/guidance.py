@@ -117,7 +117,7 @@ def _number(typed: tuple[str, ...]) -> int:
     number = whole_number(typed[0], _MAX_DIGITS)
     if number is None or len(typed) > 1:
         raise InvalidInputError(
-            f"{one_line(' '.join(typed))!r} is not the number of one line.",
+            f"{one_line(' '.join(typed))!r} is not a line number.",
             "See the numbers: wc guidance list",
         )
     return number
@@ -145,7 +145,7 @@ def _list(context: Context, options: GuidanceOptions, occasion: str) -> None:
         lines.append(f"brief ({GUIDANCE}): {count}; change it with an editor")
     say("\n".join(lines))
     if not lines:
-        remark(f"This repository asks nothing. {_EXAMPLE}")
+        remark(f"This repository has no guidance. {_EXAMPLE}")
 
 
 def _fields(layout: Layout, occasion: str) -> dict[str, Any]:
@@ -170,6 +170,6 @@ def _occasion_text(layout: Layout, occasion: str) -> Iterator[str]:
         yield f"  {number}. {line}"
     if texts.within_limits(lines) != lines:
         yield (
-            f"  (cut when it is given: at most {texts.MAX_LINES} lines and "
+            f"  (cut when shown: at most {texts.MAX_LINES} lines and "
             f"{texts.MAX_CHARACTERS} characters)"
         )

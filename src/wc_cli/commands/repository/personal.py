@@ -23,7 +23,7 @@ _TARGETS = ("notify", "targets")
 
 
 def values(env: Mapping[str, str]) -> list[SettingValue]:
-    """The preferences in force."""
+    """The current preferences."""
     path, fields = preferences.path_of(env), preferences.load(env).fields
     return [
         SettingValue((table, name), key, value, FILE, path)

@@ -42,7 +42,7 @@ def rules(context: Context, options: RulesOptions) -> None:
     if damage is not None:
         raise CorruptError(
             f"{damage.file}: {one_line(damage.message)}.",
-            "What the rules are is not known; fix the file first.",
+            "The rules cannot be read; fix the file first.",
         )
     if options.action == _LIST:
         _list(context, options)
@@ -84,7 +84,7 @@ def _check(context: Context, options: RulesOptions) -> None:
         lines = (f"{row.thread}: {row.rule}: {row.message}" for row in violations)
         say("\n".join(map(one_line, lines)))
     else:
-        say("All threads keep the rules.")
+        say("No thread violates the rules.")
     if violations:
         count = counted(len(violations), "violation")
         raise FindingsError(f"{count}.", "What the rules say: wc rules")

@@ -42,7 +42,7 @@ def budget(context: Context, options: BudgetOptions) -> None:
     tokens = budgets.parse(options.tokens) if options.tokens else 0
     if options.remove and not state.budget:
         raise ConflictError(f"{state.name} has no budget.", "Nothing was written.")
-    title = f"Budget: {tokens:,} tokens" if tokens else "The budget is removed"
+    title = f"Budget: {tokens:,} tokens" if tokens else "The limit is removed"
     write_entry(context, options, Draft(state.topic, "budget", title, budget=tokens))
 
 

@@ -6,7 +6,7 @@ import contextlib
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.notify import telling
+from wc_cli.notify import notifying
 from wc_cli.notify.delivery import Sender, deliver
 from wc_cli.options import argument, command
 from wc_cli.output import remark, say, say_json
@@ -75,7 +75,7 @@ def _outbox(context: Context) -> Outbox | None:
     """The records of this store; ``None`` outside of one."""
     try:
         place = context.place
-        return telling.outbox_of(place.root, context.env) if place.exists else None
+        return notifying.outbox_of(place.root, context.env) if place.exists else None
     except WcError:
         return None
 
@@ -147,7 +147,7 @@ def _note(outbox: Outbox, target: Target, delivery: Delivery) -> None:
         state = state.after_success(now_ms(), "a test")
     elif not delivery.away:
         state = state.after_failure(now_ms(), delivery.text, delivery.pause_ms)
-    with contextlib.suppress(WcError):  # it was sent, or not, all the same
+    with contextlib.suppress(WcError):  # it was sent, or not, either way
         outbox.save_states({**states, target.id: state})
 
 

@@ -47,10 +47,10 @@ def wake(context: Context, options: WakeOptions) -> None:
             f"{options.action!r} is neither on nor off.", "wc wake, wc wake off|on"
         )
     if options.until and options.action != "off":
-        raise InvalidInputError("--until goes with off.", "wc wake off --until 3h")
+        raise InvalidInputError("--until is only for off.", "wc wake off --until 3h")
     layout = Layout(context.reader.layout.root)
     if options.action and not context.place.exists:
-        raise NotFoundError("There are no threads here yet.", "Begin with: wc init")
+        raise NotFoundError("There are no threads here yet.", "Start with: wc init")
     if options.action:
         until_ms = _end_ms(options.until) if options.action == "off" else 0
         _switch(layout, until_ms)
@@ -131,7 +131,7 @@ def _lines(context: Context, layout: Layout) -> Iterator[str]:
     for waiter in sessions:
         doing = "idle, a ball wakes it" if waiter.is_waiting else "at work"
         if waiter.is_deaf:
-            doing = "idle, nothing waits for its balls until its next turn ends"
+            doing = "idle, but its balls do not wake it until its next turn ends"
         place = shown_path(waiter.worktree, context.env)
         yield f"{style(one_line(waiter.agent), '1')}  {doing}  {one_line(place)}"
     if not sessions:
@@ -148,7 +148,7 @@ def _switch_line(layout: Layout) -> str:
     if off_ms <= now_ms():
         return ""
     end = "" if off_ms == math.inf else f" until {_clock(off_ms)}"
-    return f"Waking is off{end}: balls wake nobody here. On again: wc wake on"
+    return f"Waking is off{end}: balls wake nobody here. To switch it on: wc wake on"
 
 
 def _clock(moment_ms: float) -> str:

@@ -41,7 +41,7 @@ def wrap(context: Context, options: WrapOptions) -> None:
     """Show what is left, or pass it on."""
     if options.note and not options.handoff:
         raise InvalidInputError(
-            "A note goes with a handoff.", "Say to whom: wc wrap --handoff NAME"
+            "A note needs a handoff.", "Name the next holder: wc wrap --handoff NAME"
         )
     left = leftovers.gather(context)
     if options.handoff:
@@ -52,7 +52,7 @@ def wrap(context: Context, options: WrapOptions) -> None:
     else:
         say(leftovers_text(left, render.output_style(context.env)))
     if left.worktree.problem:
-        remark(f"note: git could not be asked: {one_line(left.worktree.problem)}")
+        remark(f"note: git could not be run: {one_line(left.worktree.problem)}")
     if not left.is_empty:
         raise FindingsError(
             f"Left behind: {', '.join(left.counts())}.",

@@ -30,7 +30,7 @@ _APPROVE = "Claude Code asks once whether to trust the server of this project."
 _WRITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit|Bash"
 # Two weeks. Longer than 24 days would be none: its timer has 32 bits of milliseconds.
 _WAKE_SECONDS = 14 * 24 * 3600
-_PLUGIN = "Its plugin is installed and brings server, skill and hooks."
+_PLUGIN = "Its plugin is installed, with server, skill and hooks."
 
 
 def _folder(site: InstallSite) -> Path:

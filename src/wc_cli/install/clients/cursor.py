@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-_NOTE = "Cursor: switch the server on under Settings, MCP, if it is off."
+_NOTE = "Cursor: turn the server on under Settings, MCP, if it is off."
 
 
 def _parts(site: InstallSite) -> tuple[Part, ...]:

@@ -41,7 +41,7 @@ class SealedThread(NamedTuple):
 
 class Excerpt(NamedTuple):
     """Some entries of a thread, by their positions in it, and the names of all who
-    wrote. It has what a `Thread` has to say of itself."""
+    wrote. It has what a `Thread` has to say about itself."""
 
     snapshot: Snapshot
     authors: tuple[str, ...]

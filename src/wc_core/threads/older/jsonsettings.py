@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 
 class OlderSettings(NamedTuple):
-    """What a file sets. ``counterparts`` are lists of names by name, those of a thread
-    in ``topics``. ``ignored`` are the keys, with those above them, that set nothing."""
+    """The settings in a file. ``counterparts`` are lists of names by name, those of a
+    thread in ``topics``. ``ignored`` are the keys, with those above them, that set
+    nothing."""
 
     aliases: dict[str, str]
     counterparts: dict[str, list[str]]

@@ -1,5 +1,5 @@
-"""What happened since a moment, by thread: what changed, who wrote, what was decided,
-and what the new entries say.
+"""The news since a moment, by thread: changes, authors, decisions, and summaries of the
+new entries.
 
 It reads whole threads and the summaries beside their logs, and knows nothing of how the
 answer is shown.

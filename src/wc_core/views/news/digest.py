@@ -41,7 +41,7 @@ class SummarizedEntry(NamedTuple):
 
 
 class Before(NamedTuple):
-    """What a thread was at a moment: its status and who had the ball."""
+    """A thread's state at a moment: its status and holder."""
 
     status: str
     ball: str | None
@@ -69,7 +69,7 @@ class News(NamedTuple):
 
     @property
     def gist(self) -> str:
-        """What the last entry says; empty if it has a title alone."""
+        """The summary of the last entry; empty if it has only a title."""
         texts = (s.summary.text for s in self.summaries if s.numbered == self.last)
         return next(texts, "")
 

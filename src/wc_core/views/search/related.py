@@ -1,4 +1,4 @@
-"""Threads that speak of the same as another one, by their words."""
+"""Threads about the same subject as another one, by their words."""
 
 from __future__ import annotations
 

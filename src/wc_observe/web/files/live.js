@@ -83,7 +83,7 @@ function heard(changes) {
   refresh(changes.topics);
 }
 
-// One question at a time; what changes meanwhile is asked for once more.
+// One question at a time; what changes meanwhile is requested again.
 export async function refresh(topics) {
   if (asking) {
     asking.topics.push(...topics);

@@ -1,4 +1,4 @@
-"""When a participant was last here.
+"""The time of each participant's last visit.
 
 ``.local/visits/<participant>`` is an empty file whose time of modification says when
 the participant last wrote, or one of their sessions had a prompt or stopped.
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.layout import Layout
 
-# For somebody who was never here, or longer ago than that.
+# For a participant who was never here, or longer ago than that.
 _LONGEST_MS = 7 * 24 * 3600 * 1000
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.notify.receiver import SLACK, Receiver
-from wc_cli.notify import telling
-from wc_cli.notify.telling import PersonNote
+from wc_cli.notify import notifying
+from wc_cli.notify.notifying import PersonNote
 from wc_core.notify.records import TargetState
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def test_many_helpers_at_once_tell_once(app: Repo, receiver: Receiver) -> None:
     app.ok("handoff", "auth", "--to", "Pat", *CODEX)
     root = str(app.store)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: telling.start_if_due(root, env), range(40)))
+        list(pool.map(lambda _: notifying.start_if_due(root, env), range(40)))
     wait_until_sent(app, "auth")
     assert len(receiver.requests) == 1
 
@@ -302,9 +302,9 @@ def test_others_can_tell_a_person_once(app: Repo, receiver: Receiver) -> None:
     env = {**app.machine.env, "WATERCOOLER_PREFERENCES": ""}
     note = PersonNote("Pat", "gate-1", "auth", "The gate failed", urgent=True)
     root = str(app.store)
-    assert telling.tell_person(root, env, note)
-    assert not telling.tell_person(root, env, note)
-    assert not telling.tell_person(root, env, note._replace(person="Alex", key="2"))
+    assert notifying.tell_person(root, env, note)
+    assert not notifying.tell_person(root, env, note)
+    assert not notifying.tell_person(root, env, note._replace(person="Alex", key="2"))
     fields = receiver.wait(1)[0].fields
     assert (fields["event"], fields["priority"]) == ("note", "high")
     assert fields["text"] == "The gate failed"
@@ -314,7 +314,7 @@ def test_without_targets_nothing_is_recorded(app: Repo) -> None:
     app.settled("handoff", "auth", "--to", "Pat", *CODEX)
     assert not (app.store / ".local/notified").exists()
     note = PersonNote("Pat", "x", "auth", "")
-    assert not telling.tell_person(str(app.store), app.machine.env, note)
+    assert not notifying.tell_person(str(app.store), app.machine.env, note)
 
 
 def test_the_pause_doubles_and_has_a_limit() -> None:

@@ -1,9 +1,9 @@
-"""Tells the person of this machine what calls them, each call once.
+"""Notifies the person of this machine of what calls them, each call once.
 
-The settling helper looks after each write and each fetch whether there is something to
-tell, and starts ``python -m wc_cli.notify.telling`` for it: a process that sends, tries
-again what failed for at most half a minute, and ends. No write waits for it. What is
-still not sent then, the next such process sends.
+After each write and each fetch, the settling helper checks whether there is something
+to send, and starts ``python -m wc_cli.notify.notifying`` for it: a process that sends,
+retries failures for at most half a minute, and ends. No write waits for it. The next
+such process sends what is left.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def tell_person(root: str, env: Mapping[str, str], note: PersonNote) -> bool:
 
 
 def start_if_due(root: str, env: Mapping[str, str]) -> None:
-    """Start telling, if the person wants to be told and there is something."""
+    """Start to notify, if the person wants that and there is something to send."""
     if not preferences.load(env).targets:
         return
     with contextlib.suppress(WcError, OSError):
@@ -99,8 +99,8 @@ def start_if_due(root: str, env: Mapping[str, str]) -> None:
 
 
 def main() -> None:
-    """Run as ``python -m wc_cli.notify.telling ROOT HANDLE``. HANDLE is the lock of the
-    one process that tells, inherited from the one that started it."""
+    """Run as ``python -m wc_cli.notify.notifying ROOT HANDLE``. HANDLE is the lock of
+    the one process that tells, inherited from the one that started it."""
     root, inherited = sys.argv[1:]
     handle: int | None = int(inherited)
     os.set_inheritable(int(inherited), False)
