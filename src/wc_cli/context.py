@@ -1,4 +1,4 @@
-"""What one command works with: its environment, folder, store and identity.
+"""The context of one command: its environment, folder, store and identity.
 
 Each part is made when it is first needed.
 """
@@ -86,14 +86,14 @@ class Context:
         return self._identity
 
     def identify(self, asked: Asked) -> Identity:
-        """Who would speak if a command line said this."""
+        """The name that a command line would have with these words."""
         return resolve.identify(
             asked, self.env, self.place.repository, self.settings, self.evidence
         )
 
     @property
     def evidence(self) -> Evidence:
-        """What this machine knows about who speaks."""
+        """The machine's information about the speaker."""
         return Evidence(
             lambda: userrecord.recorded_user(self.place.root, self.env),
             self._started_by,
@@ -127,7 +127,7 @@ class Context:
 
     @property
     def viewer(self) -> Viewer:
-        """Who looks at the threads."""
+        """The viewer of the threads."""
         return Viewer(self.identity, self.settings.directory)
 
     @property
@@ -380,8 +380,8 @@ class Context:
 
 
 def execute(declared: Declared, options: Options, occasion: str = "") -> None:
-    """Carry out a command with options that are already parsed. What the repository
-    asks on this ``occasion`` comes with the answer."""
+    """Carry out a command with options that are already parsed. The repository's
+    guidance for this ``occasion`` comes with the answer."""
     asked = Asked(getattr(options, "as_name", ""), getattr(options, "seat", ""))
     env = dict(os.environ)
     # A hook is told which folder its client is in. It must not fail because the folder
@@ -414,7 +414,7 @@ def _guidance_fields(context: Context, occasion: str) -> dict[str, Any]:
 
 
 def _guidance(context: Context, occasion: str) -> Guidance | None:
-    """What the repository asks on an occasion; ``None`` if nothing, or if there is no
+    """The repository's guidance for an occasion; ``None`` without guidance or a
     store."""
     if not occasion:
         return None

@@ -1,4 +1,4 @@
-"""What the background process exchanges with the remote: threads, claims, activity."""
+"""The background process's exchange with the remote: threads, claims, activity."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Who committed a change of a thread's ``meta.json``.
-
-The older tool moves the ball there, and only its commit tells whose move it was.
+"""The author of the commit that changed a thread's ``meta.json``. The older tool moves
+the ball there, and only its commit shows whose move it was.
 """
 
 from __future__ import annotations

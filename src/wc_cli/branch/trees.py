@@ -21,7 +21,7 @@ _THREAD_FOLDERS = ("graph", "threads")
 
 
 class TreeItem(NamedTuple):
-    """What a tree has at a path: its mode and its object."""
+    """A tree's entry at a path: its mode and its object."""
 
     mode: str
     blob: str
@@ -33,7 +33,7 @@ class TreeItem(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """What the three trees of a merge have at one path; ``None`` for nothing."""
+    """The entries of a merge's three trees at one path; ``None`` for a missing one."""
 
     base: TreeItem | None
     ours: TreeItem | None

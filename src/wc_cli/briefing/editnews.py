@@ -1,6 +1,5 @@
-"""What hooks say about who edits what: conflicts to come, lost claims, what was edited
-in spite of a claim, and who says that they work on the same. A session hears each
-once."""
+"""News about edits for hooks: conflicts to come, lost claims, edits in spite of a
+claim, and notes about work on the same files. A session gets each once."""
 
 from __future__ import annotations
 
@@ -53,7 +52,7 @@ def kept_news(context: Context, told_keys: frozenset[str]) -> ConflictNews:
 
 
 def prompt_news(context: Context, path: str) -> str:
-    """What an agent hears about edits at its prompt; ``path`` is the file of its
+    """The news about edits at an agent's prompt; ``path`` is the file of its
     session."""
     lines = [*renewal_lines(context), _lost_claims(context)]
     layout = Layout(context.place.root)

@@ -1,4 +1,4 @@
-"""What a brief is made of: gathered from the store, within its time."""
+"""Gathers the contents of a brief from the store, within its time limit."""
 
 from __future__ import annotations
 

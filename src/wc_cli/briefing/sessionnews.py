@@ -1,4 +1,4 @@
-"""What the session of an agent hears at a prompt, and when it stops."""
+"""The news for an agent's session at a prompt, and when it stops."""
 
 from __future__ import annotations
 

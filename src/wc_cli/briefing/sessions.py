@@ -1,4 +1,4 @@
-"""What the session of an agent has been told, so that it is told once.
+"""The record of what an agent's session has been told, so that nothing is repeated.
 
 A small file for each session, ``.local/sessions/<client>:<session>``, on this machine
 only. A session whose file is lost or unreadable starts over, and hears nothing until
@@ -36,9 +36,8 @@ _UNREADABLE = (
 
 
 class Session(NamedTuple):
-    """What a session has been told.
-
-    ``looked_ns`` is when it last looked for news, in nanoseconds since 1970.
+    """The news that a session has been told. ``looked_ns`` is when it last looked for
+    news, in nanoseconds since 1970.
     ``threads`` are those that had changed shortly before: the entry that passed the
     ball, and the number of NEW entries. ``balls`` are the names of the files of its
     balls at that time, ``reminded`` of those it was reminded of. ``conflicts`` are the

@@ -1,4 +1,4 @@
-"""What hooks answer around a tool of an agent: the guard of claims, and conflicts."""
+"""The answers of hooks around an agent's tool: the guard for claims, and conflicts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ToolReply(NamedTuple):
 def answer_tool(
     context: Context, dialect: Dialect, event: str, hook_input: HookInput, path: str
 ) -> str:
-    """What an agent is told around a tool that it calls; ``path`` is the file of its
+    """The text for an agent around a tool call; ``path`` is the file of its
     session, empty for none. Raises ClaimedError if the call is refused."""
     layout = Layout(context.place.root)
     session = (sessions.load(layout, path) if path else None) or Session()

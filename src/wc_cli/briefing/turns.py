@@ -1,4 +1,4 @@
-"""What hooks note of a session's turns, for those who would wake it."""
+"""Records of a session's turns, made by hooks and used for waking it."""
 
 from __future__ import annotations
 

@@ -29,8 +29,7 @@ _ADDRESS = "claims@localhost"
 
 
 class ClaimCommitter(NamedTuple):
-    """Who makes the commits of claims in a repository, and by which hash it names
-    objects."""
+    """The author of claims' commits in a repository, and its hash for object names."""
 
     identity: Authorship
     algorithm: str

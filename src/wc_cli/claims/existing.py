@@ -28,8 +28,8 @@ _SHOWN = 3
 
 
 def place_of(registry: Registry, target: ClaimId) -> str:
-    """Where a target exists: a worktree or a branch; empty if nowhere. A symbol of a
-    file that cannot be parsed exists nowhere."""
+    """The place where a target exists: a worktree or a branch; empty if there is none.
+    A symbol of a file that cannot be parsed exists nowhere."""
     if target.path == TOP:
         return "every worktree"
     if target.symbol and parsing.obstacle(target.path):
@@ -51,8 +51,8 @@ def _is_in(top: str, target: ClaimId) -> bool:
 
 
 def _definitions(top: str, path: str) -> tuple[Definition, ...] | None:
-    """What a file of a worktree defines; ``None`` if that cannot be known. Raises
-    StorageError."""
+    """The symbols that a worktree's file defines; ``None`` if they cannot be known.
+    Raises StorageError."""
     try:
         source = read_plain(os.path.join(top, path), top, parsing.MAX_BYTES)
     except NotPlainError:

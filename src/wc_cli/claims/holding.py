@@ -52,8 +52,9 @@ _TAKE_LATER = "Try again when the remote is back."
 
 
 class ClaimHolder(NamedTuple):
-    """Who claims: ``name`` as it is written, ``key`` to compare, the session, and the
-    worktree by git's name for it. ``is_mine`` says whether a name is the holder's."""
+    """The holder of claims: ``name`` as it is written, ``key`` to compare, the session,
+    and the worktree by git's name for it. ``is_mine`` says whether a name is the
+    holder's."""
 
     name: str
     key: str
@@ -87,7 +88,7 @@ class Renewal(NamedTuple):
 
     @property
     def notes(self) -> list[str]:
-        """What its holder should know."""
+        """A note for its holder."""
         return [
             f"{old} was renamed: {new} is claimed, too" for old, new in self.followed
         ] + [
@@ -219,7 +220,7 @@ class Holding:
     def _followed(
         self, done: Renewal, book: Book, item: Renamed
     ) -> tuple[Renewal, tuple[Change, ...]]:
-        """What claiming the new name of something renamed adds to a renewal."""
+        """The claims that a renewal adds for new names after a rename."""
         target, mode = item.target, item.claim.mode
         own = [claim for claim in self.own(book) if claim.mode in {WRITE, mode}]
         if any(claim.target.covers(target) for claim in own):
@@ -339,7 +340,8 @@ class Holding:
         self.notes.append(f"only this clone knows; the remote {why}: {error}")
 
     def memory(self) -> held.Held:
-        """What the holder has or has lost in this worktree, as the store remembers."""
+        """The holder's current and lost claims in this worktree, as recorded in the
+        store."""
         name = held.file_name(self.holder.worktree, self.holder.key)
         return held.load(self.registry.layout, name) or held.NOTHING
 

@@ -30,8 +30,8 @@ _GONE = b"remote ref does not exist"
 
 
 class RemoteAbility(NamedTuple):
-    """What a remote takes, and its reason if it does not; ``None`` if that is not known
-    because it was not reached, or because what comes first failed."""
+    """Whether a remote accepts something, and its reason if not; ``None`` if unknown,
+    because the remote was not reached or an earlier step failed."""
 
     refs: bool | None
     atomic: bool | None
@@ -65,7 +65,7 @@ def _remove(claims: ClaimsRemote) -> None:
 
 
 def sentence(claims: ClaimsRemote, ability: RemoteAbility) -> str:
-    """What follows for claims between clones."""
+    """The consequence for claims between clones."""
     label = claims.remote.label
     existing = claims.branch.read()
     place = f"in the branch {CLAIMS_BRANCH}"

@@ -1,4 +1,4 @@
-"""What is said to somebody who does not get a claim, or has none."""
+"""The errors for participants who do not get a claim, or have none."""
 
 from __future__ import annotations
 

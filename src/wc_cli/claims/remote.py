@@ -69,7 +69,7 @@ def fetched_folder(remote: Remote) -> str:
 
 
 def digest_of(remote: Remote) -> str:
-    """What stands for a remote in the names of refs and files."""
+    """The key of a remote in the names of refs and files."""
     tracking = remote.tracking.encode(errors="replace")
     return hashlib.sha256(tracking).hexdigest()[:_DIGITS]
 
@@ -110,7 +110,7 @@ class ClaimsRemote:
         return merged.lost
 
     def base(self) -> dict[str, str]:
-        """What the remote had when both sides were last the same, by ref."""
+        """The remote's refs when both sides were last the same."""
         return refs.claim_refs(self.registry.repository.common, self._base)
 
     def unsent(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What claimed paths are called now, after their holder has renamed them."""
+"""The new names of claimed paths after their holder has renamed them."""
 
 from __future__ import annotations
 

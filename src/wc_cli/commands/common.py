@@ -6,7 +6,7 @@ from wc_cli.options import Options, flag, text
 
 
 class SpeakerOptions(Options):
-    """Who speaks, and the form of the answer."""
+    """The speaker, and the form of the answer."""
 
     as_name: str = text("--as", "NAME", "Speak as this agent or person.")
     seat: str = text("--seat", "SEAT", "Speak from this seat (a linked worktree).")
@@ -14,7 +14,7 @@ class SpeakerOptions(Options):
 
 
 class WriteOptions(SpeakerOptions):
-    """What must hold for a write, and what makes a retry safe."""
+    """The conditions of a write, and the key that makes a retry safe."""
 
     key: str = text("--key", "KEY", "Write at most once under this key.")
     if_ball: str = text(

@@ -211,7 +211,7 @@ class ThreadExaminer:
                 yield from self._of_projection(topic, path, data)
 
     def _of_projection(self, topic: str, path: str, data: bytes) -> Iterator[Finding]:
-        """What is wrong with one projection, which should be ``data``."""
+        """The problems of one projection, which should be ``data``."""
         name = self._relative(path)
         if message := obstruction(path, "file"):
             yield Finding(name, 0, message, SET_ASIDE)

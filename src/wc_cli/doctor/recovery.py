@@ -38,7 +38,7 @@ class Recovery:
 
     @property
     def sources(self) -> str:
-        """Where lost entries are looked for, in words."""
+        """The places that are searched for lost entries, in words."""
         checkout = " or an earlier checkout of it" if self.set_aside.earlier else ""
         return f"the branch{checkout}"
 
@@ -92,7 +92,7 @@ class Recovery:
         return sum(model.written_by_wc((entry,)) for entry in new)
 
     def lost_by_thread(self, thread: Thread) -> dict[str, bytes]:
-        """What a thread lost, as it was read; see `lost_lines`."""
+        """The lines that a thread lost, as they were read; see `lost_lines`."""
         return self.lost_lines(
             thread.state.topic, thread.data, with_page=lacks_entries(thread)
         )

@@ -1,4 +1,4 @@
-"""Finds what is in the place of a file or a folder of wc and is neither."""
+"""Finds things in the place of wc's files and folders that do not belong there."""
 
 from __future__ import annotations
 

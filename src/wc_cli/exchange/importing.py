@@ -1,4 +1,4 @@
-"""Adds imported entries to threads: what is there already is not added again."""
+"""Adds imported entries to threads; existing entries are not added again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 class MissingEntries(NamedTuple):
-    """What a thread lacks: how many entries, the log with them, and their lines."""
+    """The missing entries of a thread: their number, the log with them, and their
+    lines."""
 
     topic: str
     added: int

@@ -1,4 +1,4 @@
-"""What others have claimed, as it concerns the files of one worktree."""
+"""The claims of others on the files of one worktree."""
 
 from __future__ import annotations
 

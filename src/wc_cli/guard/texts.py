@@ -1,4 +1,4 @@
-"""What an agent is told about an edit of what somebody else has claimed."""
+"""The texts for an agent about an edit of something that someone else has claimed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Alternatives(NamedTuple):
 
 
 class GuardText(NamedTuple):
-    """What is said of an edit, and the ways on."""
+    """The text about an edit, and the suggestions."""
 
     message: str
     ways_on: str
@@ -42,13 +42,13 @@ def refusal(rivals: Sequence[Rival], alternatives: Alternatives) -> GuardText:
 
 
 def advice(rivals: Sequence[Rival], alternatives: Alternatives) -> GuardText:
-    """What to know before an edit that is not refused."""
+    """The warning before an edit that is not refused."""
     message = f"{_who(rivals, alternatives)} Agree with them before you continue."
     return GuardText(message, _ways_on(rivals[0], alternatives))
 
 
 def notice(rivals: Sequence[Rival], alternatives: Alternatives) -> GuardText:
-    """What to know after an edit."""
+    """The warning after an edit."""
     path = one_line(rivals[0].path)
     message = (
         f'"{path}" was changed in this worktree, but {_who(rivals, alternatives)} Undo '

@@ -1,4 +1,4 @@
-"""What is to be changed in people's files, as values that do nothing by themselves.
+"""The planned changes to users' files, as values without effects.
 
 A client's module declares its changes with them; `formats.edits` applies one to a
 text, `engine` and `workspace` to files.

@@ -51,7 +51,7 @@ class PartOutcome(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What would become of each part, and of the files."""
+    """The planned result for each part and for the files."""
 
     outcomes: tuple[PartOutcome, ...]
     workspace: Workspace

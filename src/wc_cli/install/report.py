@@ -128,7 +128,7 @@ def print_states(
 
 
 def warnings(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
-    """What would keep these parts from working."""
+    """The reasons why these parts would not work."""
     parts = {owner.part for owner in owners}
     path = site.env.get("PATH", "")
     first = shutil.which("wc", path=path)

@@ -1,4 +1,4 @@
-"""What is asked of a join of two histories, and what came of it."""
+"""The options of a join of two histories, and its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a plan file adds to a store: new threads, and what existing ones lack."""
+"""The additions of a plan file to a store: new threads, and missing parts of existing
+ones."""
 
 from __future__ import annotations
 

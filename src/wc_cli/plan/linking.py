@@ -1,4 +1,4 @@
-"""What a change of links comes to: which thread gets which, and whether that is
+"""The effect of a change of links: which thread gets which, and whether that is
 allowed."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What conflicting lines are in: the function or class, on both sides.
+"""The functions or classes that contain conflicting lines, on both sides.
 
 git marks the conflicts of a file in the merged text. The text with the lines of one
 side alone is a source file again, which can be parsed. Where that is not possible, what

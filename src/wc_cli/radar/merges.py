@@ -1,4 +1,4 @@
-"""What merging two commits would give, from ``git merge-tree``.
+"""The result of merging two commits, from ``git merge-tree``.
 
 All pairs are merged by one process (git 2.39 and newer); if that fails, for example
 because two of them have no history in common, each by a process of its own. git exits

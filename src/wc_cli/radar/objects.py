@@ -1,4 +1,5 @@
-"""Where git writes the objects of snapshots and merges: not into the repository.
+"""A separate place for git's objects of snapshots and merges, outside of the
+repository.
 
 The repository of a user should not grow with every edit, and what is not committed
 should not get into its packs. git reads the objects of the repository as alternates.

@@ -1,5 +1,5 @@
-"""Who works in a worktree, from what participants left in the store: their notes, and
-who ran ``wc`` there last."""
+"""The participants who work in a worktree, from their notes in the store and from who
+ran ``wc`` there last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed in the code between two points of a thread.
+"""The changes in the code between two points of a thread.
 
 A worktree is compared as it is now, uncommitted changes included, by a snapshot whose
 objects are removed afterwards.

@@ -1,4 +1,4 @@
-"""Who holds a lock, according to the kernel.
+"""The holder of a lock, according to the kernel.
 
 The text in a lock file is what its last holder wrote there. It may be of an earlier
 one, and a lock outlives the process that took it as long as a child that inherited it

@@ -1,4 +1,4 @@
-"""What everybody is doing, as terminal text: a line for each."""
+"""Everyone's activity as terminal text: a line for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What threads wait for, as terminal text."""
+"""The threads and gates that threads wait for, as terminal text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent reads when it is woken: the brief of the balls that came, and the
+"""The text for an agent that is woken: the brief of the balls that came, and the
 latest entry of arrival, quoted and cut."""
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.notify.test_telling import choose
+from tests.cli.notify.test_notifying import choose
 from wc_cli.notify import webhooks
 from wc_core.notify import targets
 from wc_core.notify.messages import Notice, payload

@@ -92,7 +92,7 @@ def _text(judgement: Judgement) -> str:
 
 
 def _situation(context: Context, options: CheckOptions) -> Situation:
-    """What the verdict is made from."""
+    """The facts for the verdict."""
     targets = targets_of(context, options.targets)
     repository, viewer = repository_of(context), context.viewer
     layout = Layout(context.place.root)

@@ -237,7 +237,7 @@ def holding_of(
 
 
 def _draft(context: Context, topic: str, note: str, ttl: str) -> Claim:
-    """What a claim says beside its target and its holder."""
+    """The details of a claim, without its target and holder."""
     thread = entry = ""
     if topic:
         reader = context.reader

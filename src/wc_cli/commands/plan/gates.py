@@ -218,7 +218,7 @@ def _check_gates(context: Context, options: GateOptions, names: list[str]) -> No
 def _outcome(
     context: Context, options: GateOptions, item: NumberedGate, seconds: float
 ) -> Outcome | None:
-    """What a check comes to; ``None`` if it was not made."""
+    """The result of a check; ``None`` if it was not made."""
     from wc_cli.plan import gatechecks  # as in `_check_gates`
 
     repository = context.place.repository
@@ -264,7 +264,7 @@ def _may_run(context: Context, options: GateOptions, item: NumberedGate) -> bool
 def _result(
     item: NumberedGate, outcome: Outcome | None, *, changed: bool
 ) -> dict[str, Any]:
-    """What was checked, for programs."""
+    """The result of the checks, as JSON."""
     return {
         "topic": item.name,
         "number": item.number,

@@ -167,7 +167,7 @@ def _lines(addition: Addition) -> Iterator[str]:
 
 
 def _counts(additions: Sequence[Addition]) -> str:
-    """What was written, in numbers."""
+    """The numbers of things that were written."""
     threads = sum(addition.is_new for addition in additions)
     links = sum(len(addition.links) for addition in additions)
     steps = sum(len(addition.steps) for addition in additions)
@@ -178,7 +178,7 @@ def _counts(additions: Sequence[Addition]) -> str:
 
 
 def _to_json(addition: Addition) -> dict[str, Any]:
-    """What one thread gets, for programs."""
+    """The changes of one thread, as JSON."""
     return {
         "topic": addition.topic,
         "title": addition.item.title,

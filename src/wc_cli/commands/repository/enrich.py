@@ -66,7 +66,7 @@ def enrich(context: Context, options: EnrichOptions) -> None:
 
 
 def _parts(options: EnrichOptions) -> list[Part]:
-    """What is wanted: every part, unless some are named."""
+    """The parts to enrich: all, unless some are named."""
     if options.again and not options.meaning:
         raise InvalidInputError("--again is for --meaning.", "Say both.")
     chosen = {summaries.enrich: options.summaries, meaning.enrich: options.meaning}
