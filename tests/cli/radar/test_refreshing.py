@@ -164,7 +164,7 @@ def test_the_brief_names_conflicts_and_the_prompt_does_not_repeat_them(
     edit(trees.review, "b = 4")
     trees.login.ok("radar")
     told = trees.hook(trees.login, "session-start", WATERCOOLER_SYNC="off")
-    assert "You will conflict" in told
+    assert "Your changes will conflict" in told
     assert "  > auth.py · in login" in told
     assert trees.hook(trees.login, WATERCOOLER_SYNC="off") == ""
     brief = trees.login.json("brief")
