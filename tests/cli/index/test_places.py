@@ -141,7 +141,7 @@ def test_a_store_in_memory_and_then_read_only(memory: Path) -> None:
     store = filled(memory / "store")
     assert_answers(store, by_index=True)
     bare = filled(memory / "bare", indexed=False)
-    remount = ["mount", "-o", "remount,ro", memory]
+    remount = ["mount", "-o", "remount,ro", str(memory)]
     subprocess.run(remount, check=True)
     # A store that was opened before, and one that is opened now.
     assert_answers(store, by_index=True)
