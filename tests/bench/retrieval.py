@@ -6,20 +6,27 @@ STORE is a folder, or a git bundle with one branch, that has threads with summar
 Each entry is asked for by its summary, and by its title in a store without titles; and
 `questions.toml` has questions in somebody's own words about the threads of one project.
 A question is answered at n if the entry, or one of the thread, is among the first n.
+The last column is about words and meaning, with the model of the extra `meaning`.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from wc_core.identity.resolve import Identity
 from wc_core.identity.viewer import Viewer
+from wc_core.index.keys import thread_keys
+from wc_core.meaning.asking import Meaning
+from wc_core.meaning.models import LOCAL
 from wc_core.names import Directory, parse
 from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
@@ -49,16 +56,22 @@ class Rate(NamedTuple):
     five: float
 
 
-def rate(root: Path, questions: Iterable[Asked], mode: str) -> Rate:
-    """Asks all of the questions."""
+def rate(
+    root: Path, questions: Iterable[Asked], mode: str, *, by_meaning: bool = False
+) -> Rate:
+    """Asks all of the questions; ``by_meaning`` of a store with vectors."""
     reader = StoreReader(str(root))
+    meaning = None
+    if by_meaning:
+        by_key = partial(thread_keys, reader.layout)
+        meaning = Meaning(reader, by_key, {"WATERCOOLER_MEANING": "on"})
     overview = Overview(
         reader, Viewer(Identity(parse("nobody"), ""), Directory()), lambda: 0
     )
     count = first = five = 0
     for asked in questions:
         question = Question(asked.text, Filter(), _HITS, mode=mode)
-        hits = search(Scan(reader), overview, question).hits
+        hits = search(Scan(reader), overview, question, meaning).hits
         right = [asked.answers(hit.topic, hit.numbered.entry.id) for hit in hits]
         count += 1
         first += any(right[:1])
@@ -114,6 +127,18 @@ def without_titles(root: Path, copy: Path) -> Path:
     return copy
 
 
+def make_vectors(root: Path) -> bool:
+    """Makes the vectors of all entries with the model on this machine. Returns False
+    if it is not installed."""
+    if not all(map(find_spec, ("numpy", "tokenizers", "wordllama"))):
+        return False
+    from wc_cli.enrich import enriching  # needs NumPy
+
+    Path(root, ".local").mkdir(exist_ok=True)
+    enriching.enrichment(StoreReader(str(root)), LOCAL, {}).run()
+    return True
+
+
 def table(root: Path, scratch: Path) -> str:
     """Returns the rates as a table in markdown."""
     untitled = without_titles(root, scratch / "untitled")
@@ -123,13 +148,18 @@ def table(root: Path, scratch: Path) -> str:
         "a question in other words, for a thread": (root, by_questions()),
     }
     lines = [
-        "| asked with | questions | `--all` | `--any` | neither |",
-        "| --- | --- | --- | --- | --- |",
+        "| asked with | questions | `--all` | `--any` | neither | with meaning |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for name, (store, questions) in rows.items():
         rates = [rate(store, questions, mode) for mode in (ALL, ANY, AUTO)]
-        shown = " | ".join(f"{one.first:.2f} / {one.five:.2f}" for one in rates)
-        lines.append(f"| {name} | {len(questions)} | {shown} |")
+        shown = [f"{one.first:.2f} / {one.five:.2f}" for one in rates]
+        if make_vectors(store):
+            meant = rate(store, questions, AUTO, by_meaning=True)
+            shown.append(f"{meant.first:.2f} / {meant.five:.2f}")
+        else:
+            shown.append("not installed")
+        lines.append(f"| {name} | {len(questions)} | {' | '.join(shown)} |")
     return "\n".join(lines)
 
 
@@ -141,6 +171,8 @@ def main(source: Path) -> None:
             clone = ["git", "clone", "--quiet", "--branch", "sample"]
             subprocess.run([*clone, source, scratch / "store"], check=True)
             source = scratch / "store"
+        else:
+            source = Path(shutil.copytree(source, scratch / "store", symlinks=True))
         sys.stdout.write(f"{table(source, scratch)}\n")
 
 

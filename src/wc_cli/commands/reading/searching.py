@@ -42,8 +42,7 @@ class SearchOptions(FilterOptions):
 
     query: tuple[str, ...] = words(
         "QUERY...",
-        'Beginnings of words; "a phrase"; '
-        "title:, body:, topic:, author:, tag: before one.",
+        'Beginnings of words; "a phrase"; title:, body:, topic:, author:, tag: before.',
         default=(),
     )
     all: bool = flag("--all", help="Only entries with every word.")
