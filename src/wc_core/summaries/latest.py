@@ -50,16 +50,33 @@ def latest_words(reader: StoreReader, topic: str) -> LatestWords:
 
 
 def _words_in(folder: Folder, layout: Layout, topic: str) -> LatestWords:
+    for entry in _texts_backwards(folder, layout, topic):
+        summary = summary_in(folder, layout, topic, entry)
+        if summary.text:
+            return LatestWords(entry.agent, summary)
+    return NO_WORDS
+
+
+def latest_entry(reader: StoreReader, topic: str) -> Entry | None:
+    """Returns the last entry with a title or a text that is still valid, from the end
+    of the log; ``None`` if there is none, or the thread cannot be read."""
+    layout = reader.layout
+    try:
+        with Folder(layout.folder(topic), layout.root) as folder:
+            return next(_texts_backwards(folder, layout, topic), None)
+    except (OSError, WcError):
+        return None
+
+
+def _texts_backwards(folder: Folder, layout: Layout, topic: str) -> Iterator[Entry]:
+    """Yields the entries with text that were not retracted, the last one first."""
     retracted = set[str]()
     for entry in _entries_backwards(topic, folder.tail(layout.log(topic), _TAIL)):
         if entry.action == RETRACT:
             retracted.add(entry.supersedes)
         is_text = has_text(entry) or entry.action == AMEND
         if is_text and not retracted & {entry.id, entry.supersedes}:
-            summary = summary_in(folder, layout, topic, entry)
-            if summary.text:
-                return LatestWords(entry.agent, summary)
-    return NO_WORDS
+            yield entry
 
 
 def _entries_backwards(topic: str, tail: bytes) -> Iterator[Entry]:
