@@ -188,7 +188,7 @@ def _serve_page(options: WebOptions) -> None:
     env = dict(os.environ)
     if options.name:
         env["WATERCOOLER_AGENT"] = options.name
-    context = _server_context(env)
+    context = _server_context(env)._replace(all_stores=options.all_stores)
     gc.freeze()
     gc.enable()
     webserver.serve(address, options, context)

@@ -11,6 +11,7 @@ from wc_core.text import one_line
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
+from wc_core.views.drawing.badges import HUES
 from wc_core.views.timeline import ticks
 
 TYPE_CHECKING = False
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from wc_core.views.timeline import BallSpan, Chart, Track
 
 _DIM, _BOLD = "2", "1"
-# Backgrounds of the 256-colour palette on which white text is readable.
-_BACKGROUNDS = (25, 130, 29, 91, 94, 30, 125, 58, 61, 95, 24, 88)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _TOPICS, _LEAST_TOPIC, _LEAST_BAR = 28, 8, 12
 _TICK_ROOM = 12
@@ -159,12 +158,11 @@ def _words(chart: Chart, span: BallSpan, room: int, drawing: Drawing) -> str:
             return words
     if span.holder is None:
         return drawing.signs.free
-    return _letter(chart.colours[span.holder])
+    return _letter(chart.places[span.holder])
 
 
 def _colours(chart: Chart, span: BallSpan) -> tuple[str, ...]:
-    place = chart.colours[span.holder or ""]
-    background = _BACKGROUNDS[place % len(_BACKGROUNDS)]
+    background = HUES[chart.hues[span.holder or ""]].terminal
     if span.status == CLOSED:
         return (f"38;5;{background}", _DIM)
     codes = ("4",) if span.status == BLOCKED else ()
@@ -191,7 +189,7 @@ def _fit(text: str, width: int, signs: ChartSigns) -> str:
 def _legend(chart: Chart, drawing: Drawing) -> Iterator[str]:
     """Yields the legend in lines that fit."""
     items: list[tuple[str, str, tuple[str, ...]]] = [
-        (f" {_letter(place)} ", drawing.text(name), (_background(place),))
+        (f" {_letter(place)} ", drawing.text(name), (_background(chart, name),))
         for place, name in enumerate(chart.holders)
     ]
     spans = [item for track in chart.tracks for item in track.spans]
@@ -204,8 +202,8 @@ def _legend(chart: Chart, drawing: Drawing) -> Iterator[str]:
     return _wrapped_legend(items, drawing)
 
 
-def _background(place: int) -> str:
-    return f"97;48;5;{_BACKGROUNDS[place % len(_BACKGROUNDS)]}"
+def _background(chart: Chart, name: str) -> str:
+    return f"97;48;5;{HUES[chart.hues[name]].terminal}"
 
 
 def _wrapped_legend(

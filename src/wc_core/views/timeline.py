@@ -16,6 +16,7 @@ from wc_core.names import parse
 from wc_core.threads.model import OPEN, written_by_wc
 from wc_core.values import NamedTuple
 from wc_core.views import history
+from wc_core.views.drawing.badges import badge_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,15 +98,17 @@ class Chart(NamedTuple):
     """Tracks, cut to one window of time.
 
     ``holders`` are the names in it, the longest total first, each as it was spelled
-    last; ``colours`` maps every spelling to the position of its name there. ``total``
-    also counts the tracks that a limit left out.
+    last; ``places`` maps every spelling to the position of its name there, ``hues`` to
+    the hue of its agent (`wc_core.views.drawing.badges`). ``total`` also counts the
+    tracks that a limit left out.
     """
 
     since: int
     until: int
     tracks: tuple[Track, ...] = ()
     holders: tuple[str, ...] = ()
-    colours: Mapping[str, int] = MappingProxyType({})
+    places: Mapping[str, int] = MappingProxyType({})
+    hues: Mapping[str, int] = MappingProxyType({})
     total: int = 0
 
     def to_json(self, store: str) -> dict[str, Any]:
@@ -233,7 +236,9 @@ def make_chart(
     cut = tuple(
         track._replace(spans=clip_spans(track.spans, start)) for track in charted
     )
-    return Chart(start, end, cut, *_holders(cut, _keys(directory)), len(all_tracks))
+    names, places = _holders(cut, _keys(directory))
+    hues = {name: badge_of(name, directory).hue for name in places}
+    return Chart(start, end, cut, names, places, hues, len(all_tracks))
 
 
 def clip_spans(spans: Iterable[BallSpan], since: int) -> tuple[BallSpan, ...]:

@@ -5,46 +5,36 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from contextlib import asynccontextmanager
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from wc_core.errors import NotFoundError, WcError
-from wc_core.text import one_line
 from wc_core.values import NamedTuple
 from wc_core.views.drawing import timelinesvg
-from wc_observe.calls import Call
 from wc_observe.http.leaving import Leaving, UnderWay
-from wc_observe.live.stores import Stores
-from wc_observe.open_store import caller_identity, open_store, store_label
-from wc_observe.watch.stores import StoreWatch
-from wc_observe.web import (
-    board,
-    digest,
-    edits,
-    plan,
-    search,
-    thread,
-    threadlist,
-    timeline,
-)
+from wc_observe.web import digest, edits, plan, search, threadlist, timeline
+from wc_observe.web.board import page as board
+from wc_observe.web.frame import error_page, icon_svg, render_page, welcome_page
 from wc_observe.web.guard import FILES, Guard
+from wc_observe.web.inbox import inbox_page
 from wc_observe.web.links import Links
-from wc_observe.web.page import PageContext, WebPage, error_page, render_page
+from wc_observe.web.stores import StoreOpener
 from wc_observe.web.stream import Streams
+from wc_observe.web.thread import page as thread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import Callable, Mapping
 
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
     from wc_observe.calls import ServerContext
     from wc_observe.open_store import OpenStore
+    from wc_observe.web.page import PageContext, WebPage
 
     Answer = Callable[[OpenStore, PageContext, Mapping[str, str]], WebPage]
 
@@ -92,25 +82,14 @@ def build_site(start: ServerContext, secret: str, ticket: str = "") -> WebSite:
     links = Links(f"/{secret}", f"{FILES}{digest[:12]}")
     opener = StoreOpener(start, links)
     under_way = UnderWay()
-    streams = Streams(start, opener.watch)
-    pages = Pages(opener)
+    streams = Streams(opener)
+    pages, is_wide = Pages(opener), start.all_stores
     base = links.base
     app = Starlette(
         routes=[
-            Route(base + "/", pages.page(_board)),
-            Route(base + "/threads", pages.page(_threads)),
-            Route(base + "/threads/{topic}", pages.page(_thread)),
-            Route(base + "/threads/{topic}/{idx}", pages.page(_entry)),
-            Route(base + "/search", pages.page(_search)),
-            Route(base + "/digest", pages.page(_digest)),
-            Route(base + "/timeline", pages.page(_timeline)),
-            Route(base + "/timeline/{topic}", pages.page(_timeline)),
-            Route(base + "/timeline.svg", pages.picture),
-            Route(base + "/timeline.svg/{topic}", pages.picture),
-            Route(base + "/edits", pages.page(_edits)),
-            Route(base + "/plan", pages.page(_plan)),
-            Route(base + "/plan/{topic}", pages.page(_plan)),
-            Route(base + "/events", streams.answer),
+            *_store_routes(base, pages, streams),
+            *(_store_routes(f"{base}/in/{{store}}", pages, streams) if is_wide else ()),
+            *([Route(base + "/inbox", pages.inbox)] if is_wide else ()),
             Route(f"{FILES}{{version}}/{{name}}", _asset_endpoint(assets)),
         ],
         lifespan=opener.lifespan,
@@ -122,56 +101,25 @@ def build_site(start: ServerContext, secret: str, ticket: str = "") -> WebSite:
     return WebSite(whole, under_way, links.board(), app)
 
 
-class StoreOpener:
-    """Opens the store as seen by the user who started the server."""
-
-    def __init__(self, start: ServerContext, links: Links) -> None:
-        stores = Stores()
-        self._call = Call("", start.folder, start.env, start.now_ms, stores)
-        self._links = links
-        self.watch = StoreWatch(stores)
-
-    @asynccontextmanager
-    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        """Watches the store for as long as the server runs."""
-        self.watch.open()
-        try:
-            async with anyio.create_task_group() as tasks:
-                # Read ahead: the first page need not wait for all of it.
-                tasks.start_soon(anyio.to_thread.run_sync, self._warm)
-                yield
-        finally:
-            self.watch.close()
-
-    def _warm(self) -> None:
-        try:
-            self.open().overview.rows()
-        except WcError:
-            return  # the page reports it
-
-    def open(self) -> OpenStore:
-        """Returns the store as it is now. Raises WcError if it cannot be read."""
-        store = open_store(self._call)
-        for root in self._call.stores.unwatched():
-            if not self.watch.keeps(root):
-                self.watch.keep(root, self._call.env)
-        return store
-
-    def page_context(self, store: OpenStore | None) -> PageContext:
-        """Returns what every page needs to know about its request."""
-        now = self._call.now_ms()
-        if store is not None:
-            return PageContext(self._links, store.label, _name(store), now)
-        try:
-            me = one_line(caller_identity(self._call).author, 100)
-        except WcError:
-            me = ""
-        folder = store_label(self._call.folder, self._call)
-        return PageContext(self._links, "", me, now, folder)
-
-
-def _name(store: OpenStore) -> str:
-    return one_line(store.viewer.identity.author, 100)
+def _store_routes(base: str, pages: Pages, streams: Streams) -> list[Route]:
+    """Returns the routes of the pages of one store."""
+    return [
+        Route(base + "/", pages.page(_board)),
+        Route(base + "/threads", pages.page(_threads)),
+        Route(base + "/threads/{topic}", pages.page(_thread)),
+        Route(base + "/threads/{topic}/{idx}", pages.page(_entry)),
+        Route(base + "/search", pages.page(_search)),
+        Route(base + "/digest", pages.page(_digest)),
+        Route(base + "/timeline", pages.page(_timeline)),
+        Route(base + "/timeline/{topic}", pages.page(_timeline)),
+        Route(base + "/timeline.svg", pages.picture),
+        Route(base + "/timeline.svg/{topic}", pages.picture),
+        Route(base + "/edits", pages.page(_edits)),
+        Route(base + "/plan", pages.page(_plan)),
+        Route(base + "/plan/{topic}", pages.page(_plan)),
+        Route(base + "/icon.svg", pages.icon),
+        Route(base + "/events", streams.answer),
+    ]
 
 
 class Pages:
@@ -184,35 +132,68 @@ class Pages:
         """Returns the endpoint for one kind of page."""
 
         def endpoint(request: Request) -> Response:
-            store = None
+            store, key = None, _key(request)
             try:
-                store = self._opener.open()
-                context = self._opener.page_context(store)
+                store = self._opener.open(key)
+                context = self._opener.page_context(store, key)
                 page = answer(store, context, _query(request))
             except WcError as error:
-                page = error_page(error)
+                page = self._error(error, store, key)
             except Exception as error:  # noqa: BLE001  (a bug: logged, and named on the page)
                 _log.exception("%s failed", answer.__name__)
-                page = error_page(_internal(error))
-            html = render_page(page, self._opener.page_context(store))
-            return HTMLResponse(html, page.status)
+                page = self._error(_internal(error), store, key)
+            return self._response(page, store, key)
 
         return endpoint
 
+    def inbox(self, _: Request) -> Response:
+        """Answers with what needs the viewer in all stores."""
+        store = None
+        with suppress(WcError):  # not every folder has a store of its own
+            store = self._opener.open()
+        try:
+            page = inbox_page(self._opener, self._opener.page_context(store))
+        except WcError as error:
+            page = self._error(error, store)
+        return self._response(page, store)
+
     def picture(self, request: Request) -> Response:
         """Answers with the timeline as an SVG file to download."""
+        key = _key(request)
         try:
-            store = self._opener.open()
-            context, query = self._opener.page_context(store), _query(request)
+            store = self._opener.open(key)
+            context, query = self._opener.page_context(store, key), _query(request)
             chart = timeline.draw_chart(store, context, query.get("topic", ""), query)
         except WcError as error:
-            page = error_page(error)
-            return HTMLResponse(
-                render_page(page, self._opener.page_context(None)), page.status
-            )
-        return Response(
-            timelinesvg.svg(chart), media_type=_KINDS["svg"], headers=_PICTURE
-        )
+            return self._response(self._error(error, None, key), None, key)
+        return _svg_response(timelinesvg.svg(chart))
+
+    def icon(self, request: Request) -> Response:
+        """Answers with the icon of the repository."""
+        store, key = None, _key(request)
+        with suppress(WcError):
+            store = self._opener.open(key)
+        return _svg_response(icon_svg(self._opener.page_context(store).repository))
+
+    def _error(self, error: WcError, store: OpenStore | None, key: str = "") -> WebPage:
+        context = self._opener.page_context(store, key)
+        if store is None and not key and self._opener.is_new():
+            return welcome_page(context)
+        return error_page(error, context)
+
+    def _response(
+        self, page: WebPage, store: OpenStore | None, key: str = ""
+    ) -> Response:
+        html = render_page(page, self._opener.page_context(store, key))
+        return HTMLResponse(html, page.status)
+
+
+def _key(request: Request) -> str:
+    return str(request.path_params.get("store", ""))
+
+
+def _svg_response(picture: str) -> Response:
+    return Response(picture, media_type=_KINDS["svg"], headers=_PICTURE)
 
 
 # The SVG is a document of its own and has inline styles.
@@ -228,7 +209,8 @@ def _internal(error: Exception) -> WcError:
 
 def _query(request: Request) -> dict[str, str]:
     """Returns the parameters of path and query; of a repeated one, the last value."""
-    return {**dict(request.query_params), **request.path_params}
+    path = {name: text for name, text in request.path_params.items() if name != "store"}
+    return {**dict(request.query_params), **path}
 
 
 def _board(store: OpenStore, context: PageContext, query: Mapping[str, str]) -> WebPage:

@@ -71,7 +71,7 @@ def _matrix(radar: Radar) -> Html:
     pairs = {(pair.first, pair.second): pair for pair in radar.pairs}
     head = element(
         "tr",
-        element("th"),
+        element("td"),
         *(element("th", _name(side), scope="col") for side in sides),
     )
     rows = (
@@ -120,7 +120,7 @@ def _pair(radar: Radar, pair: Pair) -> Html:
         lines.append(element("li", f"not compared: {one_line(pair.problem)}"))
     return element(
         "section",
-        element("h3", _name(left), " and ", _name(right)),
+        element("h2", _name(left), " and ", _name(right)),
         element("ul", *lines),
         class_="pair",
         id=_anchor(pair),

@@ -72,3 +72,13 @@ def chosen_status(query: Mapping[str, str]) -> str:
             f"There are: {', '.join(STATUSES)}",
         )
     return status
+
+
+def filter_form(fields: Iterable[Html], count: Html, action: str) -> Html:
+    """Returns a form that filters what is below it. On a narrow screen a button opens
+    its fields; the script submits it while somebody types."""
+    button = element(
+        "button", "Filter", type="button", popovertarget="fields", class_="opens"
+    )
+    inside = element("div", *fields, id="fields", class_="fields", popover="auto")
+    return element("form", button, inside, count, action=action, class_="filter")

@@ -14,7 +14,7 @@ from wc_core.text import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_VOID = frozenset({"input", "link", "meta", "br", "hr"})
+_VOID = frozenset({"input", "link", "meta", "br", "hr", "img"})
 
 
 class Html(str):

@@ -10,11 +10,12 @@ from wc_core.values import NamedTuple
 class Links(NamedTuple):
     """Builds addresses.
 
-    ``base`` is the path of all pages and contains the secret; ``files`` is the path
-    of static files."""
+    ``base`` is the path of all pages of a store and contains the secret; ``files`` is
+    the path of static files, ``home`` that of the pages about all stores."""
 
     base: str
     files: str
+    home: str = ""
 
     def board(self, **query: str) -> str:
         """The board."""
@@ -58,6 +59,19 @@ class Links(NamedTuple):
         """The timeline as an SVG file."""
         suffix = f"/{quote(topic, safe='')}" if topic else ""
         return f"{self.base}/timeline.svg{suffix}"
+
+    def inbox(self) -> str:
+        """What needs the viewer in all stores."""
+        return f"{self.home or self.base}/inbox"
+
+    def in_store(self, key: str) -> Links:
+        """The addresses of another store; with an empty key, of the first one."""
+        home = self.home or self.base
+        return Links(f"{home}/in/{key}" if key else home, self.files, home)
+
+    def icon(self) -> str:
+        """The icon of the repository."""
+        return f"{self.base}/icon.svg"
 
     def events(self) -> str:
         """The stream of changes."""

@@ -18,13 +18,14 @@ class WebOptions(NamedTuple):
     """Where to listen, whose board to show, and whether to open a browser.
 
     ``name`` is empty for the user who starts the server; ``named`` says that a port
-    was given."""
+    was given. ``all_stores`` asks for every repository of this machine."""
 
     host: str
     port: int
     named: bool
     name: str
     browser: bool
+    all_stores: bool = False
 
 
 def read(words: Sequence[str]) -> WebOptions:
@@ -38,7 +39,9 @@ def read(words: Sequence[str]) -> WebOptions:
         arguments.error(f"--port cannot be {port}.")
     if not parsed.host.strip():
         arguments.error("--host is empty; it would mean every address.")
-    return WebOptions(parsed.host, port, named, parsed.name, parsed.browser)
+    return WebOptions(
+        parsed.host, port, named, parsed.name, parsed.browser, parsed.all_stores
+    )
 
 
 def parser() -> argparse.ArgumentParser:
@@ -67,5 +70,11 @@ def parser() -> argparse.ArgumentParser:
         dest="browser",
         action="store_true",
         help="open it in the browser as well",
+    )
+    add(
+        "--all",
+        dest="all_stores",
+        action="store_true",
+        help="show the repositories of this machine, with an inbox of all",
     )
     return arguments

@@ -1,43 +1,56 @@
-"""The frame of every page: head, navigation, footer, and the error page."""
+"""What pages are made of: the values of a page, and the parts that several share.
+
+`wc_observe.web.frame` puts a page into its frame."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core import times
-from wc_core.names import MINE, OFFERED
+from wc_core import names, times
+from wc_core.names import MINE, OFFERED, Directory
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, OPEN, holder_text
 from wc_core.threads.reviews import CHANGES_REQUESTED, outcome_text
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
-from wc_core.version import __version__
+from wc_core.views.drawing.badges import badge_of
 from wc_observe.web.html import NOTHING, Html, element, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wc_core.errors import WcError
+    from wc_core.names import Name
     from wc_core.views.rows import ThreadRow
     from wc_observe.web.links import Links
 
-_SHOWN = 300
 _TAGS, _TAG_WIDTH = 8, 40
-_STATUS = {"INVALID_INPUT": 400, "NOT_FOUND": 404, "CONFLICT": 409, "INTERNAL": 500}
+
+
+class StoreLink(NamedTuple):
+    """A repository whose store can be looked at: its name and the address of its
+    board."""
+
+    name: str
+    href: str
+    is_current: bool = False
 
 
 class PageContext(NamedTuple):
     """What every page needs: addresses, the store, the viewer and the time.
 
     ``store`` is how the store is written, empty if there is none; then ``folder`` is
-    shown instead."""
+    shown instead. ``repository`` is its name for people. ``stores`` are all
+    repositories that the page can show, if it shows several."""
 
     links: Links
     store: str
     me: str
     now_ms: int
     folder: str = ""
+    repository: str = ""
+    directory: Directory = Directory()
+    stores: tuple[StoreLink, ...] = ()
 
 
 class WebPage(NamedTuple):
@@ -58,118 +71,6 @@ class WebPage(NamedTuple):
     up: str = ""
 
 
-def render_page(page: WebPage, context: PageContext) -> str:
-    """Returns the whole page as HTML."""
-    name = "Watercooler" if not page.title else f"{page.title} · Watercooler"
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="robots", content="noindex"),
-        element("title", f"({page.mark}) {name}" if page.mark else name),
-        element("link", rel="icon", href=context.links.file("icon.svg")),
-        element("link", rel="stylesheet", href=context.links.file("style.css")),
-        # Loaded before anything is painted, so that no page flashes in the wrong theme.
-        element("script", src=context.links.file("theme.js")),
-        element("script", type="module", src=context.links.file("page.js")),
-    )
-    body = element(
-        "body",
-        element("a", "Skip to the content", class_="skip", href="#content"),
-        _header(page, context),
-        element(
-            "main", page.main, id="content", tabindex=-1, data_topic=page.topic or None
-        ),
-        _footer(context),
-        data_events=context.links.events(),
-        data_up=page.up or (None if page.section == "board" else context.links.board()),
-    )
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
-
-
-def _header(page: WebPage, context: PageContext) -> Html:
-    places = (
-        ("board", "Board", context.links.board()),
-        ("threads", "Threads", context.links.threads()),
-        ("timeline", "Timeline", context.links.timeline()),
-        ("edits", "Edits", context.links.edits()),
-        ("plan", "Plan", context.links.plan()),
-        ("digest", "Digest", context.links.digest()),
-    )
-    links = [
-        element(
-            "a",
-            words,
-            href=href,
-            id=f"to-{name}",
-            aria_current="page" if name == page.section else None,
-        )
-        for name, words, href in places
-    ]
-    home = element(
-        "a",
-        element("span", class_="ball", aria_hidden="true"),
-        "Watercooler",
-        href=context.links.board(),
-        class_="home",
-    )
-    # Filled by the script: without it there are no live updates and no shortcuts.
-    tools = element("div", id="tools", class_="tools")
-    nav = element("nav", joined(links, " "), aria_label="Pages")
-    return element("header", home, " ", nav, _search_form(page, context), tools)
-
-
-def _search_form(page: WebPage, context: PageContext) -> Html:
-    return element(
-        "form",
-        element("label", "Search", class_="unseen", for_="q"),
-        element(
-            "input",
-            id="q",
-            name="q",
-            type="search",
-            value=page.query,
-            placeholder="Search entries",
-            autocomplete="off",
-            aria_keyshortcuts="/",
-        ),
-        action=context.links.search(),
-        role="search",
-        class_="search",
-    )
-
-
-def _footer(context: PageContext) -> Html:
-    reader = [" · you are ", element("b", context.me)] if context.me else []
-    place = [element("code", context.store or context.folder), *reader]
-    return element(
-        "footer",
-        element("p", "Store " if context.store else "Folder ", *place),
-        element("p", f"Read only: to write, use wc. wc-observe {__version__}"),
-        id="about",
-    )
-
-
-def error_page(error: WcError) -> WebPage:
-    """Returns the page that says what went wrong and what to do."""
-    hint = element("p", error.hint, class_="hint") if error.hint else NOTHING
-    main = element(
-        "section",
-        element("p", error.code, class_="code"),
-        element("h1", one_line(error.message, _SHOWN)),
-        hint,
-        class_="problem",
-        role="alert",
-    )
-    status = _STATUS.get(error.code, 503)
-    title = "Not found" if error.code == "NOT_FOUND" else "Error"
-    return WebPage(title, main, status=status)
-
-
-# --- shared by several pages --------------------------------------------------
-
-
 def moment(at: str, now_ms: int) -> Html:
     """Returns how long ago something was, with the time itself as tooltip.
 
@@ -177,6 +78,61 @@ def moment(at: str, now_ms: int) -> Html:
     if times.milliseconds(at) is None:
         return element("span", one_line(at, 40) or "?", class_="age")
     return element("time", times.age(at, now_ms), datetime=at, title=at, class_="age")
+
+
+def badge(holder: str | None, directory: Directory) -> Html:
+    """Returns the badge of a holder: colour, shape and initials
+    (`wc_core.views.drawing.badges`). It says no more than the name beside it."""
+    if holder is None:
+        return element("span", class_="badge nobody", aria_hidden="true")
+    drawn = badge_of(holder, directory)
+    shape = "agent" if drawn.is_agent else "person"
+    return element(
+        "span",
+        class_=f"badge h{drawn.hue} {shape}",
+        data_initials=drawn.initials,
+        aria_hidden="true",
+    )
+
+
+def person(holder: str, directory: Directory) -> Html:
+    """Returns a participant: badge, the agent's name, seat and tag as chips."""
+    name = directory.canonical(names.parse(holder))
+    agent = element("bdi", one_line(name.agent, 60))
+    # No space before the seat: what is copied is the name as it is written.
+    words = joined((agent, *seat_chips(name)[:1])) if name.seat else agent
+    tag = seat_chips(name._replace(seat=""))
+    return joined((badge(holder, directory), words, *tag), " ")
+
+
+def seat_chips(name: Name) -> list[Html]:
+    """Returns the seat and the tag of a name as chips; written as in the name, so that
+    what is copied is the name."""
+    chips = []
+    if name.seat:
+        chips.append(element("span", f"@{one_line(name.seat, 40)}", class_="chip"))
+    if name.tag:
+        chips.append(element("span", f"({one_line(name.tag, 40)})", class_="chip"))
+    return chips
+
+
+def command_line(command: str, explanation: str = "") -> Html:
+    """Returns a command to copy; the script adds the button."""
+    parts = [element("code", command, data_copy=True)]
+    if explanation:
+        parts.append(element("span", explanation, class_="why"))
+    return element("p", joined(parts, " "), class_="command")
+
+
+def progress_bar(done: int, total: int) -> Html:
+    """Returns how much of a checklist is done, as a bar and as a number."""
+    label = f"{done} of {total} items of the checklist are done"
+    width = f"{100 * done / max(1, total):.0f}%"
+    fill = element("rect", class_="done", width=width, height="100%", rx=3)
+    track = element("rect", width="100%", height="100%", rx=3)
+    bar = element("svg", track, fill, width=48, height=6, aria_hidden="true")
+    number = element("span", f"{done}/{total}")
+    return element("span", bar, " ", number, class_="progress", title=label)
 
 
 def holder_name(holder: str | None) -> Html:
@@ -195,10 +151,7 @@ def thread_marks(row: ThreadRow) -> Html:
     """Returns the marks of a thread: new entries, status, tags, fork, damage."""
     parts = [*_move_marks(row)]
     if row.checklist.total:
-        done, total = row.checklist
-        explanation = f"{done} of {total} items of the checklist are done"
-        mark = element("span", str(row.checklist), class_="mark", title=explanation)
-        parts.append(mark)
+        parts.append(progress_bar(*row.checklist))
     if row.tags:
         parts.append(tag_marks(row.tags))
     if row.forked:

@@ -18,13 +18,12 @@ from wc_core.threads import settings
 from wc_observe.watch.watcher import OFF
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
 
     from starlette.requests import Request
 
-    from wc_observe.calls import ServerContext
     from wc_observe.watch.addresses import Changes
-    from wc_observe.watch.stores import StoreWatch
+    from wc_observe.web.stores import StoreOpener
 
 # One open page has one stream; more than this is a fault, not a reader.
 MAX_STREAMS = 32
@@ -36,36 +35,42 @@ _NAMED = 50
 
 
 class Streams:
-    """The open event streams of one store."""
+    """The open event streams."""
 
-    def __init__(self, start: ServerContext, watch: StoreWatch) -> None:
-        self._start = start
-        self._watch = watch
+    def __init__(self, opener: StoreOpener) -> None:
+        self._opener = opener
+        self._watch = opener.watch
         self.count = 0
 
-    async def answer(self, _: Request) -> Response:
+    async def answer(self, request: Request) -> Response:
         """Answers with a stream, or 503 if there are too many already."""
         if self.count >= MAX_STREAMS:
             words = f"There are {MAX_STREAMS} streams already. Close a page.\n"
             return Response(words, 503, {"Retry-After": "30"}, "text/plain")
         try:
-            place = discovery.find(self._start.folder, self._start.env, missing_ok=True)
+            key = str(request.path_params.get("store", ""))
+            call = self._opener.call_to(key)
+            place = discovery.find(call.folder, call.env, missing_ok=True)
         except WcError as error:
             return Response(f"{error.message}\n", 503, media_type="text/plain")
         return StreamingResponse(
-            self._events(place), media_type="text/event-stream", headers=_HEADERS
+            self._events(place, call.env),
+            media_type="text/event-stream",
+            headers=_HEADERS,
         )
 
-    async def _events(self, place: discovery.Place) -> AsyncIterator[str]:
+    async def _events(
+        self, place: discovery.Place, env: Mapping[str, str]
+    ) -> AsyncIterator[str]:
         pending = _PendingChanges()
         self.count += 1
         end = None
         try:
             # Looking at ten thousand logs takes a while.
             end = await anyio.to_thread.run_sync(
-                self._watch.listen_at, place, self._start.env, pending.add
+                self._watch.listen_at, place, env, pending.add
             )
-            loaded = settings.load(place.root, self._start.env)
+            loaded = settings.load(place.root, env)
             state = {"live": loaded.watch != OFF}
             yield f"retry: 1000\nevent: ready\ndata: {json.dumps(state)}\n\n"
             while True:

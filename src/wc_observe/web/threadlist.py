@@ -8,11 +8,12 @@ from wc_core.areas.threads import in_area
 from wc_core.phrases import counted
 from wc_core.search.mentions import Mentions
 from wc_core.text import one_line
+from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
-from wc_core.views.rows import Filter
+from wc_core.views.rows import Filter, recency
 from wc_core.views.search.answers import Matches, threads_about
-from wc_observe.web.board import rows_with_words
-from wc_observe.web.forms import chosen_status, field, status_choice
+from wc_observe.web.board.columns import rows_with_words
+from wc_observe.web.forms import chosen_status, field, filter_form, status_choice
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import (
     WebPage,
@@ -20,12 +21,13 @@ from wc_observe.web.page import (
     moment,
     more_link,
     ownership_mark,
+    person,
     thread_marks,
 )
 from wc_observe.web.search import search_notices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from wc_core.views.rows import ThreadRow
     from wc_observe.open_store import OpenStore
@@ -63,7 +65,7 @@ def threads_page(
             element("h1", "Threads"),
             _filters(context, query, listed.total, store.settings.areas),
             *search_notices(searched),
-            _table(listed.rows, context),
+            _table(listed.rows, context, query),
             below,
         )
     )
@@ -92,9 +94,10 @@ def _criteria(store: OpenStore, query: Mapping[str, str]) -> tuple[Filter, Match
 
 
 def _listed(store: OpenStore, criteria: Filter, query: Mapping[str, str]) -> _Listed:
-    words = query.get("filter", "")
-    if words:
+    words, order = query.get("filter", ""), _order(query)
+    if words or order.name != "moved" or not order.is_down:
         rows = rows_with_words(store.overview.matching(criteria), words)
+        rows = sorted(rows, key=_SORT_KEYS[order.name], reverse=order.is_down)
         return _Listed(rows[:_ROWS], len(rows))
     page = store.overview.page(criteria, _ROWS, query.get("cursor", ""))
     return _Listed([*page.rows], page.total, page.cursor)
@@ -106,20 +109,19 @@ def _filters(
     words = query.get("filter", "")
     is_open = bool(query.get("open"))
     box = element("input", type="checkbox", name="open", value="1", checked=is_open)
-    return element(
-        "form",
-        field("filter", "Words", words, "topic, title, holder or +tag"),
+    fields = (
+        field("filter", "Words", words, "title, topic, holder or +tag"),
         field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
         field("branch", "Branch", query.get("branch", "")),
         field("file", "File", query.get("file", ""), "src/auth.py"),
         *_area_field(query, areas),
         status_choice(query),
         element("label", box, " open only"),
+        element("input", type="hidden", name="sort", value=query.get("sort", "")),
         element("button", "Show"),
-        element("output", counted(count, "thread"), id="count"),
-        action=context.links.threads(),
-        class_="filter",
     )
+    output = element("output", counted(count, "thread"), id="count")
+    return filter_form(fields, output, context.links.threads())
 
 
 def _area_field(query: Mapping[str, str], areas: Iterable[str]) -> list[Html]:
@@ -128,15 +130,75 @@ def _area_field(query: Mapping[str, str], areas: Iterable[str]) -> list[Html]:
     return [field("area", "Area", query.get("area", ""), names)] if names else []
 
 
-def _table(rows: Iterable[ThreadRow], context: PageContext) -> Html:
+def _table(
+    rows: Iterable[ThreadRow], context: PageContext, query: Mapping[str, str]
+) -> Html:
     lines = [_line(row, context) for row in rows]
     if not lines:
-        return element("p", "No thread is like that.", class_="none")
-    heads = ("Thread", "Ball", "Entries", "Last move")
-    head = element("tr", *(element("th", label, scope="col") for label in heads))
+        return _nothing(context, query)
+    order = _order(query)
+    head = element("tr", *(_head(name, order, context, query) for name in _HEADS))
     return element(
-        "table", element("thead", head), element("tbody", *lines), class_="list"
+        "table", element("thead", head), element("tbody", *lines), class_="list threads"
     )
+
+
+def _nothing(context: PageContext, query: Mapping[str, str]) -> Html:
+    """Returns what to do where no thread is listed."""
+    if not any(query.get(name) for name in (*_FILTERS, "filter")):
+        words = "There are no threads yet. Start one: "
+        command = element("code", "wc new TOPIC --title '…'", data_copy=True)
+        return element("p", words, command, class_="none")
+    ways = [element("a", "Show all threads", href=context.links.threads())]
+    if words := query.get("filter", "").strip():
+        href = context.links.search(q=words)
+        ways.append(element("a", "Search the entries for these words", href=href))
+    return joined(
+        (
+            element("p", "No thread is like that.", class_="none"),
+            element("p", joined(ways, " · ")),
+        )
+    )
+
+
+class _Order(NamedTuple):
+    """What the list is sorted by, and whether the largest comes first."""
+
+    name: str
+    is_down: bool
+
+
+_HEADS = {"title": "Thread", "ball": "Ball", "entries": "Entries", "moved": "Last move"}
+_SORT_KEYS: Mapping[str, Callable[[ThreadRow], tuple[str | int, ...]]] = {
+    "title": lambda row: (row.title.casefold(), row.topic),
+    "ball": lambda row: ((row.ball or "").casefold(), row.topic),
+    "entries": lambda row: (row.entry_count, row.topic),
+    "moved": recency,
+}
+# What most people look for first.
+_DOWN_FIRST = frozenset({"entries", "moved"})
+
+
+def _order(query: Mapping[str, str]) -> _Order:
+    """Returns the order that is asked for: a column, with a dash for the largest
+    first. What is no column means the usual order."""
+    sort = query.get("sort", "")
+    name = sort.removeprefix("-")
+    return _Order(name, sort != name) if name in _HEADS else _Order("moved", True)
+
+
+def _head(
+    name: str, order: _Order, context: PageContext, query: Mapping[str, str]
+) -> Html:
+    """Returns the head of a column, a link that sorts by it, or turns it round."""
+    is_current = order.name == name
+    down = not order.is_down if is_current else name in _DOWN_FIRST
+    kept = {key: query.get(key, "") for key in (*_FILTERS, "filter")}
+    href = context.links.threads(**kept, sort=f"-{name}" if down else name)
+    arrow = element("span", " ↓" if order.is_down else " ↑", aria_hidden="true")
+    label = element("a", _HEADS[name], arrow if is_current else "", href=href)
+    sorting = "descending" if order.is_down else "ascending"
+    return element("th", label, scope="col", aria_sort=sorting if is_current else None)
 
 
 def _line(row: ThreadRow, context: PageContext) -> Html:
@@ -144,16 +206,21 @@ def _line(row: ThreadRow, context: PageContext) -> Html:
     title = element("span", one_line(row.title, _TITLE), class_="title", dir="auto")
     link = element(
         "a",
-        joined((element("bdi", topic, class_="topic"), title), " "),
+        joined((title, element("bdi", topic, class_="topic")), " "),
         href=context.links.thread(row.name),
         id=f"t-{topic}",
         data_item=True,
     )
     you = ownership_mark(row.ownership)
+    holder = holder_name(None)
+    if row.ball is not None:
+        holder = person(row.ball, context.directory)
+    if row.status == CLOSED:
+        holder, you = element("span", "\u2013", class_="none"), NOTHING
     return element(
         "tr",
         element("td", link, " ", thread_marks(row)),
-        element("td", holder_name(row.ball), " ", you),
+        element("td", joined(filter(None, (holder, you)), " ")),
         element("td", str(row.entry_count), class_="number"),
         element("td", moment(row.updated_at, context.now_ms), class_="number"),
         id=f"i-{topic}",

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from wc_core import times
 from wc_core.errors import InvalidInputError, WcError
+from wc_core.names import parse
 from wc_core.text import one_line
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.views import timeline
-from wc_core.views.drawing.timelinesvg import COLOURS
 from wc_core.views.rows import Filter
-from wc_observe.web.forms import choice
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import WebPage, entry_count, holder_name
+from wc_observe.web.page import WebPage, entry_count, person
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from wc_core.names import Directory
     from wc_core.views.rows import ThreadRow
     from wc_core.views.timeline import BallSpan, Chart, Track
     from wc_observe.open_store import OpenStore
@@ -29,13 +29,20 @@ _THREADS = 40
 _TICKS = 6
 # Per cent of the width; the label of a tick beyond it would not fit.
 _LAST_TICK = 96
-_AGES = (
-    ("", "from the beginning"),
+_DEFAULT = "7d"
+_ALL = "all"
+_WINDOWS = (
     ("24h", "24 hours"),
     ("7d", "7 days"),
     ("30d", "30 days"),
     ("90d", "90 days"),
+    (_ALL, "everything"),
 )
+# The least and the most that zooming shows, in hours.
+_LEAST_HOURS, _MOST_HOURS = 1, 24 * 365 * 4
+_HOUR_MS = 3_600_000
+# Per cent of the width; a bar this wide has room for a name.
+_NAMED = 4.0
 _MARKS = {CLOSED: "closed", IN_REVIEW: "review", BLOCKED: "blocked"}
 # Per cent of the width; a narrower bar is invisible.
 _LEAST = 0.05
@@ -51,7 +58,7 @@ def draw_chart(
     """
     directory, since = (
         store.viewer.directory,
-        _since(query.get("since", ""), context.now_ms),
+        _since(query.get("since", "") or ("" if topic else _DEFAULT), context.now_ms),
     )
     if topic:
         thread = store.reader.thread(store.reader.find(topic))
@@ -65,7 +72,7 @@ def draw_chart(
 
 
 def _since(age: str, now_ms: int) -> int | None:
-    if not age:
+    if not age or age == _ALL:
         return None
     back = times.age_ms(age)
     if back is None:
@@ -95,7 +102,7 @@ def timeline_page(
     main = joined(
         (
             element("h1", title),
-            _choice(context, topic, query),
+            _windows(chart, context, topic, query),
             _chart(chart, context)
             if chart.until
             else element("p", "Nothing to show yet.", class_="none"),
@@ -119,26 +126,38 @@ def timeline_page(
     return WebPage(title, main, "timeline")
 
 
-def _choice(context: PageContext, topic: str, query: Mapping[str, str]) -> Html:
-    closed = element(
-        "label",
-        element(
-            "input",
-            type="checkbox",
-            name="all",
-            value="1",
-            checked=query.get("all") == "1",
-        ),
-        " closed ones too",
-    )
-    return element(
-        "form",
-        choice("since", "Since", _AGES, query.get("since", "")),
-        NOTHING if topic else closed,
-        element("button", "Show"),
-        action=context.links.timeline(topic),
-        class_="filter",
-    )
+def _windows(
+    chart: Chart, context: PageContext, topic: str, query: Mapping[str, str]
+) -> Html:
+    """Returns links to windows of time: some usual ones, half and double of this."""
+    since = query.get("since", "") or (_ALL if topic else _DEFAULT)
+    kept = {"all": query.get("all", "")}
+
+    def link(window: str, label: str, explanation: str = "") -> Html:
+        return element(
+            "a",
+            label,
+            href=context.links.timeline(topic, **kept, since=window),
+            aria_current="true" if window == since else None,
+            title=explanation or None,
+            id=f"window-{label}" if explanation else None,
+        )
+
+    hours = max(_LEAST_HOURS, (chart.until - chart.since) // _HOUR_MS)
+    zooms = []
+    if hours > _LEAST_HOURS:
+        zooms.append(link(f"{max(_LEAST_HOURS, hours // 2)}h", "+", "Zoom in"))
+    if hours < _MOST_HOURS:
+        zooms.append(link(f"{hours * 2}h", "\u2212", "Zoom out"))
+    windows = (link(window, label) for window, label in _WINDOWS)
+    parts = [*windows, *zooms]
+    if not topic:
+        is_all = bool(query.get("all"))
+        href = context.links.timeline(since=since, all="" if is_all else "1")
+        current = "true" if is_all else None
+        words = "closed ones too"
+        parts.append(element("a", words, href=href, aria_current=current))
+    return element("nav", joined(parts, " "), class_="windows", aria_label="Window")
 
 
 def thread_strip(chart: Chart, context: PageContext) -> Html:
@@ -148,9 +167,9 @@ def thread_strip(chart: Chart, context: PageContext) -> Html:
     (track,) = chart.tracks
     href = context.links.timeline(track.topic)
     words = f"Who held the ball, from {_minute(chart.since)} on"
-    return element(
-        "a", _bars(chart, track), href=href, class_="strip", aria_label=words
-    )
+    # The page lists the names beside it: in so narrow a picture they would be cut.
+    bars = _bars(chart, track, has_names=False)
+    return element("a", bars, href=href, class_="strip", title=words)
 
 
 def _chart(chart: Chart, context: PageContext) -> Html:
@@ -166,22 +185,28 @@ def _chart(chart: Chart, context: PageContext) -> Html:
         class_="track head",
     )
     rows = (_row(chart, item, context) for item in chart.tracks)
-    return element("div", _legend(chart), axis, element("ul", *rows), class_="chart")
+    return element(
+        "div",
+        _legend(chart, context.directory),
+        axis,
+        element("ul", *rows),
+        class_="chart",
+    )
 
 
 def _row(chart: Chart, track: Track, context: PageContext) -> Html:
     link = element(
         "a",
-        element("bdi", one_line(track.topic)),
+        element("span", one_line(track.title) or one_line(track.topic), dir="auto"),
+        element("bdi", one_line(track.topic), class_="topic"),
         href=context.links.thread(track.topic),
-        title=one_line(track.title),
         data_item=True,
         id=f"t-{one_line(track.topic)}",
     )
     return element("li", link, _bars(chart, track), class_="track")
 
 
-def _bars(chart: Chart, track: Track) -> Html:
+def _bars(chart: Chart, track: Track, *, has_names: bool = True) -> Html:
     """Returns a bar for each span, with a tooltip each and one label for screen
     readers."""
     parts, drawn_to = [], -1.0
@@ -189,7 +214,7 @@ def _bars(chart: Chart, track: Track) -> Html:
         start, end = (chart.place(at, 100) for at in (span.since, span.until))
         end = max(end, start + 2 * _LEAST)
         if end - drawn_to >= _LEAST:
-            parts.append(_bar(chart, span, start, end))
+            parts.append(_bar(chart, span, (start, end), has_names=has_names))
             drawn_to = end
     now = track.spans[-1] if track.spans else None
     label = f"{len(track.spans)} spans"
@@ -198,35 +223,39 @@ def _bars(chart: Chart, track: Track) -> Html:
             f"with {_span_holder(now)} for {times.span(now.ms // 1000)}; {label} in all"
         )
     return element(
-        "svg", *parts, class_="bars", role="img", aria_label=label, height=16
+        "svg", *parts, class_="bars", role="img", aria_label=label, height=20
     )
 
 
-def _bar(chart: Chart, span: BallSpan, start: float, end: float) -> Html:
+def _bar(
+    chart: Chart, span: BallSpan, place: tuple[float, float], *, has_names: bool
+) -> Html:
+    start, end = place
     name = "unknown" if not span.known else "free"
     if span.known and span.holder is not None:
-        name = f"h{chart.colours[span.holder] % len(COLOURS)}"
+        name = f"h{chart.hues[span.holder]}"
     label = (
         f"{_span_holder(span)} · "
         f"{times.span(span.ms // 1000)} from {_minute(span.since)} · "
         f"{one_line(span.status, 40)} · {entry_count(span.entries)}"
     )
     box = {"x": f"{start:.3f}%", "width": f"{max(0.0, end - start):.3f}%"}
-    bar = element(
-        "rect",
-        y=1,
-        height=14,
-        rx=2,
-        class_=f"{name} {_MARKS.get(span.status, '')}".strip(),
-        **box,
-    )
-    return element("g", element("title", label), bar)
+    kind = f"{name} {_MARKS.get(span.status, '')}".strip()
+    bar = element("rect", y=1, height=18, rx=2, width="100%", class_=kind)
+    # The inner picture cuts off what does not fit into the bar.
+    words = NOTHING
+    if has_names and end - start >= _NAMED and span.known:
+        words = element("text", _span_holder(span), x=5, y=14, class_=f"in {name}")
+    inner = element("svg", bar, words, height=20, **box)
+    return element("g", element("title", label), inner)
 
 
-def _legend(chart: Chart) -> Html:
+def _legend(chart: Chart, directory: Directory) -> Html:
     items = [
-        element("li", _swatch(f"h{place % len(COLOURS)}"), holder_name(name))
-        for place, name in enumerate(chart.holders)
+        element("li", person(name, directory))
+        for name in dict.fromkeys(
+            directory.canonical(parse(holder)).agent for holder in chart.holders
+        )
     ]
     spans = [span for track in chart.tracks for span in track.spans]
     if any(span.known and span.holder is None for span in spans):

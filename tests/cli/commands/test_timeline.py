@@ -70,8 +70,8 @@ def test_a_narrow_chart_has_letters_where_names_do_not_fit() -> None:
 
 def test_with_colours_the_text_is_the_same_width_and_a_block_of_its_holder() -> None:
     coloured = chart_lines(SAMPLE, Drawing(60, COLOURED))
-    assert "\033[97;48;5;25m Codex (pat)" in coloured[1]
-    assert "\033[97;48;5;130;4m Pat BLOCKED" in coloured[2]
+    assert "\033[97;48;5;29m Codex (pat)" in coloured[1]
+    assert "\033[97;48;5;240;4m Pat BLOCKED" in coloured[2]
     for one in coloured:
         assert width_of(re.sub(r"\033\[[0-9;]*m", "", one)) <= 60
 

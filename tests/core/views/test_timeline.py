@@ -26,7 +26,8 @@ from wc_core.threads import folding, model
 from wc_core.threads.model import FREE, Ball, Base, Entry
 from wc_core.threads.reader import Snapshot, Thread
 from wc_core.views import timeline
-from wc_core.views.drawing.timelinesvg import COLOURS, svg
+from wc_core.views.drawing.badges import HUES
+from wc_core.views.drawing.timelinesvg import svg
 from wc_core.views.timeline import (
     BallSpan,
     Chart,
@@ -127,7 +128,7 @@ def test_a_chart_names_holders_by_how_long_they_held_in_their_last_spelling() ->
     second = track(chain(entry(0, A, ball=Ball(A))), "u")
     found = make_chart([first, second], Directory())
     assert found.holders == (A, B)
-    assert found.colours == {"codex(PAT)": 0, A: 0, B: 1}
+    assert found.places == {"codex(PAT)": 0, A: 0, B: 1}
     assert (found.since, found.until, found.total) == (NOON_MS, NOW_MS, 2)
 
 
@@ -246,7 +247,7 @@ def test_a_thread_of_many_moves_is_drawn_in_few_bars() -> None:
 
 
 def test_more_holders_than_colours_each_have_a_name_in_the_legend() -> None:
-    names = [f"Agent{one} (pat)" for one in range(3 * len(COLOURS))]
+    names = [f"Agent{one} (pat)" for one in range(3 * len(HUES))]
     log = chain(*(entry(i * 60, A, ball=Ball(name)) for i, name in enumerate(names)))
     assert set(names) <= set(words(svg(make_chart([track(log)], Directory()))))
 

@@ -16,8 +16,10 @@ import httpx2
 from starlette.routing import Route
 
 from tests.observe.every_call import arm
+from wc_core.git import discovery
 from wc_observe.calls import ServerContext
 from wc_observe.web.app import build_site
+from wc_observe.web.stores import key_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -47,14 +49,22 @@ PATHS = [
     *("digest?since=52w&all=1", "digest?since=odd", "digest?branch=main"),
     *("edits", "edits?x=1"),
     *(f"plan/{topic}" for topic in (*_TOPICS, *_BAD)),
+    *("timeline?since=all", "timeline?since=1h", "threads?sort=-entries"),
     *("timeline.svg", "timeline.svg/plan", "timeline.svg/nope"),
+]
+# The pages of a store that is not the first one, by its key.
+OTHERS = [
+    *("", "threads", "threads/plan", "threads/plan/0", "search?q=hello", "digest"),
+    *("timeline", "timeline/plan", "timeline.svg", "timeline.svg/plan", "edits"),
+    *("plan", "plan/linked", "icon.svg", "nowhere"),
 ]
 
 
-async def ask_everything(site: WebSite) -> dict[str, Any]:
-    """What was asked, and which routes nobody asked for."""
+async def ask_everything(site: WebSite, key: str) -> dict[str, Any]:
+    """What was asked, and which routes nobody asked for. ``key`` is that of a store."""
     app = site.inner
-    paths = [*PATHS, *_plain_paths(app)]
+    others = [f"in/{key}/{path}" for path in OTHERS]
+    paths = [*PATHS, *_plain_paths(app), *others, "in/nope/", "in/nope/icon.svg"]
     transport = httpx2.ASGITransport(site.app)
     statuses: dict[int, int] = {}
     async with (
@@ -99,7 +109,7 @@ def _plain_paths(app: Starlette) -> list[str]:
 def _left_out(app: Starlette, paths: list[str]) -> list[str]:
     """The routes that none of the paths is for."""
     asked = [f"/{SECRET}/{path.partition('?')[0]}" for path in paths]
-    asked += [f"/{SECRET}/events", "/files/x/style.css"]
+    asked += [f"/{SECRET}/events", f"/{SECRET}/in/x/events", "/files/x/style.css"]
     return [
         one.path
         for one in app.routes
@@ -109,10 +119,12 @@ def _left_out(app: Starlette, paths: list[str]) -> list[str]:
 
 def main() -> None:
     """Ask, then tell."""
-    start = ServerContext(sys.argv[1], dict(os.environ), lambda: 1_770_000_000_000)
+    folder, env = sys.argv[1], dict(os.environ)
+    start = ServerContext(folder, env, lambda: 1_770_000_000_000, all_stores=True)
     site = build_site(start, SECRET)
+    key = key_of(discovery.find(folder, env).root)
     refused = arm()
-    told = asyncio.run(ask_everything(site))
+    told = asyncio.run(ask_everything(site, key))
     sys.stdout.write(json.dumps(told | {"refused": refused}))
 
 

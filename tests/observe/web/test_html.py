@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import string
+from html import unescape
 
 import pytest
 from hypothesis import given
@@ -10,9 +12,10 @@ from hypothesis import strategies as st
 
 from tests.observe.web.pages import elements, words
 from wc_core.text import clean
-from wc_observe.web import markdown
 from wc_observe.web.html import Html, element, joined, text
-from wc_observe.web.markdown import LONGEST, rendered
+from wc_observe.web.thread import markdown
+from wc_observe.web.thread.highlight import highlighted
+from wc_observe.web.thread.markdown import LONGEST, rendered
 
 # What markdown is made into, and the attributes that may be there.
 KNOWN = {
@@ -21,7 +24,9 @@ KNOWN = {
     **{key: set[str]() for key in ("h3", "h4", "h5", "h6")},
     **{key: {"class"} for key in ("th", "td", "code")},
     "ol": {"start"},
-    "pre": {"tabindex"},
+    "pre": {"tabindex", "class"},
+    "span": {"class"},
+    "div": {"class", "tabindex"},
     "a": {"href", "title", "rel", "target"},
 }
 HOSTILE = (
@@ -133,7 +138,9 @@ def test_attributes_are_spelt_as_html_has_them() -> None:
 
 
 # What stands behind the language is shown: a model reads it too.
-_FENCE = '<pre><code class="language-py">```py do &lt;it&gt;\nx\n</code></pre>\n'
+_FENCE = (
+    '<pre tabindex="0"><code class="language-odd">```odd &lt;it&gt;\nx\n</code></pre>\n'
+)
 
 
 @pytest.mark.parametrize(
@@ -143,13 +150,16 @@ _FENCE = '<pre><code class="language-py">```py do &lt;it&gt;\nx\n</code></pre>\n
         ("#### Deep", "<h6>Deep</h6>\n"),
         ("a ~~b~~ **c**", "<p>a <s>b</s> <strong>c</strong></p>\n"),
         (
-            "```py\nx < 1\n```",
-            '<pre><code class="language-py">x &lt; 1\n</code></pre>\n',
+            "```odd\nx < 1\n```",
+            '<pre tabindex="0"><code class="language-odd">x &lt; 1\n</code></pre>\n',
         ),
         ("[notes](docs/a.md)", "<p>[notes](docs/a.md)</p>\n"),
         ("a&#x202e;b&#x2066;c&#xe0041;", "<p>abc</p>\n"),
-        ("- " * 12 + "do it", f'<pre tabindex="0">{"- " * 12}do it</pre>'),
-        ("```py do <it>\nx\n```", _FENCE),
+        (
+            "- " * 12 + "do it",
+            f'<pre tabindex="0" class="plain">{"- " * 12}do it</pre>',
+        ),
+        ("```odd <it>\nx\n```", _FENCE),
         ("[a] b\n\n[a]: <x> (do it)", "<p>[a] b</p>\n<p>[a]: &lt;x&gt; (do it)</p>\n"),
     ],
 )
@@ -230,3 +240,25 @@ def test_a_body_is_rendered_once() -> None:
     rendered("once")
     rendered("once")
     assert markdown.rendered.cache_info().hits == 1
+
+
+def test_code_is_coloured_by_classes_alone() -> None:
+    page = rendered("```python\ndef f(x: str) -> None: ...  # <b>\n```")
+    assert '<span class="c-k">def</span>' in page
+    assert '<span class="c-c1"># &lt;b&gt;</span>' in page
+    assert "style" not in page
+
+
+@pytest.mark.parametrize("language", ["odd", "", "python"])
+def test_the_words_of_code_stay_as_they_are(language: str) -> None:
+    code = "\n\ndef f():\n\treturn '<x>' & 1  \n\n\n"
+    page = rendered(f"```{language}\n{code}```")
+    inside = re.search(r"(?s)<code[^>]*>(.*)</code>", page)
+    assert inside is not None
+    assert unescape(re.sub(r"<[^>]*>", "", inside[1])) == code
+
+
+@pytest.mark.parametrize("code", ["x = 1\n" * 2000, "x = '" + "a" * 500 + "'\n"])
+def test_much_code_is_not_coloured(code: str) -> None:
+    assert "<span" not in highlighted(code, "python")
+    assert "<span" in highlighted("x = 1\n", "python")

@@ -14,10 +14,11 @@ from starlette.routing import Route
 from tests.observe.stores import NOW_MS
 from tests.observe.web.pages import SECRET, Site, ask, elements, links, words
 from wc_core.threads.model import Link
-from wc_core.views.drawing.timelinesvg import COLOURS
+from wc_core.views.drawing.badges import HUES, badge_of
 from wc_observe.calls import ServerContext
 from wc_observe.web import app as webapp
 from wc_observe.web.links import Links
+from wc_observe.web.stores import StoreOpener
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,11 +67,11 @@ def test_what_waits_for_another_thread_has_a_column(site: Site, store: Store) ->
 
 
 def test_the_tab_says_how_many_wait_for_me(site: Site, store: Store) -> None:
-    assert "<title>Watercooler</title>" in site.get()
+    assert "<title>work</title>" in site.get()
     board_of(store, 2)
-    assert "<title>(2) Watercooler</title>" in site.get()
-    assert "<title>Threads · Watercooler</title>" in site.get("threads")
-    assert "<title>(1) About pat-0 · Watercooler</title>" in site.get("threads/pat-0")
+    assert "<title>(2) work</title>" in site.get()
+    assert "<title>Threads · work</title>" in site.get("threads")
+    assert "<title>(1) About pat-0 · work</title>" in site.get("threads/pat-0")
 
 
 def test_a_board_without_anything_of_mine_says_so(site: Site, store: Store) -> None:
@@ -85,14 +86,15 @@ def test_a_card_says_what_is_new_and_how_the_thread_stands(
     beside = [store.entry("x", parents=(first.id,)) for _ in range(2)]
     store.thread("x", first, *beside, meta=False)
     said = site.said()
-    assert "x 4w <b>Hi</b> 3 new blocked forked" in said
+    assert "<b>Hi</b> 4w x (pat)" not in said
+    assert "<b>Hi</b> 4w x Codex: Entry 3 stale 29d 23h 3 new blocked forked" in said
 
 
 def test_closed_threads_are_behind_a_link(site: Site, store: Store) -> None:
     store.thread("x", store.give("x", None, status="CLOSED"))
     assert "1 thread closed" in site.said()
     (link,) = (one for one in links(site.get()) if "CLOSED" in one)
-    assert "x Entry 1" in words(site.ask(link).text)
+    assert "Entry 1 x 1 new closed \u2013" in words(site.ask(link).text)
 
 
 def test_a_column_shows_the_first_and_leads_to_the_rest(
@@ -409,7 +411,7 @@ def test_the_timeline_draws_who_held_the_ball(site: Site, store: Store) -> None:
     store.thread("x", store.give("x", "Pat"), store.give("x", "<Codex>"))
     store.thread("y", store.give("y", None, status="IN_REVIEW"))
     store.thread("z", store.give("z", "Pat", status="CLOSED"))
-    page = site.get("timeline")
+    page = site.get("timeline?since=all")
     assert page.count('class="bars"') == 2
     assert site.get("timeline?all=1").count('class="bars"') == 3
     assert "<title>Pat · 1m from 2026-01-01 00:01 · OPEN · 1 entry</title>" in page
@@ -443,8 +445,31 @@ def test_the_timeline_ends_with_a_limit_and_says_so(site: Site, store: Store) ->
 
 def test_the_timeline_may_begin_later(site: Site, store: Store) -> None:
     store.thread("x", store.give("x", "Pat"), store.give("x", "Codex"))
-    assert "<title>Pat" in site.get("timeline")
+    assert "<title>Pat" in site.get("timeline?since=all")
     assert "<title>Pat" not in site.get("timeline?since=7d")
+    assert "<title>Pat" not in site.get("timeline")
+    assert "<title>Pat" in site.get("timeline/x")
+
+
+def test_the_window_of_the_timeline_can_be_zoomed(site: Site, store: Store) -> None:
+    store.thread("x", store.give("x", "Pat"))
+    zooms = re.findall(
+        r'since=([^"&]+)"[^>]*title="Zoom (in|out)"', site.get("timeline")
+    )
+    assert zooms == [("84h", "in"), ("336h", "out")]
+    nearest = site.get("timeline?since=1h")
+    assert "Zoom out" in nearest
+    assert "Zoom in" not in nearest
+    assert 'since=7d" aria-current="true"' in site.get("timeline")
+
+
+def test_bars_have_the_name_of_the_holder_and_the_hue_of_the_agent(
+    site: Site, store: Store
+) -> None:
+    store.thread("x", store.give("x", "Codex@review (pat)"))
+    hue = badge_of("Codex").hue
+    bar = f'class="in h{hue}">Codex@review (pat)</text>'
+    assert bar in site.get("timeline")
 
 
 def test_a_timeline_of_nothing_says_so(site: Site) -> None:
@@ -453,8 +478,8 @@ def test_a_timeline_of_nothing_says_so(site: Site) -> None:
 
 def test_the_colours_are_those_of_the_picture() -> None:
     style = webapp.load_assets()["style.css"].data.decode()
-    for place, colour in enumerate(COLOURS):
-        assert f".h{place} {{ fill: {colour}; }}" in style
+    for place, hue in enumerate(HUES):
+        assert f".h{place} {{ --hue: {hue.rgb}; }}" in style
 
 
 # --- what is in the way ------------------------------------------------------
@@ -509,7 +534,7 @@ def _linked(store: Store) -> None:
 
 @pytest.mark.parametrize(
     ("harm", "code", "hint"),
-    [(_gone, "NOT_FOUND", "wc init"), (_linked, "CORRUPT", "")],
+    [(_gone, "wc new", "There are none yet"), (_linked, "CORRUPT", "")],
 )
 @pytest.mark.parametrize("path", ["", "threads", "threads/x", "search?q=x", "timeline"])
 def test_a_store_that_cannot_be_read_says_why_and_what_to_do(
@@ -559,11 +584,12 @@ def test_a_bug_is_told_in_a_word_and_noted_in_full(
         raise RuntimeError("secret")
 
     start = ServerContext(str(store.root.parent), env, lambda: NOW_MS)
-    opener = webapp.StoreOpener(start, Links("/x", "/files/y"))
+    opener = StoreOpener(start, Links("/x", "/files/y"))
     app = Starlette(routes=[Route("/", webapp.Pages(opener).page(broken))])
     found = ask(app, "/")
     assert found.status_code == 500
-    assert "INTERNAL This page could not be made (RuntimeError)." in words(found.text)
+    assert "This page could not be made (RuntimeError)." in words(found.text)
+    assert "Code INTERNAL" in words(found.text)
     assert "secret" not in found.text
     assert "secret" in caplog.text
 

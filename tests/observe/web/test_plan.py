@@ -87,10 +87,11 @@ def test_the_plan_of_a_thread(planned: Here) -> None:
 
 def test_a_thread_leads_to_its_plan(planned: Here) -> None:
     page = site(planned).get("threads/ui")
-    facts = "Plan is part of login; waits for api; others are linked to it"
-    assert facts in words(page)
-    assert re.search(r'<dd><a href="[^"]*/plan/ui">', page)
-    assert "Plan others are linked to it" in site(planned).said("threads/login")
+    beside = words(page[page.index("<aside") :])
+    assert "Plan is part of login waits for api" in beside
+    assert "is linked to it" in beside
+    assert re.search(r'<a href="[^"]*/plan/ui"', page)
+    assert "ui is linked to it" in site(planned).said("threads/login")
 
 
 def test_links_that_do_not_count_and_threads_that_are_missing(planned: Here) -> None:

@@ -28,7 +28,7 @@ def test_the_outcome_is_on_the_board_and_on_the_page(
     board, page = site.get(""), site.get("threads/x")
     mark = f'<span class="{kind}">{text}</span>'
     assert mark in board
-    assert page.count(mark) == 2  # above the entries, and at the entry
+    assert page.count(mark) == 3  # above, beside the entries, and at the entry
     assert f"{text} by Codex (pat)" in words(page)
 
 

@@ -15,6 +15,7 @@ from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.values import NamedTuple
+from wc_core.views.drawing.badges import HUES
 from wc_core.views.timeline import ticks
 
 TYPE_CHECKING = False
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
 
     from wc_core.views.timeline import BallSpan, Chart, Track
 
-# White text is readable on each, in light and dark. After the last colour the first
-# is used again; names tell the holders apart.
-COLOURS = (
-    *("#2f6fbd", "#b5471b", "#1f7a4d", "#8b3fb0", "#8a6100", "#0e7886"),
-    *("#b8336f", "#566b12", "#5b54c9", "#8f4f3a", "#3f6b7d", "#a33a3a"),
-)
 _STYLE = """\
 .wct{font:12px ui-sans-serif,system-ui,sans-serif}
 .wct text{fill:#1f2328;white-space:pre;unicode-bidi:isolate}
@@ -99,8 +94,8 @@ def summary(chart: Chart) -> str:
 
 
 def _holder_styles(chart: Chart) -> str:
-    used = range(max(1, min(len(chart.holders), len(COLOURS))))
-    return "".join(f".wct .h{number}{{fill:{COLOURS[number]}}}\n" for number in used)
+    used = sorted({0, *chart.hues.values()})
+    return "".join(f".wct .h{number}{{fill:{HUES[number].rgb}}}\n" for number in used)
 
 
 def _label_room(chart: Chart, width: int) -> float:
@@ -148,7 +143,7 @@ def _bar(chart: Chart, span: BallSpan, box: _Box) -> Iterator[str]:
     tooltip = f"{holder} · {long} from {since}Z · {span.status} · {entries}"
     name = "unknown" if not span.known else "free"
     if span.known and span.holder is not None:
-        name = f"h{chart.colours[span.holder] % len(COLOURS)}"
+        name = f"h{chart.hues[span.holder]}"
     closed = _CLASSES.get(span.status, "")
     yield f"<g><title>{escaped(tooltip)}</title>"
     yield (
@@ -174,7 +169,7 @@ def _line(name: str, box: _Box) -> str:
 
 def _legend(chart: Chart, width: int, top: int) -> tuple[list[str], int]:
     """Returns the legend, in as many lines as it needs, and where it ends."""
-    items = [(f"h{i % len(COLOURS)}", name) for i, name in enumerate(chart.holders)]
+    items = [(f"h{chart.hues[name]}", name) for name in chart.holders]
     items += [(name, words) for name, words in _marks_in(chart)]
     parts, x, y = [], float(_GAP), float(top)
     for name, words in items:

@@ -8,11 +8,13 @@ const KEYS = [
   ["Esc", "leave a field; go back up"],
   ["/", "search"],
   ["f", "filter"],
-  ["1  2  3  4  5  6", "board, threads, timeline, edits, plan, digest"],
+  ["n  p", "next, previous thread of yours"],
+  ["1  2  3  4  5  6  7", "board, threads, timeline, edits, plan, digest, inbox"],
   ["?", "this list"],
 ];
 const NEXT = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 };
 const SIDE = { l: 1, h: -1, ArrowRight: 1, ArrowLeft: -1 };
+const YOURS = { n: "next", p: "prev" };
 const OFF = "wc-no-letters";
 
 const items = (within = document) => [...within.querySelectorAll("[data-item]")];
@@ -62,13 +64,23 @@ function act(key, list) {
   if (key === "/") return focus("q");
   if (key === "f") return focus("filter");
   if (key === "?") return list.showModal() ?? true;
+  if (key in YOURS) return follow(`.around a[rel="${YOURS[key]}"]`);
   const place = document.querySelectorAll("header nav a")[Number(key) - 1];
   if (place) location.href = place.href;
   return Boolean(place);
 }
 
+function follow(selector) {
+  const link = document.querySelector(selector);
+  link?.click();
+  return Boolean(link);
+}
+
 function focus(id) {
   const field = document.getElementById(id);
+  // On a narrow screen the field is behind a button.
+  const sheet = field?.closest("[popover]");
+  if (sheet && getComputedStyle(sheet).display === "none") sheet.showPopover();
   field?.focus();
   field?.select();
   return Boolean(field);
@@ -99,7 +111,7 @@ function go(one) {
 // A link is followed by the browser itself; an entry has one.
 function enter() {
   if (document.activeElement?.nodeName !== "ARTICLE") return false;
-  document.activeElement.querySelector("a.number")?.click();
+  document.activeElement.querySelector("a.alone")?.click();
   return true;
 }
 

@@ -1,6 +1,7 @@
 // Keeps the page what the store is. The server says what changed; the page is
 // asked for again as it is, and what differs is put in its place.
 
+import { buttons } from "./copy.js";
 import { morph } from "./morph.js";
 
 const GONE = "Not connected: is wc-observe web still running?";
@@ -120,6 +121,7 @@ async function take() {
   morph(main, next);
   morph(document.getElementById("about"), found.getElementById("about"));
   document.title = found.title;
+  buttons(main);
   ages();
   if (focused !== document.activeElement && focused?.id)
     document.getElementById(focused.id)?.focus({ preventScroll: true });

@@ -1,6 +1,7 @@
 // What the pages are with a script, beyond what they are without: live, with
 // keys, in the colours of one's choice, and narrowed down as one types.
 
+import * as copy from "./copy.js";
 import * as keys from "./keys.js";
 import * as live from "./live.js";
 
@@ -11,8 +12,10 @@ const SIGNS = { "": "◐", light: "○", dark: "●" };
 const tools = document.getElementById("tools");
 colours();
 keys.start(tools);
+copy.start();
 live.start(tools);
 typing();
+switcher();
 
 function colours() {
   const root = document.documentElement;
@@ -45,7 +48,8 @@ function colours() {
 function typing() {
   let waiting = 0;
   document.addEventListener("input", (event) => {
-    if (event.target.id !== "filter") return;
+    // Search asks when somebody presses Enter: it is not made for each letter.
+    if (!event.target.closest?.(".filter .fields")) return;
     clearTimeout(waiting);
     waiting = setTimeout(() => {
       const form = event.target.form;
@@ -57,5 +61,20 @@ function typing() {
       history.replaceState(null, "", url);
       live.refresh([]);
     }, 150);
+  });
+}
+
+// A click elsewhere, or Escape, closes the list of repositories.
+function switcher() {
+  const list = document.querySelector(".switcher");
+  if (!list) return;
+  document.addEventListener("click", (event) => {
+    if (!list.contains(event.target)) list.open = false;
+  });
+  list.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !list.open) return;
+    event.preventDefault();
+    list.open = false;
+    list.querySelector("summary").focus();
   });
 }

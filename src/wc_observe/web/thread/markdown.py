@@ -17,6 +17,7 @@ from markdown_it.renderer import RendererHTML
 from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
 from wc_core.text import clean, one_line
 from wc_observe.web.html import Html, element, text
+from wc_observe.web.thread.highlight import highlighted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +63,31 @@ class _Renderer(RendererHTML):
     ) -> str:
         env["links"] -= 1
         return "</a>"
+
+    def fence(
+        self, tokens: Sequence[Token], idx: int, _: OptionsDict, _env: EnvType
+    ) -> str:
+        token = tokens[idx]
+        language = one_line(token.info.strip().partition(" ")[0], 40)
+        code = highlighted(token.content, language)
+        kind = f"language-{language}" if language else None
+        # A block that scrolls must be within reach of the keyboard.
+        return element("pre", element("code", code, class_=kind), tabindex=0) + "\n"
+
+    def code_block(
+        self, tokens: Sequence[Token], idx: int, _: OptionsDict, _env: EnvType
+    ) -> str:
+        return element("pre", element("code", tokens[idx].content), tabindex=0) + "\n"
+
+    def table_open(
+        self, _tokens: Sequence[Token], _idx: int, _: OptionsDict, _env: EnvType
+    ) -> str:
+        return '<div class="table" tabindex="0"><table>\n'
+
+    def table_close(
+        self, _tokens: Sequence[Token], _idx: int, _: OptionsDict, _env: EnvType
+    ) -> str:
+        return "</table></div>\n"
 
     def image(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
@@ -123,4 +149,4 @@ def rendered(body: str) -> Html:
         tokens = _PARSER.parse(words, env)
         if is_whole(tokens, words):
             return Html(_PARSER.renderer.render(tokens, _PARSER.options, env))
-    return element("pre", words, tabindex=0)
+    return element("pre", words, tabindex=0, class_="plain")

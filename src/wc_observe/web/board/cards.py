@@ -1,0 +1,94 @@
+"""A card of the board: a thread, what was said last, and what stands out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core import names
+from wc_core.text import one_line
+from wc_core.threads.model import BLOCKED
+from wc_observe.web.board.facts import link_words
+from wc_observe.web.html import NOTHING, Html, element, joined
+from wc_observe.web.page import badge, moment, seat_chips, thread_marks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_core.views.rows import ThreadRow
+    from wc_observe.web.board.facts import BoardFacts
+    from wc_observe.web.page import PageContext
+
+_TITLE, _LISTED = 160, 3
+
+
+def card(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:
+    """Returns the card of a thread: title, topic, seat and tag of its holder, the
+    latest words, marks."""
+    topic = one_line(row.name)
+    held = facts.held_too_long(row)
+    parts = [
+        element(
+            "span", one_line(row.title, _TITLE) or topic, class_="title", dir="auto"
+        ),
+        moment(row.updated_at, context.now_ms),
+        element("span", joined(_place(row, context), " "), class_="place"),
+        _said(row, facts, context),
+    ]
+    marks = [*_marks(row, facts, held)]
+    if marks:
+        parts.append(element("span", joined(marks, " "), class_="marks"))
+    kinds = ("fresh" if row.new_for_you else "", "stale" if held else "")
+    kind = " ".join(filter(None, (*kinds, "blocked" if row.status == BLOCKED else "")))
+    return element(
+        "li",
+        element(
+            "a",
+            # Screen readers read the words of a link without a pause unless spaces
+            # separate them.
+            joined(filter(None, parts), " "),
+            href=context.links.thread(row.name),
+            id=f"t-{topic}",
+            data_item=True,
+        ),
+        class_=kind,
+        id=f"i-{topic}",
+    )
+
+
+def _place(row: ThreadRow, context: PageContext) -> Iterator[Html]:
+    """Yields the topic, and the seat and the tag of the holder."""
+    yield element("bdi", one_line(row.name), class_="topic")
+    if row.ball is not None:
+        yield from seat_chips(context.directory.canonical(names.parse(row.ball)))
+
+
+def _said(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:
+    said = facts.last_said(row)
+    if not said.author:
+        return NOTHING
+    name = context.directory.canonical(names.parse(said.author)).agent
+    author = element("b", element("bdi", one_line(name, 60)))
+    words = [badge(said.author, context.directory), " ", author]
+    words.append(f": {said.text}" if said.text else " started it")
+    return element("span", *words, class_="said", dir="auto")
+
+
+def _marks(row: ThreadRow, facts: BoardFacts, held: str) -> Iterator[Html]:
+    if held:
+        explanation = "The ball has been held for longer than two days"
+        yield element("span", f"stale {held}", class_="mark stale", title=explanation)
+    if marks := thread_marks(row):
+        yield marks
+    for words in link_words(row, facts.store)[:_LISTED]:
+        yield element("span", words, class_="mark waits")
+    yield from _listed(facts.claimed(row), "claims", "mark kind")
+    yield from _listed(facts.conflicting(row), "conflict", "mark blocked")
+
+
+def _listed(places: list[str], word: str, style: str) -> Iterator[Html]:
+    """Yields a mark that names the first of some places, with all of them as
+    tooltip."""
+    if places:
+        more = f" +{len(places) - 1}" if len(places) > 1 else ""
+        words = f"{word} {places[0]}{more}"
+        yield element("span", words, class_=style, title="; ".join(places))

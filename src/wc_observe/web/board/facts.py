@@ -1,0 +1,116 @@
+"""What cards say beyond the row of a thread: the latest words, how long the ball has
+been held, claims, and conflicts of its branch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wc_core.claims.record import READ
+from wc_core.errors import WcError
+from wc_core.layout import Layout
+from wc_core.planning import kinds
+from wc_core.radar import kept
+from wc_core.summaries.latest import latest_entry
+from wc_core.text import one_line
+from wc_core.times import span
+from wc_core.values import NamedTuple
+from wc_core.views import history
+from wc_observe.answers.claims import read_claims
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.claims.record import Claim
+    from wc_core.radar.model import SharedFile, Side
+    from wc_core.views.rows import ThreadRow
+    from wc_observe.open_store import OpenStore
+
+_SAID, _PLACE = 200, 60
+
+
+class LastSaid(NamedTuple):
+    """Who wrote last, and what; no text if that is the title of the thread."""
+
+    author: str = ""
+    text: str = ""
+
+
+class BoardFacts(NamedTuple):
+    """What is read once for all cards of a board: the claims by thread, and what the
+    branches conflict with."""
+
+    store: OpenStore
+    now_ms: int
+    claims: Mapping[str, list[Claim]]
+    conflicts: Mapping[str, list[tuple[Side, SharedFile]]]
+
+    def last_said(self, row: ThreadRow) -> LastSaid:
+        """Returns what was said last in a thread."""
+        entry = latest_entry(self.store.reader, row.topic)
+        if entry is None:
+            return LastSaid()
+        title, body = one_line(entry.title, _SAID), one_line(entry.body[:1000], _SAID)
+        text = body if title == one_line(row.title, _SAID) else title or body
+        return LastSaid(entry.agent, text)
+
+    def held_too_long(self, row: ThreadRow) -> str:
+        """Returns for how long the ball has been held, if that is too long; else an
+        empty string."""
+        try:
+            state = self.store.reader.snapshot(row.topic).state
+        except WcError:
+            return ""
+        since = history.since_ms(state)
+        if since is None or not history.is_stale(state, self.now_ms):
+            return ""
+        return span((self.now_ms - since) // 1000)
+
+    def claimed(self, row: ThreadRow) -> list[str]:
+        """Returns what is claimed for a thread."""
+        return [one_line(claim.id, _PLACE) for claim in self.claims.get(row.topic, ())]
+
+    def conflicting(self, row: ThreadRow) -> list[str]:
+        """Returns what the branch of a thread conflicts with, in words."""
+        found = self.conflicts.get(row.branch, ()) if row.branch else ()
+        return [
+            f"{one_line(file.path, _PLACE)} with {one_line(side.label, _PLACE)}"
+            for side, file in found
+        ]
+
+
+def board_facts(store: OpenStore, now_ms: int) -> BoardFacts:
+    """Reads what all cards need."""
+    claims: dict[str, list[Claim]] = {}
+    for claim in read_claims(store).book.claims:
+        if claim.thread and claim.mode != READ:
+            claims.setdefault(claim.thread, []).append(claim)
+    return BoardFacts(store, now_ms, claims, branch_conflicts(store, now_ms))
+
+
+def branch_conflicts(
+    store: OpenStore, now_ms: int
+) -> dict[str, list[tuple[Side, SharedFile]]]:
+    """Returns the conflicts of each branch, as the radar was last computed."""
+    radar = kept.load(Layout(store.place.root))
+    if radar is None:
+        return {}
+    return {
+        side.branch: radar.alarms(place, now_ms)
+        for place, side in enumerate(radar.sides)
+        if side.branch
+    }
+
+
+def link_words(row: ThreadRow, store: OpenStore) -> list[str]:
+    """Returns what a thread has to do with others, in words, without what it waits
+    for: that is said by its obstacles."""
+    words = []
+    for link in row.links:
+        if link.kind == kinds.BLOCKED_BY:
+            continue
+        try:
+            name = store.reader.snapshot(link.topic).name
+        except WcError:
+            name = link.topic
+        words.append(kinds.sentence("", link.kind, one_line(name, _PLACE)).strip())
+    return words

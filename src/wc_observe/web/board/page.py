@@ -1,0 +1,167 @@
+"""The board page: the viewer's column on the left, beside it those of all others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from wc_core.phrases import counted
+from wc_core.text import one_line
+from wc_core.threads.model import CLOSED
+from wc_observe.web.board.cards import card
+from wc_observe.web.board.columns import columns, rows_with_words
+from wc_observe.web.board.facts import board_facts
+from wc_observe.web.forms import filter_form
+from wc_observe.web.frame import first_steps
+from wc_observe.web.html import NOTHING, Html, element, joined
+from wc_observe.web.page import WebPage, badge, holder_name, more_link
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_observe.open_store import OpenStore
+    from wc_observe.web.board.columns import HolderColumn
+    from wc_observe.web.board.facts import BoardFacts
+    from wc_observe.web.page import PageContext
+
+# Limits: cards in my column, cards in each other column, other columns.
+_MINE, _THEIRS, _COLUMNS = 50, 12, 12
+
+
+def board_page(
+    store: OpenStore, context: PageContext, query: Mapping[str, str]
+) -> WebPage:
+    """Returns the board."""
+    words = query.get("filter", "")
+    every_row = store.overview.rows()
+    if not every_row:
+        return WebPage("", _nothing(), "board")
+    rows = rows_with_words(every_row, words)
+    mine, *others = columns(rows, context.directory)
+    visible, hidden = others[: _COLUMNS + 1], others[_COLUMNS + 1 :]
+    closed = sum(row.status == CLOSED for row in rows)
+    facts = board_facts(store, context.now_ms)
+    shown = [_column(column, facts, context, words) for column in visible]
+    if not others:
+        empty = "No match here." if words.strip() else "Nobody else has a ball."
+        shown.append(element("p", empty, class_="none"))
+    main = joined(
+        (
+            element("h1", "Board", class_="unseen"),
+            _filter(context.links.board(), words, len(rows)),
+            element(
+                "div",
+                _column(mine, facts, context, words),
+                element("div", *shown, class_="others-columns"),
+                class_="board",
+            ),
+            _hidden_columns(hidden, context),
+            _closed(closed, context, words),
+        )
+    )
+    return WebPage("", main, "board", mark=len(mine.rows))
+
+
+def _nothing() -> Html:
+    return element(
+        "section",
+        element("h1", "No threads yet"),
+        element(
+            "p",
+            "A thread is a conversation about one thing, with one ball: whoever has it "
+            "makes the next move. They show here, by who has the ball.",
+        ),
+        first_steps(),
+        class_="problem welcome",
+    )
+
+
+def _filter(action: str, words: str, count: int) -> Html:
+    field = element(
+        "input",
+        id="filter",
+        name="filter",
+        type="search",
+        value=words,
+        placeholder="title, topic, holder or +tag",
+        autocomplete="off",
+        aria_keyshortcuts="f",
+    )
+    label = element("label", "Filter", for_="filter")
+    output = element("output", counted(count, "thread"), id="count", for_="filter")
+    return filter_form((label, field), output, action)
+
+
+def _column(
+    column: HolderColumn, facts: BoardFacts, context: PageContext, words: str
+) -> Html:
+    limit = _MINE if column.mine else _THEIRS
+    rows, hidden = column.rows[:limit], len(column.rows) - limit
+    key = "mine" if column.mine else quote(column.holder or "anyone", safe="")
+    if column.waiting:
+        # No holder has such a name.
+        key = "=waiting"
+    ball = "me" if column.mine else column.holder or "anyone"
+    of_holder = {} if column.waiting else {"ball": ball}
+    cards = (card(row, facts, context) for row in rows)
+    nothing = "No match here." if words.strip() else "Nothing waits for you."
+    return element(
+        "section",
+        element("h2", joined(_heading(column, context), " "), id=f"h-{key}"),
+        element("ul", *cards) if rows else element("p", nothing, class_="none"),
+        more_link(context.links.threads(**of_holder, open="1"), f"{hidden} more")
+        if hidden > 0
+        else NOTHING,
+        class_=f"column {_kind(column)}".strip(),
+        aria_labelledby=f"h-{key}",
+        id=f"c-{key}",
+    )
+
+
+def _heading(column: HolderColumn, context: PageContext) -> list[Html]:
+    count = element("span", str(len(column.rows)), class_="count")
+    if column.mine:
+        you = element("span", "you", class_="mark you")
+        name = element("bdi", one_line(context.me, 100))
+        return [badge(context.me or None, context.directory), name, you, count]
+    if column.waiting:
+        words = element("span", "Waiting for another thread")
+        return [badge(None, context.directory), words, count]
+    sign = badge(column.holder, context.directory)
+    return [sign, holder_name(column.holder), count]
+
+
+def _kind(column: HolderColumn) -> str:
+    if column.mine:
+        return "mine"
+    return "free" if column.holder is None else ""
+
+
+def _hidden_columns(columns: list[HolderColumn], context: PageContext) -> Html:
+    if not columns:
+        return NOTHING
+    items = (
+        element(
+            "li",
+            element(
+                "a",
+                badge(column.holder, context.directory),
+                " ",
+                holder_name(column.holder),
+                " ",
+                element("span", str(len(column.rows)), class_="count"),
+                href=context.links.threads(ball=column.holder or "", open="1"),
+                data_item=True,
+            ),
+        )
+        for column in columns[:200]
+    )
+    heading = element("h2", f"{len(columns)} more have a ball")
+    return element("section", heading, element("ul", *items), class_="others")
+
+
+def _closed(count: int, context: PageContext, words: str) -> Html:
+    if not count:
+        return NOTHING
+    href = context.links.threads(status=CLOSED, filter=words)
+    return more_link(href, f"{counted(count, 'thread')} closed")

@@ -1,0 +1,311 @@
+"""The column beside a thread: the ball and its history, status, participants, what it
+refers to and is related to, and the commands with which to go on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from wc_core import times
+from wc_core.errors import WcError
+from wc_core.phrases import quoted
+from wc_core.planning import kinds, linkfiles
+from wc_core.text import one_line
+from wc_core.threads.model import CLOSED
+from wc_core.values import NamedTuple
+from wc_core.views import timeline
+from wc_core.views.history import is_stale
+from wc_core.views.references import references
+from wc_core.views.search.related import related_threads
+from wc_observe.answers.claims import read_claims
+from wc_observe.web.board.facts import branch_conflicts
+from wc_observe.web.html import NOTHING, Html, element, joined
+from wc_observe.web.page import (
+    badge,
+    command_line,
+    entry_count,
+    holder_name,
+    more_link,
+    outcome_mark,
+    ownership_mark,
+    person,
+    progress_bar,
+    status_mark,
+    tag_marks,
+)
+from wc_observe.web.timeline import thread_strip
+
+if TYPE_CHECKING:
+    from wc_core.threads.reader import Thread
+    from wc_core.views.history import BallHistory, Spell
+    from wc_observe.open_store import OpenStore
+    from wc_observe.web.page import PageContext
+
+_SPELLS, _PEOPLE, _REFS, _RELATED = 8, 12, 12, 5
+_WIDTH = 300
+# In a store of up to so many threads, related ones are found at once.
+_FEW = 300
+
+
+class AsideContext(NamedTuple):
+    """What the column is about: a thread, the history of its ball, and how many entries
+    are new to the viewer. ``finds_related`` says that related threads were asked for,
+    which takes a second in a store of ten thousand."""
+
+    store: OpenStore
+    thread: Thread
+    page: PageContext
+    past: BallHistory
+    new: int
+    finds_related: bool = False
+
+
+def aside(context: AsideContext) -> Html:
+    """Returns the column."""
+    sections = (
+        ("Ball", _ball(context)),
+        ("Status", _status(context)),
+        ("Go on in a terminal", _commands(context)),
+        ("Checklist", _checklist(context)),
+        ("Plan", _links(context)),
+        ("Claims", _claims(context)),
+        ("Conflicts", _conflicts(context)),
+        ("Participants", _participants(context)),
+        ("Refers to", _references(context)),
+        ("Related", _related(context)),
+    )
+    return element(
+        "aside",
+        *(
+            element("section", element("h2", heading), inside)
+            for heading, inside in sections
+            if inside
+        ),
+        id="details",
+        class_="aside",
+        aria_label="About this thread",
+    )
+
+
+def _ball(context: AsideContext) -> Html:
+    """Returns who has the ball, since when, and who had it before."""
+    state, page, viewer = context.thread.state, context.page, context.store.viewer
+    current = context.past.current
+    now = [
+        element("span", class_="ball now", aria_hidden="true"),
+        holder_name(None) if state.ball is None else person(state.ball, page.directory),
+        ownership_mark(viewer.whose(state.ball)),
+    ]
+    since = NOTHING
+    if current is not None:
+        words = f"for {times.span(current.ms // 1000)}"
+        stale = is_stale(state, page.now_ms)
+        since = element("span", words, class_="mark stale" if stale else "age")
+    track = timeline.thread_track(context.thread, page.now_ms, page.directory)
+    chart = timeline.make_chart((track,), page.directory)
+    spells = context.past.spells
+    items = (_spell(spell, page) for spell in reversed(spells[-_SPELLS - 1 : -1]))
+    hidden = len(spells) - 1 - _SPELLS
+    whole = page.links.timeline(context.thread.name)
+    return joined(
+        (
+            element("p", joined(filter(None, (*now, since)), " "), class_="now"),
+            thread_strip(chart, page),
+            element("ol", *items, class_="spells", aria_label="Before"),
+            more_link(whole, f"{hidden} before these" if hidden > 0 else "Timeline"),
+        )
+    )
+
+
+def _spell(spell: Spell, page: PageContext) -> Html:
+    name = holder_name(spell.holder)
+    if spell.holder is not None and spell.known:
+        name = person(spell.holder, page.directory)
+    if not spell.known:
+        name = element("span", "not known")
+    sign = badge(None, page.directory) if spell.holder is None else NOTHING
+    length = element("span", times.span(spell.ms // 1000), class_="age")
+    entry = NOTHING
+    if spell.idx >= 0:
+        entry = element("a", f"#{spell.idx}", href=f"#e{spell.idx}", class_="number")
+    return element("li", joined(filter(None, (sign, name, length, entry)), " "))
+
+
+def _status(context: AsideContext) -> Html:
+    state = context.thread.state
+    lines = [element("p", status_mark(state.status), f" {_entries(context)}")]
+    if state.review.outcome:
+        by = person(state.review.by, context.page.directory)
+        lines.append(element("p", outcome_mark(state.review.outcome), " by ", by))
+    if tags := tag_marks(context.thread.snapshot.tags):
+        lines.append(element("p", tags))
+    if state.branch:
+        name = one_line(state.branch, _WIDTH)
+        lines.append(element("p", "Branch ", element("code", name, data_copy=True)))
+    return joined(lines)
+
+
+def _entries(context: AsideContext) -> str:
+    new = f", {context.new} new to you" if context.new else ""
+    return f"{entry_count(context.thread.state.entry_count)}{new}"
+
+
+def _commands(context: AsideContext) -> Html:
+    """Returns what the viewer would do next; the page itself cannot."""
+    state, topic = context.thread.state, quoted(one_line(context.thread.name))
+    viewer = context.store.viewer
+    commands = [("wc say", "answer, and pass the ball back")]
+    if viewer.holds(state.ball):
+        commands.append(("wc done", "finish your part"))
+    else:
+        commands.append(("wc take", "take the ball"))
+    if state.status == CLOSED:
+        return command_line(f"wc set-status {topic} OPEN", "open it again")
+    lines = [command_line(f"{words} {topic}", why) for words, why in commands]
+    if context.new:
+        why = "mark it as read: this page only reads, so it can't"
+        lines.append(command_line(f"wc seen {topic}", why))
+    return joined(lines)
+
+
+def _checklist(context: AsideContext) -> Html:
+    items = context.thread.state.items
+    if not items:
+        return NOTHING
+    done = sum(bool(item.checked) for item in items)
+    lines = (
+        element(
+            "li",
+            element("span", "done: " if item.checked else "to do: ", class_="unseen"),
+            one_line(item.text, _WIDTH),
+            class_="done" if item.checked else None,
+        )
+        for item in items
+    )
+    progress = element("p", progress_bar(done, len(items)))
+    return joined((progress, element("ul", *lines, class_="checklist")))
+
+
+def _links(context: AsideContext) -> Html:
+    """Returns what the thread waits for and belongs to; nothing without links, of it
+    or to it."""
+    reader, state = context.store.reader, context.thread.state
+    links, items = context.page.links, []
+    for kind, topic, _ in state.links[:_REFS]:
+        name = one_line(_name_of(context, topic))
+        words = kinds.sentence("", kind, "").strip()
+        link = element("a", element("bdi", name), href=links.thread(topic))
+        items.append(element("li", f"{words} ", link))
+    for topic in linkfiles.sources(reader.layout, state.topic)[:_REFS]:
+        name = one_line(_name_of(context, topic))
+        link = element("a", element("bdi", name), href=links.thread(topic))
+        items.append(element("li", link, " is linked to it"))
+    if not items:
+        return NOTHING
+    return joined(
+        (
+            element("ul", *items),
+            more_link(links.plan(state.topic), "Plan of this thread"),
+        )
+    )
+
+
+def _name_of(context: AsideContext, topic: str) -> str:
+    reader = context.store.reader
+    try:
+        return reader.snapshot(topic).name
+    except WcError:
+        return topic
+
+
+def _claims(context: AsideContext) -> Html:
+    claims = [
+        claim
+        for claim in read_claims(context.store).book.claims
+        if claim.thread == context.thread.state.topic
+    ]
+    items = (
+        element(
+            "li",
+            element("code", one_line(claim.id, _WIDTH)),
+            " ",
+            person(claim.holder, context.page.directory),
+        )
+        for claim in claims[:_REFS]
+    )
+    return element("ul", *items) if claims else NOTHING
+
+
+def _conflicts(context: AsideContext) -> Html:
+    branch = context.thread.state.branch
+    conflicts = branch_conflicts(context.store, context.page.now_ms)
+    found = conflicts.get(branch, []) if branch else []
+    items = (
+        element(
+            "li",
+            element("code", one_line(file.path, _WIDTH)),
+            f" with {one_line(side.label, _WIDTH)}",
+        )
+        for side, file in found[:_REFS]
+    )
+    if not found:
+        return NOTHING
+    return joined(
+        (element("ul", *items), more_link(context.page.links.edits(), "Edits"))
+    )
+
+
+def _participants(context: AsideContext) -> Html:
+    people = Counter(entry.agent or "unknown" for entry in context.thread.entries)
+    items = (
+        element(
+            "li",
+            person(name, context.page.directory),
+            " ",
+            element("span", str(count), class_="count", title=entry_count(count)),
+        )
+        for name, count in people.most_common(_PEOPLE)
+    )
+    hidden = len(people) - _PEOPLE
+    more = element("p", f"and {hidden} more", class_="none") if hidden > 0 else NOTHING
+    return joined((element("ul", *items, class_="people"), more))
+
+
+def _references(context: AsideContext) -> Html:
+    """Returns what the entries refer to, each once, the latest first."""
+    words = dict.fromkeys(
+        one_line(word, 120)
+        for entry in reversed(context.thread.entries)
+        for word in references(entry).words(0)
+    )
+    if not words:
+        return NOTHING
+    items = (element("li", element("code", word)) for word in [*words][:_REFS])
+    hidden = len(words) - _REFS
+    more = element("p", f"and {hidden} more", class_="none") if hidden > 0 else NOTHING
+    return joined((element("ul", *items), more))
+
+
+def _related(context: AsideContext) -> Html:
+    store, topic = context.store, context.thread.state.topic
+    if len(store.reader.topics()) > _FEW and not context.finds_related:
+        href = context.page.links.thread(context.thread.name, related="1")
+        return more_link(f"{href}#details", "Find related threads")
+    try:
+        found = related_threads(store.live.engine(), store.overview, topic, _RELATED)
+    except WcError:
+        return NOTHING
+    items = (
+        element(
+            "li",
+            element(
+                "a",
+                one_line(thread.row.title, 100) or thread.row.name,
+                href=context.page.links.thread(thread.row.name),
+                title=f"{thread.row.name}: {', '.join(thread.words)}",
+            ),
+        )
+        for thread in found
+    )
+    nothing = element("p", "None found.", class_="none")
+    return element("ul", *items) if found else nothing

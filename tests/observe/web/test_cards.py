@@ -1,0 +1,184 @@
+"""The cards of the board, and the column beside a thread."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tests.observe.web.pages import links, words
+from wc_core.threads.model import Link
+from wc_core.views.drawing.badges import badge_of
+from wc_observe.web.thread import aside as asides
+
+if TYPE_CHECKING:
+    import pytest
+
+    from tests.observe.stores import Store
+    from tests.observe.web.pages import Site
+
+
+def card(page: str, topic: str) -> str:
+    found = re.search(rf'(?s)<li[^>]*id="i-{topic}".*?</li>', page)
+    assert found is not None
+    return found[0]
+
+
+def test_an_agent_has_one_column_for_all_seats_and_tags(
+    site: Site, store: Store
+) -> None:
+    for topic, holder in (("a", "Codex@fix (pat)"), ("b", "codex"), ("c", "Alex")):
+        store.thread(topic, store.give(topic, holder))
+    page = site.get()
+    headings = [words(one) for one in re.findall(r"(?s)<h2 id.*?</h2>", page)]
+    assert headings[1:] == ["Alex 1", "Codex 2"]
+    assert "a @fix (pat)" in words(card(page, "a"))
+    rest = site.get("threads?ball=Codex&open=1")
+    assert {*re.findall(r'id="t-([^"]+)"', rest)} == {"a", "b"}
+
+
+def test_a_card_says_what_was_said_last_and_by_whom(site: Site, store: Store) -> None:
+    first = store.give("x", "Pat", title="Login", body="Please.")
+    last = store.entry("x", title="All <b>done</b>", agent="Claude Code@fix (sam)")
+    store.thread("x", first, last)
+    store.thread("y", store.give("y", "Pat", title="Only a title", agent="Codex"))
+    store.thread("z", store.give("z", "Pat", title="A title", body="And a text."))
+    page = site.get()
+    assert "Claude Code: All <b>done</b>" in words(card(page, "x"))
+    assert "Codex started it" in words(card(page, "y"))
+    assert "Codex: And a text." in words(card(page, "z"))
+    hue = badge_of("Claude Code").hue
+    assert f'class="badge h{hue} agent" data-initials="CC"' in card(page, "x")
+
+
+def test_what_was_retracted_is_not_what_was_said_last(site: Site, store: Store) -> None:
+    first = store.give("x", "Pat", title="Login", body="Please.")
+    wrong = store.entry("x", title="Wrong")
+    taken_back = store.entry("x", title="", action="retract", supersedes=wrong.id)
+    store.thread("x", first, wrong, taken_back)
+    assert "Wrong" not in words(card(site.get(), "x"))
+
+
+def test_blocked_and_stale_threads_stand_out(site: Site, store: Store) -> None:
+    store.thread("x", store.give("x", "Pat", status="BLOCKED"))
+    page = card(site.get(), "x")
+    assert 'class="fresh stale blocked"' in page
+    assert "stale 29d 23h" in words(page)
+
+
+def test_a_card_shows_progress_and_links(site: Site, store: Store) -> None:
+    store.thread("whole", store.give("whole", "Codex"))
+    first = store.give("x", "Pat", items_added=("one", "two"))
+    done = store.entry("x", items_checked=(f"{first.id}.1",))
+    linked = store.entry("x", links_added=(Link("parent", "whole"),))
+    store.thread("x", first, done, linked)
+    said = words(card(site.get(), "x"))
+    assert "1/2" in said
+    assert "is part of whole" in said
+
+
+def test_an_empty_store_teaches_the_first_steps(site: Site, store: Store) -> None:
+    assert store.root.is_dir()
+    said = site.said()
+    assert "No threads yet" in said
+    assert "wc new login" in said
+    assert "This page only reads" in said
+
+
+# --- beside a thread ---------------------------------------------------------
+
+
+def test_beside_a_thread_is_who_had_the_ball(site: Site, store: Store) -> None:
+    store.thread(
+        "x",
+        store.give("x", "Codex@fix (pat)", agent="Pat"),
+        store.give("x", "Pat", agent="Codex@fix (pat)"),
+        store.entry("x", "See src/a.py.", agent="Alex"),
+    )
+    page = site.get("threads/x")
+    said = words(page[page.index("<aside") :])
+    assert said.startswith("Ball Pat you for 29d 23h ")
+    assert "Codex@fix (pat) 1m #0 Timeline" in said
+    assert "Participants Pat 1 Codex@fix (pat) 1 Alex 1" in said
+    assert "Refers to src/a.py" in said
+
+
+def test_only_the_present_ball_is_bright(site: Site, store: Store) -> None:
+    store.thread("x", *(store.give("x", name) for name in ("Pat", "Codex", "Pat")))
+    page = site.get("threads/x")
+    feet = re.findall(r'(?s)<p class="foot">.*?</p>', page)
+    assert ['class="ball now"' in foot for foot in feet] == [False, False, True]
+
+
+def test_commands_to_copy_depend_on_who_has_the_ball(site: Site, store: Store) -> None:
+    store.thread("mine", store.give("mine", "Pat", agent="Pat"))
+    store.thread("theirs", store.give("theirs", "Codex", agent="Codex"))
+    store.thread("over", store.give("over", None, status="CLOSED"))
+    mine, theirs = site.get("threads/mine"), site.get("threads/theirs")
+    copied = re.compile(r"<code data-copy>(wc [^<]*)</code>")
+    assert copied.findall(mine) == ["wc say mine", "wc done mine"]
+    expected = ["wc say theirs", "wc take theirs", "wc seen theirs"]
+    assert copied.findall(theirs) == expected
+    assert "this page only reads, so it can't" in words(theirs)
+    assert copied.findall(site.get("threads/over")) == ["wc set-status over OPEN"]
+
+
+def test_related_threads_are_found_at_once_or_on_request(
+    site: Site, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for topic in ("a", "b"):
+        body = "The passkey assertion is replayed."
+        store.thread(topic, store.entry(topic, body, title=f"Passkey {topic}"))
+    assert "Related Passkey b" in site.said("threads/a")
+    monkeypatch.setattr(asides, "_FEW", 1)
+    page = site.get("threads/a")
+    assert "Related Find related threads" in words(page)
+    (link,) = (one for one in links(page) if "related=1" in one)
+    assert "Related Passkey b" in words(site.ask(link.partition("#")[0]).text)
+
+
+def test_entries_have_anchors(site: Site, store: Store) -> None:
+    store.thread("x", store.entry("x"), store.entry("x"))
+    page = site.get("threads/x")
+    assert {"#e0", "#e1"} <= {*links(page)}
+    assert 'id="e1"' in page
+
+
+def test_the_neighbours_are_the_viewers_threads(site: Site, store: Store) -> None:
+    for topic in ("a", "b", "c"):
+        store.thread(topic, store.give(topic, "Pat"))
+    store.thread("d", store.give("d", "Codex"))
+    page = site.get("threads/b")
+    around = {
+        rel: topic
+        for topic, rel in re.findall(r'/threads/(\w+)" rel="(next|prev)"', page)
+    }
+    assert around == {"prev": "c", "next": "a"}
+
+
+# --- the list ----------------------------------------------------------------
+
+
+def test_the_list_is_sorted_by_its_heads(site: Site, store: Store) -> None:
+    store.thread("a", store.give("a", "Codex", title="Zebra"), store.entry("a"))
+    store.thread("b", store.give("b", "Alex", title="apple"))
+
+    def order(sort: str) -> list[str]:
+        return re.findall(r'id="t-([^"]+)"', site.get(f"threads?sort={sort}"))
+
+    assert order("") == ["b", "a"]
+    assert order("odd") == ["b", "a"]
+    assert order("title") == ["b", "a"]
+    assert order("-title") == ["a", "b"]
+    assert order("ball") == ["b", "a"]
+    assert order("-entries") == ["a", "b"]
+    assert order("moved") == ["a", "b"]
+    page = site.get("threads?sort=-title")
+    assert 'aria-sort="descending"' in page
+    assert any("sort=title" in link for link in links(page))
+
+
+def test_a_list_of_nothing_says_what_to_do(site: Site, store: Store) -> None:
+    store.thread("a")
+    page = site.get("threads?filter=nothing")
+    assert "Show all threads" in words(page)
+    assert any(link.endswith("search?q=nothing") for link in links(page))
