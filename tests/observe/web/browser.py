@@ -181,9 +181,13 @@ class Page:
         feature = {"name": "prefers-color-scheme", "value": colours}
         self.send("Emulation.setEmulatedMedia", features=[feature])
 
-    def picture(self, path: Path) -> None:
-        """What is to be seen, as a PNG."""
-        data = self.send("Page.captureScreenshot", format="png")["data"]
+    def picture(self, path: Path, *, whole: bool = False) -> None:
+        """What is visible, or the whole page, as a PNG."""
+        wanted = {"format": "png", "captureBeyondViewport": whole}
+        if whole:
+            size = self.send("Page.getLayoutMetrics")["cssContentSize"]
+            wanted["clip"] = {**size, "x": 0, "y": 0, "scale": 1}
+        data = self.send("Page.captureScreenshot", **wanted)["data"]
         path.write_bytes(base64.b64decode(data))
 
 

@@ -1,0 +1,81 @@
+"""Every page as a whole, in a real browser: accessible, and no wider than its window.
+
+`tests.observe.web.gallery` does the same at all widths, and takes pictures of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests import amounts
+from tests.observe.web.gallery import PAGES, THEMES, WIDTHS, gallery
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.observe.web.gallery import Gallery
+
+# The short form looks at the narrow window, in which most goes wrong.
+_WIDTHS = WIDTHS if amounts.is_long() else WIDTHS[-1:]
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gallery]:
+    with gallery(tmp_path_factory.mktemp("gallery")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("theme", THEMES if amounts.is_long() else THEMES[:1])
+@pytest.mark.parametrize(("width", "height"), _WIDTHS)
+def test_axe_finds_no_violation(
+    shown: Gallery, width: int, height: int, theme: str
+) -> None:
+    shown.page.sized(width, height)
+    shown.page.prefers(theme)
+    for name in PAGES:
+        shown.open(name)
+        assert shown.violations() == [], name
+        assert shown.too_wide() <= 0, name
+
+
+def test_axe_sees_what_is_wrong(shown: Gallery) -> None:
+    shown.open("board")
+    shown.page.js("document.documentElement.removeAttribute('lang')")
+    shown.page.js("document.querySelector('.home').replaceChildren()")
+    rules = {found["rule"] for found in shown.violations()}
+    assert {"html-has-lang", "link-name"} <= rules
+
+
+def test_a_menu_opens_on_a_narrow_screen(shown: Gallery) -> None:
+    page = shown.page
+    page.sized(390, 844)
+    shown.open("threads")
+    header = "document.querySelector('body > header').getBoundingClientRect().height"
+    assert page.js(header) < 60
+    visible = "document.querySelector('#to-plan').checkVisibility()"
+    assert not page.js(visible)
+    page.js("document.querySelector('header .opens').click()")
+    page.until(visible)
+    assert page.js("document.querySelector('#q').checkVisibility()")
+    page.js("document.querySelector('#menu').hidePopover()")
+    page.js("document.querySelector('.filter .opens').click()")
+    page.until("document.querySelector('#filter').checkVisibility()")
+    page.js("document.querySelector('#filter').focus()")
+    page.type("passkey")
+    page.until("document.querySelectorAll('tr[id]').length === 2")
+
+
+def test_a_command_is_copied(shown: Gallery) -> None:
+    page = shown.page
+    page.sized(1440, 900)
+    shown.open("thread")
+    page.js(
+        "navigator.clipboard.writeText = (text) => { window.copied = text; "
+        "return Promise.resolve() }"
+    )
+    page.js("document.querySelector('.aside .command .copy').click()")
+    page.until("window.copied === 'wc say login'")
+    page.press("n")
+    page.until("location.pathname.endsWith('/threads/rounding')")
