@@ -41,6 +41,7 @@ why: see [messages](sync.md#what-the-messages-mean)."""
 
 EXAMPLES = {
     "say": (
+        "wc say login -m 'Which hash?' -m 'The old one is SHA-1.'",
         "wc say login --title 'Fixed, please review' --role implementer --to Codex",
         "wc say login --title 'Needed tonight' --sync",
         "wc say login --title 'Look at these' --file src/auth.py --file ui.py --pr 12",
@@ -75,6 +76,11 @@ EXAMPLES = {
         "wc set-status login IN_REVIEW --to Codex",
         "wc set-status login CLOSED",
     ),
+    "close": (
+        "wc close password -m 'Shipped' --decision 'Passkeys alone, no passwords'",
+    ),
+    "use": ("wc use login", "wc use", "wc use --none"),
+    "whose": ("wc whose login", "wc whose login --json"),
     "amend": (
         "wc amend login --title 'Passkeys work, please review'",
         "wc amend login --body 'Tested in three browsers'",
@@ -135,6 +141,7 @@ EXAMPLES = {
     "log": ("wc log login", "wc log login --limit 10 --json"),
     "stats": (
         "wc stats login",
+        "wc stats --all",
         "wc stats --stale-after 36h --json",
         "wc stats --cost",
     ),
@@ -241,12 +248,19 @@ The ball goes to `--to`, else to your counterpart. If someone else has it, the e
 saved and the ball stays; see [the ball](store.md#the-ball). A topic that does not exist
 yet becomes a new thread.
 
-If a person gives no body in a terminal, the editor opens: `$GIT_EDITOR`, git's
-`core.editor`, `$VISUAL` or `$EDITOR`, whichever is set first. The first line is the
-title. The last entries of the thread are shown below the text and not saved with it. If
-you leave the editor without saving (`:q!` in vim), or save an empty file, nothing is
-written and the exit status is 130. If the entry is refused, the text is kept in a
-temporary file. `--no-edit` never opens an editor.
+The topic may be left out where exactly one open thread belongs to the worktree: the
+one in the [status line](statusline.md). The receipt then begins with its name. Where
+several are open, or none, nothing is written.
+
+As with `git commit`, `-m` is the title, and each further `-m` a paragraph of the text;
+`-F FILE` takes both from a file.
+
+If a person gives neither title nor text in a terminal, and with `-e`, the editor opens:
+`$GIT_EDITOR`, git's `core.editor`, `$VISUAL` or `$EDITOR`, whichever is set first. The
+first line is the title. The last entries of the thread are shown below the text and not
+saved with it. If you leave the editor without saving (`:q!` in vim), or save an empty
+file, nothing is written and the exit status is 130. If the entry is refused, the text
+is kept in a temporary file. `--no-edit` never opens an editor.
 
 `--file`, `--pr` and `--commit` record what the entry is about; a path is kept from the
 top of the repository. References in the title and the text need no option: they are

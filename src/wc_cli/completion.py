@@ -128,6 +128,7 @@ def _context() -> Context:
 
 _WORDS: dict[str, Callable[[], Sequence[str]]] = {
     "topic": _topics,
+    "topic or status": lambda: [*_topics(), *STATUSES],
     "agent": _agents,
     "status": lambda: STATUSES,
     "role": lambda: ROLES,

@@ -63,6 +63,8 @@ class Context:
         self._settings: Settings | None = None
         self._identity: Identity | None = None
         self._agent_above: str | None = None
+        # Whether the topic was left out, and is that of this worktree's thread.
+        self.took_local_topic = False
 
     @property
     def place(self) -> Place:

@@ -26,10 +26,10 @@ _START = (
     ("wc done TOPIC --title TEXT", "finish your part"),
 )
 _GROUPS = {
-    "Pass the ball": "say done ack handoff take set-status new ask answer",
+    "Pass the ball": "say done ack handoff take set-status close new ask answer",
     "Read": (
-        "list read board brief search related decisions updates digest log stats "
-        "timeline seen inbox wait wake worktrees"
+        "list read whose use board brief search related decisions updates digest log "
+        "stats timeline seen inbox wait wake worktrees"
     ),
     "Plan": "ready why tree plan link unlink block checklist check-off gate budget",
     "Edit files together": (

@@ -94,14 +94,26 @@ def text(
     *,
     default: Any = "",
     complete: str = "",
+    short: str = "",
 ) -> Any:
-    """Declares an option with a value. The empty string means that it was not given."""
-    return Param(TEXT, (flag,), metavar, help, default, complete)
+    """Declares an option with a value. The empty string means that it was not given.
+    ``short`` is its spelling of one letter, such as ``-t``."""
+    return Param(TEXT, _flags(flag, short), metavar, help, default, complete)
 
 
-def texts(flag: str, metavar: str, help: str) -> Any:  # noqa: A002
+def texts(
+    flag: str,
+    metavar: str,
+    help: str,  # noqa: A002
+    *,
+    short: str = "",
+) -> Any:
     """Declares an option with a value that may be given several times, as a tuple."""
-    return Param(TEXTS, (flag,), metavar, help, (), "")
+    return Param(TEXTS, _flags(flag, short), metavar, help, (), "")
+
+
+def _flags(flag: str, short: str) -> tuple[str, ...]:
+    return (flag, short) if short else (flag,)
 
 
 def number(flag: str, help: str, *, default: int | None = 0) -> Any:  # noqa: A002

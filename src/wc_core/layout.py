@@ -169,6 +169,12 @@ class Layout(NamedTuple):
         return f"{self.local}/cursors/{file_name(topic)}"
 
     @property
+    def pins(self) -> str:
+        """The folder with the threads that were chosen for worktrees, see
+        `wc_core.status.pins`."""
+        return f"{self.local}/use"
+
+    @property
     def line_stamp(self) -> str:
         """Tells whether the lines that the prompt kept are still true."""
         return f"{self.local}/line/stamp"

@@ -154,6 +154,17 @@ def ago(seconds: int | None) -> str:
     return "just now" if text == "now" else f"{text} ago"
 
 
+def local(moment_ms: int) -> str:
+    """A moment as people read it, in the zone of this machine: ``2026-01-31 13:00
+    CET``."""
+    return time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(moment_ms // 1000))
+
+
+def ago_and_local(moment_ms: int, now_ms: int) -> str:
+    """A moment for people: ``3h ago (2026-01-31 13:00 CET)``."""
+    return f"{ago(seconds_between(moment_ms, now_ms))} ({local(moment_ms)})"
+
+
 def seconds_between(moment_ms: int, now_ms: int) -> int:
     """Seconds from a moment until now; 0 for one in the future."""
     return max(0, now_ms - moment_ms) // 1000

@@ -38,7 +38,7 @@ from wc_core.identity.resolve import (
 from wc_core.identity.userrecord import UserRecord
 from wc_core.layout import Layout
 from wc_core.names import SPELLINGS, Directory, Name, parse
-from wc_core.status import conflictmarks, elsewhere
+from wc_core.status import conflictmarks, elsewhere, pins
 from wc_core.status.conflictmarks import ConflictMark
 from wc_core.status.files import (
     MAIN_WORKTREE,
@@ -425,30 +425,49 @@ def _options(look: LineStyle) -> list[str]:
     who=WHOS,
     look=LOOKS,
     place=PLACES,
-    kept=st.tuples(st.sampled_from(["", "Pat"]), CONFLICTS),
+    kept=st.tuples(
+        st.sampled_from(["", "Pat"]), CONFLICTS, st.none() | st.integers(0, 5)
+    ),
 )
 @example(
     [StatusView(state("main", "codex", 2, status="IN_REVIEW"), {"codex": 3})],
     Who(Name("Codex"), "codex", written=True),
     LineStyle(24),
     "main",
-    ("Pat", ""),
+    ("Pat", "", None),
 )
-@example([], Who(), LineStyle(24), "main", ("", "auth.py with Codex@review"))
+@example([], Who(), LineStyle(24), "main", ("", "auth.py with Codex@review", None))
+@example(
+    [
+        StatusView(state("main", "codex", 2), {}),
+        StatusView(state("other", "codex@main", 3), {}),
+        StatusView(state("third", "claude@app-wt-fix", 3), {}),
+    ],
+    Who(Name("Claude", "app-wt-fix"), "claude@app-wt-fix"),
+    LineStyle(),
+    "main",
+    ("Pat", "", 1),
+)
 def test_says_the_same_as_the_twin(
     shared: World,
     made: list[StatusView],
     who: Who,
     look: LineStyle,
     place: str,
-    kept: tuple[str, str],
+    kept: tuple[str, str, int | None],
 ) -> None:
-    user, conflict = kept
+    user, conflict, pinned = kept
     cwd, worktree, around = _place(shared, place)
     full_name = _full_name(who, cwd, user)
-    here = LinePlace(around._replace(me=full_name), conflict=conflict)
     shutil.rmtree(shared.store / ".local", ignore_errors=True)
     (shared.store / ".local" / "status").mkdir(parents=True)
+    if pinned is not None and pinned < len(made):
+        topic = made[pinned].state.topic
+        made[pinned] = made[pinned]._replace(pins=(pins.pin_place(worktree),))
+        put(shared.store, {pins.pin_file(worktree): f"{topic}\n".encode()})
+        if made[pinned].state.status != CLOSED:
+            around = around._replace(pinned=topic)
+    here = LinePlace(around._replace(me=full_name), conflict=conflict)
     for view in made:
         put(shared.store, status_files(view))
     if conflict:

@@ -76,7 +76,7 @@ def argvs(name: str) -> st.SearchStrategy[list[str]]:
     flags = [one for one in params if one.flags]
     pieces = [_VALUES.map(lambda value: [value])]
     for param in flags:
-        (flag,) = param.flags
+        flag = param.flags[-1] if len(pieces) % 2 else param.flags[0]
         if param.kind == FLAG:
             pieces.append(st.just([flag]))
         else:
@@ -86,7 +86,8 @@ def argvs(name: str) -> st.SearchStrategy[list[str]]:
             if numbers is not None:
                 values = st.one_of(numbers.map(str), _VALUES)
             pieces.append(st.tuples(st.just(flag), values).map(list))
-            pieces.append(values.map(f"{flag}={{}}".format).map(lambda one: [one]))
+            long = param.flags[0]
+            pieces.append(values.map(f"{long}={{}}".format).map(lambda one: [one]))
         pieces.append(st.just([flag]))
     several = st.lists(st.one_of(pieces), max_size=6)
     usual = [one.flags[0] for one in flags if one.default is REQUIRED]
@@ -116,6 +117,8 @@ USUAL = [
     ("say", ["auth", "--title", "x"]),
     ("say", ["--title=x", "auth", "--body", "-", "--json", "--to", "Claude Code"]),
     ("say", ["auth", "--title", "--", "--body", "--json"]),
+    ("say", ["-m", "x", "-m", "-y", "-b", "z"]),
+    ("set-status", ["BLOCKED"]),
     ("ack", ["auth"]),
     ("say", ["auth"]),
     ("set-status", ["auth", "CLOSED", "--reason", "done"]),
@@ -140,7 +143,8 @@ def test_an_ordinary_command_line_needs_no_typer(name: str, argv: list[str]) -> 
 
 
 UNUSUAL = [
-    ("say", ["--title", "x"]),
+    ("say", ["auth", "-tx"]),
+    ("say", ["auth", "-t=x"]),
     ("say", ["auth", "--title"]),
     ("say", ["auth", "--title", "x", "more"]),
     ("say", ["auth", "--title", "x", "--json=1"]),
@@ -149,7 +153,7 @@ UNUSUAL = [
     ("list", ["--limit", "x"]),
     ("list", ["--limit", "9" * 5000]),
     ("list", ["--lim", "1"]),
-    ("set-status", ["auth"]),
+    ("move", ["auth"]),
 ]
 
 

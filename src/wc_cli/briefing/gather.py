@@ -43,7 +43,7 @@ def deadline(context: Context) -> Callable[[], bool]:
 def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     """Returns the brief of this place; an empty one if there is no store."""
     # 8 ms that `wc problems` and the hook of a prompt do not need.
-    from wc_core.status.places import Surroundings, worktree_places
+    from wc_core.status.pins import surroundings
     from wc_core.views.brief import Brief, BriefQuery
     from wc_core.views.brief import brief as make_brief
 
@@ -51,10 +51,8 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     place, viewer = context.place, context.viewer
     if not place.exists:
         return Brief(viewer.identity.author)
-    surroundings = Surroundings(
-        worktree_places(place.repository), viewer.identity.name, viewer.directory
-    )
-    query = BriefQuery(reader, viewer, context.settings, surroundings, now_ms(), late)
+    around = surroundings(reader.layout, place.repository, viewer)
+    query = BriefQuery(reader, viewer, context.settings, around, now_ms(), late)
     if recent.load(reader.layout) is None:
         context.note_unindexed(len(reader.topics()))
     return make_brief(query, _notes(context))._replace(

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from wc_cli.options import Options, flag, text
+from wc_cli.options import Options, argument, flag, text
+from wc_core.errors import InvalidInputError
+from wc_core.layout import nearest_slug
+from wc_core.phrases import quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.context import Context
 
 
 class SpeakerOptions(Options):
@@ -28,3 +35,36 @@ class WriteOptions(SpeakerOptions):
         "--lock-timeout", "SECONDS", "Wait this long for another writer.", default="2"
     )
     sync: bool = flag("--sync", help="Wait until it is committed and pushed.")
+
+
+class LocalTopicOptions(Options):
+    """The thread, which may be left out: see `fill_topic`."""
+
+    topic: str = argument(
+        "TOPIC",
+        "The thread; if left out, the only one that is open in this worktree.",
+        default=None,
+        complete="topic",
+    )
+
+
+def fill_topic(context: Context, options: LocalTopicOptions) -> None:
+    """Fill in the topic of this worktree's only open thread if none was given.
+
+    Raises what `localtopic.local_topic` raises, and InvalidInputError for a text in the
+    place of the topic: nobody means it to begin a thread.
+    """
+    # An empty topic is a variable that was not set.
+    if options.topic is not None:
+        written = options.topic.strip()
+        if " " in written and hasattr(options, "message"):
+            raise InvalidInputError(
+                f"{written!r} is a text, not a topic.",
+                f'Try "{nearest_slug(written)}", or for the thread of this worktree: '
+                f"-m {quoted(written)}",
+            )
+        return
+    from wc_cli.entries import localtopic  # 3 ms, only without a topic
+
+    options.topic = localtopic.local_topic(context)
+    context.took_local_topic = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.commands.common import WriteOptions
-from wc_cli.commands.writing import EditorOptions, write_entry
+from wc_cli.commands.writing import EditorOptions, MessageOptions, write_entry
 from wc_cli.entries import body
 from wc_cli.options import argument, command, text
 from wc_core.threads import revisions, vocabulary
@@ -14,16 +14,19 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
 
 
-class AmendOptions(WriteOptions, EditorOptions):
+class AmendOptions(MessageOptions, EditorOptions, WriteOptions):
     """Replace the text of your last entry; the log keeps the earlier one."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    title: str = text("--title", "TITLE", "The new title; otherwise it stays.")
-    body: str | None = text(
+    title: str = text(
+        "--title", "TITLE", "The new title; otherwise it stays.", short="-t"
+    )
+    body: str | None = text(  # type: ignore[assignment]
         "--body",
         "TEXT",
         "The new text ('' for none); '-' reads standard input, '@FILE' a file.",
         default=None,
+        short="-b",
     )
 
 
@@ -37,16 +40,21 @@ class RetractOptions(WriteOptions):
 def amend(context: Context, options: AmendOptions) -> None:
     """Replace the text of an entry."""
     draft = Draft(options.topic, revisions.AMEND, options.title)
-    if options.title or options.body is not None:
+    message = body.message(context, options)
+    is_given = options.title or options.message or options.from_file
+    if (is_given or options.body is not None) and not options.edit:
         draft = draft._replace(
-            title=vocabulary.title(options.title) if options.title else "",
-            body=body.body_text(options.body or "", context),
-            keeps_body=options.body is None,
+            title=vocabulary.title(message.title) if message.title else "",
+            body=message.body,
+            keeps_body=options.body is None and not message.body,
         )
         write_entry(context, options, draft)
         return
-    edit, before = not options.no_edit, _text_before(context, options.topic)
-    with body.entry_text(context, draft, "", edit=edit, before=before) as complete:
+    before = _text_before(context, options.topic)
+    if is_given:
+        before = f"{message.title}\n\n{message.body}"
+    edit = options.opens_editor
+    with body.entry_text(context, draft, edit=edit, before=before) as complete:
         write_entry(context, options, complete)
 
 

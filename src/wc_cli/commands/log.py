@@ -14,8 +14,8 @@ from types import MappingProxyType
 
 from wc_cli.branch import messages
 from wc_cli.branch.git import Git, GitError
-from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command, number
+from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
+from wc_cli.options import command, number
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.git import repository
@@ -50,10 +50,9 @@ _TRACKING = (f"refs/remotes/**/{BRANCH}", "refs/watercooler/*")
 _REMOTES = ("refs/remotes/**",)
 
 
-class LogOptions(SpeakerOptions):
+class LogOptions(LocalTopicOptions, SpeakerOptions):
     """Show who changed what in a thread, the latest first, with the commits."""
 
-    topic: str = argument("TOPIC", "The thread.", complete="topic")
     limit: int = number("--limit", "At most this many entries (0: all).")
 
 
@@ -78,6 +77,7 @@ class CommitHistory(NamedTuple):
 @command(LogOptions)
 def log(context: Context, options: LogOptions) -> None:
     """Show who changed what."""
+    fill_topic(context, options)
     reader = context.reader
     thread = reader.thread(reader.find(options.topic))
     history = thread_commits(thread, reader.layout.log(thread.state.topic), context.env)
@@ -91,6 +91,8 @@ def log(context: Context, options: LogOptions) -> None:
         say_json(fields | ({"truncated": True} if len(visible) < len(numbered) else {}))
         return
     style = render.output_style(context.env)
+    if context.took_local_topic:
+        say(style(one_line(f"{thread.name}: {thread.state.title}"), "1"))
     width = max((len(entry.short) for entry in history.commits.values()), default=0)
     say("\n".join(_entry_line(entry, history, width, style) for entry in visible))
     if len(visible) < len(numbered):

@@ -6,11 +6,12 @@ from contextlib import suppress
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
+from wc_cli.entries import localtopic
 from wc_cli.options import argument, command, flag, number, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.cost import ledger
-from wc_core.errors import WcError
+from wc_core.errors import InvalidInputError, WcError
 from wc_core.phrases import Table
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, holder_text
@@ -28,15 +29,21 @@ if TYPE_CHECKING:
 
 
 class StatsOptions(SpeakerOptions):
-    """Show who had the ball of a thread and for how long; without a topic,
-    the figures of all threads: balls, stale ones, authors."""
+    """Show who had the ball of a thread and for how long; with --all, and where no
+    thread or several are open, the figures of all threads: balls, stale ones,
+    authors."""
 
-    topic: str = argument("TOPIC", "The thread.", default="", complete="topic")
+    topic: str = argument(
+        "TOPIC",
+        "The thread; if left out, the only one that is open in this worktree.",
+        default=None,
+        complete="topic",
+    )
+    all: bool = flag("--all", help="The figures of all threads, as always in JSON.")
     stale_after: str = text(
         "--stale-after",
         "AGE",
-        "A ball held for longer is stale.",
-        default=stats.STALE_AFTER,
+        f"A ball held for longer is stale, in figures of all ({stats.STALE_AFTER}).",
     )
     cost: bool = flag(
         "--cost", help="What agents have spent: tokens, turns, time (on this machine)."
@@ -49,12 +56,18 @@ class StatsOptions(SpeakerOptions):
 @command(StatsOptions)
 def show_stats(context: Context, options: StatsOptions) -> None:
     """Show the history of one thread, or the figures of all."""
-    stale_ms = stats.stale_after_ms(options.stale_after)
+    if options.all and options.topic:
+        raise InvalidInputError(
+            "A topic and --all are given.", "Give one of them: wc help stats"
+        )
+    if not _is_about_all(options):
+        _fill_if_only(context, options)
+    stale_ms = stats.stale_after_ms(options.stale_after or stats.STALE_AFTER)
     style = render.output_style(context.env)
     if options.cost:
         fields = _cost_json(context, options)
         lines = cost_lines(fields, style)
-    elif options.topic:
+    elif options.topic is not None:
         fields = _history_json(context, options)
         lines = history_lines(fields, style)
     else:
@@ -75,9 +88,23 @@ def show_stats(context: Context, options: StatsOptions) -> None:
         remark("there is more: --limit 0 shows everything")
 
 
+def _is_about_all(options: StatsOptions) -> bool:
+    return bool(options.all or options.cost or options.stale_after or options.json)
+
+
+def _fill_if_only(context: Context, options: StatsOptions) -> None:
+    """Fill in the topic as `fill_topic` does, but leave it out where no thread or
+    several are open: there is an answer without one."""
+    if options.topic is not None:
+        return
+    threads = localtopic.open_threads(context)
+    if len(threads) == 1:
+        options.topic = threads[0].topic
+
+
 def _cost_json(context: Context, options: StatsOptions) -> dict[str, Any]:
     reader = context.reader
-    topic = reader.find(options.topic) if options.topic else ""
+    topic = reader.find(options.topic) if options.topic is not None else ""
     rows = ledger.rows(ledger.all_costs(reader.layout))
     rows = [row for row in rows if not topic or row.topic == topic]
     shown = rows[: options.limit or None]

@@ -18,7 +18,7 @@ from wc_core.planning import linkfiles
 from wc_core.status import conflictmarks, elsewhere, line
 from wc_core.status.line import LinePlace, Mark, StatusRow
 from wc_core.status.look import LineStyle, link_prefix
-from wc_core.status.places import Surroundings, worktree_places
+from wc_core.status.pins import surroundings
 from wc_core.text import whole_number
 
 # As in the script, a width with more digits is ignored.
@@ -65,14 +65,11 @@ def _status_line(context: Context, style: LineStyle) -> str:
         unread = line.NOT_CHECKED_OUT if place.branch_exists else ""
         return line.trouble_line(unread, style)
     repository = place.repository
-    identity = context.identity
-    surroundings = Surroundings(
-        worktree_places(repository), identity.name, context.settings.directory
-    )
     top = repository.top if repository is not None else ""
     loop = _loop_mark(top, Layout(place.root))
     reader = context.reader
     viewer = context.viewer
+    around = surroundings(reader.layout, repository, viewer)
     rows = []
     for topic in reader.topics():
         try:
@@ -84,7 +81,7 @@ def _status_line(context: Context, style: LineStyle) -> str:
         rows.append(StatusRow(state, new, waits))
     prefix = link_prefix(style.links, Layout(place.root).pages)
     count = elsewhere.load(Layout(place.root), viewer.key)
-    place_of_line = LinePlace(surroundings, loop, _conflict(context), count)
+    place_of_line = LinePlace(around, loop, _conflict(context), count)
     return line.status_line(rows, place_of_line, style._replace(links=prefix))
 
 

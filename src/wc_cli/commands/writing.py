@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli import output
-from wc_cli.commands.common import WriteOptions
+from wc_cli.commands.common import LocalTopicOptions, WriteOptions, fill_topic
 from wc_cli.entries import body, receipts
 from wc_cli.entries.paths import repository_path
 from wc_cli.options import REQUIRED, Options, argument, command, flag, text, texts
@@ -19,6 +19,7 @@ from wc_core.threads.reviews import APPROVED, CHANGES_REQUESTED
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
+    from wc_cli.store.lockedthread import Receipt
     from wc_core.threads.linerefs import LineRef
 
 _ACK_TITLE, _APPROVED_TITLE = "Ack", "Approved"
@@ -69,12 +70,34 @@ class ReferenceOptions(Options):
 _STATUSES = ", ".join(STATUSES)
 
 
-class EntryOptions(ReferenceOptions, WriteOptions):
+class MessageOptions(Options):
+    """The title and the text of an entry."""
+
+    message: tuple[str, ...] = texts(
+        "--message",
+        "TEXT",
+        "The title; given again, a paragraph of the text.",
+        short="-m",
+    )
+    from_file: str = text(
+        "--message-file",
+        "FILE",
+        "The title, in the first line, and the text, from a file ('-': standard "
+        "input).",
+        short="-F",
+    )
+    title: str = text("--title", "TITLE", "The title, one line.", short="-t")
+    body: str = text(
+        "--body",
+        "TEXT",
+        "The text; '-' reads standard input, '@FILE' a file.",
+        short="-b",
+    )
+
+
+class EntryOptions(ReferenceOptions, MessageOptions, WriteOptions):
     """The parts of an entry."""
 
-    body: str = text(
-        "--body", "TEXT", "The text; '-' reads standard input, '@FILE' a file."
-    )
     role: str = text(
         "--role", "ROLE", f"Your role: {', '.join(ROLES)}.", complete="role"
     )
@@ -84,9 +107,16 @@ class EntryOptions(ReferenceOptions, WriteOptions):
 
 
 class EditorOptions(Options):
-    """Whether a person's editor opens."""
+    """Whether a person's editor opens; without a title and a text, at a terminal, it
+    does."""
 
+    edit: bool = flag("--edit", "-e", help="Open the editor on what is given.")
     no_edit: bool = flag("--no-edit", help="Open no editor.")
+
+    @property
+    def opens_editor(self) -> bool | None:
+        """What was asked; ``None`` for neither."""
+        return False if self.no_edit else True if self.edit else None
 
 
 class PassOptions(Options):
@@ -128,11 +158,11 @@ class OutcomeOptions(Options):
         return draft._replace(outcome=outcome, title=title)
 
 
-class ContributionOptions(PassOptions, EntryOptions, EditorOptions, OutcomeOptions):
+class ContributionOptions(
+    LocalTopicOptions, PassOptions, EntryOptions, EditorOptions, OutcomeOptions
+):
     """An entry that may pass the ball and change the status."""
 
-    topic: str = argument("TOPIC", "The thread.", complete="topic")
-    title: str = text("--title", "TITLE", "One line; needed without an editor.")
     status: str = text(
         "--status", "STATUS", f"Change the status: {_STATUSES}.", complete="status"
     )
@@ -182,7 +212,6 @@ class NewOptions(PassOptions, EntryOptions, EditorOptions):
     """Create a thread; you have its ball unless you pass it."""
 
     topic: str = argument("TOPIC", "The thread's name.")
-    title: str = text("--title", "TITLE", "One line; needed without an editor.")
     status: str = text(
         "--status", "STATUS", f"Its status: {_STATUSES}.", complete="status"
     )
@@ -198,18 +227,14 @@ class NewOptions(PassOptions, EntryOptions, EditorOptions):
     )
 
 
-class AckOptions(EntryOptions, KindOptions):
-    """Add a remark; the ball stays where it is."""
-
-    topic: str = argument("TOPIC", "The thread.", complete="topic")
-    title: str = text("--title", "TITLE", "One-line summary.", default=_ACK_TITLE)
+class AckOptions(LocalTopicOptions, EntryOptions, KindOptions):
+    """Add a remark, "Ack" without a title; the ball stays where it is."""
 
 
-class HandoffOptions(PassOptions, WriteOptions):
+class HandoffOptions(LocalTopicOptions, PassOptions, WriteOptions):
     """Pass the ball explicitly."""
 
-    topic: str = argument("TOPIC", "The thread.", complete="topic")
-    note: str = text("--note", "TEXT", "What the next holder should know.")
+    note: str = text("--note", "TEXT", "What the next holder should know.", short="-m")
     reason: str = text(
         "--reason", "TEXT", "Why; required if someone else has the ball."
     )
@@ -224,42 +249,59 @@ class MoveOptions(WriteOptions):
     )
 
 
-class TakeOptions(WriteOptions):
+class TakeOptions(LocalTopicOptions, WriteOptions):
     """Take a free ball, or one that is stuck, with a reason."""
 
-    topic: str = argument("TOPIC", "The thread.", complete="topic")
     reason: str = text(
-        "--reason", "TEXT", "Why; required if someone else has the ball."
+        "--reason", "TEXT", "Why; required if someone else has the ball.", short="-m"
     )
 
 
-class SetStatusOptions(PassOptions, WriteOptions):
-    """Change the status, and pass the ball with --to; closing a thread frees it."""
+class SetStatusOptions(LocalTopicOptions, PassOptions, WriteOptions):
+    """Change the status, and pass the ball with --to; closing a thread frees it.
+    The status alone is for the thread of this worktree."""
 
-    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    topic: str = argument(
+        "TOPIC",
+        "The thread; if left out, the only one that is open in this worktree.",
+        default=None,
+        complete="topic or status",
+    )
     status: str = argument(
-        "STATUS", "OPEN, IN_REVIEW, BLOCKED or CLOSED.", complete="status"
+        "STATUS",
+        "OPEN, IN_REVIEW, BLOCKED or CLOSED.",
+        default=None,
+        complete="status",
     )
-    reason: str = text("--reason", "TEXT", "Why.")
+
+    def shift_alone(self) -> None:
+        """Take a word that stands alone as the status."""
+        if self.status is None:
+            self.topic, self.status = self.status, self.topic
+        vocabulary.required(self.status or "", "status")
+
+    reason: str = text("--reason", "TEXT", "Why.", short="-m")
 
 
 @command(SayOptions)
 def say(context: Context, options: SayOptions) -> None:
     """Add an entry and pass the ball."""
-    draft = options.in_kind(_contribution("say", options))
+    fill_topic(context, options)
+    draft = options.in_kind(_contribution(context, "say", options))
     _write_text_entry(context, options, draft._replace(new=options.new))
 
 
 @command(DoneOptions)
 def done(context: Context, options: DoneOptions) -> None:
     """Say that the work is done."""
-    _write_text_entry(context, options, _contribution("done", options))
+    fill_topic(context, options)
+    _write_text_entry(context, options, _contribution(context, "done", options))
 
 
 @command(NewOptions)
 def new(context: Context, options: NewOptions) -> None:
     """Create a thread."""
-    draft = _entry_draft("new", options)
+    draft = _entry_draft(context, "new", options)
     draft = draft._replace(thread_branch=vocabulary.branch(options.branch))
     named = (options.parent, options.sidequest_of, options.blocked_by)
     if any(named):
@@ -284,17 +326,22 @@ def _note_similar_thread(context: Context, draft: Draft) -> None:
         output.remark(f"note: there is a thread like this: {topic} ({title})")
 
 
-def _contribution(action: str, options: ContributionOptions) -> Draft:
-    draft = options.with_outcome(_entry_draft(action, options), options.type)
+def _contribution(context: Context, action: str, options: ContributionOptions) -> Draft:
+    draft = _entry_draft(context, action, options)
+    draft = options.with_outcome(draft, options.type)
     reason = vocabulary.reason(options.reason)
     return draft._replace(reopen=options.reopen, reason=reason)
 
 
-def _entry_draft(action: str, options: ContributionOptions | NewOptions) -> Draft:
+def _entry_draft(
+    context: Context, action: str, options: ContributionOptions | NewOptions
+) -> Draft:
+    message = body.message(context, options)
     return Draft(
         options.topic,
         action,
-        options.title,
+        message.title,
+        body=message.body,
         role=vocabulary.role(options.role),
         type=vocabulary.entry_type(options.type),
         to=options.to,
@@ -306,11 +353,13 @@ def _entry_draft(action: str, options: ContributionOptions | NewOptions) -> Draf
 @command(AckOptions)
 def ack(context: Context, options: AckOptions) -> None:
     """Add a remark."""
+    fill_topic(context, options)
+    message = body.message(context, options)
     draft = Draft(
         options.topic,
         "ack",
-        vocabulary.title(options.title.strip() or _ACK_TITLE),
-        body=body.body_text(options.body, context),
+        vocabulary.title(message.title.strip() or _ACK_TITLE),
+        body=message.body,
         role=vocabulary.role(options.role),
         type=vocabulary.entry_type(options.type),
     )
@@ -321,6 +370,7 @@ def ack(context: Context, options: AckOptions) -> None:
 @command(HandoffOptions)
 def handoff(context: Context, options: HandoffOptions) -> None:
     """Pass the ball."""
+    fill_topic(context, options)
     title = f"Handoff to {options.to}" if options.to else "Handoff"
     draft = Draft(options.topic, "handoff", vocabulary.title(title))
     note = body.body_text(options.note, context)
@@ -350,6 +400,7 @@ def _note_missing_branch(context: Context, branch: str) -> None:
 @command(TakeOptions)
 def take(context: Context, options: TakeOptions) -> None:
     """Take the ball."""
+    fill_topic(context, options)
     reason = vocabulary.reason(options.reason)
     write_entry(
         context, options, Draft(options.topic, "take", "Took the ball", reason=reason)
@@ -359,6 +410,8 @@ def take(context: Context, options: TakeOptions) -> None:
 @command(SetStatusOptions)
 def set_status(context: Context, options: SetStatusOptions) -> None:
     """Change the status."""
+    options.shift_alone()
+    fill_topic(context, options)
     status = vocabulary.status(options.status)
     reason = vocabulary.reason(options.reason)
     title = f"Status: {status}"
@@ -371,14 +424,21 @@ def _write_text_entry(
     context: Context, options: ContributionOptions | NewOptions, draft: Draft
 ) -> None:
     """Write an entry with the text of its options, or from a person's editor."""
-    edit = not options.no_edit
     draft = options.added_to(draft, context)
-    with body.entry_text(context, draft, options.body, edit=edit) as complete:
+    with body.entry_text(context, draft, edit=options.opens_editor) as complete:
         write_entry(context, options, complete)
 
 
 def write_entry(context: Context, options: WriteOptions, draft: Draft) -> None:
     """Write the entry, start settling, and print the receipt."""
+    receipt = saved_entry(context, options, draft)
+    receipts.print_receipt(
+        receipt, as_json=options.json, topic_first=context.took_local_topic
+    )
+
+
+def saved_entry(context: Context, options: WriteOptions, draft: Draft) -> Receipt:
+    """Write the entry and start settling. Returns the receipt."""
     seconds = vocabulary.seconds(options.lock_timeout)
     draft = draft._replace(
         to=vocabulary.name(draft.to),
@@ -388,5 +448,4 @@ def write_entry(context: Context, options: WriteOptions, draft: Draft) -> None:
     )
     writer = context.writer()
     receipt = writer.write(draft, context.source, seconds)
-    receipt = receipts.settle_after_write(context, receipt, sync=options.sync)
-    receipts.print_receipt(receipt, as_json=options.json)
+    return receipts.settle_after_write(context, receipt, sync=options.sync)

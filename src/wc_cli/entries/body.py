@@ -11,13 +11,34 @@ from wc_core.git import config
 from wc_core.identity import environment
 from wc_core.lean.contextlib import contextmanager
 from wc_core.threads import vocabulary
+from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from typing import Protocol
 
     from wc_cli.context import Context
+
+    class HasMessage(Protocol):
+        """The options of a command that has a title and a text."""
+
+        title: str
+        message: tuple[str, ...]
+        from_file: str
+
+        @property
+        def body(self) -> str | None:
+            """The text; ``None`` if it stays."""
+
     from wc_core.threads.proposals import Draft
+
+
+class Message(NamedTuple):
+    """The title and the text of an entry."""
+
+    title: str = ""
+    body: str = ""
 
 
 def body_text(text: str, context: Context) -> str:
@@ -84,45 +105,89 @@ def _decode(data: bytes, source: str) -> str:
         ) from error
 
 
+def message(context: Context, options: HasMessage, default_title: str = "") -> Message:
+    """Returns the title and the text in the options of a command line: as git has it,
+    the first ``-m``, or the first line of ``-F``, is the title.
+
+    Raises InvalidInputError if an option contradicts another, and as `body_text`.
+    """
+    title = options.title
+    if options.from_file:
+        _check_alone("-F", {"-m": options.message, "--body": options.body})
+        source = options.from_file
+        text = body_text(source if source == "-" else f"@{source}", context)
+        return Message(title, text) if title else _split_message(text)
+    if not options.message:
+        return Message(title or default_title, body_text(options.body or "", context))
+    _check_alone("-m", {"--title": title})
+    first, *paragraphs = options.message
+    if not options.body:
+        return _split_message("\n\n".join((first, *paragraphs)))
+    _check_alone("--body", {"a second -m": paragraphs})
+    return Message(first, body_text(options.body, context))
+
+
+def _split_message(text: str) -> Message:
+    """Returns a text of which the first line is the title."""
+    first, _, rest = text.lstrip().partition("\n")
+    return Message(first.strip(), rest.strip("\r\n"))
+
+
+def _check_alone(option: str, others: Mapping[str, object]) -> None:
+    for other, value in others.items():
+        if value:
+            raise InvalidInputError(
+                f"{option} and {other} are both given.", "Give one of them."
+            )
+
+
 @contextmanager
 def entry_text(
-    context: Context, draft: Draft, text: str, *, edit: bool, before: str = ""
+    context: Context, draft: Draft, *, edit: bool | None, before: str = ""
 ) -> Iterator[Draft]:
-    """Give the block ``draft`` with its title checked, and the body that ``text``
-    stands for (see `body_text`).
+    """Give the block ``draft`` with its title and its body checked.
 
-    A person at a terminal who gave no text writes both in their editor, which starts
-    with the text ``before`` or the title, unless ``edit`` is off; agents never do,
-    because they would hang in it. If the block fails, what they wrote is kept in a
-    file, whose path is printed. Raises InvalidInputError without a title.
+    A person at a terminal who gave neither writes both in their editor, which starts
+    with the text ``before`` or the draft's. ``edit`` opens it in any case, or, if it is
+    off, never. For agents it never opens, because they would hang in it. If the block
+    fails, what they wrote is kept in a file, whose path is printed. Raises
+    InvalidInputError without a title.
     """
     editor = ""
-    if edit and not text and _at_terminal() and context.identity.person:
+    is_wanted = edit if edit is not None else not (draft.title or draft.body)
+    if is_wanted and _at_terminal() and context.identity.person:
         editor = _editor_command(context)
+    if edit and not editor:
+        raise InvalidInputError(
+            "There is no editor here: -e is for a person at a terminal, with EDITOR or "
+            "git's core.editor set.",
+            f"Give the text: wc {draft.action} {draft.topic} -m '…'",
+        )
     if not editor:
-        yield _checked(draft, body_text(text, context))
+        yield _checked(draft)
         return
     from wc_cli.entries import editor as editors  # 8 ms, only for an editor
 
     around = editors.thread_context(context.reader, draft.action, draft.topic)
-    edited = editors.edited_text(editor, before or draft.title, around)
+    written = f"{draft.title}\n\n{draft.body}".rstrip("\n")
+    edited = editors.edited_text(editor, before or written, around)
     try:
-        yield _checked(draft._replace(title=edited.title), edited.body)
+        yield _checked(draft._replace(title=edited.title, body=edited.body))
     except BaseException:
         remark(f"note: what you wrote is kept in {edited.path}")
         raise
     edited.discard()
 
 
-def _checked(draft: Draft, body: str) -> Draft:
+def _checked(draft: Draft) -> Draft:
     if not draft.title:
-        command = f"wc {draft.action} {draft.topic} --title '…'"
+        command = f"wc {draft.action} {draft.topic} -m '…'"
         raise InvalidInputError(
             "No title was given.",
             f"Say it in one line: {command} (see: wc help {draft.action})",
         )
     return draft._replace(
-        title=vocabulary.title(draft.title), body=vocabulary.body(body)
+        title=vocabulary.title(draft.title), body=vocabulary.body(draft.body)
     )
 
 

@@ -118,13 +118,17 @@ def _is_pushed(context: Context, *, committed: bool) -> bool | None:
     return checkout.commit == repository.resolve(checkout, remote.tracking)
 
 
-def print_receipt(receipt: Receipt, *, as_json: bool) -> None:
-    """Print a receipt: what was saved, who has the ball, what is pending."""
+def print_receipt(
+    receipt: Receipt, *, as_json: bool, topic_first: bool = False
+) -> None:
+    """Print a receipt: what was saved, who has the ball, what is pending. It begins
+    with the topic if that was left out in the command."""
     try:
         if as_json:
             output.say_json(receipt.to_json())
             return
-        output.say(one_line(_receipt_sentence(receipt)))
+        sentence = _receipt_sentence(receipt, topic_first=topic_first)
+        output.say(one_line(sentence))
     except (StorageError, BrokenPipeError) as error:
         # The entry is on disk, and a retry would write it twice.
         output.discard_output()
@@ -133,8 +137,10 @@ def print_receipt(receipt: Receipt, *, as_json: bool) -> None:
         output.remark(f"note: {one_line(note)}")
 
 
-def _receipt_sentence(receipt: Receipt) -> str:
+def _receipt_sentence(receipt: Receipt, *, topic_first: bool) -> str:
     saved = f"saved {receipt.topic} #{receipt.idx} ({receipt.entry_id})"
+    if topic_first:
+        saved = f"{receipt.topic}: saved #{receipt.idx} ({receipt.entry_id})"
     ball = f"ball: {holder_text(receipt.ball)}"
     if receipt.ball != receipt.previous_ball and receipt.idx:
         ball = (

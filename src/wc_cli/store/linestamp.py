@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
 
 # What lines are made of, below `.local`. The script looks for `hot` itself.
-SOURCES = ("status/", "me/", "elsewhere/")
+SOURCES = ("status/", "me/", "elsewhere/", "use/")
 _BYTES = 6  # a shell reads a file with a system call for each byte
 
 

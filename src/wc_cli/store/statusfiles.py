@@ -77,7 +77,7 @@ class StatusFiles:
     def _possible_paths(self, state: State) -> set[str]:
         """The status files that a thread in this state can have: whether it waits for
         another one may have changed since."""
-        view = StatusView(state, {}, self.directory)
+        view = StatusView(state, {}, self.directory, pins=self._pins(state))
         paths = set(status_files(view))
         if state.gates or os.path.isdir(self.reader.layout.links):
             paths |= set(status_files(view._replace(waits=("other",))))
@@ -235,7 +235,16 @@ class StatusFiles:
         names_here = own_names(self.reader, state) if state.names else ()
         waits = self._waits(state)
         state = state._replace(names=names_here)
-        return StatusView(state, new, self.directory, waits)
+        return StatusView(state, new, self.directory, waits, self._pins(state))
+
+    def _pins(self, state: State) -> tuple[str, ...]:
+        """The places of the worktrees that a thread was chosen for."""
+        if not os.path.isdir(self.reader.layout.pins):
+            return ()
+        from wc_core.status import pins  # 1 ms, for stores where one was chosen
+
+        worktrees = pins.pinned_worktrees(self.reader.layout, state.topic)
+        return tuple(map(pins.pin_place, worktrees))
 
     def _waits(self, state: State) -> tuple[str, ...]:
         """The names of the threads that one waits for."""

@@ -19,7 +19,7 @@ from wc_core.remarks import wording
 from wc_core.text import clean, one_line
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.threads.reviews import outcome_text
-from wc_core.times import age, utc
+from wc_core.times import age, ago_and_local, milliseconds, rfc3339, utc
 from wc_core.views.references import code_words, references
 
 TYPE_CHECKING = False
@@ -119,6 +119,20 @@ def _pad(text: str, width: int) -> str:
     if text.isascii():
         return text.ljust(width)
     return text + " " * (width - width_of(text))
+
+
+def shown_time(moment_ms: int, now_ms: int) -> str:
+    """Returns a moment for the reader of standard output: for people at a terminal how
+    long ago, and in their zone; for programs as RFC 3339."""
+    return ago_and_local(moment_ms, now_ms) if is_terminal() else rfc3339(moment_ms)
+
+
+def shown_stamp(text: str, now_ms: int) -> str:
+    """Returns a timestamp as `shown_time` shows it; other text unchanged."""
+    if not is_terminal():
+        return utc(text)
+    moment = milliseconds(text)
+    return text if moment is None else ago_and_local(moment, now_ms)
 
 
 def is_terminal() -> bool:

@@ -8,7 +8,7 @@ from wc_cli.clock import now_ms
 from wc_cli.terminal.render import Style
 from wc_core.errors import WcError
 from wc_core.status import holders
-from wc_core.status.places import Surroundings, worktree_places
+from wc_core.status.pins import surroundings
 from wc_core.text import defused, one_line
 from wc_core.views.brief import Brief, BriefQuery, BriefSection, item_of
 from wc_core.views.remarks import QuestionSection, asked_question
@@ -53,12 +53,12 @@ def wake_text(context: Context, arrived: Sequence[Arrived]) -> str:
 
 
 def _section(context: Context, balls: Sequence[HeldBall]) -> BriefSection:
-    viewer, places = context.viewer, worktree_places(context.place.repository)
+    reader, viewer = context.reader, context.viewer
     query = BriefQuery(
-        context.reader,
+        reader,
         viewer,
         context.settings,
-        Surroundings(places, viewer.identity.name, viewer.directory),
+        surroundings(reader.layout, context.place.repository, viewer),
         now_ms(),
         gather.deadline(context),
     )

@@ -93,13 +93,15 @@ class StatusView(NamedTuple):
 
     ``new`` counts the NEW entries by identity key (`Directory.key`), zeros included,
     for every participant and everyone with a read cursor. ``waits`` are the names of
-    the threads that it waits for.
+    the threads that it waits for, ``pins`` the places of the worktrees that it was
+    chosen for (`wc_core.status.pins`).
     """
 
     state: State
     new: Mapping[str, int]
     directory: Directory = Directory()
     waits: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ()
 
 
 def asked_name(agent: str) -> str:
@@ -176,7 +178,8 @@ def status_files(view: StatusView) -> dict[str, bytes]:
     folder = FREE_FOLDER if key is None else safe_name(key)
     # What waits for another thread calls nobody to act.
     name = f"{WAITING_FOLDER if view.waits else folder}/{file_name(state)}"
-    at_places = [f"status/branch/{place}/.t/{name}" for place in places_of(state)]
+    places = (*places_of(state), *view.pins)
+    at_places = [f"status/branch/{place}/.t/{name}" for place in places]
     at_holder = [] if view.waits else [f"status/holder/{name}"]
     contents = dict.fromkeys([*at_holder, *at_places], _file_content(view))
     return contents | dict.fromkeys(_question_paths(view), b"")

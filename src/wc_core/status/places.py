@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 # The main worktree. No branch can have this name, and no thread's file name does.
 MAIN = ".main"
+# What the places of threads begin with that were chosen for a worktree
+# (`wc_core.status.pins`). No branch can have this name either.
+PINNED = ".use"
 # What the seat of the main worktree is called, if the settings give it one.
 _MAIN_SEAT = "main"
 
@@ -129,11 +132,14 @@ def has_seat(key: str) -> bool:
 
 
 class Surroundings(NamedTuple):
-    """A worktree's places, and who looks from there: ``None`` for nobody."""
+    """A worktree's places, and who looks from there: ``None`` for nobody. ``pinned``
+    is the topic of the open thread that was chosen for the worktree: it alone is here
+    (`wc_core.status.pins`)."""
 
     places: tuple[str, ...] = ()
     me: Name | None = None
     directory: Directory = Directory()
+    pinned: str = ""
 
     def seat_keys(self) -> Iterator[str]:
         """Yields the keys of the viewer's names that have their seat."""
@@ -142,6 +148,8 @@ class Surroundings(NamedTuple):
 
     def has(self, state: State) -> bool:
         """Returns whether a thread is here."""
+        if self.pinned:
+            return state.topic == self.pinned
         if not set(places_of(state)).isdisjoint(self.places):
             return True
         if self.me is None or not state.ball:

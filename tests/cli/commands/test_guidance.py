@@ -65,6 +65,7 @@ RUNS: dict[str, str] = {
     "renew": "renew file{n}.py",
     "takeover": "takeover file{n}.py --reason Stuck",
     "publish": "publish origin side",
+    "close": "close own{n}",
     "check": "check file{n}.py",
     "claims": "claims",
     "activity": "activity",

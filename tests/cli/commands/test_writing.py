@@ -623,8 +623,7 @@ BAD = {
     "empty title": (2, ("say", "auth", "--title", " "), ("title is empty",)),
     "long title": (2, ("say", "auth", "--title", "x" * 501), ("500 bytes",)),
     "escape in title": (2, ("say", "auth", "--title", "\x1b[31m"), ("control",)),
-    "no title": (2, ("say", "auth"), ("--title", "wc help say")),
-    "no topic": (2, ("say", "--title", "x"), ("TOPIC", "wc help say")),
+    "no title": (2, ("say", "auth"), ("-m", "wc help say")),
     "role": (2, (*SAY, "--role", "boss"), ("'boss'", "planner", "scribe")),
     "type": (
         2,
@@ -835,3 +834,76 @@ def test_what_no_entry_can_be_about(
 ) -> None:
     assert message in repo.fails(2, "say", "auth", "--title", "T", *words)
     assert not repo.log("auth").exists()
+
+
+# --- the text, as git has it --------------------------------------------------
+
+
+def texts(repo: Repo, *words: str, **how: Any) -> tuple[str, str]:
+    """The title and the body of what these words write."""
+    repo.ok("say", "auth", *words, **how)
+    entry = repo.entries("auth")[-1]
+    return entry["title"], entry["body"]
+
+
+@pytest.mark.parametrize(
+    ("words", "title", "body"),
+    [
+        (["-m", "Title"], "Title", ""),
+        (["-m", "Title", "-m", "One", "-m", "Two"], "Title", "One\n\nTwo"),
+        (["--message", "Title", "-b", "Text"], "Title", "Text"),
+        (["-mTitle\n\nText"], "Title", "Text"),
+        (["-t", "Title", "-b", "Text"], "Title", "Text"),
+        (["-m", "@file", "-m", "-"], "@file", "-"),
+        (["-F", "message"], "First", "Second\n    third"),
+        (["-t", "Title", "-F", "message"], "Title", "First\n\nSecond\n    third\n"),
+    ],
+)
+def test_the_text_of_an_entry(
+    repo: Repo, words: list[str], title: str, body: str
+) -> None:
+    (repo.path / "message").write_text("First\n\nSecond\n    third\n")
+    assert texts(repo, *words) == (title, body)
+
+
+def test_a_message_from_standard_input(repo: Repo) -> None:
+    assert texts(repo, "-F", "-", feed=b"First\n\nSecond\n") == ("First", "Second")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["-m", "x", "-t", "y"], "-m and --title"),
+        (["-m", "x", "-m", "y", "-b", "z"], "--body and a second -m"),
+        (["-F", "-", "-m", "y"], "-F and -m"),
+        (["-F", "-", "-b", "y"], "-F and --body"),
+    ],
+)
+def test_texts_that_contradict_each_other(
+    repo: Repo, words: list[str], named: str
+) -> None:
+    assert named in repo.fails(2, "say", "auth", *words, feed=b"text")
+
+
+def test_every_command_with_a_text_takes_it_as_git_does(repo: Repo) -> None:
+    repo.ok("new", "auth", "-m", "Begin", "-m", "Text")
+    repo.ok("ask", "auth", "-m", "Which?", "-m", "Why?", "--to", "Codex", "--force")
+    repo.ok("answer", "auth", "-m", "This.", "--as", "Codex")
+    repo.ok("ack", "auth", "-m", "Seen", "-m", "Later.")
+    repo.ok("amend", "auth", "-m", "Read", "-m", "Now.")
+    repo.ok("set-status", "auth", "BLOCKED", "-m", "no key")
+    repo.ok("done", "auth", "-m", "Done", "--to", "Codex")
+    repo.ok("take", "auth", "-m", "no answer")
+    repo.ok("handoff", "auth", "-m", "The rest", "--to", "Codex")
+    lines = [(entry["title"], entry["body"]) for entry in repo.entries("auth")]
+    assert lines == [
+        ("Begin", "Text"),
+        ("Which?", "Why?"),
+        ("This.", ""),
+        ("Seen", "Later."),
+        ("Read", "Now."),
+        ("Status: BLOCKED", ""),
+        ("Done", ""),
+        ("Took the ball", ""),
+        ("Handoff to Codex", "The rest"),
+    ]

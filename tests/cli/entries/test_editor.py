@@ -168,10 +168,10 @@ def test_a_title_that_was_given_is_there_to_be_changed(
 ) -> None:
     seen = repo.machine.root / "seen"
     env = {**editor, "TYPED": ""}
-    assert at_terminal(repo, "say", "auth", "--title", "Begin", env=env)[0] == 0
+    assert at_terminal(repo, "say", "auth", "-e", "-t", "Begin", env=env)[0] == 0
     assert seen.read_text().startswith(f"Begin\n\n{SCISSORS}\n")
     assert "The first line is the title." in seen.read_text()
-    assert at_terminal(repo, "say", "auth", "--title", "More", env=editor)[0] == 0
+    assert at_terminal(repo, "say", "auth", "--edit", "-m", "More", env=editor)[0] == 0
     assert titles(repo) == [
         ("Begin", ""),
         ("Written by hand", "All of it.\nTwice.\nMore"),
@@ -243,7 +243,7 @@ def test_an_editor_that_is_left_writes_nothing(repo: Repo, name: str) -> None:
 @pytest.mark.parametrize("name", ["at once", *EMPTY_SAVES])
 def test_it_writes_nothing_with_a_title_either(repo: Repo, name: str) -> None:
     repo.ok("init")
-    words = ("say", "auth", "--title", "Given")
+    words = ("say", "auth", "--title", "Given", "--edit")
     assert at_terminal(repo, *words, env=LEFT[name])[0] == 130
     assert titles(repo) == []
 
@@ -251,7 +251,7 @@ def test_it_writes_nothing_with_a_title_either(repo: Repo, name: str) -> None:
 @pytest.mark.usefixtures("scratch")
 def test_saving_the_title_as_it_was_given_is_enough(repo: Repo) -> None:
     env = LEFT["saved as it was, without a title"]
-    assert at_terminal(repo, "say", "auth", "--title", "Given", env=env)[0] == 0
+    assert at_terminal(repo, "say", "auth", "-e", "-t", "Given", env=env)[0] == 0
     assert titles(repo) == [("Given", "")]
 
 
@@ -266,7 +266,7 @@ def test_cancelled_as_json(repo: Repo) -> None:
 def test_an_editor_that_fails_writes_nothing(repo: Repo) -> None:
     repo.ok("init")
     env = {"EDITOR": "sh -c 'exit 3' #"}
-    code, shown = at_terminal(repo, "say", "auth", "--title", "x", env=env)
+    code, shown = at_terminal(repo, "say", "auth", "-e", "-t", "x", env=env)
     assert code == 2
     assert "ended with 3" in shown
     assert "--body" in shown
@@ -322,23 +322,36 @@ def test_no_edit_opens_no_editor(repo: Repo) -> None:
     assert (code, "There is no title." in shown) == (2, True)
 
 
-def test_a_body_on_the_command_line_needs_no_editor(repo: Repo) -> None:
+@pytest.mark.parametrize(
+    "given", [["--title", "x"], ["-t", "x", "-b", "here"], ["-m", "x"]]
+)
+def test_a_text_on_the_command_line_needs_no_editor(
+    repo: Repo, given: list[str]
+) -> None:
     env = {"EDITOR": "false"}
-    words = ["say", "auth", "--title", "x", "--body", "here"]
-    assert at_terminal(repo, *words, env=env)[0] == 0
+    assert at_terminal(repo, "say", "auth", *given, env=env)[0] == 0
     repo.ok("say", "auth", "--title", "no terminal", env=env)
 
 
 def test_no_editor_and_no_title(repo: Repo) -> None:
     assert "There is no title." in repo.fails(2, "say", "auth")
-    assert "--title" in repo.fails(2, "new", "auth", "--body", "x")
+    assert "-m" in repo.fails(2, "new", "auth", "--body", "x")
+    assert "no editor here" in repo.fails(2, "say", "auth", "-e", "-m", "x")
+
+
+def test_the_editor_starts_with_what_was_given(
+    repo: Repo, editor: dict[str, str]
+) -> None:
+    words = ("say", "auth", "-e", "-m", "Title", "-m", "Text")
+    assert at_terminal(repo, *words, env={**editor, "TYPED": ""})[0] == 0
+    assert titles(repo) == [("Title", "Text")]
 
 
 @pytest.mark.usefixtures("scratch")
 def test_an_interrupted_editor(repo: Repo) -> None:
     repo.ok("init")
     env = script("import signal; os.kill(os.getppid(), signal.SIGINT)")
-    code, shown = at_terminal(repo, "say", "auth", "--title", "x", env=env)
+    code, shown = at_terminal(repo, "say", "auth", "-e", "-t", "x", env=env)
     assert (code, "Nothing was written." in shown) == (130, True)
     assert "Traceback" not in shown
     assert titles(repo) == []

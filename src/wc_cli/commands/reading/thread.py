@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.clock import now_ms
-from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.options import (
     argument,
@@ -37,10 +37,9 @@ if TYPE_CHECKING:
 _PATIENCE = 0.1
 
 
-class ReadOptions(SpeakerOptions):
+class ReadOptions(LocalTopicOptions, SpeakerOptions):
     """Show a thread, and mark it as read."""
 
-    topic: str = argument("TOPIC", "The thread.", complete="topic")
     start: int = position("--from", "Start with this entry; -10: the last ten.")
     limit: int = number("--limit", "At most this many entries (0: all).")
     new: bool = flag("--new", help="Only what is new for you.")
@@ -69,6 +68,7 @@ class SeenOptions(SpeakerOptions):
 @command(ReadOptions)
 def read(context: Context, options: ReadOptions) -> None:
     """Show a thread."""
+    fill_topic(context, options)
     reader = context.reader
     branch, kind = options.branch.strip(), vocabulary.kind(options.kind)
     query = SpanQuery(

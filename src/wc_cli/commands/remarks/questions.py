@@ -24,7 +24,6 @@ class AskOptions(EntryOptions):
     to: str = text(
         "--to", "NAME", "Who is asked (or: asker).", default=REQUIRED, complete="agent"
     )
-    title: str = text("--title", "TITLE", "The question.", default=REQUIRED)
     force: bool = flag("--force", help="Allow a new name.")
 
 
@@ -35,7 +34,6 @@ class AnswerOptions(EntryOptions):
     question: str = argument(
         "N", "The question's number, if there are several.", default=""
     )
-    title: str = text("--title", "TITLE", "One-line summary.")
     withdraw: bool = flag("--withdraw", help="Withdraw your own question instead.")
     force: bool = flag("--force", help="Answer it for the person who was asked.")
 
@@ -43,7 +41,7 @@ class AnswerOptions(EntryOptions):
 @command(AskOptions)
 def ask(context: Context, options: AskOptions) -> None:
     """Ask somebody."""
-    draft = _entry_draft(context, options, vocabulary.title(options.title))
+    draft = _entry_draft(context, options, body.message(context, options))
     to = vocabulary.required(options.to, "name")
     draft = draft._replace(kind=QUESTION, to=to, force=options.force)
     write_entry(context, options, draft)
@@ -52,12 +50,11 @@ def ask(context: Context, options: AskOptions) -> None:
 @command(AnswerOptions)
 def answer(context: Context, options: AnswerOptions) -> None:
     """Answer or withdraw a question."""
-    title = options.title
-    if options.withdraw:
-        title = title or _WITHDRAWAL_TITLE
-    elif options.body:
-        title = title or _ANSWER_TITLE
-    draft = _entry_draft(context, options, vocabulary.title(title))
+    title = _WITHDRAWAL_TITLE if options.withdraw else ""
+    if options.body and not options.withdraw:
+        title = _ANSWER_TITLE
+    message = body.message(context, options, title)
+    draft = _entry_draft(context, options, message)
     draft = draft._replace(
         answers=options.question or ANY_QUESTION,
         withdraws=options.withdraw,
@@ -67,13 +64,13 @@ def answer(context: Context, options: AnswerOptions) -> None:
 
 
 def _entry_draft(
-    context: Context, options: AskOptions | AnswerOptions, title: str
+    context: Context, options: AskOptions | AnswerOptions, message: body.Message
 ) -> Draft:
     draft = Draft(
         options.topic,
         "ack",
-        title,
-        body=body.body_text(options.body, context),
+        vocabulary.title(message.title),
+        body=message.body,
         role=vocabulary.role(options.role),
         type=vocabulary.entry_type(options.type),
     )

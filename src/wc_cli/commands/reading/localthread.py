@@ -1,0 +1,122 @@
+"""``wc use`` and ``wc whose``: the thread of this worktree, and whose move it is."""
+
+from __future__ import annotations
+
+from wc_cli.clock import now_ms
+from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
+from wc_cli.entries import localtopic
+from wc_cli.entries.pinning import pin
+from wc_cli.options import argument, command, flag
+from wc_cli.output import say, say_json
+from wc_cli.terminal.render import shown_time
+from wc_core import names, ulid
+from wc_core.errors import ConflictError, InvalidInputError
+from wc_core.status import pins
+from wc_core.text import one_line
+from wc_core.threads.model import CLOSED, OPEN, holder_text
+from wc_core.times import milliseconds, rfc3339
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_core.threads.model import State
+
+
+class UseOptions(SpeakerOptions):
+    """Choose the thread of this worktree, which commands take if the topic is left out
+    and the prompt shows; without a topic, show it."""
+
+    topic: str = argument("TOPIC", "The thread.", default="", complete="topic")
+    none: bool = flag("--none", help="Choose none: the thread is found by the branch.")
+
+
+class WhoseOptions(LocalTopicOptions, SpeakerOptions):
+    """Say on one line whose move it is, and since when."""
+
+
+@command(UseOptions)
+def use(context: Context, options: UseOptions) -> None:
+    """Choose the thread of this worktree, or show it."""
+    reader = context.reader
+    repository = context.place.repository
+    worktree = pins.worktree_key(repository)
+    if options.topic and options.none:
+        raise InvalidInputError("A topic and --none are given.", "Give one of them.")
+    if (options.topic or options.none) and not worktree:
+        raise InvalidInputError(
+            "This folder is in no git worktree.", "Change to a worktree first."
+        )
+    if options.topic:
+        state = reader.snapshot(reader.find(options.topic)).state
+        _check_open(state)
+        pin(context.writer(), worktree, state.topic)
+        _print_used(context, options, state.name, "this worktree now uses {}")
+    elif options.none:
+        if pins.read_pin(reader.layout, worktree):
+            pin(context.writer(), worktree, "")
+        _print_used(context, options, "", "no thread is chosen here")
+    else:
+        name = reader.snapshot(localtopic.local_topic(context)).state.name
+        is_chosen = bool(pins.pin_of(reader.layout, repository).topic)
+        how = "chosen with wc use" if is_chosen else "the only one that is open here"
+        _print_used(context, options, name, f"this worktree uses {{}} ({how})")
+
+
+def _check_open(state: State) -> None:
+    if state.status == CLOSED:
+        topic = one_line(state.name)
+        raise ConflictError(
+            f"{topic} is closed.", f"Reopen it first: wc set-status {topic} OPEN"
+        )
+
+
+def _print_used(
+    context: Context, options: UseOptions, name: str, sentence: str
+) -> None:
+    if options.json:
+        say_json({"store": context.store, "topic": name or None})
+    else:
+        say(sentence.format(one_line(name)))
+
+
+@command(WhoseOptions)
+def whose(context: Context, options: WhoseOptions) -> None:
+    """Say whose move it is."""
+    reader = context.reader
+    fill_topic(context, options)
+    snapshot = reader.snapshot(reader.find(options.topic))
+    state, now = snapshot.state, now_ms()
+    since_ms = _since_ms(state)
+    if options.json:
+        say_json(
+            {
+                "store": context.store,
+                "topic": state.name,
+                "status": state.status,
+                "ball": state.ball,
+                "mine": context.viewer.holds(state.ball) and state.status != CLOSED,
+                "since": rfc3339(since_ms),
+            }
+        )
+        return
+    since = shown_time(since_ms, now)
+    say(one_line(f"{state.name}: {_move_text(context, state)}, since {since}"))
+
+
+def _move_text(context: Context, state: State) -> str:
+    if state.status == CLOSED:
+        return "closed, nobody's move"
+    whose_ball = context.viewer.whose(state.ball)
+    if whose_ball == names.MINE:
+        return "your move"
+    status = "" if state.status == OPEN else f" ({state.status})"
+    return f"{holder_text(state.ball)}'s move{status}"
+
+
+def _since_ms(state: State) -> int:
+    """Returns when the ball was passed, or the thread closed."""
+    moved = state.last_id if state.status == CLOSED else state.since or state.last_id
+    ulid_of_move = ulid.prefix(moved) or ulid.prefix(state.last_id)
+    if ulid_of_move:
+        return ulid.timestamp_ms(ulid_of_move)
+    return milliseconds(state.updated_at) or 0

@@ -1,0 +1,72 @@
+"""The open threads of a worktree: those from which the prompt makes its line.
+
+`wc_core.status.line` asks `Surroundings.has` for each thread of the store. This module
+asks it only for the threads whose status files say that they may be here.
+"""
+
+from __future__ import annotations
+
+from wc_core import ulid
+from wc_core.errors import NotFoundError
+from wc_core.files import names_in
+from wc_core.layout import key_of, safe_name
+from wc_core.lean import contextlib
+from wc_core.status import holders
+from wc_core.status.files import file_name
+from wc_core.status.pins import pin_place, worktree_key
+from wc_core.threads.model import CLOSED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_core.git.repository import Repository
+    from wc_core.status.places import Surroundings
+    from wc_core.threads.model import State
+    from wc_core.threads.reader import StoreReader
+
+
+def local_threads(
+    reader: StoreReader, surroundings: Surroundings, repository: Repository | None
+) -> list[State]:
+    """Returns the open threads of a worktree, longest waiting first.
+
+    Raises CorruptError if one of them cannot be read: the prompt may show it, and it
+    must not be mistaken for another one.
+    """
+    states = []
+    for topic in _candidates(reader, surroundings, repository):
+        with contextlib.suppress(NotFoundError):  # gone since it was listed
+            state = reader.snapshot(topic).state
+            if state.status != CLOSED and surroundings.has(state):
+                states.append(state)
+    return sorted(states, key=lambda state: file_name(state).encode())
+
+
+def _candidates(
+    reader: StoreReader, surroundings: Surroundings, repository: Repository | None
+) -> list[str]:
+    """Returns the topics of the threads that have status files here."""
+    names = set(_thread_names(reader, surroundings, repository))
+    topics = {name: key_of(name) for name in names}
+    if all(topics.values()):
+        return [*topics.values()]
+    # A very long topic is cut in the name of the file.
+    return [topic for topic in reader.topics() if safe_name(topic) in names]
+
+
+def _thread_names(
+    reader: StoreReader, surroundings: Surroundings, repository: Repository | None
+) -> Iterator[str]:
+    """Yields how the threads are called in the names of status files."""
+    layout = reader.layout
+    places, keys = surroundings.places, [*surroundings.seat_keys()]
+    if surroundings.pinned:
+        places, keys = (pin_place(worktree_key(repository)),), []
+    folders = [f"{holders.root_of(layout)}/{safe_name(key)}" for key in keys]
+    for place in places:
+        folder = f"{layout.local}/status/branch/{place}/.t"
+        folders += [f"{folder}/{holder}" for holder in names_in(folder, layout.root)]
+    for folder in folders:
+        for name in holders.names_at(layout, folder):
+            yield name[ulid.LENGTH + 1 :]
