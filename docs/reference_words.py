@@ -22,6 +22,7 @@ git init -q --bare ../threads.git
 git remote add origin ../hub.git
 wc new login --title 'Log in with a passkey' --to 'Claude Code' --force
 wc new logout --title 'Log out everywhere'
+wc new hash --title 'Which hash?'
 wc export login --format json --output login.json
 echo '{"id": "bd-1", "title": "Old", "issue_type": "task"}' > issues.jsonl
 -->
@@ -76,9 +77,7 @@ EXAMPLES = {
         "wc set-status login IN_REVIEW --to Codex",
         "wc set-status login CLOSED",
     ),
-    "close": (
-        "wc close password -m 'Shipped' --decision 'Passkeys alone, no passwords'",
-    ),
+    "close": ("wc close hash -m 'Shipped' --decision 'Passkeys alone, no passwords'",),
     "use": ("wc use login", "wc use", "wc use --none"),
     "whose": ("wc whose login", "wc whose login --json"),
     "amend": (
@@ -229,6 +228,7 @@ BEFORE = {
 
 # Examples that no test runs: they run until they are interrupted, or need a database.
 ENDLESS = {
+    "open": ("wc open login",),
     "sync": ("wc sync --watch --every 10",),
     "wait": (
         "wc wait",

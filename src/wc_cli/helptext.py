@@ -28,8 +28,8 @@ _START = (
 _GROUPS = {
     "Pass the ball": "say done ack handoff take set-status close new ask answer",
     "Read": (
-        "list read whose use board brief search related decisions updates digest log "
-        "stats timeline seen inbox wait wake worktrees"
+        "list read open whose use board brief search related decisions updates digest "
+        "log stats timeline seen inbox wait wake worktrees"
     ),
     "Plan": "ready why tree plan link unlink block checklist check-off gate budget",
     "Edit files together": (

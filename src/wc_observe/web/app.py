@@ -73,8 +73,11 @@ def load_assets() -> dict[str, Asset]:
     return assets
 
 
-def build_site(start: ServerContext, secret: str, ticket: str = "") -> WebSite:
-    """Builds everything that is served. It does not listen yet."""
+def build_site(
+    start: ServerContext, secret: str, ticket: str = "", topic: str = ""
+) -> WebSite:
+    """Builds everything that is served. It does not listen yet. The first page is that
+    of the thread ``topic``, or the board."""
     assets = load_assets()
     digest = hashlib.sha256(
         b"".join(asset.data for asset in assets.values())
@@ -97,8 +100,9 @@ def build_site(start: ServerContext, secret: str, ticket: str = "") -> WebSite:
     app.router.redirect_slashes = False
     # Only below the secret: the error page links back, and so contains the secret.
     app.add_route(base + "{rest:path}", pages.page(_nothing))
-    whole = Leaving(Guard(app, secret, ticket), under_way)
-    return WebSite(whole, under_way, links.board(), app)
+    first = links.thread(topic) if topic else links.board()
+    whole = Leaving(Guard(app, secret, ticket, first), under_way)
+    return WebSite(whole, under_way, first, app)
 
 
 def _store_routes(base: str, pages: Pages, streams: Streams) -> list[Route]:

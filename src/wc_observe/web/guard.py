@@ -49,12 +49,16 @@ _WITHOUT = (
 class Guard:
     """Middleware that passes on requests to a local host name with the secret.
 
-    The ticket, if there is one, is exchanged for the secret once.
+    The ticket, if there is one, is exchanged once for the address of the ``first``
+    page, which has the secret in it.
     """
 
-    def __init__(self, app: ASGIApp, secret: str, ticket: str = "") -> None:
+    def __init__(
+        self, app: ASGIApp, secret: str, ticket: str = "", first: str = ""
+    ) -> None:
         self._app = app
         self._secret = secret
+        self._first = first or f"/{secret}/"
         self._ticket = ticket
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -87,7 +91,7 @@ class Guard:
             return None
         if self._ticket and first == OPEN and _equal(remainder, self._ticket):
             self._ticket = ""
-            return RedirectResponse(f"/{self._secret}/", 303)
+            return RedirectResponse(self._first, 303)
         return PlainTextResponse(_WITHOUT, 403)
 
 

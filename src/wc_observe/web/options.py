@@ -18,7 +18,8 @@ class WebOptions(NamedTuple):
     """Where to listen, whose board to show, and whether to open a browser.
 
     ``name`` is empty for the user who starts the server; ``named`` says that a port
-    was given. ``all_stores`` asks for every repository of this machine."""
+    was given. ``all_stores`` asks for every repository of this machine; ``thread`` is
+    the topic to begin with, empty for the board."""
 
     host: str
     port: int
@@ -26,6 +27,7 @@ class WebOptions(NamedTuple):
     name: str
     browser: bool
     all_stores: bool = False
+    thread: str = ""
 
 
 def read(words: Sequence[str]) -> WebOptions:
@@ -40,7 +42,13 @@ def read(words: Sequence[str]) -> WebOptions:
     if not parsed.host.strip():
         arguments.error("--host is empty; it would mean every address.")
     return WebOptions(
-        parsed.host, port, named, parsed.name, parsed.browser, parsed.all_stores
+        host=parsed.host,
+        port=port,
+        named=named,
+        name=parsed.name,
+        browser=parsed.browser,
+        all_stores=parsed.all_stores,
+        thread=parsed.thread,
     )
 
 
@@ -76,5 +84,11 @@ def parser() -> argparse.ArgumentParser:
         dest="all_stores",
         action="store_true",
         help="show the repositories of this machine, with an inbox of all",
+    )
+    add(
+        "--thread",
+        default="",
+        metavar="TOPIC",
+        help="print and open the address of this thread (default: the board)",
     )
     return arguments

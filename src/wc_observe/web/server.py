@@ -28,7 +28,9 @@ _HELP = (
 def serve(address: Address, options: WebOptions, start: ServerContext) -> None:
     """Serves until a signal arrives. Raises StorageError if it cannot listen."""
     ticket = secrets.token_urlsafe(_SECRET_BYTES) if options.browser else ""
-    site = build_site(start, secrets.token_urlsafe(_SECRET_BYTES), ticket)
+    site = build_site(
+        start, secrets.token_urlsafe(_SECRET_BYTES), ticket, options.thread
+    )
 
     def listening(host: str, port: int) -> None:
         logging.getLogger("uvicorn.error").disabled = False

@@ -245,3 +245,24 @@ def test_a_retry_of_closing_writes_nothing_twice(repo: Repo) -> None:
     first = repo.json(*words)
     assert repo.json(*words)["entry_id"] == first["entry_id"]
     assert len(repo.entries("docs")) == 3
+
+
+# --- wc open ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("words", "page"), [((), "login"), (("docs",), "docs")])
+def test_open_serves_the_page_of_a_thread(
+    login: Repo, words: tuple[str, ...], page: str
+) -> None:
+    command = ["timeout", "10", *login.machine.wc_words, "open", *words]
+    browser = login.machine.root / "browser"
+    note = login.machine.root / "opened"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" >{note}\nkill -INT $PPID\n')
+    browser.chmod(0o755)
+    done = login.machine.run(command, login.path, env={"BROWSER": str(browser)})
+    assert "/open/" in note.read_text()
+    assert done.out.rstrip().endswith(f"/threads/{page}"), done
+
+
+def test_open_finds_the_thread_first(login: Repo) -> None:
+    assert "There is no thread" in login.fails(3, "open", "nothing")

@@ -30,9 +30,11 @@ _INLINE = frozenset({"a", "b", "bdi", "code", "em", "mark", "s", "strong"})
 class Site:
     """What is served for a folder."""
 
-    def __init__(self, folder: Path, env: dict[str, str], ticket: str = "") -> None:
+    def __init__(
+        self, folder: Path, env: dict[str, str], ticket: str = "", topic: str = ""
+    ) -> None:
         start = ServerContext(str(folder), env, lambda: NOW_MS)
-        self.site = build_site(start, SECRET, ticket)
+        self.site = build_site(start, SECRET, ticket, topic)
 
     def ask(self, path: str, method: str = "GET", /, **headers: str) -> httpx2.Response:
         """The answer to any request."""

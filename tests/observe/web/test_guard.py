@@ -95,6 +95,13 @@ def test_a_ticket_opens_the_page_once(env: dict[str, str], store: Store) -> None
     assert site.ask("/open/a-ticket").status_code == 403
 
 
+def test_a_ticket_may_lead_to_a_thread(env: dict[str, str], store: Store) -> None:
+    site = Site(store.root.parent, env, "a-ticket", "a plan")
+    found = site.ask("/open/a-ticket")
+    assert found.headers["location"] == f"/{SECRET}/threads/a%20plan"
+    assert site.site.path == found.headers["location"]
+
+
 @pytest.mark.parametrize(
     "path", [f"/{SECRET}/", "/", f"/{SECRET}/threads/nope", f"/{SECRET}/nowhere"]
 )

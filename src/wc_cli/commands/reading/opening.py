@@ -1,0 +1,53 @@
+"""``wc open``: the page of a thread in the browser, by ``wc-observe web``."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from wc_cli.entries import localtopic
+from wc_cli.launcher import own_program
+from wc_cli.options import Options, argument, command, text
+from wc_core.errors import NotFoundError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+
+
+class OpenOptions(Options):
+    """Open a thread in the browser, or the board where no thread or several are open;
+    serves the page until Ctrl-C, as wc-observe web does."""
+
+    topic: str | None = argument(
+        "TOPIC",
+        "The thread; if left out, the only one that is open in this worktree.",
+        default=None,
+        complete="topic",
+    )
+    as_name: str = text("--as", "NAME", "Whose page it is.")
+
+
+@command(OpenOptions)
+def open_page(context: Context, options: OpenOptions) -> None:
+    """Become the server of the page, which opens the browser."""
+    program = own_program("wc-observe")
+    if not program:
+        raise NotFoundError(
+            "wc-observe, which serves the page, is missing beside this wc.",
+            "Install Watercooler again: uv tool install --reinstall wc-watercooler",
+        )
+    words = [program, "web", "--open"]
+    topic = _topic(context, options)
+    words += ["--thread", topic] if topic else []
+    words += ["--as", options.as_name] if options.as_name else []
+    sys.stdout.flush()
+    os.execve(program, words, dict(os.environ))  # noqa: S606 - it takes our place
+
+
+def _topic(context: Context, options: OpenOptions) -> str:
+    reader = context.reader
+    if options.topic is not None:
+        return reader.find(options.topic)
+    threads = localtopic.open_threads(context)
+    return threads[0].topic if len(threads) == 1 else ""
