@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 # Set by the scripts: which shell asks, and what it needs.
 VARIABLE = "_WC_CLI_COMPLETE"
 
+# The words of the server's command line; a test compares them with its help.
+_OBSERVE = (
+    "web --transport --all-stores --graph --help --version --port --host --as --open "
+    "--thread"
+)
+
 # Bash ends a word at each @, which is common in names: the parts are joined again, and
 # the part from the @ on is offered.
 _BASH = f"""\
@@ -37,7 +43,8 @@ _wc_completion() {{
         line=${{line#"$gap"}} line=${{line#"$word"}} last=$word
     done
     COMPREPLY=( $( COMP_WORDS="${{words[*]}}" COMP_CWORD=$n \\
-                   {VARIABLE}=complete_bash $1 completion bash </dev/null ) )
+                   {VARIABLE}=complete_bash $1 completion bash \\
+                   2>/dev/null </dev/null ) )
     last=${{words[n]}}
     if [[ $COMP_WORDBREAKS == *@* && -n $COMP_LINE && $last == *@* ]]; then
         last=${{last%"@${{last##*@}}"}}
@@ -47,6 +54,7 @@ _wc_completion() {{
     fi
 }}
 complete -o default -F _wc_completion wc wc-cli
+complete -o default -W '{_OBSERVE}' wc-observe
 """
 
 _ZSH = f"""\
@@ -54,9 +62,13 @@ _ZSH = f"""\
 
 _wc_completion() {{
     eval "$(_TYPER_COMPLETE_ARGS="${{words[1,$CURRENT]}}" \\
-            {VARIABLE}=complete_zsh $words[1] completion zsh </dev/null)"
+            {VARIABLE}=complete_zsh $words[1] completion zsh 2>/dev/null </dev/null)"
+}}
+_wc_observe_completion() {{
+    compadd -- {_OBSERVE}
 }}
 compdef _wc_completion wc wc-cli
+compdef _wc_observe_completion wc-observe
 """
 
 _FISH_ASKS = (
@@ -68,6 +80,7 @@ _FISH = "".join(
     f'--condition "{_FISH_ASKS.format("is")}"\n'
     for name in ("wc", "wc-cli")
 )
+_FISH += f"complete --command wc-observe --no-files --arguments '{_OBSERVE}'\n"
 
 # The shells' protocols quote these badly or not at all, and the completed word is
 # evaluated. A name with one of them is not offered, but can still be typed.

@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import os
 import pty
+import re
 import select
 import shlex
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import Machine
-from wc_cli import table
+from wc_cli import completion, table
 
 if TYPE_CHECKING:
     from tests.conftest import Done, Repo
@@ -241,3 +243,15 @@ def test_nothing_is_written_by_asking(machine: Machine) -> None:
     repo = machine.repo()
     machine.run(machine.wc_words, repo.path, env=env)
     assert not (machine.home / ".watercooler").exists()
+
+
+def test_the_words_of_the_server_are_those_of_its_help(repo: Repo) -> None:
+    shown = "".join(
+        repo.machine.run(
+            [sys.executable, "-m", "wc_observe", *words, "--help"], repo.path
+        ).out
+        for words in ((), ("web",))
+    )
+    flags = set(re.findall(r"--[a-z-]+", shown))
+    words = set(completion._OBSERVE.split())
+    assert words == {*flags, "web"}, words ^ flags

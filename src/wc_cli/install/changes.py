@@ -83,7 +83,7 @@ Change = JsonSet | JsonAdd | TomlSet | TomlAdd | Block | OwnFile
 
 PARTS = (
     *("server", "skill", "permissions", "hooks", "guard"),
-    *("wake", "status-line", "prompt", "pages"),
+    *("wake", "status-line", "prompt", "completion", "pages"),
 )
 # Installed only for those who ask for them by name.
 ON_REQUEST = ("wake",)

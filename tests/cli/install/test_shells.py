@@ -193,13 +193,45 @@ def test_tmux(waiting: Repo) -> None:
     assert not [*waiting.machine.root.rglob("pwned")]
 
 
+@pytest.mark.parametrize(
+    ("shell", "file"),
+    [
+        (["bash", "-i"], ".bashrc"),
+        (["zsh", "-i"], ".zshrc"),
+        (["fish", "-i"], ".config/fish/config.fish"),
+    ],
+)
+def test_completion(waiting: Repo, shell: list[str], file: str) -> None:
+    """A shell with nothing but what is installed completes a command, its topic, and
+    the server's options; without it, nothing is left."""
+    folder = waiting.machine.root / "bin"
+    for name in ("wc", "wc-cli"):
+        program = folder / name
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m wc_cli "$@"\n')
+        program.chmod(0o755)
+    waiting.ok("new", "passkey", "--title", "x", "--branch", "other")
+    startup = _write(waiting, file, "# mine\n")
+    waiting.ok("install", shell[0], "--yes")
+    waiting.ok("install", shell[0], "--check")
+    for typed, shown in (
+        ("wc set-st\t", "set-status"),
+        ("wc read passk\t", "passkey"),
+        ("wc-observe --all\t", "--all-stores"),
+    ):
+        assert shown in _typed(waiting, shell, typed, until=shown)
+    waiting.ok("uninstall", shell[0], "--yes")
+    assert startup.read_text() == "# mine\n"
+    home = waiting.machine.home
+    assert not [*home.rglob("completion.*"), *home.rglob("completions/*")]
+
+
 def test_starship_gets_a_module_and_its_shell_no_line(waiting: Repo) -> None:
     rc = _write(waiting, ".bashrc", 'eval "$(starship init bash)"\n')
     theirs = '# mine\nadd_newline = false # so\nformat = "$directory$character"\n'
     toml = _write(waiting, ".config/starship.toml", theirs)
     said = waiting.ok("install", "starship", "bash", "--yes").out
     assert "Add ${custom.watercooler} to the format" in said
-    assert rc.read_text() == 'eval "$(starship init bash)"\n'
+    assert "wc-statusline" not in rc.read_text()
     assert toml.read_text().startswith(theirs)
     module = tomllib.loads(toml.read_text())["custom"]["watercooler"]
     assert module["command"] == "wc-statusline"
@@ -224,7 +256,7 @@ def test_powerlevel10k_takes_the_place_of_a_line(waiting: Repo) -> None:
         waiting, ".p10k.zsh", "typeset -g POWERLEVEL9K_RIGHT_PROMPT_ELEMENTS=(time)\n"
     )
     waiting.ok("install", "zsh", "powerlevel10k", "--yes")
-    assert zshrc.read_text() == "source ~/.p10k.zsh\n"
+    assert "wc-statusline" not in zshrc.read_text()
     waiting.ok(
         "handoff", "login", "--to", "100%n $(touch pwned)", "--force", "--as", "Codex"
     )
@@ -257,6 +289,8 @@ def test_the_page_has_what_is_written() -> None:
     page = PAGE.read_text(encoding="utf-8")
     for client in shells.CLIENTS:
         for part in client.parts(here):
+            if part.name != "prompt":
+                continue
             for change in part.changes:
                 if isinstance(change, Block):
                     text = "\n".join(change.lines)

@@ -1,4 +1,4 @@
-"""Shells, prompts and tmux: the snippets that show the status line.
+"""Shells, prompts and tmux: the snippets that show the status line, and completion.
 
 Each snippet keeps the exit status of the last command, and may be read twice. Whether
 our program is there is asked at each prompt: the files of a login shell that set PATH
@@ -7,9 +7,12 @@ may be read later than the snippet, and the program may be removed.
 
 from __future__ import annotations
 
+import os
+import shlex
 import tomllib
 from pathlib import Path
 
+from wc_cli import completion
 from wc_cli.install import disk
 from wc_cli.install.changes import (
     USER,
@@ -62,6 +65,16 @@ _FISH = (
     "        end",
     "    end",
     "end",
+)
+# In a block of its own in the same file as the prompt's.
+_COMPLETION = "# completion:"
+_BASH_COMPLETION = ("if [[ -r {script} ]]; then . {script}; fi",)
+# Completion needs compinit, which the user's file may have called.
+_ZSH_COMPLETION = (
+    "if [[ -r {script} ]]; then",
+    "  (( $+functions[compdef] )) || {{ autoload -Uz compinit && compinit -i }}",
+    "  . {script}",
+    "fi",
 )
 # A theme prints its prompt in one piece, and may expand what a segment shows.
 _P10K = (
@@ -139,24 +152,51 @@ def _prompt(change: Change, *notes: str) -> tuple[Part, ...]:
     return (Part("prompt", (change,), notes),)
 
 
+def _completion(
+    site: InstallSite, shell: str, rc: Path, lines: tuple[str, ...]
+) -> Part:
+    """The script of a shell, and the lines in its file that read it."""
+    data = site.env.get("XDG_DATA_HOME", "")
+    root = Path(data) if os.path.isabs(data) else site.home / ".local/share"
+    script = root / f"watercooler/completion.{shell}"
+    word = shlex.quote(str(script))
+    block = tuple(line.format(script=word) for line in lines)
+    changes = (
+        OwnFile(script, completion.SCRIPTS[shell]),
+        Block(rc, block, _COMPLETION),
+    )
+    return Part("completion", changes, (_NOTE,))
+
+
 def _bash_parts(site: InstallSite) -> tuple[Part, ...]:
+    words = _completion(site, "bash", _bashrc(site), _BASH_COMPLETION)
     if _uses_starship(_bashrc(site)):
-        return ()
-    return _prompt(Block(_bashrc(site), _fill_snippet(_BASH, site)), _NOTE)
+        return (words,)
+    prompt = Block(_bashrc(site), _fill_snippet(_BASH, site))
+    return (*_prompt(prompt, _NOTE), words)
 
 
 def _zsh_parts(site: InstallSite) -> tuple[Part, ...]:
+    words = _completion(site, "zsh", _zshrc(site), _ZSH_COMPLETION)
     if _uses_starship(_zshrc(site)) or _p10k(site).exists():
-        return ()
-    return _prompt(Block(_zshrc(site), _fill_snippet(_ZSH, site)), _NOTE)
+        return (words,)
+    prompt = Block(_zshrc(site), _fill_snippet(_ZSH, site))
+    return (*_prompt(prompt, _NOTE), words)
 
 
 def _fish_parts(site: InstallSite) -> tuple[Part, ...]:
+    folder = _fish(site).parent / "completions"
+    # fish reads the file that has the name of the command, in place of its own for wc.
+    files = tuple(
+        OwnFile(folder / f"{name}.fish", completion.SCRIPTS["fish"])
+        for name in ("wc", "wc-cli", "wc-observe")
+    )
+    words = Part("completion", files)
     if _uses_starship(_fish(site)):
-        return ()
+        return (words,)
     text = "".join(f"{line}\n" for line in _fill_snippet(_FISH, site))
     path = _fish(site).parent / "conf.d/watercooler.fish"
-    return _prompt(OwnFile(path, text), _NOTE)
+    return (*_prompt(OwnFile(path, text), _NOTE), words)
 
 
 def _has_starship(site: InstallSite) -> bool:

@@ -50,7 +50,7 @@ class Spot(NamedTuple):
     def slot(self) -> tuple[str, ...]:
         """Identifies the place among those of the file."""
         item = json.dumps(self.value, sort_keys=True) if self.kind in _ADDS_ITEM else ""
-        keys = () if self.kind in (BLOCK, FILE) else self.keys
+        keys = () if self.kind == FILE else self.keys
         return (self.kind, *keys, item)
 
 
