@@ -80,7 +80,12 @@ _FISH = "".join(
     f'--condition "{_FISH_ASKS.format("is")}"\n'
     for name in ("wc", "wc-cli")
 )
-_FISH += f"complete --command wc-observe --no-files --arguments '{_OBSERVE}'\n"
+_FISH += "complete --command wc-observe --no-files --arguments web\n"
+_FISH += "".join(
+    f"complete --command wc-observe --long-option {word.removeprefix('--')}\n"
+    for word in _OBSERVE.split()
+    if word.startswith("--")
+)
 
 # The shells' protocols quote these badly or not at all, and the completed word is
 # evaluated. A name with one of them is not offered, but can still be typed.

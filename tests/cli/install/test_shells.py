@@ -205,7 +205,7 @@ def test_completion(waiting: Repo, shell: list[str], file: str) -> None:
     """A shell with nothing but what is installed completes a command, its topic, and
     the server's options; without it, nothing is left."""
     folder = waiting.machine.root / "bin"
-    for name in ("wc", "wc-cli"):
+    for name in ("wc", "wc-cli", "wc-observe"):
         program = folder / name
         program.write_text(f'#!/bin/sh\nexec {sys.executable} -m wc_cli "$@"\n')
         program.chmod(0o755)
