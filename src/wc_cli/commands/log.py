@@ -25,7 +25,6 @@ from wc_core.phrases import quoted
 from wc_core.remarks import wording
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
-from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views import entries as entry_views
 
@@ -135,7 +134,7 @@ def _entry_line(
         facts += [] if _is_named(commit.by, entry.agent) else [f"by {commit.by}"]
         facts += ["not pushed"] if commit.pushed is False else []
     action = f"{entry.agent or '?'} {entry.action}".strip()
-    line = f"{utc(entry.at)} #{numbered.idx} {action}: {entry.title}"
+    line = f"{render.shown_stamp(entry.at)} #{numbered.idx} {action}: {entry.title}"
     tail = "".join(f" · {one_line(fact)}" for fact in facts)
     return f"{style(short, '33')} {one_line(line)}{style(tail, '2')}".lstrip()
 

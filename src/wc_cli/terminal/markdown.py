@@ -19,7 +19,7 @@ from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
 from wc_core.remarks import wording
 from wc_core.text import clean, one_line
 from wc_core.threads.model import holder_text
-from wc_core.times import age, utc
+from wc_core.times import ago_and_local, milliseconds
 from wc_core.views.references import code_words
 
 TYPE_CHECKING = False
@@ -156,7 +156,8 @@ def rendered_entry(numbered: Numbered, now_ms: int) -> RenderableType:
 
 def _head(numbered: Numbered, now_ms: int) -> Text:
     item = numbered.entry
-    text = Text(f"#{numbered.idx} ", style="dim")
+    text = Text()  # a style of its own would be that of all its parts
+    text.append(f"#{numbered.idx} ", style="dim")
     text.append(one_line(item.agent) or "?", style="bold cyan")
     sort = (wording.type_text(item), wording.kind_text(item), wording.answer_text(item))
     for fact in (_when(item.at, now_ms), *map(one_line, (item.role, *sort))):
@@ -178,13 +179,9 @@ def _head(numbered: Numbered, now_ms: int) -> Text:
 
 
 def _when(at: str, now_ms: int) -> str:
-    """Returns a time to the minute, and how long ago it was."""
-    at_utc = one_line(utc(at))
-    passed = age(at_utc, now_ms)
-    if passed == "?":
-        return at_utc
-    ago = "just now" if passed == "now" else f"{passed} ago"
-    return f"{at_utc[:16].replace('T', ' ')} UTC ({ago})"
+    """Returns how long ago a time was, and the time in this machine's zone."""
+    moment = milliseconds(at)
+    return one_line(at) if moment is None else ago_and_local(moment, now_ms)
 
 
 def rendered_lines(

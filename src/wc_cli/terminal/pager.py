@@ -30,9 +30,11 @@ def pager_command(env: Mapping[str, str]) -> str:
     return command
 
 
-def page_parts(parts: Iterable[str], command: str, env: Mapping[str, str]) -> None:
+def page_parts(
+    parts: Iterable[str], command: str, env: Mapping[str, str], *, begin: str = ""
+) -> None:
     """Prints the parts, each made when needed; through ``command`` (empty: never) if
-    they have more lines than the screen."""
+    they have more lines than the screen. less begins at the line ``begin``."""
     parts = iter(parts)
     first = ""
     height = shutil.get_terminal_size().lines
@@ -43,7 +45,9 @@ def page_parts(parts: Iterable[str], command: str, env: Mapping[str, str]) -> No
             return
         first += part
     if command:
-        _pipe_to_pager(command, chain((first,), parts), env)
+        options = env.get("LESS", _LESS["LESS"])
+        at_line = {"LESS": f"{options} +/^{begin}"} if begin else {}
+        _pipe_to_pager(command, chain((first,), parts), {**env, **at_line})
         return
     for part in chain((first,), parts):
         say(part)

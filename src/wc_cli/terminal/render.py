@@ -10,6 +10,7 @@ import sys
 import unicodedata
 from operator import itemgetter
 
+from wc_cli.clock import now_ms
 from wc_core.errors import InvalidInputError
 from wc_core.lean.functools import cache
 from wc_core.phrases import counted, quoted
@@ -127,12 +128,10 @@ def shown_time(moment_ms: int, now_ms: int) -> str:
     return ago_and_local(moment_ms, now_ms) if is_terminal() else rfc3339(moment_ms)
 
 
-def shown_stamp(text: str, now_ms: int) -> str:
+def shown_stamp(text: str) -> str:
     """Returns a timestamp as `shown_time` shows it; other text unchanged."""
-    if not is_terminal():
-        return utc(text)
-    moment = milliseconds(text)
-    return text if moment is None else ago_and_local(moment, now_ms)
+    moment = milliseconds(text) if is_terminal() else None
+    return utc(text) if moment is None else ago_and_local(moment, now_ms())
 
 
 def is_terminal() -> bool:
@@ -438,7 +437,7 @@ def hit_text(hit: Hit, style: Style) -> str:
     item = hit.numbered.entry
     place = f"{one_line(hit.name)} #{hit.numbered.idx}"
     kind = wording.kind_text(item)
-    facts = (item.agent, utc(item.at), *([kind] if kind else []))
+    facts = (item.agent, shown_stamp(item.at), *([kind] if kind else []))
     about = " · ".join(map(one_line, facts))
     return (
         f"{style(place, _BOLD)} {one_line(item.title)} "
@@ -512,7 +511,7 @@ def update_line(topic: str, numbered: Numbered, style: Style) -> str:
         ball = style(f" → {one_line(holder_text(item.ball.holder))}", _YELLOW)
     about = ", ".join(references(item).words(_MOST_REFERENCES))
     about = style(f" ({one_line(about)})", _DIM) if about else ""
-    at = one_line(utc(item.at))
+    at = one_line(shown_stamp(item.at))
     mark = style(_mark(numbered), _DIM)
     kind = one_line(wording.kind_text(item))
     title = f"{kind}: {one_line(item.title)}" if kind else one_line(item.title)

@@ -58,7 +58,7 @@ def test_an_entry_says_who_when_what_and_where_the_ball_went() -> None:
         0, role="tester", ball=Ball("Pat"), status="BLOCKED", reason="stuck", body="Hi."
     )
     assert plain(shown(item, 100)) == (
-        "#3 Codex (pat) · 2026-01-01 12:00 UTC (2h ago) · tester · Note · ball → Pat · "
+        "#3 Codex (pat) · 2h ago (2026-01-01 12:00 UTC) · tester · Note · ball → Pat · "
         "BLOCKED · forked\n"
         f"title 0  {item.id}\n"
         "reason: stuck\n"
@@ -193,3 +193,24 @@ def test_raw_is_what_a_pipe_gets(story: Repo) -> None:
     piped = story.ok("read", "auth", "--peek").out
     assert text.replace("\r\n", "\n") == piped
     assert "    The **old** token" in piped
+
+
+def test_author_and_ball_are_not_dim() -> None:
+    text = shown(entry(0, ball=Ball("Pat")))
+    assert "\x1b[1;36mCodex (pat)\x1b[0m" in text
+    assert "\x1b[1;33mball → Pat\x1b[0m" in text
+
+
+def test_reading_begins_at_what_is_new(repo: Repo) -> None:
+    repo.ok("new", "auth", "-m", "Begin", "-b", "old\n\n" * 30, "--to", "Codex")
+    asked = {"PAGER": 'echo "LESS=$LESS"; cat', "LINES": "24", "NO_COLOR": "1"}
+    _, first = at_terminal(repo, "read", "auth", env=asked)
+    assert "LESS=FRX\r\n" in first
+    assert "── new ──" not in first
+    repo.ok("say", "auth", "-m", "Answer", "-b", "new\n\n" * 30, "--as", "Codex")
+    _, second = at_terminal(repo, "read", "auth", env=asked)
+    assert "LESS=FRX +/^── new ──\r\n" in second
+    old, _, new = second.partition("\r\n── new ──\r\n")
+    assert "Begin" in old
+    assert "Answer" not in old
+    assert "Answer" in new

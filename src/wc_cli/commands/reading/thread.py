@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # Seconds to wait for a writer. If it takes longer, the next reading moves the cursor.
 _PATIENCE = 0.1
+# Above the first new entry; the pager begins there.
+_NEW_MARK = "── new ──"
 
 
 class ReadOptions(LocalTopicOptions, SpeakerOptions):
@@ -148,7 +150,26 @@ def _print_thread(
 
     # Agents run commands on terminals too, and would hang in a pager.
     command = pager.pager_command(context.env) if context.identity.person else ""
-    pager.page_parts(_rendered_parts(context, head, entries), command, context.env)
+    first_new = _first_new(context, thread, entries)
+    parts = _rendered_parts(context, head, entries, first_new)
+    begin = _NEW_MARK if first_new >= 0 else ""
+    pager.page_parts(parts, command, context.env, begin=begin)
+
+
+def _first_new(
+    context: Context, thread: Thread | Excerpt, entries: list[Numbered]
+) -> int:
+    """Returns the position of the first entry that the viewer has not read; -1 if none
+    of those that are shown is old, or new."""
+    viewer = context.viewer
+    read = context.reader.cursor(thread.state.topic, viewer.key).entry_count
+    new = (
+        entry.idx
+        for entry in entries
+        if entry.idx >= read and not viewer.is_me(entry.entry.agent)
+    )
+    first = next(new, -1)
+    return first if entries and first > entries[0].idx else -1
 
 
 def passed_text(context: Context, state: State) -> str:
@@ -160,15 +181,19 @@ def passed_text(context: Context, state: State) -> str:
 
 
 def _rendered_parts(
-    context: Context, head: str, entries: list[Numbered]
+    context: Context, head: str, entries: list[Numbered], first_new: int
 ) -> Iterator[str]:
-    """Yields the head and the entries as a terminal shows them."""
+    """Yields the head and the entries as a terminal shows them, with a mark above the
+    first new one."""
     from wc_cli.terminal import markdown  # Rich: 200 ms, only on a terminal
 
     console = markdown.console_of(context.env, render.terminal_width())
     now = now_ms()
     yield f"{head}\n"
+    style = render.output_style(context.env)
     for entry in entries:
+        if entry.idx == first_new:
+            yield f"\n{style(_NEW_MARK, '33')}\n"
         yield "\n" + markdown.terminal_text(
             console, markdown.rendered_entry(entry, now)
         )
