@@ -78,7 +78,7 @@ EXAMPLES = {
         "wc set-status login CLOSED",
     ),
     "close": ("wc close hash -m 'Shipped' --decision 'Passkeys alone, no passwords'",),
-    "use": ("wc use logout", "wc use", "wc use --none"),
+    "use": ("wc use signup", "wc use", "wc use --none"),
     "whose": ("wc whose login", "wc whose login --json"),
     "amend": (
         "wc amend login --title 'Passkeys work, please review'",
