@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from wc_core.areas.threads import in_area
 from wc_core.errors import InvalidInputError
-from wc_core.search import words
 from wc_core.search.mentions import Mentions
-from wc_core.text import clean, one_line
-from wc_core.times import since_id, utc
+from wc_core.text import one_line
+from wc_core.times import since_id
 from wc_core.views.rows import Filter
 from wc_core.views.search.answers import (
     AUTO,
     BEST,
     MODES,
+    NEWEST,
     SORTS,
     Question,
     count_text,
@@ -29,27 +28,19 @@ from wc_observe.web.forms import (
     severity_choice,
     status_choice,
 )
+from wc_observe.web.hits import hit_list
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import (
-    WebPage,
-    entry_count,
-    holder_name,
-    moment,
-    more_link,
-)
+from wc_observe.web.page import WebPage, entry_count, more_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from wc_core.views.search.answers import Hit, Hits, Matches, SearchQuery
+    from wc_core.views.search.answers import Hits, Matches, SearchQuery
     from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 _MOST_UNREADABLE = 8
-_HITS, _AROUND, _WIDTH = 25, 110, 200
-# Markers around a match; neither occurs in cleaned text.
-_MARKS = ("\x02", "\x03")
-_MARKED = re.compile("\x02(.*?)\x03")
+_HITS = 25
 # The first ones are enough to search for, without words.
 _FILTERS = (
     *("file", "branch", "commit", "pr", "kind", "severity", "author"),
@@ -174,11 +165,8 @@ def _answer(
     parts = [element("p", count, class_="found", role="status")]
     parts += search_notices(hits)
     parts.append(_facets(hits, context, query))
-    parts.append(
-        element(
-            "ol", *(_hit(item, terms, context) for item in hits.hits), class_="hits"
-        )
-    )
+    by_time = query.get("sort", "") == NEWEST
+    parts.append(hit_list(hits, terms, context, by_time=by_time))
     if hits.by_words:
         words_ = f"By words alone: {one_line(hits.by_words)}"
         parts.append(element("p", words_, class_="notice"))
@@ -248,43 +236,3 @@ def search_notices(searched: Hits | Matches) -> list[Html]:
         words_ = f"Could not be read, see wc doctor: {names}"
         notices.append(element("p", words_, class_="notice"))
     return notices
-
-
-def _hit(hit: Hit, search_query: SearchQuery, context: PageContext) -> Html:
-    entry, idx = hit.numbered.entry, hit.numbered.idx
-    terms = search_query.marked_terms(is_partial=hit.is_partial)
-    source = clean(entry.body or entry.title)
-    href = context.links.thread(hit.name, **{"from": str(max(0, idx - 5))})
-    link = element(
-        "a",
-        _marked(words.mark_terms(clean(entry.title), terms, _WIDTH, _MARKS))
-        or "(no title)",
-        href=f"{href}#e{idx}",
-        data_item=True,
-        id=f"x-{hit.name}-{idx}",
-    )
-    by = (
-        element("bdi", hit.name, class_="topic"),
-        element("span", f"#{idx}", class_="number"),
-        holder_name(entry.agent or "unknown"),
-        moment(utc(entry.at), context.now_ms),
-        element("span", _kind(hit), class_="number") if hit.is_partial else "",
-    )
-    snippet = _marked(words.mark_terms(source, terms, _AROUND, _MARKS))
-    return element(
-        "li",
-        element("h2", link, dir="auto"),
-        element("p", joined(by, " "), class_="by"),
-        element("p", snippet, dir="auto") if entry.body else NOTHING,
-    )
-
-
-def _kind(hit: Hit) -> str:
-    return "by meaning" if hit.is_near else "some of the words"
-
-
-def _marked(line: str) -> Html:
-    parts = []
-    for place, words_ in enumerate(_MARKED.split(line)):
-        parts.append(element("mark", words_) if place % 2 else words_)
-    return joined(parts)

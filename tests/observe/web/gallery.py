@@ -39,6 +39,8 @@ PAGES = {
     "thread-wide": "threads/webhooks",
     "entry": "threads/login/1",
     "search": "search?q=challenge",
+    "search-some": "search?q=challenge+replay+needle",
+    "search-narrowed": "search?q=challenge&author=Codex%40review+(pat)",
     "search-form": "search",
     "search-none": "search?q=xylophone",
     "timeline": "timeline",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -331,12 +332,12 @@ def test_a_fork_and_damage_are_said(site: Site, store: Store) -> None:
 
 
 def test_search_finds_what_the_engine_finds(site: Site, store: Store) -> None:
-    store.thread("x", store.entry("x", "The <b>auth</b> token", title="About auth"))
+    store.thread("x", store.entry("x", "The <q>auth</q> token", title="About auth"))
     store.thread("y", store.entry("y", "Nothing", title="Else"))
     page = site.get("search?q=auth")
     assert "1 entry found" in words(page)
     assert "About <mark>auth</mark>" in page
-    assert "&lt;b&gt;<mark>auth</mark>&lt;/b&gt;" in page
+    assert "&lt;q&gt;<mark>auth</mark>&lt;/q&gt;" in page
     assert f'href="/{SECRET}/threads/x?from=0#e0"' in page
 
 
@@ -392,6 +393,35 @@ def test_a_search_says_how_many_hits_each_filter_would_leave(
 
 def test_what_is_not_asked_for_is_not_looked_for(site: Site) -> None:
     assert "words that begin with it" in site.said("search")
+
+
+def test_hits_are_shown_as_plain_text_with_marks(site: Site, store: Store) -> None:
+    body = (
+        "## Plan\n\n- [ ] **rotate** the `token`\n\nSee [notes](https://x.example/a)."
+    )
+    store.thread("x", store.entry("x", body, title="Else"))
+    assert ">Plan rotate the <mark>token</mark> See notes.</p>" in site.get(
+        "search?q=token"
+    )
+    # Only the address of a link has the word.
+    page = site.get("search?q=example")
+    assert "[notes](https://x.<mark>example</mark>/a)" in page
+
+
+def test_hits_are_grouped_by_thread(site: Site, store: Store) -> None:
+    first, second = store.entry("x", "word"), store.entry("x", "word")
+    store.thread("y", store.entry("y", "word", title="word"))
+    store.thread("x", first, second, store.entry("x", "and a word of x again"))
+    page = site.get("search?q=word")
+    assert page.count('<h2 class="topic">') == 2
+    assert "x 3 entries" in words(page)
+    best = re.findall(r'id="x-([xy])-\d+"', page)
+    assert len(list(groupby(best))) == 2
+    # By time, no hit moves.
+    page = site.get("search?q=word&sort=newest")
+    newest = re.findall(r'id="x-([xy])-\d+"', page)
+    assert newest == ["x", "y", "x", "x"]
+    assert page.count('<h2 class="topic">') == 3
 
 
 def test_hits_are_walked_by_pages(site: Site, store: Store) -> None:
@@ -610,4 +640,4 @@ def test_a_name_that_cannot_be_one_is_refused(
     env: dict[str, str], store: Store
 ) -> None:
     site = Site(store.root.parent, env | {"WATERCOOLER_AGENT": "nobody"})
-    assert "cannot be anybody's own name" in site.said("", 400)
+    assert "cannot be a participant's name" in site.said("", 400)

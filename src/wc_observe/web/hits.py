@@ -1,0 +1,130 @@
+"""Hits of a search: by thread, each with the words around its first match."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from wc_core.search import words
+from wc_core.summaries.plaintext import plain_text
+from wc_core.text import clean
+from wc_core.times import utc
+from wc_observe.web.html import NOTHING, Html, element, joined
+from wc_observe.web.page import entry_count, holder_name, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from wc_core.search.words import Term
+    from wc_core.views.search.answers import Hit, Hits, SearchQuery
+    from wc_observe.web.page import PageContext
+
+_AROUND, _WIDTH = 110, 200
+# Longer texts are shown as they are written, in markdown.
+_MOST_MARKDOWN = 20_000
+# Markers around a match; neither occurs in cleaned text.
+_MARKS = ("\x02", "\x03")
+_MARKED = re.compile("\x02(.*?)\x03")
+# A heading, a quotation, an item with or without a box, a fence.
+_LINE_START = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:```|~~~).*$"
+    r"|(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t])?)",
+    re.MULTILINE,
+)
+
+
+def hit_list(
+    hits: Hits, query: SearchQuery, context: PageContext, *, by_time: bool
+) -> Html:
+    """Returns the threads in the order of their first hit, each with its hits. Where
+    ``by_time``, no hit moves: a thread may be there several times."""
+    totals = dict(hits.topics)
+    items = (
+        _thread(group, totals.get(group[0].name, 0), query, context)
+        for group in _groups(hits.hits, by_time=by_time)
+    )
+    return element("ol", *items, class_="hits")
+
+
+def _groups(hits: Sequence[Hit], *, by_time: bool) -> list[list[Hit]]:
+    if not by_time:
+        first: dict[str, int] = {}
+        for place, hit in enumerate(hits):
+            first.setdefault(hit.topic, place)
+        hits = sorted(hits, key=lambda hit: first[hit.topic])
+    return [list(group) for _, group in groupby(hits, key=lambda hit: hit.topic)]
+
+
+def _thread(
+    group: Sequence[Hit], total: int, query: SearchQuery, context: PageContext
+) -> Html:
+    name = group[0].name
+    link = element("a", element("bdi", name), href=context.links.thread(name))
+    total = max(total, len(group))
+    count = entry_count(total)
+    if total > len(group):
+        count = f"{len(group)} of {count}"
+    return element(
+        "li",
+        element(
+            "h2", link, " ", element("span", count, class_="number"), class_="topic"
+        ),
+        element("ol", *(_hit(hit, query, context) for hit in group)),
+    )
+
+
+def _hit(hit: Hit, query: SearchQuery, context: PageContext) -> Html:
+    entry, idx = hit.numbered.entry, hit.numbered.idx
+    terms = query.marked_terms(is_partial=hit.is_partial)
+    href = context.links.thread(hit.name, **{"from": str(max(0, idx - 5))})
+    link = element(
+        "a",
+        _marked(words.mark_terms(clean(entry.title), terms, _WIDTH, _MARKS))
+        or "(no title)",
+        href=f"{href}#e{idx}",
+        data_item=True,
+        id=f"x-{hit.name}-{idx}",
+    )
+    by = (
+        element("span", f"#{idx}", class_="number"),
+        holder_name(entry.agent or "unknown"),
+        moment(utc(entry.at), context.now_ms),
+        element("span", _kind(hit), class_="number") if hit.is_partial else "",
+    )
+    text = element("p", snippet(clean(entry.body), terms), dir="auto")
+    return element(
+        "li",
+        element("h3", link, dir="auto"),
+        element("p", joined(by, " "), class_="by"),
+        text if entry.body else NOTHING,
+    )
+
+
+def snippet(body: str, terms: Iterable[Term]) -> Html:
+    """Returns a line of a text around the first match, with marks around each; as plain
+    text, unless only the markdown has a match."""
+    terms = tuple(terms)
+    if len(body) <= _MOST_MARKDOWN:
+        line = words.mark_terms(_plain(body), terms, _AROUND, _MARKS)
+        if _MARKS[0] in line:
+            return _marked(line)
+    line = words.mark_terms(body, terms, _AROUND, _MARKS)
+    if _MARKS[0] in line:
+        return _marked(line)
+    return _marked(words.mark_terms(_plain(body[:_MOST_MARKDOWN]), (), _AROUND))
+
+
+def _plain(body: str) -> str:
+    return plain_text(_LINE_START.sub("", body))
+
+
+def _kind(hit: Hit) -> str:
+    return "by meaning" if hit.is_near else "some of the words"
+
+
+def _marked(line: str) -> Html:
+    parts = []
+    for place, words_ in enumerate(_MARKED.split(line)):
+        parts.append(element("mark", words_) if place % 2 else words_)
+    return joined(parts)
