@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 
+from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from wc_cli.board.source import BoardSource
     from wc_cli.board.view import BoardSigns, Size
     from wc_core.claims.record import Claim
+    from wc_core.names import Directory
     from wc_core.views.worktrees import Neighbour
 
 # Seconds between refreshes of what no watcher reports: ages, loops, other folders.
@@ -60,6 +62,13 @@ _STYLES = {
     view.WARNING: Style(color="red"),
     view.SELECTED: Style(bold=True, reverse=True),
 }
+
+
+def _style(name: str) -> Style:
+    if name.startswith(view.AGENT):
+        color = Color.from_ansi(int(name.removeprefix(view.AGENT)))
+        return Style(color="bright_white", bgcolor=color)
+    return _STYLES[name]
 
 
 def run(
@@ -118,10 +127,11 @@ class Cards(Widget, can_focus=True):
         Binding("enter", "open"),
     ]
 
-    def __init__(self, signs: BoardSigns) -> None:
+    def __init__(self, signs: BoardSigns, directory: Directory) -> None:
         super().__init__()
         self.board = Board()
         self.signs = signs
+        self.directory = directory
         self._painter: Painter | None = None
 
     @property
@@ -138,11 +148,16 @@ class Cards(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One visible line."""
         if self._painter is None:
-            self._painter = Painter(self.board, self.layout_size, now_ms(), self.signs)
+            self._painter = Painter(
+                self.board,
+                self.layout_size,
+                now_ms(),
+                self.signs,
+                directory=self.directory,
+            )
         base = self.rich_style
         segments = [
-            Segment(text, base + _STYLES[style])
-            for text, style in self._painter.line(y)
+            Segment(text, base + _style(style)) for text, style in self._painter.line(y)
         ]
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
@@ -215,7 +230,7 @@ class BoardApp(App[None]):
         self.source = source
         self.card_filter = card_filter
         self.runner = CommandRunner(source.context) if write else None
-        self.cards = Cards(signs)
+        self.cards = Cards(signs, source.context.settings.directory)
         self.neighbours: list[Neighbour] = []
         self.claims: tuple[Claim, ...] = ()
         self.end_reason = ""

@@ -1,42 +1,47 @@
-"""The content of a board: a card for each thread, in columns by holder.
+"""The content of a board: a card for each thread, in columns by agent.
 
-Your own column comes first, then the other holders (those with the most stale balls
-first, then those with the most cards), then free threads, those in review, and closed
-ones.
+The columns are those of the page: see `wc_core.views.agentgroups`.
 """
 
 from __future__ import annotations
 
-from wc_core import names, times
+from wc_core import times
 from wc_core.text import one_line
-from wc_core.threads.model import CLOSED, IN_REVIEW, holder_text
+from wc_core.threads.model import CLOSED, holder_text
 from wc_core.values import NamedTuple
-from wc_core.views import history
-from wc_core.views.rows import matches_words
+from wc_core.views import agentgroups, history
+from wc_core.views.rows import matches_words, recency
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from wc_core.names import Directory
     from wc_core.threads.model import State
     from wc_core.views.rows import ThreadRow
 
-_YOURS, _OTHERS, _FREE, _REVIEW, _WAITING, _CLOSED = range(6)
-_UNREADABLE = "?"
+_NAMES = {
+    agentgroups.MINE: "You",
+    agentgroups.FREE: "Anyone",
+    agentgroups.WAITING: "Waiting",
+    agentgroups.DAMAGED: "Cannot be read",
+    agentgroups.CLOSED_THREADS: "Closed",
+}
 
 
 class Card(NamedTuple):
     """A thread on a board.
 
     ``since`` is when its ball got to its holder, in milliseconds since 1970, ``None``
-    if unknown. ``work`` is the state of the loop in its worktree.
+    if unknown. ``work`` is the state of the loop in its worktree. ``is_used_here`` says
+    that it was chosen for this worktree, with ``wc use``.
     """
 
     row: ThreadRow
     since: int | None = None
     work: str = ""
+    is_used_here: bool = False
 
     @property
     def topic(self) -> str:
@@ -64,19 +69,23 @@ class Card(NamedTuple):
             "since": None if since is None else times.rfc3339(since),
             "seconds": seconds,
         }
+        if self.is_used_here:
+            fields["used_here"] = True
         return fields | ({"work": self.work} if self.work else {})
 
 
 class CardColumn(NamedTuple):
-    """The cards of one holder or of one status, the latest move first.
+    """The cards of one agent or of one status, the latest move first.
 
-    ``key`` identifies the column; its name can change.
+    ``key`` identifies the column; its name can change. ``agent`` is who has the balls
+    of all its cards; empty in a column of several.
     """
 
     key: str
     name: str
     cards: tuple[Card, ...]
     is_yours: bool = False
+    agent: str = ""
 
     def to_json(self, now_ms: int) -> dict[str, Any]:
         """The column of the board shape."""
@@ -106,31 +115,24 @@ def make_card(row: ThreadRow, state: State | None) -> Card:
 
 
 def group_into_columns(
-    cards: Iterable[Card], card_filter: CardFilter, directory: Directory, now_ms: int
+    cards: Iterable[Card], card_filter: CardFilter, directory: Directory
 ) -> tuple[CardColumn, ...]:
     """The cards that pass the filter, in columns.
 
     Only the first column, that of the viewer, may be empty.
     """
-    keys: dict[str, str] = {}
-
-    def key(name: str) -> str:
-        if name not in keys:
-            keys[name] = directory.key(names.parse(name))
-        return keys[name]
-
-    groups: dict[tuple[int, str], list[Card]] = {(_YOURS, ""): []}
-    for card in cards:
-        if card_filter.matches(card):
-            groups.setdefault(_column_key(card.row, key), []).append(card)
-    board_columns = []
-    for (kind, holder), members in groups.items():
-        members.sort(key=lambda card: (card.row.last_id, card.topic), reverse=True)
-        name = _column_name(kind, members)
-        board_columns.append(
-            CardColumn(f"{kind}{holder}", name, tuple(members), kind == _YOURS)
+    by_topic = {card.topic: card for card in cards if card_filter.matches(card)}
+    rows = sorted((card.row for card in by_topic.values()), key=recency, reverse=True)
+    return tuple(
+        CardColumn(
+            group.key,
+            _NAMES.get(group.kind) or one_line(group.agent),
+            tuple(by_topic[row.topic] for row in group.rows),
+            group.kind == agentgroups.MINE,
+            group.agent,
         )
-    return tuple(sorted(board_columns, key=lambda card: _sort_key(card, now_ms)))
+        for group in agentgroups.agent_groups(rows, directory)
+    )
 
 
 def group_by_area(
@@ -150,34 +152,8 @@ def group_by_area(
                 group.append(card)
     columns = []
     for area, members in (*groups.items(), ("", outside)):
-        members.sort(key=lambda card: (card.row.last_id, card.topic), reverse=True)
+        members.sort(key=lambda card: recency(card.row), reverse=True)
         if area or members:
             name = one_line(area) or "No area"
             columns.append(CardColumn(f"area {area}", name, tuple(members)))
     return tuple(columns)
-
-
-def _column_key(row: ThreadRow, key: Callable[[str], str]) -> tuple[int, str]:
-    """The kind of column that a thread belongs to, and the key of its holder."""
-    if row.status == CLOSED:
-        return _CLOSED, ""
-    if row.waits:
-        return _WAITING, ""
-    if row.have_ball:
-        return _YOURS, ""
-    if row.status == _UNREADABLE:
-        return _OTHERS, "\0"  # cannot be the key of a name
-    if row.status == IN_REVIEW:
-        return _REVIEW, ""
-    return (_FREE, "") if row.ball is None else (_OTHERS, key(row.ball))
-
-
-def _column_name(kind: int, members: Sequence[Card]) -> str:
-    if kind == _OTHERS:
-        return one_line(members[0].row.ball or "Cannot be read")
-    return ("You", "", "Anyone", "In review", "Waiting", "Closed")[kind]
-
-
-def _sort_key(column: CardColumn, now_ms: int) -> tuple[str, int, int, str]:
-    stale = sum(card.is_stale(now_ms) for card in column.cards)
-    return column.key[0], -stale, -len(column.cards), column.key

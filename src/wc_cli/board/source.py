@@ -15,6 +15,7 @@ from wc_core.claims import book as books
 from wc_core.claims.record import WRITE
 from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import Layout, topic_of
+from wc_core.status import pins
 from wc_core.views import planning, worktrees
 from wc_core.views import rows as row_views
 from wc_core.views.overview import with_passes
@@ -138,15 +139,21 @@ class BoardSource:
         directory = self.context.settings.directory
         rows = planning.with_waits([card.row for card in known], now_ms())
         rows = with_passes(self.reader, rows, directory)
+        pin = pins.pin_of(self.layout, self.context.place.repository)
+        used_here = pin.topic if pin.is_open else ""
         cards = (
-            card._replace(row=row, work=work.get(card.topic, card.work))
+            card._replace(
+                row=row,
+                work=work.get(card.topic, card.work),
+                is_used_here=card.topic == used_here,
+            )
             for card, row in zip(known, rows, strict=True)
         )
         if self._areas is not None:
             return card_views.group_by_area(
                 cards, card_filter, self._areas.of(rows), self._areas.areas
             )
-        return card_views.group_into_columns(cards, card_filter, directory, now_ms())
+        return card_views.group_into_columns(cards, card_filter, directory)
 
     def plan_text(self) -> str:
         """The tree of the threads that have links, in lines that fit into a box."""

@@ -13,8 +13,11 @@ from wc_cli.terminal.render import (
     tag_words,
     width_of,
 )
+from wc_core import names
+from wc_core.names import Directory
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
+from wc_core.views.drawing.badges import badge_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +32,8 @@ HEAD, CARD = 2, 4
 PLAIN, DIM, NAME, YOURS, BOLD, NEW, WARNING, SELECTED = (
     *("plain", "dim", "name", "mine", "bold", "new", "warning", "selected"),
 )
+# Before the number of the colour, one of a terminal's 256, behind an agent's name.
+AGENT = "agent "
 
 
 class BoardSigns(NamedTuple):
@@ -41,18 +46,20 @@ class BoardSigns(NamedTuple):
     more_left: str
     more_right: str
     dot: str
+    used_here: str
 
 
-UNICODE = BoardSigns("▌", "─", "⑂", "⚠", "◂", "▸", "·")
-ASCII = BoardSigns(">", "-", "Y", "!", "<", ">", "-")
+UNICODE = BoardSigns("▌", "─", "⑂", "⚠", "◂", "▸", "·", "◆")
+ASCII = BoardSigns(">", "-", "Y", "!", "<", ">", "-", "*")
 
 
 class Board(NamedTuple):
     """Columns, the chosen card, and the scroll positions.
 
     ``column`` is the index of the chosen column and ``rows`` the index of the chosen
-    card in each column, by its key. ``first_column`` is the first visible column and
-    ``tops`` the first visible card of each.
+    card in each column, by its key. ``first_column`` is the first visible column, but
+    for the viewer's own, which is always visible if two fit. ``tops`` has the first
+    visible card of each.
     """
 
     columns: tuple[CardColumn, ...] = ()
@@ -118,11 +125,27 @@ def layout_size(board: Board, width: int, height: int) -> Size:
     return Size(count, column_width, max(1, (height - HEAD + 1) // CARD))
 
 
+def _pinned_count(board: Board, size: Size) -> int:
+    """How many columns at the left do not scroll: the viewer's own, beside others."""
+    return int(size.columns > 1 and board.columns[0].is_yours)
+
+
+def visible_columns(board: Board, size: Size) -> tuple[int, ...]:
+    """The indexes of the visible columns, from left to right."""
+    pinned = _pinned_count(board, size)
+    first = max(board.first_column, pinned)
+    end = min(len(board.columns), first + size.columns - pinned)
+    return (*range(pinned), *range(first, end))
+
+
 def scroll_to_chosen(board: Board, size: Size) -> Board:
     """The board, scrolled by as little as makes the chosen card visible."""
-    last_left = max(0, len(board.columns) - size.columns)
-    first_column = min(board.first_column, board.column, last_left)
-    first_column = max(first_column, board.column - size.columns + 1)
+    pinned = _pinned_count(board, size)
+    room = size.columns - pinned
+    first_column = max(pinned, min(board.first_column, len(board.columns) - room))
+    if board.column >= pinned:
+        first_column = min(first_column, board.column)
+        first_column = max(first_column, board.column - room + 1)
     tops = {}
     for column in board.columns:
         row = board.row(column)
@@ -134,11 +157,11 @@ def scroll_to_chosen(board: Board, size: Size) -> Board:
 
 def card_at(board: Board, size: Size, x: int, y: int) -> tuple[int, int] | None:
     """The indexes of the column and the card at a position on the screen."""
-    position = board.first_column + x // (size.width + 1)
-    if y < HEAD or position >= min(
-        len(board.columns), board.first_column + size.columns
-    ):
+    visible = visible_columns(board, size)
+    place = x // (size.width + 1)
+    if y < HEAD or place >= len(visible):
         return None
+    position = visible[place]
     column = board.columns[position]
     row = board.tops.get(column.key, 0) + (y - HEAD) // CARD
     return (position, row) if row < len(column.cards) else None
@@ -154,14 +177,12 @@ class Painter(NamedTuple):
     signs: BoardSigns = UNICODE
     # Whether the chosen card is highlighted.
     marking: bool = True
+    directory: Directory = Directory()
 
     def line(self, y: int) -> Iterator[tuple[str, str]]:
         """The pieces of a line, each with its style."""
-        board, size = self.board, self.size
-        for position in range(board.first_column, board.first_column + size.columns):
-            if position >= len(board.columns):
-                return
-            if position > board.first_column:
+        for place, position in enumerate(visible_columns(self.board, self.size)):
+            if place:
                 yield " ", PLAIN
             yield from self._cell(position, y)
 
@@ -187,18 +208,28 @@ class Painter(NamedTuple):
         is_chosen = self.marking and position == board.column
         if is_chosen and column.cards:
             count = f"{board.row(column) + 1}/{count}"
+        visible = visible_columns(board, self.size)
+        pinned = _pinned_count(board, self.size)
         before = after = ""
-        if position == board.first_column and position > 0:
+        if position == visible[pinned : pinned + 1][0] and position > pinned:
             before = f"{self.signs.more_left} "
-        is_rightmost = position == board.first_column + self.size.columns - 1
-        if is_rightmost and position < len(board.columns) - 1:
+        if position == visible[-1] and position < len(board.columns) - 1:
             after = f" {self.signs.more_right}"
         room = self.size.width - len(before) - len(after) - len(count) - 1
-        style = YOURS if column.is_yours else NAME
+        name = cut_to_width(column.name, max(0, room))
         yield before, DIM
-        yield _fit(column.name, max(0, room)), style
+        yield left_to_right(name), self._name_style(column)
+        yield " " * max(0, room - width_of(name)), PLAIN
         yield f" {count}", DIM
         yield after, DIM
+
+    def _name_style(self, column: CardColumn) -> str:
+        if column.agent:
+            return self._agent_style(column.agent)
+        return YOURS if column.is_yours else NAME
+
+    def _agent_style(self, holder: str) -> str:
+        return f"{AGENT}{badge_of(holder, self.directory).terminal}"
 
     def _card(self, position: int, row: int, part: int) -> Iterator[tuple[str, str]]:
         board = self.board
@@ -214,9 +245,7 @@ class Painter(NamedTuple):
         yield bar, YOURS if is_chosen else PLAIN
         room = self.size.width - 1
         if part == 0:
-            yield from self._topic(
-                card, room, is_yours=column.is_yours, is_chosen=is_chosen
-            )
+            yield from self._topic(card, column, room, is_chosen=is_chosen)
         elif part == 1:
             title = " ".join([one_line(card.row.title), *tag_words(card.row.tags)])
             yield _fit(title, room), PLAIN
@@ -224,17 +253,40 @@ class Painter(NamedTuple):
             yield from self._facts(card, room)
 
     def _topic(
-        self, card: Card, room: int, *, is_yours: bool, is_chosen: bool
+        self, card: Card, column: CardColumn, room: int, *, is_chosen: bool
     ) -> Iterator[tuple[str, str]]:
         row = card.row
         new = f" +{row.new_for_you}" if row.new_for_you else ""
+        here = f" {self.signs.used_here}" if card.is_used_here else ""
         marks = f" {self.signs.forked}" if row.forked else ""
         marks += f" {self.signs.damaged}" if row.damaged else ""
-        room = max(0, room - width_of(new + marks))
-        style = SELECTED if is_chosen else YOURS if is_yours else BOLD
-        yield _fit(one_line(row.name), room), style
+        room = max(0, room - width_of(new + here + marks))
+        topic = cut_to_width(one_line(row.name), room) if room else ""
+        style = SELECTED if is_chosen else YOURS if column.is_yours else BOLD
+        yield left_to_right(topic), style
+        yield from self._holder(card, column, room - width_of(topic))
         yield new, NEW
+        yield here, YOURS
         yield marks, WARNING
+
+    def _holder(
+        self, card: Card, column: CardColumn, room: int
+    ) -> Iterator[tuple[str, str]]:
+        """The seat and the tag of the holder, after the name of the agent in a column
+        of several, padded to a width."""
+        name = names.parse(card.row.ball or "")
+        agent = "" if column.agent or column.is_yours else name.agent
+        seat = f"@{one_line(name.seat)}" if name.seat else ""
+        tag = f"({one_line(name.tag)})" if name.tag else ""
+        agent_style = self._agent_style(name.agent) if agent else PLAIN
+        chips = ((one_line(agent), agent_style), (seat, DIM), (tag, DIM))
+        for text, style in chips:
+            if text and room > 1:
+                shown = cut_to_width(text, room - 1)
+                yield " ", PLAIN
+                yield left_to_right(shown), style
+                room -= width_of(shown) + 1
+        yield " " * max(0, room), PLAIN
 
     def _facts(self, card: Card, room: int) -> Iterator[tuple[str, str]]:
         age = cut_to_width(card.age(self.now_ms), room)

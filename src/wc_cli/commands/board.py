@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from wc_cli.board.cards import CardColumn
     from wc_cli.context import Context
+    from wc_core.names import Directory
 
 _WIDTH = 80
 _CARDS = 10
@@ -89,13 +90,16 @@ def board(context: Context, options: BoardOptions) -> None:
         say_json({"store": context.store, "columns": fields})
         return
     style = render.output_style(context.env)
-    lines = _board_lines(columns, options.limit, signs)
+    lines = _board_lines(columns, options.limit, signs, context.settings.directory)
     say("\n".join(_with_colors(line, style) for line in lines))
     _print_remarks(source, columns, options)
 
 
 def _board_lines(
-    columns: tuple[CardColumn, ...], limit: int, signs: view.BoardSigns
+    columns: tuple[CardColumn, ...],
+    limit: int,
+    signs: view.BoardSigns,
+    directory: Directory,
 ) -> Iterator[list[tuple[str, str]]]:
     """Yields the lines of all columns, with as many next to each other as fit."""
     width = shutil.get_terminal_size((_WIDTH, 1)).columns
@@ -106,7 +110,9 @@ def _board_lines(
         height = view.HEAD + view.CARD * max(1, min(most, limit or most))
         whole = Board(row)
         size = view.layout_size(whole, width, height)
-        painter = Painter(whole, size, now_ms(), signs, marking=False)
+        painter = Painter(
+            whole, size, now_ms(), signs, marking=False, directory=directory
+        )
         for y in range(height):
             yield list(painter.line(y))
 
@@ -115,7 +121,13 @@ def _with_colors(line: list[tuple[str, str]], style: render.Style) -> str:
     plain = "".join(text for text, _ in line).rstrip()
     if not style.color:
         return plain
-    return "".join(style(text, *_CODES.get(role, ())) for text, role in line)
+    return "".join(style(text, *_codes(role)) for text, role in line)
+
+
+def _codes(role: str) -> tuple[str, ...]:
+    if role.startswith(view.AGENT):
+        return render.agent_codes(int(role.removeprefix(view.AGENT)))
+    return _CODES.get(role, ())
 
 
 def _print_remarks(

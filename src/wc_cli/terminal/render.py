@@ -71,6 +71,11 @@ class Style:
         return f"\033[{';'.join(codes)}m{text}\033[0m"
 
 
+def agent_codes(color: int) -> tuple[str, ...]:
+    """Returns the codes for an agent's name: white on its colour, one of 256."""
+    return ("97", f"48;5;{color}")
+
+
 def output_style(env: Mapping[str, str]) -> Style:
     """Returns the style for standard output."""
     return Style(color=is_for_people(env) and not env.get("NO_COLOR"))

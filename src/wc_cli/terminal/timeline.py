@@ -6,7 +6,7 @@ the holder's name or, if that does not fit, the letter from the legend.
 
 from __future__ import annotations
 
-from wc_cli.terminal.render import cut_to_width, left_to_right, width_of
+from wc_cli.terminal.render import agent_codes, cut_to_width, left_to_right, width_of
 from wc_core.text import one_line
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.times import rfc3339
@@ -203,7 +203,7 @@ def _legend(chart: Chart, drawing: Drawing) -> Iterator[str]:
 
 
 def _background(chart: Chart, name: str) -> str:
-    return f"97;48;5;{HUES[chart.hues[name]].terminal}"
+    return ";".join(agent_codes(HUES[chart.hues[name]].terminal))
 
 
 def _wrapped_legend(

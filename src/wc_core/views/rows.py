@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import Snapshot, StoreReader
     from wc_core.wake.passes import PassState
 
+# Stands for the status of a thread that cannot be read.
+UNREADABLE = "?"
+
 
 class ThreadRow(NamedTuple):
     """One thread in a list. ``ownership`` says whose its ball is, for the viewer:
@@ -224,8 +227,8 @@ def askers(state: State, viewer: Viewer) -> tuple[str, ...]:
 def unreadable_row(topic: str) -> ThreadRow:
     """Returns the row of a thread that cannot be read, which is listed anyway."""
     title = "(cannot be read; see wc doctor)"
-    shown = (topic, title, "?", None, "", 0, OTHERS, 0, "", "", False, True, "", topic)
-    return ThreadRow(*shown)
+    shown = (topic, title, UNREADABLE, None, "", 0, OTHERS, 0, "", "", False, True)
+    return ThreadRow(*shown, "", topic)
 
 
 def listed_row(reader: StoreReader, topic: str, viewer: Viewer) -> ThreadRow | None:

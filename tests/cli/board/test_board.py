@@ -60,10 +60,10 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 def test_it_is_printed_once_if_output_is_no_terminal(story: Repo) -> None:
     done = story.ok("board", env={"COLUMNS": "84"})
     assert [re.sub(" +", " ", line).strip() for line in done.out.splitlines()] == [
-        "You 1 Codex 1 Anyone 1",
+        "You 1 Anyone 1 Codex 1",
         " ".join(["─" * 27] * 3),
-        "bills +1 auth free",
-        "Round up? Keys Anybody",
+        "bills +1 free auth",
+        "Round up? Anybody Keys",
         "now now now",
     ]
     assert done.err == ""
@@ -90,8 +90,8 @@ def test_as_json_all_of_it(story: Repo) -> None:
     answer = story.json("board", "--limit", "1")
     assert [(column["name"], column["mine"]) for column in answer["columns"]] == [
         ("You", True),
-        ("Codex", False),
         ("Anyone", False),
+        ("Codex", False),
     ]
     [bills] = answer["columns"][0]["threads"]
     assert (bills["topic"], bills["new_for_you"]) == ("bills", 1)
@@ -182,9 +182,9 @@ def test_keys_choose_filter_and_open(
     async def steps(pilot: Pilot[None]) -> None:
         assert live.chosen == "bills"
         await pilot.press("l", "right")
-        assert live.chosen == "free"
-        await pilot.press("home", "h", "pagedown", "j", "k", "end")
         assert live.chosen == "auth"
+        await pilot.press("home", "h", "pagedown", "j", "k", "end")
+        assert live.chosen == "free"
         await pilot.press("slash", *"round")
         assert live.chosen == "bills"
         assert "auth" not in live.text
@@ -213,13 +213,13 @@ def test_the_mouse_chooses_and_opens(
 
     async def steps(pilot: Pilot[None]) -> None:
         await pilot.click(app.Cards, offset=(40, 3))
-        assert live.chosen == "auth"
+        assert live.chosen == "free"
         await pilot.click(app.Cards, offset=(2, 25))
-        assert live.chosen == "auth"
+        assert live.chosen == "free"
         live.app.cards.on_mouse_scroll_down()
         live.app.cards.on_mouse_scroll_up()
         await pilot.click(app.Cards, offset=(40, 3))
-        await until(pilot, lambda: "auth: Keys" in live.text)
+        await until(pilot, lambda: "free: Anybody" in live.text)
 
     live.run(steps)
 

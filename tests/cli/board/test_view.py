@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.core.strategies import NOON_MS, relaxed
 from wc_cli.board.cards import Card, CardColumn, CardFilter, group_into_columns
 from wc_cli.board.view import (
+    AGENT,
     ASCII,
     CARD,
     HEAD,
@@ -19,9 +20,11 @@ from wc_cli.board.view import (
     card_at,
     layout_size,
     scroll_to_chosen,
+    visible_columns,
 )
 from wc_cli.terminal.render import width_of
 from wc_core.names import Directory
+from wc_core.views.drawing.badges import HUES, badge_of
 from wc_core.views.rows import ThreadRow
 
 DAY_MS = 24 * 3600 * 1000
@@ -53,7 +56,7 @@ ALL = CardFilter()
 
 
 def grouped(*cards: Card, card_filter: CardFilter = ALL) -> list[tuple[str, list[str]]]:
-    board_columns = group_into_columns(cards, card_filter, Directory(), NOON_MS)
+    board_columns = group_into_columns(cards, card_filter, Directory())
     return [
         (column.name, [card.topic for card in column.cards]) for column in board_columns
     ]
@@ -72,16 +75,65 @@ CARDS = (
 )
 
 
-def test_mine_come_first_then_who_needs_it_then_free_in_review_and_closed() -> None:
-    assert grouped(*CARDS, card_filter=CardFilter(closed=True)) == [
+def test_mine_come_first_then_free_waiting_and_agents_by_their_latest_move() -> None:
+    cards = (
+        *CARDS,
+        card("j", "Codex@review (ann)"),
+        card("k", "Cursor", waits=("api",)),
+    )
+    assert grouped(*cards, card_filter=CardFilter(closed=True)) == [
         ("You", ["g", "b"]),
-        ("Cursor", ["d"]),
-        ("codex", ["e", "a"]),
-        ("Cannot be read", ["i"]),
         ("Anyone", ["c"]),
-        ("In review", ["f"]),
+        ("Waiting", ["k"]),
+        ("Codex", ["j", "f", "e", "a"]),
+        ("Cursor", ["d"]),
+        ("Cannot be read", ["i"]),
         ("Closed", ["h"]),
     ]
+
+
+def test_seat_and_tag_stand_beside_a_thread_and_the_agent_in_mixed_columns() -> None:
+    cards = [
+        card("api", "Codex@review (ann)"),
+        card("login", "Codex@review (ann)", waits=("api",)),
+    ]
+    board = Board(group_into_columns(cards, CardFilter(), Directory()))
+    _, _, topics, *_ = lines(board, 90, 6)
+    assert [" ".join(topics[n * 30 : n * 30 + 29].split()) for n in (1, 2)] == [
+        "login Codex @review (ann)",
+        "api @review (ann)",
+    ]
+    size = layout_size(board, 90, 6)
+    pieces = [*Painter(board, size, NOON_MS).line(0), *Painter(board, size, 0).line(2)]
+    color = HUES[badge_of("Codex").hue].terminal
+    assert [text for text, style in pieces if style == f"{AGENT}{color}"] == [
+        "Codex",
+        "Codex",
+    ]
+
+
+def test_the_thread_in_use_here_is_marked() -> None:
+    used = card("login", "Pat")._replace(is_used_here=True)
+    board = Board(group_into_columns([used], CardFilter(), Directory()))
+    assert lines(board, 30, 5)[2].split() == ["▌login", "◆"]
+    assert lines(board, 30, 5, ASCII)[2].split() == [">login", "*"]
+    assert used.to_json(0)["used_here"] is True
+
+
+def test_my_column_stays_in_sight_beside_others() -> None:
+    cards = [card(name, f"Agent {name}") for name in "cdefghi"]
+    board = Board(group_into_columns([*cards, CARDS[1]], CardFilter(), Directory()))
+    size = layout_size(board, 90, 6)
+    assert size.columns == 3
+    board = scroll_to_chosen(board.moved(6, 0), size)
+    assert visible_columns(board, size) == (0, 5, 6)
+    head = lines(board, 90, 6)[0]
+    assert " ".join(head.split()) == "You 1 ◂ Agent e 1 Agent d 1/1 ▸"
+    assert card_at(board, size, 3, HEAD) == (0, 0)
+    assert card_at(board, size, size.width + 2, HEAD) == (5, 0)
+    # Alone on a narrow screen, it makes room for the chosen one.
+    narrow = layout_size(board, 30, 6)
+    assert visible_columns(scroll_to_chosen(board, narrow), narrow) == (6,)
 
 
 def test_my_column_is_there_without_a_card_and_no_other_is() -> None:
@@ -113,9 +165,7 @@ def lines(board: Board, width: int, height: int, signs: object = UNICODE) -> lis
 def test_a_card_says_what_it_is_how_old_and_what_is_new() -> None:
     work = card("login", "Pat", new_for_you=2, forked=True, damaged=True)
     board = Board(
-        group_into_columns(
-            [work._replace(work="loop 3/10")], CardFilter(), Directory(), 0
-        )
+        group_into_columns([work._replace(work="loop 3/10")], CardFilter(), Directory())
     )
     output = lines(board, 30, 5)
     assert [line.rstrip() for line in output] == [
@@ -190,7 +240,7 @@ def test_a_chosen_thread_stays_chosen_when_the_board_changes(
 
 
 def test_a_place_on_the_screen_is_a_card_or_none() -> None:
-    board = Board(group_into_columns(CARDS, CardFilter(), Directory(), NOON_MS))
+    board = Board(group_into_columns(CARDS, CardFilter(), Directory()))
     size = layout_size(board, 110, 20)
     assert size.columns == 4
     assert card_at(board, size, 3, HEAD) == (0, 0)
@@ -201,7 +251,7 @@ def test_a_place_on_the_screen_is_a_card_or_none() -> None:
 
 
 def test_the_json_of_a_column_says_since_when() -> None:
-    [column] = group_into_columns([CARDS[1]], CardFilter(), Directory(), NOON_MS)
+    [column] = group_into_columns([CARDS[1]], CardFilter(), Directory())
     [thread] = column.to_json(NOON_MS + 60_000)["threads"]
     assert (thread["topic"], thread["seconds"]) == ("b", 60)
     assert thread["since"] == "2026-01-01T12:00:00.000Z"

@@ -98,11 +98,13 @@ def _column(
     limit = _MINE if column.mine else _THEIRS
     rows, hidden = column.rows[:limit], len(column.rows) - limit
     key = "mine" if column.mine else quote(column.holder or "anyone", safe="")
+    # No holder has such names.
     if column.waiting:
-        # No holder has such a name.
         key = "=waiting"
+    if column.damaged:
+        key = "=damaged"
     ball = "me" if column.mine else column.holder or "anyone"
-    of_holder = {} if column.waiting else {"ball": ball}
+    of_holder = {} if column.waiting or column.damaged else {"ball": ball}
     cards = (card(row, facts, context) for row in rows)
     nothing = "No match here." if words.strip() else "Nothing waits for you."
     return element(
@@ -127,6 +129,8 @@ def _heading(column: HolderColumn, context: PageContext) -> list[Html]:
     if column.waiting:
         words = element("span", "Waiting for another thread")
         return [badge(None, context.directory), words, count]
+    if column.damaged:
+        return [element("span", "Cannot be read"), count]
     sign = badge(column.holder, context.directory)
     return [sign, holder_name(column.holder), count]
 
@@ -134,7 +138,7 @@ def _heading(column: HolderColumn, context: PageContext) -> list[Html]:
 def _kind(column: HolderColumn) -> str:
     if column.mine:
         return "mine"
-    return "free" if column.holder is None else ""
+    return "free" if column.holder is None and not column.damaged else ""
 
 
 def _hidden_columns(columns: list[HolderColumn], context: PageContext) -> Html:

@@ -1,0 +1,68 @@
+"""Threads by the agent that has the ball, as the boards of the terminal and of the page
+show them: mine, free balls, those that wait for another thread, then one group for each
+agent or person, whatever the seat and the tag, and last what cannot be read.
+
+The groups of agents are in the order in which their threads come, so the latest move
+comes first if the threads come in that order.
+"""
+
+from __future__ import annotations
+
+from wc_core import names
+from wc_core.names import fold
+from wc_core.threads.model import CLOSED
+from wc_core.values import NamedTuple
+from wc_core.views.rows import UNREADABLE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.names import Directory
+    from wc_core.views.rows import ThreadRow
+
+# The kinds of groups, in their order.
+KINDS = ("mine", "free", "waiting", "agent", "damaged", "closed")
+MINE, FREE, WAITING, AGENT, DAMAGED, CLOSED_THREADS = KINDS
+
+
+class Group(NamedTuple):
+    """Threads of one kind; ``agent`` is empty unless an agent or a person has their
+    balls."""
+
+    kind: str
+    agent: str
+    rows: list[ThreadRow]
+
+    @property
+    def key(self) -> str:
+        """What identifies the group: an agent's name may be spelled differently."""
+        return f"{self.kind} {fold(self.agent)}".strip()
+
+
+def agent_groups(rows: Iterable[ThreadRow], directory: Directory) -> list[Group]:
+    """Returns the threads in groups. Only the first group, mine, may be empty."""
+    groups: dict[tuple[str, str], Group] = {(MINE, ""): Group(MINE, "", [])}
+    agents: dict[str, str] = {}
+    for row in rows:
+        kind, agent = _kind(row), ""
+        if kind == AGENT and row.ball is not None:
+            if row.ball not in agents:
+                agents[row.ball] = directory.canonical(names.parse(row.ball)).agent
+            agent = agents[row.ball]
+        key = (kind, fold(agent))
+        groups.setdefault(key, Group(kind, agent, [])).rows.append(row)
+    # Sorting is stable: agents stay in the order of their first threads.
+    return sorted(groups.values(), key=lambda group: KINDS.index(group.kind))
+
+
+def _kind(row: ThreadRow) -> str:
+    if row.status == CLOSED:
+        return CLOSED_THREADS
+    if row.waits:
+        return WAITING
+    if row.have_ball:
+        return MINE
+    if row.status == UNREADABLE:
+        return DAMAGED
+    return FREE if row.ball is None else AGENT
