@@ -120,7 +120,7 @@ PARTS = (
     Part("merge", (8,), "any two stores become one", (_tests("tests/cli/merge"),)),
     Part("worlds", (8, 9), f"{WORLDS:,} simulated worlds of clones and a remote",
          tuple(_worlds())),
-    Part("large-worlds", (8, 9), "140 of them with 60 steps and 6 clones at most",
+    Part("large-worlds", (8, 9), "140 of them, with up to 60 steps and 6 clones",
          (Step("seeds", ("-m", "tests.contract.simulation", "1", "140", "60", "6")),)),
     Part("simulation", (8, 9), "stories, and reads that fail one by one",
          (_tests("tests/contract/test_simulation.py", WC_TEST_ROUNDS="16"),)),

@@ -23,8 +23,8 @@ VARIABLE = "_WC_CLI_COMPLETE"
 
 # The words of the server's command line; a test compares them with its help.
 _OBSERVE = (
-    "web --transport --all-stores --graph --help --version --port --host --as --open "
-    "--thread"
+    "web --transport --all --all-stores --graph --help --version --port --host --as "
+    "--open --thread"
 )
 
 # Bash ends a word at each @, which is common in names: the parts are joined again, and

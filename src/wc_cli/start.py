@@ -95,8 +95,8 @@ class _BundleLoader(_QuickLoader):
         if sys.dont_write_bytecode or needed.keys() <= set(names):
             return
         # What was imported before comes first: others may need it.
-        others = [name for name in names if name not in needed]
-        data = _bundle([*others, *needed], base)
+        not_needed = [name for name in names if name not in needed]
+        data = _bundle([*not_needed, *needed], base)
         if data:
             # Replaces the file at once; not being able to is no error.
             self.set_data(bundle, data)
@@ -115,8 +115,8 @@ class _QuickFinder:
         """How to load a module, or ``None``: let the next finder look."""
         if not name.startswith(self._prefixes) or not path:
             return None
-        [folder, *others] = path
-        if others or not folder.startswith("/"):
+        [folder, *further_folders] = path
+        if further_folders or not folder.startswith("/"):
             return None
         own = name.rpartition(".")[2]
         return self._spec(name, f"{folder}/{own}.py", None) or self._spec(
@@ -201,16 +201,16 @@ def _load_bundle(path: str, base: str) -> list[str]:
             os.close(handle)
         if not (data.startswith(_BUNDLE) and data.endswith(_BUNDLE)):
             return []
-        rest = memoryview(data)[len(_BUNDLE) :]
-        size = int.from_bytes(rest[:_SIZE_BYTES], "little")
-        sources = loads(rest[_SIZE_BYTES:])  # noqa: S302 - as importlib does
+        tail = memoryview(data)[len(_BUNDLE) :]
+        size = int.from_bytes(tail[:_SIZE_BYTES], "little")
+        sources = loads(tail[_SIZE_BYTES:])  # noqa: S302 - as importlib does
         for name, is_package, *expected in sources:
             status = os.stat(_source(base, name, is_package=is_package))
             if [status.st_mtime_ns, status.st_size] != expected:
                 return []
         if not _are_below(base, {name.partition(".")[0] for name, *_ in sources}):
             return []
-        codes = loads(rest[_SIZE_BYTES + size :])  # noqa: S302 - as above
+        codes = loads(tail[_SIZE_BYTES + size :])  # noqa: S302 - as above
     except (OSError, EOFError, TypeError, ValueError):
         return []
     for (name, is_package, *_), code in zip(sources, codes, strict=True):

@@ -461,7 +461,7 @@ def test_entries_that_are_nowhere_can_be_done_without(notes: Inside) -> None:
     first, *_ = (root / LOG).read_bytes().splitlines(keepends=True)
     (root / LOG).write_bytes(first)
     (root / PAGE).write_text("cut")
-    assert "to go on without" in fixes(notes)[f"{LOG}:0"]
+    assert "to continue without" in fixes(notes)[f"{LOG}:0"]
     notes.fails(6, "say", "auth", "--title", "x")
     notes.ok("doctor", "--repair")
     assert notes.json("doctor")["findings"] == []

@@ -49,7 +49,7 @@ def both(wire: Wire, commit: str) -> tuple[WireError, WireError]:
     ("status", "kind", "hint"),
     [
         (401, RefusedError, "Log in"),
-        (403, RefusedError, "the right to push"),
+        (403, RefusedError, "permission to push"),
         (404, UnreachableError, "address"),
         (503, UnreachableError, "Try again later"),
         (200, UnreachableError, "address"),  # the page of an airport

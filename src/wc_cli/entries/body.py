@@ -129,8 +129,8 @@ def message(context: Context, options: HasMessage, default_title: str = "") -> M
 
 def _split_message(text: str) -> Message:
     """Returns a text of which the first line is the title."""
-    first, _, rest = text.lstrip().partition("\n")
-    return Message(first.strip(), rest.strip("\r\n"))
+    first, _, body_text = text.lstrip().partition("\n")
+    return Message(first.strip(), body_text.strip("\r\n"))
 
 
 def _check_alone(option: str, others: Mapping[str, object]) -> None:

@@ -32,9 +32,9 @@ def local_topic(context: Context) -> str:
         raise NotFoundError("No open thread belongs to this worktree.", _HINT)
     if len(threads) > 1:
         listed = ", ".join(_named(state) for state in threads[:_MOST])
-        more = f" and {len(threads) - _MOST} more" if len(threads) > _MOST else ""
+        remainder = f" and {len(threads) - _MOST} more" if len(threads) > _MOST else ""
         raise InvalidInputError(
-            f"{len(threads)} threads are open here: {listed}{more}.", _HINT
+            f"{len(threads)} threads are open here: {listed}{remainder}.", _HINT
         )
     return threads[0].topic
 

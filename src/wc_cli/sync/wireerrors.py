@@ -66,7 +66,7 @@ _LOGIN = (
     "git ls-remote"
 )
 _RIGHTS = (
-    f"{_SAFE} Ask whoever runs the remote for permission to push the branch "
+    f"{_SAFE} Ask the owner of the remote for permission to push the branch "
     "watercooler/threads, or use another: WATERCOOLER_GIT_REPO=…"
 )
 _OWNER = f"{_SAFE} If you trust it: git config --global --add safe.directory …"

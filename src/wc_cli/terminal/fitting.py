@@ -20,20 +20,22 @@ def fitted_widths(widths: Mapping[str, int], limit: int) -> dict[str, int]:
     """Returns the width of each column that fits into ``limit`` columns of a terminal,
     given how wide each would have to be. The last column takes what is left."""
     fitted = dict(widths)
-    last = next(reversed(fitted))
-    wish = min(fitted[last], _ENOUGH_TITLE)
-    least = min(fitted[last], _LEAST_TITLE)
+    last_column = next(reversed(fitted))
+    wish = min(fitted[last_column], _ENOUGH_TITLE)
+    least = min(fitted[last_column], _LEAST_TITLE)
     for minimums, goal in ((_CUT, wish), (_CUT_MORE, least)):
         for name, minimum in minimums.items():
-            if name in fitted and name != last:
-                excess = max(0, _taken(fitted, last) + goal - limit)
+            if name in fitted and name != last_column:
+                excess = max(0, _taken(fitted, last_column) + goal - limit)
                 fitted[name] = max(min(fitted[name], minimum), fitted[name] - excess)
     for name in _DROPPED:
-        if _taken(fitted, last) + least <= limit or len(fitted) <= _GAP:
+        if _taken(fitted, last_column) + least <= limit or len(fitted) <= _GAP:
             break
-        if name != last:
+        if name != last_column:
             fitted.pop(name, None)
-    fitted[last] = max(1, min(fitted[last], limit - _taken(fitted, last)))
+    fitted[last_column] = max(
+        1, min(fitted[last_column], limit - _taken(fitted, last_column))
+    )
     return fitted
 
 

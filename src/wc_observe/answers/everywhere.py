@@ -411,17 +411,19 @@ def _related_by_words(
     """The threads of each store that use the words of one, as `wc related` finds
     them."""
     forms = most_used_words(store.reader, topic)
-    found: list[tuple[str, SimilarThread]] = []
+    neighbours: list[tuple[str, SimilarThread]] = []
     for reachable in reachable_stores(call):
         try:
-            other = open_store(reachable.call)
+            other_store = open_store(reachable.call)
             without = topic if reachable.is_own else ""
-            threads = threads_with(other.live.engine(), other.overview, forms, without)
+            threads = threads_with(
+                other_store.live.engine(), other_store.overview, forms, without
+            )
         except WcError:
             continue  # a search of all stores names it
-        found += [(reachable.name, thread) for thread in threads]
-    found.sort(key=lambda pair: -pair[1].score)
-    most = max((thread.score for _, thread in found), default=1) or 1
+        neighbours += [(reachable.name, thread) for thread in threads]
+    neighbours.sort(key=lambda pair: -pair[1].score)
+    most = max((thread.score for _, thread in neighbours), default=1) or 1
     rows = tuple(
         {
             "repository": repository,
@@ -431,7 +433,7 @@ def _related_by_words(
             "score": round(thread.score / most, 3),
             "why": [f"the words {', '.join(thread.words)}"],
         }
-        for repository, thread in found[:limit]
+        for repository, thread in neighbours[:limit]
     )
     name = store.reader.snapshot(topic).name
-    return RelatedThreads(name, rows, len(found), origin)
+    return RelatedThreads(name, rows, len(neighbours), origin)

@@ -117,11 +117,11 @@ def _home(context: PageContext) -> Html:
         )
         for store in context.stores
     )
-    others = element("ul", *items)
+    store_list = element("ul", *items)
     inbox = element("a", "Inbox of all repositories", href=context.links.inbox())
     summary = element("summary", element("span", "Other repositories", class_="unseen"))
     switcher = element(
-        "details", summary, element("div", others, inbox), class_="switcher"
+        "details", summary, element("div", store_list, inbox), class_="switcher"
     )
     return element("div", home, switcher, class_="repository")
 

@@ -205,8 +205,8 @@ def _facet_link(
     chosen = _chosen(name, query)
     is_chosen = value.casefold() in chosen
     # Threads may have several tags, but one value of everything else.
-    others = [item for item in chosen if item != value.casefold()]
-    kept = others if name == "tag" else []
+    kept_values = [item for item in chosen if item != value.casefold()]
+    kept = kept_values if name == "tag" else []
     pairs = {item: query.get(item, "") for item in ("q", *_FILTERS)}
     pairs[name] = " ".join(kept if is_chosen else [*kept, value])
     return element(

@@ -80,7 +80,7 @@ def test_the_next_note_replaces_it_and_clear_ends_it(repo: Here) -> None:
     assert [row["note"] for row in rows(repo)] == ["second"]
     assert repo.ok("note", "--clear", *CODEX).out == "Taken back.\n"
     assert rows(repo) == []
-    assert "Nobody has noted anything" in repo.ok("activity").err
+    assert "There are no notes" in repo.ok("activity").err
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_the_same_repository_again(
     assert titles(repo) == PUSHED | mine
     assert repo.ok("doctor", "--repair").out.count("an earlier checkout") == 3
     assert titles(repo) == ALL | mine
-    assert "has every entry of it" in repo.ok("doctor").out
+    assert "which has all of its entries" in repo.ok("doctor").out
     repo.settled("ack", "auth")
     assert repo.git("cat-file", "-t", f"{THREADS}:threads/local.md") == "blob"
     for line in repo.wc("problems").out.splitlines():

@@ -311,7 +311,7 @@ def test_agents_and_dumb_terminals_get_no_editor(
     env = {"EDITOR": "false", **env}
     assert at_terminal(repo, "say", "auth", "--title", "x", env=env)[0] == 0
     code, shown = at_terminal(repo, "say", "auth", env=env)
-    assert (code, "There is no title." in shown) == (2, True)
+    assert (code, "No title was given." in shown) == (2, True)
 
 
 def test_no_edit_opens_no_editor(repo: Repo) -> None:
@@ -319,7 +319,7 @@ def test_no_edit_opens_no_editor(repo: Repo) -> None:
     words = ["say", "auth", "--title", "x", "--no-edit"]
     assert at_terminal(repo, *words, env=env)[0] == 0
     code, shown = at_terminal(repo, "new", "b", "--no-edit", env=env)
-    assert (code, "There is no title." in shown) == (2, True)
+    assert (code, "No title was given." in shown) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_a_text_on_the_command_line_needs_no_editor(
 
 
 def test_no_editor_and_no_title(repo: Repo) -> None:
-    assert "There is no title." in repo.fails(2, "say", "auth")
+    assert "No title was given." in repo.fails(2, "say", "auth")
     assert "-m" in repo.fails(2, "new", "auth", "--body", "x")
     assert "no editor here" in repo.fails(2, "say", "auth", "-e", "-m", "x")
 

@@ -235,7 +235,9 @@ def test_each_difference_is_found_and_repaired(
     (difference,) = json.loads(done.out)["differences"]
     assert difference["topic"] == "z"
     app.ok("project", url, "--full")
-    assert app.ok("project", url, "--check").out.endswith("what the stores have: app\n")
+    assert (
+        app.ok("project", url, "--check").out == "the graph matches the stores: app\n"
+    )
 
 
 def test_repositories_are_apart_and_their_people_are_not(

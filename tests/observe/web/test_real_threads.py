@@ -29,6 +29,6 @@ def test_every_thread_has_a_page_that_is_sound(real: Site) -> None:
     with paused():  # what one page runs, all do
         for link in threads:
             page = real.get(link.removeprefix(f"/{SECRET}/"))
-            assert "Written by" in words(page)
+            assert "Participants" in words(page)
     assert real.get("timeline?all=1").count('class="bars"') == 26
     assert "entries found" in real.said("search?q=test")

@@ -322,7 +322,7 @@ class Question(NamedTuple):
 
 
 class ShownThreads(NamedTuple):
-    """What an answer says of the threads of its hits."""
+    """The threads of the hits, for their names and facets."""
 
     overview: SearchedThreads
     question: Question

@@ -99,8 +99,8 @@ class Together:
         total = Matches([], 0, {})
         for key, own in _by_store(topics).items():
             behind = query.behind and _in_store(query.behind, key)
-            asked = query._replace(behind=behind)
-            matches = self._parts[key].engine.matches(own, asked)
+            own_query = query._replace(behind=behind)
+            matches = self._parts[key].engine.matches(own, own_query)
             best = [
                 match._replace(topic=_joined(key, match.topic))
                 for match in matches.best
@@ -121,8 +121,8 @@ class Together:
         if not query.weights:
             counts = [0] * len(query.terms)
             for key, own in by_store.items():
-                one = query._replace(limit=1)
-                loose = self._parts[key].engine.loose_matches(own, one)
+                counting_query = query._replace(limit=1)
+                loose = self._parts[key].engine.loose_matches(own, counting_query)
                 counts = list(map(int.__add__, counts, loose.counts or counts))
             query = query._replace(weights=term_weights(counts, len(topics)))
         total = Loose([], 0, {}, query.weights)

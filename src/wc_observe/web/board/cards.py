@@ -63,13 +63,13 @@ def _place(row: ThreadRow, context: PageContext) -> Iterator[Html]:
 
 
 def _said(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:
-    said = facts.last_said(row)
-    if not said.author:
+    last_entry = facts.last_said(row)
+    if not last_entry.author:
         return NOTHING
-    name = context.directory.canonical(names.parse(said.author)).agent
+    name = context.directory.canonical(names.parse(last_entry.author)).agent
     author = element("b", element("bdi", one_line(name, 60)))
-    words = [badge(said.author, context.directory), " ", author]
-    words.append(f": {said.text}" if said.text else " started it")
+    words = [badge(last_entry.author, context.directory), " ", author]
+    words.append(f": {last_entry.text}" if last_entry.text else " started it")
     return element("span", *words, class_="said", dir="auto")
 
 
@@ -89,6 +89,6 @@ def _listed(places: list[str], word: str, style: str) -> Iterator[Html]:
     """Yields a mark that names the first of some places, with all of them as
     tooltip."""
     if places:
-        more = f" +{len(places) - 1}" if len(places) > 1 else ""
-        words = f"{word} {places[0]}{more}"
+        further = f" +{len(places) - 1}" if len(places) > 1 else ""
+        words = f"{word} {places[0]}{further}"
         yield element("span", words, class_=style, title="; ".join(places))

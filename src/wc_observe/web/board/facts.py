@@ -71,10 +71,10 @@ class BoardFacts(NamedTuple):
 
     def conflicting(self, row: ThreadRow) -> list[str]:
         """Returns what the branch of a thread conflicts with, in words."""
-        found = self.conflicts.get(row.branch, ()) if row.branch else ()
+        branch_conflicts = self.conflicts.get(row.branch, ()) if row.branch else ()
         return [
             f"{one_line(file.path, _PLACE)} with {one_line(side.label, _PLACE)}"
-            for side, file in found
+            for side, file in branch_conflicts
         ]
 
 

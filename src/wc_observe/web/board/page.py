@@ -37,29 +37,29 @@ def board_page(
     if not every_row:
         return WebPage("", _nothing(), "board")
     rows = rows_with_words(every_row, words)
-    mine, *others = columns(rows, context.directory)
-    visible, hidden = others[: _COLUMNS + 1], others[_COLUMNS + 1 :]
+    own_column, *other_columns = columns(rows, context.directory)
+    visible, hidden = other_columns[: _COLUMNS + 1], other_columns[_COLUMNS + 1 :]
     closed = sum(row.status == CLOSED for row in rows)
     facts = board_facts(store, context.now_ms)
-    shown = [_column(column, facts, context, words) for column in visible]
-    if not others:
+    sections = [_column(column, facts, context, words) for column in visible]
+    if not other_columns:
         empty = "No match here." if words.strip() else "Nobody else has a ball."
-        shown.append(element("p", empty, class_="none"))
+        sections.append(element("p", empty, class_="none"))
     main = joined(
         (
             element("h1", "Board", class_="unseen"),
             _filter(context.links.board(), words, len(rows)),
             element(
                 "div",
-                _column(mine, facts, context, words),
-                element("div", *shown, class_="others-columns"),
+                _column(own_column, facts, context, words),
+                element("div", *sections, class_="others-columns"),
                 class_="board",
             ),
             _hidden_columns(hidden, context),
             _closed(closed, context, words),
         )
     )
-    return WebPage("", main, "board", mark=len(mine.rows))
+    return WebPage("", main, "board", mark=len(own_column.rows))
 
 
 def _nothing() -> Html:
