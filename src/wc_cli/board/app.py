@@ -17,7 +17,7 @@ from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
-from textual.app import App, ComposeResult
+from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
@@ -26,7 +26,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from wc_cli.board import panes, view, watch
-from wc_cli.board.keys import CommandRunner
+from wc_cli.board.keys import CommandRunner, edits
 from wc_cli.board.view import Board, Painter
 from wc_cli.board.worktreelines import worktree_lines
 from wc_cli.clock import now_ms
@@ -247,7 +247,9 @@ class BoardApp(App[None]):
                 self.card_filter.words, placeholder="words to filter by", id="filter"
             )
             yield Static(id="said")
-            yield Static(panes.FOOT, id="foot")
+            is_writing = self.runner is not None
+            foot = panes.WRITING_FOOT if is_writing else panes.FOOT
+            yield Static(foot, id="foot")
 
     async def on_mount(self) -> None:
         """Start reading the store and watching it for changes."""
@@ -379,24 +381,46 @@ class BoardApp(App[None]):
     # --- writing -------------------------------------------------------------
 
     def action_write(self, name: str) -> None:
-        """Ask for confirmation of a command on the chosen thread."""
+        """Ask for what a command on the chosen thread needs, or a new one."""
         card = self.cards.board.chosen
-        if card is not None:
-            self.ask_for(name, card.topic)
+        if card is not None or name == "new":
+            self.ask_for(name, "" if card is None else card.topic)
 
     def ask_for(self, name: str, topic: str) -> None:
-        """Ask for the arguments of a command on a thread, and for confirmation."""
+        """Ask for the arguments of a command on a thread, and for confirmation, and
+        run it."""
         if self.runner is None:
             self.show_message("Keys that write: wc board --write")
+        elif name == "say":
+            self.run_worker(self._run_command(self.runner.arguments(name, topic, "")))
         else:
-            asking = panes.AskScreen(name, topic, self.runner)
-            self.push_screen(asking, self._show_receipt)
+            about = "" if name == "new" else topic
+            self.push_screen(
+                panes.AskScreen(name, about, self.runner), self._run_command
+            )
 
-    async def _show_receipt(self, receipt: str | None) -> None:
-        """Show the output of the command, and what it changed."""
-        if receipt:
-            self.show_message(receipt)
-            await self._refresh_board(None)
+    async def _run_command(self, words: list[str] | None) -> None:
+        """Run a command, in the terminal if it opens the editor, and show its output
+        and what it changed."""
+        if words is None or self.runner is None:
+            return
+        if edits(words[0]):
+            receipt = self._run_in_editor(self.runner, words)
+        else:
+            receipt = await asyncio.to_thread(self.runner.run, words)
+        self.show_message(receipt)
+        await self._refresh_board(None)
+        if words[0] == "new":
+            self.cards.show(self.cards.board.with_chosen(words[-1]))
+
+    def _run_in_editor(self, runner: CommandRunner, words: list[str]) -> str:
+        """Run a command that opens the editor, while the board leaves the terminal to
+        it. The board stands still until then."""
+        try:
+            with self.suspend():
+                return runner.run_at_terminal(words)
+        except SuspendNotSupported:
+            return f"No editor can open here. Run: {runner.command_line(words)}"
 
     def show_message(self, text: str) -> None:
         """Show a message above the bottom line until the next key."""

@@ -8,6 +8,7 @@ import io
 from wc_cli import main
 from wc_core.phrases import quoted
 from wc_core.text import one_line
+from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, OPEN
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -18,16 +19,25 @@ if TYPE_CHECKING:
 class Field(NamedTuple):
     """What a command asks for: the question, and the option that takes the answer.
 
-    The option is empty if the answer is a positional argument.
+    The option is empty if the answer is a positional argument. With ``choices``, a
+    letter answers. The editor asks for the text of a command that ``edits``.
     """
 
-    question: str
+    question: str = ""
     option: str = ""
     default: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    edits: bool = False
 
 
+_STATUS_LETTERS = (("o", OPEN), ("r", IN_REVIEW), ("b", BLOCKED), ("c", CLOSED))
 # The commands by the names of their keys, and what they ask for.
 COMMANDS: dict[str, tuple[str, Field]] = {
+    "say": ("say", Field(edits=True)),
+    "new": (
+        "new",
+        Field("The topic of a new thread; the editor asks for the rest", edits=True),
+    ),
     "ack": ("ack", Field("A remark; the ball stays", "--title", "Ack")),
     "handoff": (
         "handoff",
@@ -35,9 +45,21 @@ COMMANDS: dict[str, tuple[str, Field]] = {
     ),
     "done": ("done", Field("Done: it goes to who asked", "--title", "Done")),
     "take": ("take", Field("Why, if somebody else holds it", "--reason")),
-    "status": ("set-status", Field("OPEN, IN_REVIEW, BLOCKED or CLOSED")),
-    "seen": ("seen", Field("")),
+    "status": ("set-status", Field("The new status", choices=_STATUS_LETTERS)),
+    "seen": ("seen", Field()),
 }
+
+
+def edits(command: str) -> bool:
+    """Whether a command opens the editor, in which leaving without saving cancels."""
+    return command in {name for name, field in COMMANDS.values() if field.edits}
+
+
+def needs_confirmation(name: str, answer: str) -> bool:
+    """Whether a command is confirmed before it runs: all but those that are chosen by
+    two keys and easily reverted, and those that the editor can cancel."""
+    field = COMMANDS[name][1]
+    return not field.edits and (not field.choices or answer == CLOSED)
 
 
 class CommandRunner:
@@ -51,9 +73,12 @@ class CommandRunner:
         )
 
     def arguments(self, name: str, topic: str, answer: str) -> list[str]:
-        """The arguments of a command on a thread, with the user's answer."""
+        """The arguments of a command on a thread, with the user's answer; of a new
+        thread, the answer is the topic."""
         command, field = COMMANDS[name]
         words = [command, *self._speaker_options]
+        if field.edits:
+            return [*words, "--edit", "--", topic or answer]
         if answer and field.option:
             words.append(f"{field.option}={answer}")
         words += ["--", topic]
@@ -65,7 +90,24 @@ class CommandRunner:
 
     def run(self, words: list[str]) -> str:
         """Run the command. Returns its output: the receipt, or the error."""
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-            main.run(words)
-        return out.getvalue().strip()
+        return _output_of(words, io.StringIO())
+
+    def run_at_terminal(self, words: list[str]) -> str:
+        """Run a command that opens the editor, which gets the terminal. Returns its
+        output as `run` does."""
+        return _output_of(words, _TerminalOutput())
+
+
+class _TerminalOutput(io.StringIO):
+    """Collects what a command prints that may open the editor, because it is at a
+    terminal."""
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal: the one below, which the editor inherits."""
+        return True
+
+
+def _output_of(words: list[str], out: io.StringIO) -> str:
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        main.run(words)
+    return out.getvalue().strip()

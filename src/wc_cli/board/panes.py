@@ -14,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from wc_cli.board.keys import COMMANDS, CommandRunner
+from wc_cli.board.keys import COMMANDS, CommandRunner, needs_confirmation
 from wc_cli.clock import now_ms
 from wc_cli.terminal import markdown, render
 from wc_core.errors import WcError
@@ -25,6 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import ClassVar
 
+    from textual import events
     from textual.app import ComposeResult
 
     from wc_cli.board.cards import Card
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 # Reasons to end other than the quit key.
 GONE, INTERRUPTED, TERMINATED = "gone", "interrupted", "terminated"
 KEYS = {
+    "i": "say",
+    "n": "new",
     "a": "ack",
     "d": "done",
     "p": "handoff",
@@ -42,6 +45,7 @@ KEYS = {
     "m": "seen",
 }
 FOOT = " ? help  q quit  / filter  enter open  ↑↓←→ choose"
+WRITING_FOOT = " ? help  q quit  i say  n new  s status  / filter  enter open"
 _HELP = """\
 ←↓↑→ or hjkl   choose a thread; page up and down, home and end
 enter          open it
@@ -54,12 +58,16 @@ q              quit, or back
 
 In a thread: ↑↓ or jk, page up and down, home and end; e earlier entries.
 
-+2 new for you   ⑂ two histories side by side   ⚠ damage
++2 new for you   ⑂ two histories side by side   ⚠ damage   ◆ chosen with wc use
 A red age: somebody has had the ball for more than two days.
 """
 _WRITING = """
-a  remark      p  pass the ball    t  take it     d  done
-s  status      m  mark as read     each is asked about first
+i  say, in your editor             n  a new thread, in your editor
+s  status: o open, r in review, b blocked, c closed
+a  remark      p  pass the ball    t  take it     d  done     m  mark as read
+
+Closing and the last row are confirmed with y. To write nothing, leave the editor
+without saving.
 """
 _READ_ONLY = "\nNothing here writes. Keys that do: wc board --write\n"
 # Entries rendered at first; earlier ones on request.
@@ -267,8 +275,9 @@ class TextScreen(ModalScreen[None]):
         self.dismiss()
 
 
-class AskScreen(ModalScreen[str]):
-    """Asks for a command's argument, then for confirmation of the command line."""
+class AskScreen(ModalScreen[list[str]]):
+    """Asks for a command's argument, then for confirmation of the command line, if the
+    command needs one. Returns the command's words."""
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -287,27 +296,46 @@ class AskScreen(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         """The question, or only the confirmation."""
         field = COMMANDS[self._action][1]
+        about = f": {one_line(self._thread)}" if self._thread else ""
+        choices = "   ".join(f"{letter} {word}" for letter, word in field.choices)
         with Vertical(id="box") as box:
-            box.border_title = Text(f"{self._action}: {one_line(self._thread)}").markup
+            box.border_title = Text(f"{self._action}{about}").markup
             yield Static(Text(field.question), id="question")
             yield Input(field.default, id="answer")
-            yield Static(id="command")
+            yield Static(Text(choices, "bold"), id="command")
 
     def on_mount(self) -> None:
         """Ask the question, if the command has one."""
+        field = COMMANDS[self._action][1]
         box = self.query_one("#answer", Input)
-        if COMMANDS[self._action][1].question:
+        if field.choices:
+            box.display = False
+        elif field.question:
             box.focus()
         else:
-            self._confirm("")
+            self._take("")
+
+    def on_key(self, event: events.Key) -> None:
+        """Take a letter that answers the question."""
+        choices = dict(COMMANDS[self._action][1].choices)
+        if not self._arguments and event.character in choices:
+            event.stop()
+            self._take(choices[event.character])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Ask for confirmation."""
+        """Take the answer."""
         event.stop()
-        self._confirm(event.value.strip())
+        self._take(event.value.strip())
 
-    def _confirm(self, answer: str) -> None:
+    def _take(self, answer: str) -> None:
+        """Ask for confirmation of the command with this answer, if it needs one."""
+        if not (self._thread or answer):
+            self.dismiss(None)  # no topic for a new thread
+            return
         self._arguments = self._runner.arguments(self._action, self._thread, answer)
+        if not needs_confirmation(self._action, answer):
+            self.dismiss(self._arguments)
+            return
         box = self.query_one("#answer", Input)
         box.display = False
         self.set_focus(None)
@@ -315,11 +343,10 @@ class AskScreen(ModalScreen[str]):
         command_line = Text(self._runner.command_line(self._arguments), "bold")
         self.query_one("#command", Static).update(command_line)
 
-    async def action_yes(self) -> None:
-        """Run the command."""
+    def action_yes(self) -> None:
+        """Confirm the command."""
         if self._arguments:
-            arguments, self._arguments = self._arguments, []
-            self.dismiss(await asyncio.to_thread(self._runner.run, arguments))
+            self.dismiss(self._arguments)
 
     def action_back(self) -> None:
         """Close the box without running anything."""

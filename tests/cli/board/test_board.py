@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.commands.test_worktrees import LOOP, put
-from tests.cli.entries.test_editor import at_terminal
+from tests.cli.entries.test_editor import Terminal, at_terminal, editor, script
 from tests.conftest import Machine
 from tests.core.strategies import chain, entry, write_thread
 from wc_cli.board import app, panes, view
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tests.conftest import Repo
 
 CODEX = ("--as", "Codex")
+__all__ = ["editor"]  # a fixture
 
 
 def write_threads(repo: Repo) -> None:
@@ -379,7 +380,9 @@ def test_a_key_that_writes_asks_runs_the_command_and_shows_its_receipt(
         await until(pilot, lambda: "reason" in live.text.lower())
         await pilot.press("m", "y")
         await until(pilot, lambda: "seen: bills" in live.text)
-        await pilot.press("s", *"BLOCKED", "enter", "y")
+        await pilot.press("s")
+        await until(pilot, lambda: "r IN_REVIEW   b BLOCKED" in live.text)
+        await pilot.press("x", "b")
         await until(pilot, lambda: "saved bills #3" in live.text)
         await pilot.press("question_mark")
         await until(pilot, lambda: "pass the ball" in live.text)
@@ -400,7 +403,9 @@ def test_in_a_thread_keys_write_to_it_whatever_the_board_shows_by_then(
     async def steps(pilot: Pilot[None]) -> None:
         await pilot.press("j", "enter")
         await until(pilot, lambda: "bills: Round up?" in live.text)
-        await pilot.press("s", *"CLOSED", "enter", "y")
+        await pilot.press("s", "c")
+        await until(pilot, lambda: "-- bills CLOSED" in live.text)
+        await pilot.press("n", "s", "c", "y")
         await until(pilot, lambda: "saved bills #2" in live.text)
         await until(pilot, lambda: live.chosen == "other")
         await pilot.press("m")
@@ -409,6 +414,66 @@ def test_in_a_thread_keys_write_to_it_whatever_the_board_shows_by_then(
 
     live.run(steps, (120, 40))
     assert repo.json("read", "bills", "--peek")["status"] == "CLOSED"
+
+
+def test_say_and_new_open_the_editor_and_show_the_receipt_in_the_board(
+    repo: Repo, editor: dict[str, str]
+) -> None:
+    write_threads(repo)
+    env = {**editor, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
+    terminal = Terminal(repo, "board", "--write", env=env)
+    terminal.wait_for(b"Round up?")
+    terminal.type(b"i")
+    terminal.wait_for(b"saved bills #2")
+    terminal.type(b"n")
+    terminal.wait_for(b"The topic of a new thread")
+    terminal.type(b"late\r")
+    terminal.wait_for(b"saved late #0")
+    # The board takes keys again.
+    terminal.type(b"q")
+    assert terminal.end()[0] == 0
+    for topic, number in (("bills", 2), ("late", 0)):
+        entry = repo.entries(topic)[number]
+        assert (entry["title"], entry["body"]) == (
+            "Written by hand",
+            "All of it.\nTwice.",
+        )
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [("pass", b"The editor saved no text."), ("sys.exit(3)", b"ended with 3")],
+)
+def test_an_editor_that_writes_nothing_is_explained_in_the_board(
+    repo: Repo, code: str, shown: bytes
+) -> None:
+    write_threads(repo)
+    env = {**script(code), "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
+    terminal = Terminal(repo, "board", "--write", env=env)
+    terminal.wait_for(b"Round up?")
+    terminal.type(b"i")
+    terminal.wait_for(shown)
+    terminal.type(b"q")
+    assert terminal.end()[0] == 0
+    assert len(repo.entries("bills")) == 2
+
+
+def test_new_without_a_topic_and_without_a_terminal_writes_nothing(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_threads(repo)
+    live = Live(repo, monkeypatch, write=True)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("n")
+        await until(pilot, lambda: "The topic of a new thread" in live.text)
+        await pilot.press("enter")
+        await until(pilot, lambda: "The topic" not in live.text)
+        await pilot.press("i")
+        await until(pilot, lambda: "wc say --as Pat --edit -- bills" in live.text)
+
+    live.run(steps, (120, 40))
+    assert len(repo.entries("bills")) == 2
 
 
 def test_earlier_entries_are_rendered_when_they_are_asked_for(
