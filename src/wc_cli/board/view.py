@@ -257,16 +257,16 @@ class Painter(NamedTuple):
     ) -> Iterator[tuple[str, str]]:
         row = card.row
         new = f" +{row.new_for_you}" if row.new_for_you else ""
-        here = f" {self.signs.used_here}" if card.is_used_here else ""
+        used = f" {self.signs.used_here}" if card.is_used_here else ""
         marks = f" {self.signs.forked}" if row.forked else ""
         marks += f" {self.signs.damaged}" if row.damaged else ""
-        room = max(0, room - width_of(new + here + marks))
+        room = max(0, room - width_of(new + used + marks))
         topic = cut_to_width(one_line(row.name), room) if room else ""
         style = SELECTED if is_chosen else YOURS if column.is_yours else BOLD
         yield left_to_right(topic), style
         yield from self._holder(card, column, room - width_of(topic))
         yield new, NEW
-        yield here, YOURS
+        yield used, YOURS
         yield marks, WARNING
 
     def _holder(
