@@ -248,9 +248,9 @@ The ball goes to `--to`, else to your counterpart. If someone else has it, the e
 saved and the ball stays; see [the ball](store.md#the-ball). A topic that does not exist
 yet becomes a new thread.
 
-The topic may be left out where exactly one open thread belongs to the worktree: the
-one in the [status line](statusline.md). The receipt then begins with its name. Where
-several are open, or none, nothing is written.
+The topic may be left out where the [status line](statusline.md) names exactly one
+thread: the only open one of the worktree, or the only one there whose ball you have.
+The receipt then begins with its name. Otherwise nothing is written.
 
 As with `git commit`, `-m` is the title, and each further `-m` a paragraph of the text;
 `-F FILE` takes both from a file.

@@ -134,6 +134,12 @@ def _agents() -> list[str]:
     return [*dict.fromkeys((*people, *aliases)), "anyone", "me"]
 
 
+def _list_orders() -> Sequence[str]:
+    from wc_cli.commands.reading import lists  # only to complete this option
+
+    return lists.SORT_KEYS
+
+
 def _stored_topics(context: Context) -> list[str]:
     """The topics of the store. To check one out is not for a shell that completes a
     word."""
@@ -153,6 +159,8 @@ _WORDS: dict[str, Callable[[], Sequence[str]]] = {
     "type": lambda: ENTRY_TYPES,
     "kind": lambda: KINDS,
     "severity": lambda: SEVERITIES,
+    "list order": _list_orders,
+    "search order": lambda: ("best", "newest"),
     "command": lambda: list(table.COMMANDS),
     "shell": lambda: list(SCRIPTS),
 }

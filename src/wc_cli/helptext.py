@@ -19,11 +19,12 @@ _BOLD, _CYAN = "1", "36"
 _WIDTH, _LEAST_WIDTH = 80, 40
 _NAME_WIDTH = 11
 _START = (
-    ("wc new TOPIC --title TEXT --to NAME", "start a thread, pass its ball to NAME"),
+    ("wc new TOPIC -m TEXT --to NAME", "start a thread, pass its ball to NAME"),
     ("wc list --mine", "the threads whose ball you have"),
-    ("wc read TOPIC", "what was said in a thread"),
-    ("wc say TOPIC --title TEXT", "add an entry and pass the ball back"),
-    ("wc done TOPIC --title TEXT", "finish your part"),
+    ("wc read [TOPIC]", "what was said in a thread"),
+    ("wc say [TOPIC] -m TEXT", "add an entry and pass the ball back"),
+    ("wc done [TOPIC] -m TEXT", "finish your part"),
+    ("wc use TOPIC", "the thread to take if TOPIC is left out"),
 )
 _GROUPS = {
     "Pass the ball": "say done ack handoff take set-status close new ask answer",

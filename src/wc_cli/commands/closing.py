@@ -45,7 +45,9 @@ def close(context: Context, options: CloseOptions) -> None:
         options.key = f"{key}-decision" if key else ""
         receipt = saved_entry(context, options, decision)
         if not options.json:
-            receipts.print_receipt(receipt, as_json=False)
+            receipts.print_receipt(
+                receipt, as_json=False, topic_first=context.took_local_topic
+            )
         # It is no longer the last entry.
         options.key, options.if_last = key, ""
     write_entry(context, options, closing)

@@ -42,7 +42,7 @@ class LocalTopicOptions(Options):
 
     topic: str = argument(
         "TOPIC",
-        "The thread; if left out, the only one that is open in this worktree.",
+        "The thread; if left out, the one at the prompt of this worktree.",
         default=None,
         complete="topic",
     )

@@ -61,7 +61,7 @@ def demo(context: Context, options: DemoOptions) -> None:
     if options.keep:
         say(f"\nIt is all in {folder}; the store's HOME is {folder}/home.")
     else:
-        say("\nThe throwaway folder is gone again. Your turn: wc new TOPIC --title …")
+        say("\nThe throwaway folder is gone again. Your turn: wc new TOPIC -m …")
 
 
 def _has_viewer() -> bool:

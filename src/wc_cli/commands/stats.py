@@ -35,7 +35,7 @@ class StatsOptions(SpeakerOptions):
 
     topic: str = argument(
         "TOPIC",
-        "The thread; if left out, the only one that is open in this worktree.",
+        "The thread; if left out, the one at the prompt of this worktree.",
         default=None,
         complete="topic",
     )
@@ -97,7 +97,7 @@ def _fill_if_only(context: Context, options: StatsOptions) -> None:
     several are open: there is an answer without one."""
     if options.topic is not None:
         return
-    threads = localtopic.open_threads(context)
+    threads = localtopic.prompt_threads(context)
     if len(threads) == 1:
         options.topic = threads[0].topic
 
@@ -173,11 +173,15 @@ def history_lines(fields: dict[str, Any], style: Style) -> list[str]:
     """Returns the history shape as lines: a summary, then one for each spell."""
     ball = f"ball: {holder_text(fields['ball'])}"
     facts = [fields["status"], ball, *history.history_facts(fields)]
+    spells = [
+        {**spell, "since": render.shown_stamp(spell["since"])}
+        for spell in fields["spells"]
+    ]
     return [
         style(one_line(f"{fields['topic']}: {fields['title']}"), "1"),
         one_line(" · ".join(facts)),
         *(f"damage: {one_line(damage)}" for damage in fields.get("damage", ())),
-        *_table_lines(history.history_table(fields), style),
+        *_table_lines(history.history_table({**fields, "spells": spells}), style),
     ]
 
 

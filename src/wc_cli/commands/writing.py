@@ -263,7 +263,7 @@ class SetStatusOptions(LocalTopicOptions, PassOptions, WriteOptions):
 
     topic: str = argument(
         "TOPIC",
-        "The thread; if left out, the only one that is open in this worktree.",
+        "The thread; if left out, the one at the prompt of this worktree.",
         default=None,
         complete="topic or status",
     )

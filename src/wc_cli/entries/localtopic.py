@@ -1,35 +1,41 @@
 """The topic that a command takes when none is given: the open thread of this worktree,
-the one that the prompt shows. Where several are open, or none, it's an error."""
+the one that the prompt names. Where several are open, it is the one whose ball the
+viewer has. If that does not leave exactly one, it's an error."""
 
 from __future__ import annotations
 
+from wc_cli.clock import now_ms
 from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.identity.resolve import Asked
 from wc_core.identity.viewer import Viewer
 from wc_core.status import pins
-from wc_core.status.localthreads import local_threads
+from wc_core.status.localthreads import local_threads, shown_threads
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
+    from wc_core.status.places import Surroundings
     from wc_core.threads.model import State
 
 _MOST = 5
 _HINT = "Give the topic, or choose a thread for this worktree: wc use TOPIC"
+_START_HINT = "Start one with: wc new TOPIC -m '…'"
 
 
 def local_topic(context: Context) -> str:
-    """Returns the topic of the one open thread of this worktree.
+    """Returns the topic of the one open thread of this worktree, or of the only one
+    there whose ball the viewer has.
 
     Raises NotFoundError if there is none, or if the thread that was chosen is no longer
     open; InvalidInputError if there are several.
     """
     check_pin(context)
-    threads = open_threads(context)
+    threads = prompt_threads(context)
     if not threads:
-        raise NotFoundError("No open thread belongs to this worktree.", _HINT)
+        hint = _HINT if any(True for _ in context.reader.topics()) else _START_HINT
+        raise NotFoundError("No open thread belongs to this worktree.", hint)
     if len(threads) > 1:
         listed = ", ".join(_named(state) for state in threads[:_MOST])
         remainder = f" and {len(threads) - _MOST} more" if len(threads) > _MOST else ""
@@ -39,14 +45,28 @@ def local_topic(context: Context) -> str:
     return threads[0].topic
 
 
+def prompt_threads(context: Context) -> list[State]:
+    """Returns the threads that the prompt may name here: those whose ball the viewer
+    has, if there are any, otherwise all that are open."""
+    reader = context.reader
+    around = _surroundings(context)
+    threads = local_threads(reader, around, context.place.repository)
+    return shown_threads(reader, around, threads, now_ms())
+
+
 def open_threads(context: Context) -> list[State]:
-    """Returns the threads that the prompt shows here: whatever ``--as`` says, those of
-    who works in this worktree."""
+    """Returns the open threads of this worktree."""
+    return local_threads(
+        context.reader, _surroundings(context), context.place.repository
+    )
+
+
+def _surroundings(context: Context) -> Surroundings:
+    """Returns what the prompt looks at: whatever ``--as`` says, it is made for who
+    works in this worktree."""
     reader = context.reader  # first: it checks out what is only fetched
-    repository = context.place.repository
     viewer = Viewer(context.identify(Asked()), context.settings.directory)
-    around = pins.surroundings(reader.layout, repository, viewer)
-    return local_threads(reader, around, repository)
+    return pins.surroundings(reader.layout, context.place.repository, viewer)
 
 
 def check_pin(context: Context) -> None:

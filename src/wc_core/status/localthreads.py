@@ -12,7 +12,7 @@ from wc_core.files import names_in
 from wc_core.layout import key_of, safe_name
 from wc_core.lean import contextlib
 from wc_core.status import holders
-from wc_core.status.files import file_name
+from wc_core.status.files import file_name, holder_key
 from wc_core.status.pins import pin_place, worktree_key
 from wc_core.threads.model import CLOSED
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from wc_core.status.places import Surroundings
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader
+
+_SEVERAL = 2
 
 
 def local_threads(
@@ -41,6 +43,24 @@ def local_threads(
             if state.status != CLOSED and surroundings.has(state):
                 states.append(state)
     return sorted(states, key=lambda state: file_name(state).encode())
+
+
+def shown_threads(
+    reader: StoreReader, surroundings: Surroundings, states: list[State], now_ms: int
+) -> list[State]:
+    """Returns the threads among which the prompt chooses the one that it names: those
+    of the viewer if there are any, otherwise all. Threads that wait for others are
+    nobody's."""
+    if surroundings.me is None or len(states) < _SEVERAL:
+        return states
+    from wc_core.planning import linkfiles  # 3 ms, only where several are open
+
+    directory = surroundings.directory
+    keys = set(directory.match_keys(surroundings.me))
+    own = [state for state in states if holder_key(state, directory) in keys]
+    return [
+        state for state in own if not linkfiles.waits_of(reader, state, now_ms)
+    ] or states
 
 
 def _candidates(

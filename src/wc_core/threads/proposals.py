@@ -223,10 +223,12 @@ class Proposal(NamedTuple):
         if self.is_mine or self.is_free or self.is_asker or self.draft.reason:
             return
         topic = self.draft.topic
+        command = f"wc set-status {topic} {status}"
+        if status == CLOSED:
+            command = f"wc close {topic}"
         raise ConflictError(
             f"{self.holder} has the ball of {topic}.",
-            f"If it is stuck there, say why you {verb} it: "
-            f"wc set-status {topic} {status} --reason '…'",
+            f"If it is stuck there, say why you {verb} it: {command} --reason '…'",
         )
 
     def check_policy(self) -> None:

@@ -60,17 +60,46 @@ def test_stats_of_all_need_no_topic(login: Repo) -> None:
     assert login.ok("stats", "--all").out.startswith("2 threads: 2 OPEN\n")
     assert login.json("stats")["threads"]["total"] == 2
     assert "Give one of them" in login.fails(2, "stats", "login", "--all")
-    login.ok("new", "login-ui", "--title", "x", "--branch", "login")
+    login.ok("new", "login-ui", "--title", "x", "--branch", "login", "--to", "Codex")
     assert login.ok("stats").out.startswith("3 threads: 3 OPEN\n")
 
 
 @pytest.mark.parametrize("name", WITHOUT_TOPIC)
-def test_of_several_threads_none_is_taken(login: Repo, name: str) -> None:
-    login.ok("new", "login-ui", "--title", "x", "--branch", "login")
+@pytest.mark.parametrize("holder", ["Codex", "Pat"])
+def test_of_several_threads_none_is_taken(login: Repo, name: str, holder: str) -> None:
+    """Not of those of others, and not of several of my own: the prompt ends in +1."""
+    login.ok("close", "login")
+    for topic in ("form", "page"):
+        login.ok("new", topic, "--title", "x", "--branch", "login", "--to", holder)
+    assert " · +1" in prompt(login)
     error = login.fails(2, *WITHOUT_TOPIC[name])
-    assert "2 threads are open here: login (Codex), login-ui (Pat)." in error
+    assert f"2 threads are open here: form ({holder}), page ({holder})." in error
     assert "wc use TOPIC" in error
-    assert len(login.entries("login")) == len(login.entries("login-ui")) == 1
+    assert len(login.entries("form")) == len(login.entries("page")) == 1
+
+
+@pytest.mark.parametrize("name", ["say", "done", "ack", "set-status"])
+def test_of_several_threads_the_only_one_of_mine_is_taken(
+    login: Repo, name: str
+) -> None:
+    login.ok("new", "login-ui", "--title", "x", "--branch", "login")
+    assert prompt(login) == "🎾 you · login-ui · 1 elsewhere"
+    assert login.ok("use").out == (
+        "this worktree uses login-ui (the only one here whose ball you have)\n"
+    )
+    assert login.ok("whose").out.startswith("login-ui: your move")
+    assert login.ok("stats").out.startswith("login-ui: x\n")
+    assert login.ok(*WITHOUT_TOPIC[name]).out.startswith("login-ui: saved #1 (")
+    assert len(login.entries("login")) == 1
+
+
+def test_a_thread_of_mine_that_waits_is_not_taken(login: Repo) -> None:
+    """The prompt names none that waits for others while another one is open."""
+    login.ok(
+        "new", "login-ui", "--title", "x", "--branch", "login", "--blocked-by", "docs"
+    )
+    assert prompt(login).startswith("Codex has the ball · login · +1")
+    assert "2 threads are open here" in login.fails(2, "say", "-m", "x")
 
 
 def test_without_a_thread_here_nothing_is_written(login: Repo) -> None:
@@ -80,6 +109,12 @@ def test_without_a_thread_here_nothing_is_written(login: Repo) -> None:
     assert "No open thread belongs to this worktree." in error
     assert "wc use TOPIC" in error
     assert len(login.entries("docs")) == len(login.entries("login")) == 1
+
+
+def test_without_any_thread_it_says_how_to_start_one(repo: Repo) -> None:
+    repo.ok("init")
+    error = repo.fails(3, "say", "-m", "x")
+    assert "Start one with: wc new TOPIC -m '…'" in error
 
 
 def test_a_closed_thread_is_not_taken(login: Repo) -> None:
@@ -227,9 +262,19 @@ def test_a_thread_is_closed_with_what_was_decided(repo: Repo) -> None:
 
 
 def test_closing_needs_no_text_and_no_topic(login: Repo) -> None:
+    error = login.fails(4, "close", "--as", "Cursor")
+    assert "say why you close it: wc close login --reason '…'" in error
     said = login.ok("close", "--reason", "x").out
     assert said.startswith("login: saved #1")
     assert "CLOSED" in said
+
+
+def test_both_receipts_begin_with_the_topic_that_was_left_out(login: Repo) -> None:
+    said = login.ok("close", "-m", "x", "--decision", "y").out.splitlines()
+    assert [line.partition(" (")[0] for line in said] == [
+        "login: saved #1",
+        "login: saved #2",
+    ]
 
 
 def test_a_decision_is_not_kept_of_a_thread_that_cannot_be_closed(login: Repo) -> None:

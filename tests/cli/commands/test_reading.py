@@ -150,7 +150,7 @@ def test_nothing_to_show(repo: Repo) -> None:
     done = repo.ok("list")
     assert (done.out, done.err) == (
         "",
-        "No threads here. Start one with: wc new TOPIC --title '…'\n",
+        "No threads here. Start one with: wc new TOPIC -m '…'\n",
     )
     assert repo.ok("list", "--mine").err == done.err
     assert repo.ok("updates").err == "Nothing since 24h.\n"

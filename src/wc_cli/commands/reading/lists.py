@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from wc_core.views.rows import ThreadRow
 
 # The first is the order without --sort; `age` has the oldest first.
-_SORT_KEYS = ("recent", "age", "topic", "ball", "status", "title")
+SORT_KEYS = ("recent", "age", "topic", "ball", "status", "title")
 _NO_MATCH = "No thread matches."
-_NO_THREADS = "No threads here. Start one with: wc new TOPIC --title '…'"
+_NO_THREADS = "No threads here. Start one with: wc new TOPIC -m '…'"
 
 
 class FilterOptions(SpeakerOptions):
@@ -79,7 +79,13 @@ class ListOptions(FilterOptions):
         "--author", "NAME", "Only threads in which NAME wrote last.", complete="agent"
     )
     stale: str = text("--stale", "AGE", "Only threads without an entry for AGE: 3d.")
-    sort: str = text("--sort", "KEY", f"By {', '.join(_SORT_KEYS)}.", default="")
+    sort: str = text(
+        "--sort",
+        "KEY",
+        f"By {', '.join(SORT_KEYS)}.",
+        default="",
+        complete="list order",
+    )
     file: str = text("--file", "PATH", "Only threads about this file or folder.")
     branch: str = text("--branch", "BRANCH", "Only threads that are at this branch.")
     area: str = text("--area", "AREA", "Only threads that belong to this area.")
@@ -162,12 +168,12 @@ def _quiet_since(age: str) -> str:
 
 def _page(overview: Overview, criteria: Filter, options: ListOptions) -> RowPage:
     """Returns the threads to show, in the order that was asked for."""
-    if options.sort not in {"", *_SORT_KEYS}:
+    if options.sort not in {"", *SORT_KEYS}:
         raise InvalidInputError(
             f"{options.sort!r} is not a key to sort by.",
-            f"One of: {', '.join(_SORT_KEYS)}",
+            f"One of: {', '.join(SORT_KEYS)}",
         )
-    if options.sort in {"", _SORT_KEYS[0]}:
+    if options.sort in {"", SORT_KEYS[0]}:
         return overview.page(criteria, options.limit, options.cursor)
     if options.cursor:
         raise InvalidInputError(

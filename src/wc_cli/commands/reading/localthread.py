@@ -58,7 +58,11 @@ def use(context: Context, options: UseOptions) -> None:
     else:
         name = reader.snapshot(localtopic.local_topic(context)).state.name
         is_chosen = bool(pins.pin_of(reader.layout, repository).topic)
-        how = "chosen with wc use" if is_chosen else "the only one that is open here"
+        how = "the only one that is open here"
+        if is_chosen:
+            how = "chosen with wc use"
+        elif len(localtopic.open_threads(context)) > 1:
+            how = "the only one here whose ball you have"
         _print_used(context, options, name, f"this worktree uses {{}} ({how})")
 
 

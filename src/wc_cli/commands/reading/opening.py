@@ -21,7 +21,7 @@ class OpenOptions(Options):
 
     topic: str | None = argument(
         "TOPIC",
-        "The thread; if left out, the only one that is open in this worktree.",
+        "The thread; if left out, the one at the prompt of this worktree.",
         default=None,
         complete="topic",
     )
@@ -49,5 +49,5 @@ def _topic(context: Context, options: OpenOptions) -> str:
     reader = context.reader
     if options.topic is not None:
         return reader.find(options.topic)
-    threads = localtopic.open_threads(context)
+    threads = localtopic.prompt_threads(context)
     return threads[0].topic if len(threads) == 1 else ""

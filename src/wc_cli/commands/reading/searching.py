@@ -49,7 +49,11 @@ class SearchOptions(FilterOptions):
     any: bool = flag("--any", help="Entries with any of the words.")
     phrase: bool = flag("--phrase", help="Only entries with the words side by side.")
     sort: str = text(
-        "--sort", "ORDER", "By this: best or newest.", default=search_views.BEST
+        "--sort",
+        "ORDER",
+        "By this: best or newest.",
+        default=search_views.BEST,
+        complete="search order",
     )
     file: str = text("--file", "PATH", "Only entries about this file or folder.")
     pr: int = number("--pr", "Only entries about this pull request.")
