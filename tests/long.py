@@ -126,7 +126,7 @@ PARTS = (
          (_tests("tests/contract/test_simulation.py", WC_TEST_ROUNDS="16"),)),
     Part("sync-kills", (8, 9, 11), "wc sync killed at each call of git",
          _contract("sync_kills")),
-    Part("git", (8, 9, 10, 11), "people's git, hooks and settings; many remotes",
+    Part("git", (8, 9, 10, 11), "users' git, hooks and settings; many remotes",
          _contract("plain_git", "git_around", "two_sides", "transports", "refusals",
                    "sending")),
     Part("coverage", (), "the usual tests reach 95 % of the code",
