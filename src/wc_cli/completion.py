@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # Set by the scripts: which shell asks, and what it needs.
 VARIABLE = "_WC_CLI_COMPLETE"
 
+# The keys of `wc list --sort`; a test compares them with the command's own.
+LIST_ORDERS = ("recent", "age", "topic", "ball", "status", "title")
 # The words of the server's command line; a test compares them with its help.
 _OBSERVE = (
     "web --transport --all --all-stores --graph --help --version --port --host --as "
@@ -134,12 +136,6 @@ def _agents() -> list[str]:
     return [*dict.fromkeys((*people, *aliases)), "anyone", "me"]
 
 
-def _list_orders() -> Sequence[str]:
-    from wc_cli.commands.reading import lists  # only to complete this option
-
-    return lists.SORT_KEYS
-
-
 def _stored_topics(context: Context) -> list[str]:
     """The topics of the store. To check one out is not for a shell that completes a
     word."""
@@ -159,7 +155,7 @@ _WORDS: dict[str, Callable[[], Sequence[str]]] = {
     "type": lambda: ENTRY_TYPES,
     "kind": lambda: KINDS,
     "severity": lambda: SEVERITIES,
-    "list order": _list_orders,
+    "list order": lambda: LIST_ORDERS,
     "search order": lambda: ("best", "newest"),
     "command": lambda: list(table.COMMANDS),
     "shell": lambda: list(SCRIPTS),

@@ -19,6 +19,7 @@ import pytest
 
 from tests.conftest import Machine
 from wc_cli import completion, table
+from wc_cli.commands.reading import lists
 
 if TYPE_CHECKING:
     from tests.conftest import Done, Repo
@@ -255,3 +256,9 @@ def test_the_words_of_the_server_are_those_of_its_help(repo: Repo) -> None:
     flags = set(re.findall(r"--[a-z-]+", shown))
     words = set(completion._OBSERVE.split())
     assert words == {*flags, "web"}, words ^ flags
+
+
+def test_the_orders_of_a_list_are_those_that_it_takes(repo: Repo) -> None:
+    assert completion.LIST_ORDERS == lists.SORT_KEYS
+    assert set(bash(repo, "wc", "list", "--sort", "")) == set(lists.SORT_KEYS)
+    assert set(bash(repo, "wc", "search", "x", "--sort", "")) == {"best", "newest"}
