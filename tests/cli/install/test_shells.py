@@ -216,7 +216,7 @@ def test_completion(waiting: Repo, shell: list[str], file: str) -> None:
     for typed, shown in (
         ("wc set-st\t", "set-status"),
         ("wc read passk\t", "passkey"),
-        ("wc-observe --all\t", "--all-stores"),
+        ("wc-observe --all-\t", "--all-stores"),
     ):
         assert shown in _typed(waiting, shell, typed, until=shown)
     waiting.ok("uninstall", shell[0], "--yes")

@@ -350,7 +350,7 @@ def test_a_remote_that_may_only_be_read(pair: Pair) -> None:
     pair.a.say("auth", "x")
     text = fails(pair.a, 8, "sync")
     assert text.startswith("wc: origin refused: pre-receive hook declined: closed for")
-    assert "Ask whoever runs the remote for permission to push" in text
+    assert "Ask the owner of the remote for permission to push" in text
     assert pair.a.git("status", "--porcelain") == ""
 
 
