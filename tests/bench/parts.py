@@ -15,6 +15,7 @@ from tests.bench.peers import Peers
 from tests.bench.planning import PlanRows
 from tests.bench.radar import RadarRows
 from tests.bench.rows import Table
+from tests.bench.searching import SearchRows
 from tests.bench.serving import Serving
 from tests.bench.travel import Travels
 from tests.bench.waking import WakeRows
@@ -29,6 +30,7 @@ class Parts(NamedTuple):
     """All that can be measured, in the order of the table."""
 
     table: Table
+    searching: SearchRows
     adopted: AdoptedRows
     leftover: Leftover
     serving: Serving
@@ -61,6 +63,7 @@ def parts(scratch: Scratch, size: Size, peers: str = "") -> Parts:
     """The parts, with other tools from a folder or from PATH."""
     return Parts(
         table=Table(scratch, size),
+        searching=SearchRows(scratch, size.big),
         adopted=AdoptedRows(scratch, size.big),
         leftover=Leftover(scratch),
         serving=Serving(scratch, size.served, size.idle),
