@@ -26,7 +26,7 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from wc_core.layout import Layout
@@ -66,6 +66,8 @@ _MAGIC = b"SQLite format 3\0"
 _NO_WRITE_AHEAD_LOG = b"\1\1"
 # Milliseconds to wait while the index is written. Then logs are read instead.
 _BUSY_MS = 30
+# So many values may be in a question to any version of SQLite.
+_MOST_VALUES = 999
 
 
 class UnusableIndexError(Exception):
@@ -225,22 +227,25 @@ class EntryFile:
 
     def numbered(self, numbers: Sequence[int]) -> list[IndexedEntry]:
         """Returns the entries with these numbers."""
-        question = "SELECT number, id, start FROM entries WHERE number = ?"
-        return [
-            IndexedEntry(*fields)
-            for number in numbers
-            for fields in self._ask(question, number)
-        ]
+        rows = self._rows_of("SELECT number, id, start", numbers)
+        return [IndexedEntry(*fields) for fields in rows]
 
     def values(self, numbers: Sequence[int]) -> list[tuple[str, str, str]]:
         """Returns the author, the kind and the branch of the entries with these
         numbers."""
-        question = "SELECT author, kind, branch FROM entries WHERE number = ?"
-        return [
-            (author, kind, branch)
-            for number in numbers
-            for author, kind, branch in self._ask(question, number)
-        ]
+        rows = self._rows_of("SELECT author, kind, branch", numbers)
+        return [(author, kind, branch) for author, kind, branch in rows]
+
+    def _rows_of(
+        self, columns: str, numbers: Sequence[int]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yields the columns of the entries with these numbers, in any order."""
+        for start in range(0, len(numbers), _MOST_VALUES):
+            part = numbers[start : start + _MOST_VALUES]
+            marks = ", ".join("?" * len(part))
+            yield from self._ask(
+                f"{columns} FROM entries WHERE number IN ({marks})", *part
+            )
 
     def in_thread(self, words: str, thread: int) -> list[IndexedEntry]:
         """Returns the entries of a thread that have the words."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from wc_core.configuration import preferences
 from wc_core.errors import NotFoundError
+from wc_core.meaning import coverage
 from wc_core.search.nearness import Nearness
 from wc_core.views.entries import numbered
 
@@ -64,14 +65,19 @@ class Meaning:
         if model is None:
             # Who switched it off need not be told.
             return Nearness({}, problem=reason if personal.by_meaning else "")
-        # 0.1 to 0.2 s (numpy, tokenizers), for searches whose words find little.
-        from wc_core.meaning import nearest
-
-        search = nearest.meaning_search(self._reader, model, self._env, self._queries)
         # It may know the keys of other threads as well.
         keys = self._keys(topics)
         current = {topic: keys[topic] for topic in topics if topic in keys}
-        nearness = search.nearest(query, current, newest)
+        if coverage.has_file(self._reader.layout) or (
+            model.is_local and coverage.are_few(current.values())
+        ):
+            # 0.1 to 0.2 s (numpy, tokenizers), for searches whose words find little.
+            from wc_core.meaning import nearest
+
+            ask = nearest.meaning_search(self._reader, model, self._env, self._queries)
+            nearness = ask.nearest(query, current, newest)
+        else:
+            nearness = Nearness({}, missing=len(current), problem=coverage.NO_VECTORS)
         if model.is_local:
             self._note_missing(nearness.missing)
         return nearness

@@ -13,16 +13,22 @@ import os
 from binascii import crc32
 
 from wc_core.files import read_plain
+from wc_core.index import keys
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from wc_core.layout import Layout
     from wc_core.meaning.vectorfile import Header
 
 VERSION = "watercooler vectors of threads 1"
+NO_VECTORS = "entries have no vectors yet: wc enrich --meaning makes them"
+# What is computed while somebody waits: 70 ms of entries whose vectors are not in the
+# file yet.
+_MOST_THREADS = 50
+_MOST_BYTES = 1 << 17
 _HEAD_LINES = 3
 _MAX_BYTES = 64 * 1024 * 1024
 
@@ -73,3 +79,15 @@ def covered_threads(layout: Layout, header: Header) -> Mapping[str, str]:
     if info.st_ino != coverage.inode or header.rows(info.st_size) < coverage.rows:
         return {}
     return coverage.threads
+
+
+def has_file(layout: Layout) -> bool:
+    """Returns whether a store has a file of vectors, of whatever kind."""
+    return os.path.lexists(layout.vectors)
+
+
+def are_few(thread_keys: Iterable[str]) -> bool:
+    """Returns whether the vectors of all entries of the threads with these keys can be
+    computed while somebody waits."""
+    logs = [keys.log_size(key) for key in thread_keys if key]
+    return len(logs) <= _MOST_THREADS and sum(logs) <= _MOST_BYTES

@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 
 # So many entries are looked at by their meaning.
 MOST_NEAREST = 100
-# What is computed while somebody waits: 70 ms of entries whose vectors are not in the
-# file yet.
-_MOST_THREADS = 50
-_MOST_BYTES = 1 << 17
 # Instead of an id, a row may have a hash, which begins with this.
 _TILDE = ord("~")
 
@@ -77,11 +73,13 @@ class MeaningSearch:
                 return _older(nearness, newest)
         except UnusableVectorsError as error:
             problem = f"entries have no vectors: {error}"
+            if not coverage.has_file(layout):
+                problem = coverage.NO_VECTORS
         except WcError as error:
             return Nearness({}, problem=error.message)
         except ValueError:
             return Nearness({}, problem="the model knows none of the words")
-        if model.is_local and self._are_few(current):
+        if model.is_local and coverage.are_few(current.values()):
             return _older(self._of_logs(query, current), newest)
         return Nearness({}, missing=len(current), problem=problem)
 
@@ -116,7 +114,7 @@ class MeaningSearch:
         }
         fresh: dict[EntryName, float] = {}
         missing, listed = len(stale), {*current}
-        if self._model.is_local and self._are_few(stale):
+        if self._model.is_local and coverage.are_few(stale.values()):
             fresh = self._computed(vector, stale)
             missing, listed = 0, {*current} - {*stale}
         topics = {topic_hash(topic): topic for topic in listed}
@@ -163,12 +161,6 @@ class MeaningSearch:
         except WcError:
             return []  # a search says which threads it cannot read
         return [item.entry for item in visible if not item.retracted]
-
-    def _are_few(self, current: Mapping[str, str]) -> bool:
-        """Whether the vectors of all entries of these threads can be computed while
-        somebody waits."""
-        logs = [keys.log_size(key) for key in current.values() if key]
-        return len(logs) <= _MOST_THREADS and sum(logs) <= _MOST_BYTES
 
     def _computed(
         self, vector: Vectors, topics: Iterable[str]

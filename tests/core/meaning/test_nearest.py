@@ -17,7 +17,7 @@ from tests.core.strategies import entry, write_thread
 from wc_cli.enrich.enriching import Enrichment
 from wc_core.errors import NotFoundError
 from wc_core.index.keys import TICK_SECONDS, thread_keys
-from wc_core.meaning import embedding, models, nearest
+from wc_core.meaning import coverage, embedding, models
 from wc_core.meaning.asking import Meaning
 from wc_core.meaning.embedding import OwnModel, ServerModel
 from wc_core.meaning.models import LOCAL, Model
@@ -116,9 +116,9 @@ def test_another_page_of_an_answer_has_no_newer_entries(reader: StoreReader) -> 
 def test_more_than_a_few_logs_are_left_to_a_process(
     reader: StoreReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nearest, "_MOST_THREADS", 2)
+    monkeypatch.setattr(coverage, "_MOST_THREADS", 2)
     missing: list[int] = []
-    assert ask(reader, missing=missing).problem.startswith("entries have no vectors")
+    assert ask(reader, missing=missing).problem == coverage.NO_VECTORS
     Enrichment(reader, LOCAL, OwnModel).run()
     assert ask(reader, missing=missing).missing == 0
     for topic in TITLES:
