@@ -172,7 +172,8 @@ def _ask_once(endpoint: Endpoint, path: str, data: bytes, seconds: float) -> _An
     # Timeouts of sockets end neither a server that sends a byte now and then, nor the
     # search for the address of a host. A thread that is left behind ends with us.
     thread = threading.Thread(
-        target=lambda: answers.append(_exchange(endpoint, path, data, seconds)),
+        # Later than the join below, so that one message says it.
+        target=lambda: answers.append(_exchange(endpoint, path, data, seconds + 1)),
         daemon=True,
     )
     thread.start()
