@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wc_core.areas.threads import in_area
 from wc_core.errors import InvalidInputError
@@ -16,16 +16,18 @@ from wc_observe.calls import CURRENT
 from wc_observe.mcp.forms import budget_of, json_result, markdown_result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from fastmcp.tools.base import ToolResult
 
     from wc_observe.open_store import OpenStore
 
+_Hits = TypeVar("_Hits", Hits, PlacedHits)
+
 
 class SearchCall(NamedTuple):
     """A search of one store: in an ``area`` (empty: all), with ``facets``, within
-    ``max_tokens`` (0: any). ``arguments`` are those that the caller gave."""
+    ``max_tokens`` (0: any). ``arguments`` are those that the caller passed."""
 
     question: Question
     area: str
@@ -60,11 +62,7 @@ def search_store(store: OpenStore, call: SearchCall) -> ToolResult:
             return len(text(hits))
         return json_length(search_answers.hits_json(store, question, hits))
 
-    if call.max_tokens:
-        budget = budget_of(call.max_tokens, "search_threads", in_json=form == "json")
-        hits = first_hits(ask, question.limit, size, budget)
-    else:
-        hits = ask(question.limit)
+    hits = _fitting_hits(call, ask, size)
     if form == "markdown":
         return markdown_result(text(hits))
     fields = search_answers.hits_json(store, question, hits)
@@ -83,7 +81,7 @@ def search_all(call: SearchCall) -> ToolResult:
         )
     if call.area or call.facets:
         raise InvalidInputError(
-            f'There is no {"area" if call.area else "facets"} with scope="all".',
+            f'scope="all" does not take {"area" if call.area else "facets"}.',
             "Search one store, or leave it out.",
         )
 
@@ -99,11 +97,20 @@ def search_all(call: SearchCall) -> ToolResult:
             return len(text(hits))
         return json_length(hits.to_json(question.query))
 
-    if call.max_tokens:
-        budget = budget_of(call.max_tokens, "search_threads", in_json=form == "json")
-        hits = first_hits(ask, question.limit, size, budget)
-    else:
-        hits = ask(question.limit)
+    hits = _fitting_hits(call, ask, size)
     if form == "markdown":
         return markdown_result(text(hits))
     return json_result(hits.to_json(question.query), len(hits.hits), "entries")
+
+
+def _fitting_hits(
+    call: SearchCall, ask: Callable[[int], _Hits], size: Callable[[_Hits], int]
+) -> _Hits:
+    """Returns the hits that fit into the answer. Raises InvalidInputError if there is
+    no room for one."""
+    limit = call.question.limit
+    if not call.max_tokens:
+        return ask(limit)
+    in_json = call.form == "json"
+    budget = budget_of(call.max_tokens, "search_threads", in_json=in_json)
+    return first_hits(ask, limit, size, budget)
