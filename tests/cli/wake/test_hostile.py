@@ -114,7 +114,10 @@ def test_a_clock_that_was_set_back(agents: Agents) -> None:  # noqa: F811
     again = agents.wait(stop_hook_active=True).sleeps()
     words = json.loads(again.file.read_text())
     later = words | {"since_ns": words["since_ns"] + 3600 * 10**9}
-    again.file.write_text(json.dumps(later))
+    # At once: the waiter ends if it reads a file that is half written.
+    beside = again.file.with_name(f".{again.file.name}.new")
+    beside.write_text(json.dumps(later))
+    beside.replace(again.file)
     agents.pass_ball("schema")
     assert "- schema" in again.ended().err
 
