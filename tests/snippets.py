@@ -44,14 +44,15 @@ _COMMENT = re.compile(r"\s+# .*$")
 _SHELL = re.compile(r"[|&;<>()$`*?\[\]{}~#\n]")
 _OURS = {"wc", "wc-cli", "./bin/wc"}
 _SHOWN_ALIKE = (
-    # Ids, times, ages and hashes are others each time.
+    # Ids, times, hashes and ages are others each time. Hashes come before ages:
+    # 249734d is a commit, not a number of days, and one may be all letters.
     (re.compile(r"\b01[0-9A-HJKMNP-TV-Z]{24}\b"), "ID"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?"), "TIME"),
+    (re.compile(r"\b[0-9a-f]{7,40}\b"), "HASH"),
     (
         re.compile(r"\b(?:just now|now|\d+(?:\.\d+)? ?(?:ms|s|min|m|h|d)( ago)?)\b"),
         "AGE",
     ),
-    (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"), "HASH"),
     (re.compile(r" +"), " "),
 )
 

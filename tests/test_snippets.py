@@ -176,6 +176,8 @@ def is_ours(fields: dict[str, Any]) -> bool:
             "at 2026-11-22T03:22:18.077Z by 00ab3c4",
             True,
         ),
+        ("on main (314f8c4)", "on main (249734d)", True),
+        ("on main (314f8c4)", "on main (bdfacee)", True),
         ("login  now  Pat", "login 3 s Pat", True),
         ("one\n…\nend", "one\ntwo\nthree\nend\n", True),
         ("one\n…\nend", "one\nend", True),
