@@ -5,7 +5,6 @@ from __future__ import annotations
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
-from wc_cli.entries.paths import searched_path
 from wc_cli.options import (
     command,
     flag,
@@ -17,13 +16,11 @@ from wc_cli.options import (
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.errors import InvalidInputError
-from wc_core.search.mentions import Mentions
 from wc_core.threads import vocabulary
 from wc_core.threads.model import STATUSES
 from wc_core.times import age_ms, rfc3339
 from wc_core.views import index
 from wc_core.views.rows import Filter, RowPage
-from wc_core.views.search import answers as search_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -243,10 +240,10 @@ def _about_file(
     and the threads that could not be searched."""
     if not options.file:
         return criteria, []
-    engine = context.search_engine(overview)
-    about = Mentions(searched_path(options.file, context))
-    topics, matches = search_views.threads_about(engine, overview.reader, about)
-    return criteria._replace(topics=topics), list(matches.unreadable)
+    from wc_cli.commands.reading import filefilter  # 1 ms, only to ask for a file
+
+    topics, unreadable = filefilter.threads_about_file(context, overview, options.file)
+    return criteria._replace(topics=topics), unreadable
 
 
 @command(ReindexOptions)

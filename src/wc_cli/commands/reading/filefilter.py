@@ -1,0 +1,25 @@
+"""Finds the threads about a file, for lists that are asked for them alone."""
+
+from __future__ import annotations
+
+from wc_cli.entries.paths import searched_path
+from wc_core.search.mentions import Mentions
+from wc_core.views.search.answers import threads_about
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_core.views.overview import Overview
+
+
+def threads_about_file(
+    context: Context, overview: Overview, path: str
+) -> tuple[frozenset[str], list[str]]:
+    """Returns the topics of the threads with an entry that mentions the file or folder
+    at ``path``, and of those that could not be searched. Raises InvalidInputError for a
+    path outside of the repository."""
+    engine = context.search_engine(overview)
+    topics, matches = threads_about(
+        engine, overview.reader, Mentions(searched_path(path, context))
+    )
+    return topics, list(matches.unreadable)
