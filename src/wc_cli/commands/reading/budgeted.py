@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_cli.commands.reading.searching import UpdatesOptions
+    from wc_cli.commands.reading.newentries import UpdatesOptions
     from wc_cli.commands.reading.thread import ReadOptions
     from wc_cli.context import Context
     from wc_core.views.excerpts.spans import ThreadSpan

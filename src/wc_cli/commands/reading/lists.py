@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.reading.filtering import FilterOptions, in_area
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.options import (
     command,
     flag,
-    number,
     text,
-    texts,
     words,
 )
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.errors import InvalidInputError
-from wc_core.threads import vocabulary
-from wc_core.threads.model import STATUSES
 from wc_core.times import age_ms, rfc3339
 from wc_core.views import index
 from wc_core.views.rows import Filter, RowPage
@@ -35,34 +32,6 @@ if TYPE_CHECKING:
 SORT_KEYS = ("recent", "age", "topic", "ball", "status", "title")
 _NO_MATCH = "No thread matches."
 _NO_THREADS = "No threads here. Start one with: wc new TOPIC -m '…'"
-
-
-class FilterOptions(SpeakerOptions):
-    """Which threads, and how many of them."""
-
-    ball: str = text(
-        "--ball",
-        "NAME",
-        "Only threads whose ball this name has (or: me, anyone).",
-        complete="agent",
-    )
-    status: str = text(
-        "--status",
-        "STATUS",
-        f"Only this status: {', '.join(STATUSES)}.",
-        complete="status",
-    )
-    tag: tuple[str, ...] = texts(
-        "--tag", "TAG", "Only threads with this tag; may be repeated: with all of them."
-    )
-    limit: int = number("--limit", "At most this many (0: all).")
-    cursor: str = text("--cursor", "CURSOR", "Continue where a limited answer ended.")
-
-    def filter(self, *, open_only: bool = False, own: bool = False) -> Filter:
-        """Returns the filter for these threads."""
-        status = vocabulary.status(self.status)
-        ball = "me" if own else self.ball
-        return Filter(open_only, ball, status, tags=self.tag)
 
 
 class ListOptions(FilterOptions):
@@ -213,17 +182,6 @@ def _empty_text(options: ListOptions, *, has_threads: bool) -> str:
         return "You have the ball in none of these threads."
     is_open = not (options.all or options.status)
     return f"{_NO_MATCH} Closed ones too: wc list --all" if is_open else _NO_MATCH
-
-
-def in_area(
-    context: Context, overview: Overview, area: str, criteria: Filter
-) -> Filter:
-    """Returns the filter for the threads of an area alone, if one is given."""
-    if not area:
-        return criteria
-    from wc_core.areas import threads  # 2 ms, only to ask for an area
-
-    return threads.in_area(overview, context.settings.areas, area, criteria)
 
 
 def _latest_words(overview: Overview, rows: Iterable[ThreadRow]) -> list[LatestWords]:

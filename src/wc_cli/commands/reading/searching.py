@@ -1,10 +1,9 @@
-"""``wc search`` and ``wc updates``: entries of all threads, by words or by time."""
+"""``wc search``: the entries of all threads with some words, or about a thing."""
 
 from __future__ import annotations
 
 from wc_cli.clock import now_ms
-from wc_cli.commands.common import SpeakerOptions
-from wc_cli.commands.reading.lists import FilterOptions, in_area
+from wc_cli.commands.reading.filtering import FilterOptions, in_area
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.entries.paths import searched_path
 from wc_cli.options import (
@@ -20,18 +19,14 @@ from wc_core.errors import InvalidInputError
 from wc_core.search.mentions import Mentions
 from wc_core.text import one_line
 from wc_core.times import since_id
-from wc_core.views import updates as update_views
 from wc_core.views.search import answers as search_views
 from wc_core.views.search.facets import Counting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from wc_cli.context import Context
     from wc_core.views.overview import Overview
     from wc_core.views.search.answers import Hits
-    from wc_core.views.updates import Updates
 
 _MODES = (search_views.ALL, search_views.ANY, search_views.PHRASE)
 
@@ -88,23 +83,6 @@ class SearchOptions(FilterOptions):
             flags = " and ".join(f"--{name}" for name in chosen)
             raise InvalidInputError(f"{flags} exclude each other.", "Give one of them.")
         return chosen[0] if chosen else search_views.AUTO
-
-
-class UpdatesOptions(SpeakerOptions):
-    """Show what happened since a time."""
-
-    since: str = text(
-        "--since",
-        "WHEN",
-        "A time, an age (90m, 3h, 2d) or an entry's id.",
-        default="24h",
-    )
-    limit: int = number("--limit", "At most this many (0: all).")
-    branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
-    digest: bool = flag("--digest", help="One summary per thread.")
-    max_tokens: int = number(
-        "--max-tokens", "At most so long an answer, 4 characters each (0: any)."
-    )
 
 
 @command(SearchOptions)
@@ -185,48 +163,3 @@ def _hits_remark(options: SearchOptions, hits: Hits) -> str:
     if hits.unreadable:
         text += f"\nnot searched: {topic_list(hits.unreadable)} (see: wc doctor)"
     return text
-
-
-@command(UpdatesOptions)
-def updates(context: Context, options: UpdatesOptions) -> None:
-    """Show what happened."""
-    if options.digest:
-        from wc_cli.commands.reading import digesting  # 3 ms, not for entries
-
-        digesting.print_digest(context, options, "updates")
-        return
-    overview, now = context.overview, now_ms()
-    news = update_views.updates(
-        overview,
-        options.since,
-        now,
-        options.limit,
-        branch=options.branch.strip(),
-        engine=context.search_engine(overview),
-    )
-    remarks = "\n".join(_remarks(options, news))
-    fitting = None
-    if options.max_tokens:
-        from wc_cli.commands.reading import budgeted  # 2 ms, only for a budget
-
-        floor = since_id(options.since, now)
-        fitting = budgeted.fit_updates(context, options, news, floor, f"{remarks}\n")
-    if options.json:
-        say_json(fitting.to_json() if fitting else news.to_json(context.store))
-        return
-    style = render.output_style(context.env)
-    lines = (render.update_line(topic, entry, style) for topic, entry in news.entries)
-    say(fitting.text() if fitting else "\n".join(lines))
-    if remarks:
-        remark(remarks)
-
-
-def _remarks(options: UpdatesOptions, news: Updates) -> Iterator[str]:
-    """Yields what is said beside the updates, a line each."""
-    if not news.entries:
-        yield one_line(f"Nothing since {options.since}.")
-    if news.more:
-        following = command_line("updates", options, since=news.next_since)
-        yield f"{news.more} more: {following}"
-    if news.unreadable:
-        yield f"not read: {topic_list(news.unreadable)} (see: wc doctor)"

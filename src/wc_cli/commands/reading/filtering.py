@@ -1,0 +1,53 @@
+"""The options with which lists and searches choose threads."""
+
+from __future__ import annotations
+
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.options import number, text, texts
+from wc_core.threads import vocabulary
+from wc_core.threads.model import STATUSES
+from wc_core.views.rows import Filter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.context import Context
+    from wc_core.views.overview import Overview
+
+
+class FilterOptions(SpeakerOptions):
+    """Which threads, and how many of them."""
+
+    ball: str = text(
+        "--ball",
+        "NAME",
+        "Only threads whose ball this name has (or: me, anyone).",
+        complete="agent",
+    )
+    status: str = text(
+        "--status",
+        "STATUS",
+        f"Only this status: {', '.join(STATUSES)}.",
+        complete="status",
+    )
+    tag: tuple[str, ...] = texts(
+        "--tag", "TAG", "Only threads with this tag; may be repeated: with all of them."
+    )
+    limit: int = number("--limit", "At most this many (0: all).")
+    cursor: str = text("--cursor", "CURSOR", "Continue where a limited answer ended.")
+
+    def filter(self, *, open_only: bool = False, own: bool = False) -> Filter:
+        """Returns the filter for these threads."""
+        status = vocabulary.status(self.status)
+        ball = "me" if own else self.ball
+        return Filter(open_only, ball, status, tags=self.tag)
+
+
+def in_area(
+    context: Context, overview: Overview, area: str, criteria: Filter
+) -> Filter:
+    """Returns the filter for the threads of an area alone, if one is given."""
+    if not area:
+        return criteria
+    from wc_core.areas import threads  # 2 ms, only to ask for an area
+
+    return threads.in_area(overview, context.settings.areas, area, criteria)
