@@ -135,9 +135,11 @@ class Context:
     @property
     def overview(self) -> Overview:
         """The threads of the store as the viewer sees them."""
-        from wc_core.views.overview import Overview  # 1.1 ms, only to list threads
+        # 1.1 ms, only to list threads
+        from wc_cli.index.sharing import share
+        from wc_core.views.overview import Overview
 
-        return Overview(self.reader, self.viewer, now_ms, self.note_unindexed)
+        return Overview(self.reader, self.viewer, now_ms, self.note_unindexed, share)
 
     def search_engine(self, overview: Overview) -> Engine:
         """What searches the threads of an overview."""

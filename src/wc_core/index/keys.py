@@ -15,11 +15,14 @@ from wc_core.layout import file_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
     from wc_core.layout import Layout
+
+    Work = Callable[[Sequence[str]], list[str]]
+    Share = Callable[[Work, Sequence[str]], list[str]]
 
 # The key of a thread whose files alone do not say what it is: nothing is kept of it.
 NONE = ""
@@ -35,12 +38,22 @@ _SECOND_NS = 1_000_000_000
 _FEW = 20
 
 
+def at_once(work: Work, names: Sequence[str]) -> list[str]:
+    """Returns what ``work`` returns for these names, done in this process."""
+    return work(names)
+
+
 class ThreadFiles:
     """The files of the threads of a store, for their keys: a context manager. Raises
-    OSError if the folder of the threads cannot be opened."""
+    OSError if the folder of the threads cannot be opened.
 
-    def __init__(self, layout: Layout) -> None:
+    ``share`` does work on the names of folders, which returns a line for each of them:
+    all of it, in any processes.
+    """
+
+    def __init__(self, layout: Layout, share: Share = at_once) -> None:
         self._threads = Folder(layout.threads, layout.root)
+        self._share = share
 
     def __enter__(self) -> Self:
         self._threads.__enter__()
@@ -66,13 +79,21 @@ class ThreadFiles:
         known. Without ``annotations``, the keys lack what is about them. Raises
         OSError."""
         names, plain = self._names_and_folders(topics, folders)
+
+        def work(part: Sequence[str]) -> list[str]:
+            return self._keys(part, plain, annotations=annotations)
+
+        return self._shared(work, names)
+
+    def _keys(
+        self, names: Sequence[str], plain: Collection[str], *, annotations: bool
+    ) -> list[str]:
+        """Returns the keys of the threads in the folders with these names."""
         handle = self._threads.handle
-        if handle is None:
-            return dict.fromkeys(names, NONE)
-        keys = {}
+        keys = []
         # A list of many threads takes half of its time here: no needless calls.
         lstat, access, is_file = os.lstat, os.access, stat.S_ISREG
-        for topic, name in names.items():
+        for name in names:
             key = NONE
             try:
                 log = lstat(f"{name}/entries.jsonl", dir_fd=handle)
@@ -89,12 +110,12 @@ class ThreadFiles:
             except OSError:
                 # An old thread, which is a page alone, or one without a meta.json.
                 key = key and f"{key},{_MISSING}"
-            keys[topic] = key
             # Nearly no thread has any. To be told so costs less than lstat takes.
             if annotations and access(
                 f"{name}/annotations.jsonl", os.F_OK, dir_fd=handle
             ):
-                keys[topic] = key and key + self._annotations(name)
+                key = key and key + self._annotations(name)
+            keys.append(key)
         return keys
 
     def word_keys(
@@ -103,23 +124,39 @@ class ThreadFiles:
         """Returns of each key that `keys` returns the part that `words_part` does, in
         half of the time."""
         names, plain = self._names_and_folders(topics, folders)
+
+        def work(part: Sequence[str]) -> list[str]:
+            return self._word_keys(part, plain)
+
+        return self._shared(work, names)
+
+    def _word_keys(self, names: Sequence[str], plain: Collection[str]) -> list[str]:
+        """Returns what `_keys` does, without the parts about ``meta.json``."""
         handle = self._threads.handle
-        keys = dict.fromkeys(names, NONE)
-        if handle is None:
-            return keys
+        keys = []
         lstat, access, is_file = os.lstat, os.access, stat.S_ISREG
-        for topic, name in names.items():
+        for name in names:
+            key = NONE
             try:
                 log = lstat(f"{name}/entries.jsonl", dir_fd=handle)
+                if log.st_size and is_file(log.st_mode) and name in plain:
+                    key = (
+                        f"{log.st_ino}.{log.st_size}"
+                        f".{log.st_mtime_ns}.{log.st_ctime_ns}"
+                    )
+                    if access(f"{name}/annotations.jsonl", os.F_OK, dir_fd=handle):
+                        key += "," + self._annotations(name)
             except OSError:
-                continue
-            if log.st_size and is_file(log.st_mode) and name in plain:
-                keys[topic] = (
-                    f"{log.st_ino}.{log.st_size}.{log.st_mtime_ns}.{log.st_ctime_ns}"
-                )
-                if access(f"{name}/annotations.jsonl", os.F_OK, dir_fd=handle):
-                    keys[topic] += "," + self._annotations(name)
+                pass
+            keys.append(key)
         return keys
+
+    def _shared(self, work: Work, names: Mapping[str, str]) -> dict[str, str]:
+        """Returns the keys that ``work`` returns for these file names, by topic."""
+        if self._threads.handle is None:
+            return dict.fromkeys(names, NONE)
+        keys = self._share(work, [*names.values()])
+        return dict(zip(names, keys, strict=True))
 
     def _names_and_folders(
         self, topics: Iterable[str], folders: Collection[str] | None
@@ -167,12 +204,15 @@ def thread_keys(layout: Layout, topics: Iterable[str]) -> dict[str, str]:
 
 
 def word_keys(
-    layout: Layout, topics: Iterable[str], folders: Collection[str] | None = None
+    layout: Layout,
+    topics: Iterable[str],
+    folders: Collection[str] | None = None,
+    share: Share = at_once,
 ) -> dict[str, str]:
     """Returns what `ThreadFiles.word_keys` does; nothing if the folder of the threads
     cannot be opened."""
     try:
-        with ThreadFiles(layout) as files:
+        with ThreadFiles(layout, share) as files:
             return files.word_keys(topics, folders)
     except OSError:
         return {}

@@ -15,7 +15,7 @@ from __future__ import annotations
 from binascii import crc32
 
 from wc_core.files import read_from, read_plain
-from wc_core.index.keys import NONE, ThreadFiles
+from wc_core.index.keys import NONE, ThreadFiles, at_once
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.reviews import NO_REVIEW
 from wc_core.values import NamedTuple
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
+    from wc_core.index.keys import Share
     from wc_core.layout import Layout
     from wc_core.threads.reader import Snapshot, StoreReader
 
@@ -77,10 +78,12 @@ def survey(
     topics: Iterable[str] | None = None,
     *,
     annotations: bool = True,
+    share: Share = at_once,
 ) -> Survey:
     """Returns the threads of a store, or those with the ``topics``. Without
     ``annotations``, which tell nothing but tags, records may have the tags of earlier
     ones; the keys have nothing of them, and it takes three quarters of the time.
+    ``share`` is for `ThreadFiles`.
 
     Raises StorageError and CorruptError if they cannot be listed.
     """
@@ -89,7 +92,7 @@ def survey(
         topics, folders = reader.topics_and_folders()
     kept = read_records(reader.layout)
     try:
-        with ThreadFiles(reader.layout) as files:
+        with ThreadFiles(reader.layout, share) as files:
             keys = files.keys(topics, folders, annotations=annotations)
     except OSError:
         return Survey(dict.fromkeys(topics, NONE), {})

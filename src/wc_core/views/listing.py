@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.index import overview
-from wc_core.index.keys import NONE, thread_keys, word_keys
+from wc_core.index.keys import NONE, at_once, thread_keys, word_keys
 from wc_core.layout import topics_of
 from wc_core.lean import json
 from wc_core.names import FREE
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.identity.viewer import Viewer
+    from wc_core.index.keys import Share
     from wc_core.threads.reader import StoreReader
 
 
@@ -43,11 +44,14 @@ class Listing(NamedTuple):
 
 
 def thread_listing(
-    reader: StoreReader, viewer: Viewer, topics: Iterable[str] | None = None
+    reader: StoreReader,
+    viewer: Viewer,
+    topics: Iterable[str] | None = None,
+    share: Share = at_once,
 ) -> Listing:
     """Returns all threads, or those with the ``topics``. A damaged one hides no
-    other."""
-    survey = overview.survey(reader, topics)
+    other. ``share`` is for `ThreadFiles`."""
+    survey = overview.survey(reader, topics, share=share)
     source = RowMaker(reader, viewer)
     rows = [
         source.row(topic, survey.records[topic])
@@ -73,13 +77,18 @@ class NewestRows(NamedTuple):
 
 
 def newest_rows(
-    reader: StoreReader, viewer: Viewer, chooses: Callable[[str, str], bool], count: int
+    reader: StoreReader,
+    viewer: Viewer,
+    chooses: Callable[[str, str], bool],
+    count: int,
+    share: Share = at_once,
 ) -> NewestRows | None:
     """Returns at most ``count`` threads whose last entry and status ``chooses`` lets
     through, latest move first, without looking at more than these of the others.
-    ``None`` if some thread may wait for others: then all have to be looked at."""
+    ``None`` if some thread may wait for others: then all have to be looked at.
+    ``share`` is for `ThreadFiles`."""
     # Only those that are shown are asked for their tags.
-    survey = overview.survey(reader, annotations=False)
+    survey = overview.survey(reader, annotations=False, share=share)
     newest_id = ""
     chosen: list[tuple[str, str]] = []
     unindexed: dict[str, ThreadRow] = {}
@@ -127,11 +136,13 @@ def _indexed_rows(
     return rows
 
 
-def thread_logs(reader: StoreReader, viewer: Viewer) -> dict[str, str]:
+def thread_logs(
+    reader: StoreReader, viewer: Viewer, share: Share = at_once
+) -> dict[str, str]:
     """Returns each thread, with the key of its words (`keys.words_part`) if it has a
-    log."""
+    log. ``share`` is for `ThreadFiles`."""
     topics, folders = reader.topics_and_folders()
-    keys = word_keys(reader.layout, topics, folders)
+    keys = word_keys(reader.layout, topics, folders, share)
     return {
         topic: key
         for topic in topics

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.index.keys import word_keys
+from wc_core.index.keys import at_once, word_keys
 from wc_core.lean import contextlib
 from wc_core.views import rows as row_views
 from wc_core.views.listing import (
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from wc_core.identity.viewer import Viewer
+    from wc_core.index.keys import Share
     from wc_core.index.overview import Survey
     from wc_core.names import Directory
     from wc_core.planning.readiness import ThreadPlan
@@ -35,7 +36,8 @@ class Overview:
     """A store as one viewer sees it. Every question reads it again, and asks ``clock``
     for the milliseconds since 1970: gates of time open by themselves.
     ``note_unindexed`` is told how many threads had to be read because the index does
-    not have them."""
+    not have them. ``share`` may do work on the files of many threads in several
+    processes, see `ThreadFiles`."""
 
     def __init__(
         self,
@@ -43,11 +45,13 @@ class Overview:
         viewer: Viewer,
         clock: Callable[[], int],
         note_unindexed: Callable[[int], None] = lambda _: None,
+        share: Share = at_once,
     ) -> None:
         self.reader = reader
         self.viewer = viewer
         self.clock = clock
         self.note_unindexed = note_unindexed
+        self._share = share
         self._keys: Mapping[str, str] = {}
 
     def rows(self) -> list[ThreadRow]:
@@ -61,7 +65,7 @@ class Overview:
 
     def _read(self, topics: Iterable[str] | None = None) -> list[ThreadRow]:
         """The threads of the store, or those with the ``topics``, latest move first."""
-        listing = thread_listing(self.reader, self.viewer, topics)
+        listing = thread_listing(self.reader, self.viewer, topics, self._share)
         self._note(listing.survey)
         return listing.rows
 
@@ -97,7 +101,7 @@ class Overview:
         """Returns the threads that a filter lets through, in any order."""
         if criteria != row_views.ANYTHING:
             return [row.topic for row in self.matching(criteria)]
-        self._keys = thread_logs(self.reader, self.viewer)
+        self._keys = thread_logs(self.reader, self.viewer, self._share)
         return [*self._keys]
 
     def names(self, topics: Collection[str]) -> dict[str, str]:
@@ -158,7 +162,7 @@ class Overview:
             is_known = is_known and last_id != ""
             return last_id > floor
 
-        newest = newest_rows(self.reader, self.viewer, has_moved, limit)
+        newest = newest_rows(self.reader, self.viewer, has_moved, limit, self._share)
         if newest is None or not is_known:
             return None
         self._note(newest.survey)
@@ -174,6 +178,7 @@ class Overview:
             self.viewer,
             lambda _, status: row_views.has_status(status, criteria),
             limit,
+            self._share,
         )
         if newest is None:
             return None

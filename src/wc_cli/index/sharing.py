@@ -1,0 +1,94 @@
+"""Looks at the files of very many threads with several processes.
+
+A list of 10,000 threads asks the system for 20,000 files, half of its time. Copies of
+this process ask for most of them at the same time; each sends the lines that it found
+through a pipe, and ends.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import NoReturn
+
+    _Work = Callable[[Sequence[str]], list[str]]
+
+# A copy takes 1 ms, and looks at a thread in 8 µs.
+_SHARE = 1_500
+_MOST_PROCESSES = 4
+
+
+def process_count(items: int) -> int:
+    """Returns how many processes should share work on so many items: 1 in a process
+    that may have threads, since a copy would have the locks that they hold; and where
+    a copy is not made at once."""
+    if sys.platform != "linux" or "threading" in sys.modules:
+        return 1
+    processors = len(os.sched_getaffinity(0))
+    return max(1, min(items // _SHARE, processors, _MOST_PROCESSES))
+
+
+def share(work: _Work, items: Sequence[str]) -> list[str]:
+    """Returns what ``work`` returns: a line of text for each item. Raises what it
+    raises."""
+    count = process_count(len(items))
+    size = -(-len(items) // count) or 1
+    [own, *others] = [items[n : n + size] for n in range(0, len(items), size)] or [[]]
+    copies = [_Copy(work, part) for part in others]
+    try:
+        lines = work(own)
+        for copy in copies:
+            lines += copy.lines()
+    finally:
+        for copy in copies:
+            copy.end()
+    return lines
+
+
+class _Copy:
+    """A copy of this process that does a part of the work."""
+
+    def __init__(self, work: _Work, items: Sequence[str]) -> None:
+        self._work, self._items = work, items
+        self._process = 0
+        self._pipe, sending = os.pipe()
+        try:
+            self._process = os.fork()  # noqa: TID251 - it ends before this process does
+            if not self._process:
+                _send(sending, work, items)
+        except OSError:
+            pass  # too many processes: `lines` does the work
+        os.close(sending)
+
+    def lines(self) -> list[str]:
+        """Returns what the work returns: done here if the copy did not finish."""
+        with open(self._pipe, "rb", closefd=False) as file:
+            data = file.read()
+        return data[:-1].decode().split("\n") if self.end() else self._work(self._items)
+
+    def end(self) -> bool:
+        """Waits for the copy. Returns whether it has sent all lines, if that was not
+        asked before."""
+        process, self._process = self._process, 0
+        if self._pipe >= 0:
+            os.close(self._pipe)  # which ends a copy that still writes
+            self._pipe = -1
+        return bool(process) and os.waitpid(process, 0)[1] == 0
+
+
+def _send(sending: int, work: _Work, items: Sequence[str]) -> NoReturn:
+    """Writes the lines of these items to a pipe, and ends this process."""
+    status = 1
+    try:
+        text = "".join(f"{line}\n" for line in work(items))
+        data = memoryview(text.encode())
+        while data:
+            data = data[os.write(sending, data) :]  # noqa: TID251 - a pipe
+        status = 0
+    finally:
+        # Not by an exception: what the parent has to do afterwards is not ours.
+        os._exit(status)
