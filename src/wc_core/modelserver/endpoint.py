@@ -37,6 +37,7 @@ _FAILURES = (OSError, ValueError, HTTPException)
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _UNKNOWN = 404
 _SUCCESS = range(200, 300)
+_REDIRECTS = range(300, 400)
 _NEEDS_KEY = frozenset({401, 403})
 _MAX_ANSWER = 64 * 1024 * 1024
 _MAX_ERROR = 4096
@@ -132,6 +133,7 @@ def ask(
 
     Raises EndpointError.
     """
+    endpoint = endpoint._replace(key=_checked_key(endpoint))
     data = json.dumps({"model": endpoint.model, **fields}).encode()
     pause = patience.pause_seconds
     for attempt in range(1, patience.attempts + 1):
@@ -149,6 +151,19 @@ def ask(
         sleep(wait)
         pause = min(pause * 2, patience.most_seconds)
     raise _error(endpoint, answer, f" ({attempt} times)" if attempt > 1 else "")
+
+
+def _checked_key(endpoint: Endpoint) -> str:
+    """Returns the key without blanks around it, such as the end of a line. Raises
+    EndpointError if no header can have it: the library's own error would show it."""
+    key = endpoint.key.strip()
+    if key.isascii() and key.isprintable():
+        return key
+    raise EndpointError(
+        f"{endpoint.variable or 'The key'} cannot be the key of a server: it has a "
+        "line break, or characters that are not ASCII.",
+        "Set it again, to the key alone.",
+    )
 
 
 def _error(endpoint: Endpoint, answer: _Answer, ending: str) -> EndpointError:
@@ -223,6 +238,9 @@ def _answer(response: HTTPResponse) -> _Answer:
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
+        if data.lstrip().startswith(b"<"):
+            hint = "Check the address: it is one of web pages."
+            return _Answer(problem="a web page, not JSON", hint=hint)
         return _Answer(problem="an answer that is not JSON", passes=True)
     if not isinstance(fields, dict):
         return _Answer(problem="an answer that is not a JSON object")
@@ -245,6 +263,8 @@ def _hint(endpoint: Endpoint, status: int) -> str:
     if status in _NEEDS_KEY and endpoint.variable:
         verb = "Check" if endpoint.key else "Set"
         return f"{verb} the key of the server: {endpoint.variable}"
+    if status in _REDIRECTS:
+        return "Redirects are not followed: set the address that it leads to."
     if status == _UNKNOWN:
         return f"Check the address, and that it has the model {endpoint.model!r}."
     return _KEPT
@@ -252,17 +272,18 @@ def _hint(endpoint: Endpoint, status: int) -> str:
 
 def _error_words(data: bytes) -> str:
     """Returns what a server says in the body of a refusal: ``error.message`` in most,
-    ``error``, ``detail`` or ``message`` in others, else the text."""
+    ``error``, ``detail`` or ``message`` in others, else the text. It is not cut: part
+    of a key would not be recognised as one."""
     text = data.decode(errors="replace")
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
-        return "" if text.lstrip().startswith("<") else one_line(text, _WIDTH)
+        return "" if text.lstrip().startswith("<") else one_line(text)
     value = fields
     for name in ("error", "message", "detail"):
         if isinstance(value, dict) and value.get(name):
             value = value[name]
-    return one_line(value if isinstance(value, str) else text, _WIDTH)
+    return one_line(value if isinstance(value, str) else text)
 
 
 def _wait_seconds(headers: Message) -> float:

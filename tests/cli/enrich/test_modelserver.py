@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from typing import TYPE_CHECKING
@@ -93,7 +94,16 @@ def test_what_may_pass_is_waited_for(
             endpoints._KEPT,
         ),
         (Planned(422, b"<html>no</html>"), "HTTP 422 Unprocessable", endpoints._KEPT),
-        (Planned(302, headers=(("Location", "/"),)), "HTTP 302 Found", endpoints._KEPT),
+        (
+            Planned(302, headers=(("Location", "/"),)),
+            "HTTP 302 Found",
+            "Redirects are not followed: set the address that it leads to.",
+        ),
+        (
+            Planned(200, b"\n<!doctype html><p>Welcome"),
+            "a web page, not JSON.",
+            "Check the address: it is one of web pages.",
+        ),
         (Planned(200, b"[1]"), "an answer that is not a JSON object.", endpoints._KEPT),
         (
             Planned(429, headers=(("Retry-After", "3600"),)),
@@ -113,6 +123,33 @@ def test_what_does_not_pass_ends_at_once(
     assert caught.value.hint == hint
     assert sleeps == []
     assert len(server.asked) == 1
+
+
+def test_no_part_of_a_key_is_in_a_message(server: ModelServer) -> None:
+    key = "sk-0123456789-abcdefghij"
+    for before in range(150, 200):
+        refusal = {"error": f"{'x' * before} {key} is wrong"}
+        server.planned = [Planned(401, json.dumps(refusal).encode())]
+        with pytest.raises(EndpointError) as caught:
+            asked(server.url, Sleeps(), key)
+        assert "sk" not in caught.value.message
+
+
+@pytest.mark.parametrize("key", ["s3cret\nof two lines", "s3cret\0", "s3crét", "s3…"])
+def test_a_key_that_no_header_can_have_is_named_and_not_shown(
+    server: ModelServer, key: str
+) -> None:
+    sleeps = Sleeps()
+    with pytest.raises(EndpointError, match=r"^KEY_OF_IT cannot be the key") as caught:
+        asked(server.url, sleeps, key)
+    assert "s3" not in f"{caught.value.message} {caught.value.hint}"
+    assert not sleeps
+    assert not server.asked
+
+
+def test_the_end_of_a_line_is_not_part_of_a_key(server: ModelServer) -> None:
+    asked(server.url, Sleeps(), " s3cret\r\n")
+    assert server.asked[0].headers["Authorization"] == "Bearer s3cret"
 
 
 def test_a_server_that_wants_a_key_and_gets_none(server: ModelServer) -> None:
