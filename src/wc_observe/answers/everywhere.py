@@ -96,6 +96,13 @@ def away(call: Call, error: GraphAwayError) -> Origin:
     return Origin(STORES, "it cannot be used now" if call.store_name else str(error))
 
 
+def visible_reason(call: Call, reason: str) -> str:
+    """Returns why a search went by words alone. It may name a server, or the file with
+    the preferences of the person who runs this one: callers over a network only learn
+    that there is a reason."""
+    return "meaning cannot be used now" if reason and call.store_name else reason
+
+
 class PlacedHit(NamedTuple):
     """A hit in a repository, by its name."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +13,11 @@ from fastmcp.server.auth import AccessToken
 from tests.graphserver import GraphServer, started
 from tests.observe.serving import HELLO, Served, bearer, refused, serving
 from tests.observe.stores import Store
+from wc_cli.enrich import enriching
 from wc_core.errors import InvalidInputError
+from wc_core.meaning import models
+from wc_core.meaning.vectorfile import HEADER_BYTES, Header
+from wc_core.threads.reader import StoreReader
 from wc_observe.http.tenants import Access, load_access, token_groups
 
 if TYPE_CHECKING:
@@ -116,6 +121,36 @@ def test_a_session_is_of_no_use_to_another_caller(server: Served) -> None:
     session = server.hello(path, SAM).headers["mcp-session-id"]
     used = server.hello(path, ALEX, **{"mcp-session-id": session})
     assert used.status_code == 404
+
+
+@pytest.mark.parametrize(
+    "preferences",
+    ["not = [", '[meaning]\nendpoint = "http://127.0.0.1:9/models"\nmodel = "m"\n'],
+    ids=["a-damaged-file", "a-server-that-is-away"],
+)
+def test_callers_do_not_learn_what_the_server_prefers(
+    place: Path, tmp_path: Path, preferences: str
+) -> None:
+    folder = tmp_path / ".config" / "watercooler"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text(preferences)
+    shutil.copytree(place / "open", tmp_path / "open")
+    root = str(tmp_path / "open" / ".watercooler")
+    enriching.enrichment(StoreReader(root), models.LOCAL, {}).run()
+    vectors = tmp_path / "open" / ".watercooler" / ".local" / "index" / "vectors"
+    # They are of the model that is preferred now.
+    rows = vectors.read_bytes()[HEADER_BYTES:]
+    vectors.write_bytes(Header("m", models.LOCAL_DIMENSIONS).render() + rows)
+    env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "XDG_CONFIG_HOME": ""}
+    words = [*options(place, "team", "lab", "away"), f"--store=open={tmp_path}/open"]
+    with serving(tmp_path, env, *words, f"--graph=unix://{tmp_path}/no?graph=g") as it:
+        for scope in ("store", "all"):
+            query = {"query": "open sesame", "format": "json"}
+            query |= {"scope": scope} if scope == "all" else {}
+            answer = it.fields(
+                "search_threads", query, path="/stores/open/mcp", token=NOBODY
+            )
+            assert answer["by_words"] == "meaning cannot be used now", scope
 
 
 # With a graph.

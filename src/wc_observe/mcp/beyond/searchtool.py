@@ -10,7 +10,11 @@ from wc_core.values import NamedTuple
 from wc_core.views.budget.hits import first_hits
 from wc_core.views.search.answers import Hits, Question, search
 from wc_observe.answers import search as search_answers
-from wc_observe.answers.everywhere import PlacedHits, search_everywhere
+from wc_observe.answers.everywhere import (
+    PlacedHits,
+    search_everywhere,
+    visible_reason,
+)
 from wc_observe.answers.quoting import json_length
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.forms import budget_of, json_result, markdown_result
@@ -49,9 +53,12 @@ def search_store(store: OpenStore, call: SearchCall) -> ToolResult:
     if call.facets:
         question = question._replace(counting=store.counting)
     engine, meaning = store.live.engine(), store.meaning
+    current = CURRENT.get()
 
     def ask(most: int) -> Hits:
-        return search(engine, store.overview, question._replace(limit=most), meaning)
+        asked = question._replace(limit=most)
+        hits = search(engine, store.overview, asked, meaning)
+        return hits._replace(by_words=visible_reason(current, hits.by_words))
 
     def text(hits: Hits) -> str:
         named = call.arguments if call.max_tokens else None
@@ -86,7 +93,8 @@ def search_all(call: SearchCall) -> ToolResult:
         )
 
     def ask(most: int) -> PlacedHits:
-        return search_everywhere(current, question._replace(limit=most))
+        hits = search_everywhere(current, question._replace(limit=most))
+        return hits._replace(by_words=visible_reason(current, hits.by_words))
 
     def text(hits: PlacedHits) -> str:
         named = call.arguments if call.max_tokens else None
