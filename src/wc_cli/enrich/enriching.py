@@ -19,22 +19,26 @@ from wc_core.meaning.vectorfile import (
     text_of,
     topic_hash,
 )
+from wc_core.modelserver.endpoint import EndpointError
 from wc_core.values import NamedTuple
 from wc_core.views.entries import numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from wc_core.meaning.embedding import Embedder
     from wc_core.meaning.models import Model
+    from wc_core.meaning.scoring import Vectors
     from wc_core.threads.reader import StoreReader
 
     # Told how many entries are done, of how many.
     Tell: TypeAlias = Callable[[int, int], None]
 
 _PATIENCE_SECONDS = 1.0
+# A server that refuses so many entries in a row is not asked about others.
+_MOST_REFUSED = 3
 
 
 class EntryText(NamedTuple):
@@ -64,7 +68,8 @@ class Enrichment:
     """Makes the vectors of one store. ``make_embedder`` is called before the first one.
 
     ``waiting`` counts the entries that had none, ``done`` those that have one now, of
-    which ``adopted`` have it from the older tool.
+    which ``adopted`` have it from the older tool. ``refused`` has the entries that the
+    model does not take, with what it said.
     """
 
     def __init__(
@@ -80,6 +85,8 @@ class Enrichment:
         self._embedder: Embedder | None = None
         self._tell = tell
         self.waiting = self.done = self.adopted = 0
+        self.refused: list[tuple[EntryText, EndpointError]] = []
+        self._refused_in_a_row = 0
 
     def plan(
         self, topics: Sequence[str] = (), limit: int = 0, *, again: bool = False
@@ -102,11 +109,14 @@ class Enrichment:
         lock = layout.vectors_lock
         with locks.locked(lock, "wc enrich", _PATIENCE_SECONDS, layout.root):
             writer = VectorWriter(layout, self._model)
+            if again and not topics:
+                writer.renew()
             scan = _StoreScan(self._reader, writer, again=again)
             missing = scan.missing(topics or self._reader.topics())
             chosen = self._limited(missing, limit)
             self._add(writer, chosen if again else self._adopt(writer, chosen))
-            for entry in missing[len(chosen) :]:
+            left = [*missing[len(chosen) :], *(entry for entry, _ in self.refused)]
+            for entry in left:
                 scan.covered.pop(entry.topic, None)
             if topics:
                 writer.note(scan.covered)
@@ -139,11 +149,33 @@ class Enrichment:
             return
         at_once = self._ready.at_once
         for start in range(0, len(entries), at_once):
-            batch = entries[start : start + at_once]
+            for batch, vectors in self._made(entries[start : start + at_once]):
+                writer.add([entry.key for entry in batch], vectors)
+                self.done += len(batch)
+                self._tell(self.done, self.waiting)
+
+    def _made(
+        self, batch: Sequence[EntryText]
+    ) -> Iterator[tuple[Sequence[EntryText], Vectors]]:
+        """Yields entries with their vectors: all at once, or in parts without those
+        that the model refuses. Raises WcError if it refuses several in a row."""
+        try:
             vectors = self._ready.vectors([entry.text for entry in batch])
-            writer.add([entry.key for entry in batch], vectors)
-            self.done += len(batch)
-            self._tell(self.done, self.waiting)
+        except EndpointError as error:
+            if not error.concerns_request:
+                raise
+            if len(batch) > 1:
+                middle = len(batch) // 2
+                yield from self._made(batch[:middle])
+                yield from self._made(batch[middle:])
+                return
+            self._refused_in_a_row += 1
+            if self._refused_in_a_row == _MOST_REFUSED:
+                raise
+            self.refused.append((batch[0], error))
+        else:
+            self._refused_in_a_row = 0
+            yield batch, vectors
 
     @property
     def _ready(self) -> Embedder:

@@ -49,6 +49,8 @@ def enrich(
         error = failure
     if enrichment.adopted:
         ask.note(f"{enrichment.adopted} taken over from search-index.jsonl")
+    for entry, refusal in enrichment.refused:
+        ask.note(f"{entry.topic}: {refusal.message}")
     remaining = enrichment.waiting - enrichment.done
     return report._replace(done=enrichment.done, remaining=remaining, error=error)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from wc_cli.store import durable
+from wc_core.errors import ConflictError
 from wc_core.lean import contextlib
 from wc_core.meaning import vectorfile
 from wc_core.meaning.coverage import CoveredThreads, covered_threads
@@ -65,13 +66,28 @@ class VectorWriter:
         """How many numbers a vector has; 0 if that is not known yet."""
         return self._header.dimensions if self._header else self._model.dimensions
 
+    def renew(self) -> None:
+        """Have the first vectors replace the file: there may be others under the name
+        of this model, and vectors of two models are never mixed."""
+        self._header = None
+        self._rows = 0
+        self.kept, self.covered = {}, {}
+
     def add(self, keys: Sequence[RowKey], vectors: Vectors) -> None:
-        """Append the vectors of texts. Raises StorageError, ConflictError."""
-        rows = b"".join(map(rendered_row, keys, vectors))
-        header = self._header
+        """Append the vectors of texts. Raises StorageError, and ConflictError if those
+        in the file have another length."""
+        header, length = self._header, vectors.shape[1]
         if header is None:
-            header = self._header = Header(self._model.name, vectors.shape[1])
+            header = self._header = Header(self._model.name, length)
             self._rewrite(header, ())
+            self._note_covered({})
+        if header.dimensions != length:
+            raise ConflictError(
+                f"{self._model.name} makes vectors of {length} numbers now, and the "
+                f"store has those of {header.dimensions}.",
+                "Make all of them again: wc enrich --meaning --again",
+            )
+        rows = b"".join(map(rendered_row, keys, vectors))
         before = header.offset(self._rows)
         path, root = self._layout.vectors, self._layout.root
         durable.append_rows(path, rows, root, before)

@@ -140,14 +140,16 @@ class ServerModel:
         return self.vectors(texts) if texts else np.empty((0, 0), np.float32)
 
     def _ask(self, texts: Sequence[str]) -> Vectors:
-        # Models have no vector for a text without words, and some servers refuse it.
         fields: dict[str, Any] = {"input": list(texts), "encoding_format": "float"}
         if self._asked_dimensions:
             fields["dimensions"] = self._asked_dimensions
         answer = modelserver.ask(self._endpoint, EMBEDDINGS, fields, self._patience)
         vectors = _vectors_in(answer.get("data"), len(texts))
         if vectors is None:
-            raise self._error("an answer without a vector for each text")
+            error = self._error("an answer without a vector for each text")
+            # Some models have none for some texts, and answer with NaN or nothing.
+            error.concerns_request = True
+            raise error
         lengths = {len(vector) for vector in vectors}
         expected = self._dimensions or len(vectors[0])
         if lengths != {expected}:

@@ -18,7 +18,7 @@ from tests.core.meaning.vectors import np
 from tests.core.strategies import entry, write_thread
 from wc_cli.enrich.enriching import Enrichment
 from wc_cli.store import locks
-from wc_core.errors import LockTimeoutError
+from wc_core.errors import ConflictError, LockTimeoutError
 from wc_core.index import keys
 from wc_core.layout import Layout
 from wc_core.meaning import coverage, vectorfile
@@ -212,6 +212,78 @@ def test_another_model_makes_all_of_them(reader: StoreReader, server: Server) ->
     assert made(reader, LOCAL, OwnModel) == 12
 
 
+def test_another_model_under_the_same_name_is_never_mixed_in(
+    reader: StoreReader, server: Server
+) -> None:
+    model = Model("small", 0, server.url)
+
+    def asked() -> ServerModel:
+        return ServerModel(model, {}, QUICK)
+
+    assert made(reader, model, asked) == 12
+    before = Path(reader.layout.vectors).read_bytes()
+    entries = [*reader.thread("thread-1").entries, entry(9)]
+    write_thread(Path(reader.layout.root), "thread-1", entries)
+    age(Path(reader.layout.root))
+    server.refusal = lambda fields: answer(*([1.0, 2.0, 3.0] for _ in fields["input"]))
+    with pytest.raises(ConflictError, match=r"vectors of 3 numbers now, .* those of 4"):
+        made(reader, model, asked)
+    with pytest.raises(ConflictError, match=r"vectors of 3 numbers now, .* those of 4"):
+        made(reader, model, asked, topics=["thread-1"], again=True)
+    assert Path(reader.layout.vectors).read_bytes() == before
+    assert made(reader, model, asked, again=True) == 13
+    assert vectorfile.read_header(reader.layout) == ("small", 3)
+    assert len(rows_of(reader)) == 13
+
+
+def test_to_make_all_again_can_be_interrupted(reader: StoreReader) -> None:
+    Enrichment(reader, LOCAL, OwnModel).run()
+    broken = Counting(failing_at=2)
+    with pytest.raises(EndpointError):
+        Enrichment(reader, LOCAL, lambda: broken).run(again=True)
+    assert len(rows_of(reader)) == 12  # nothing came that could replace them
+    broken = Counting(failing_at=8)
+    with pytest.raises(EndpointError):
+        Enrichment(reader, LOCAL, lambda: broken).run(again=True)
+    assert len(rows_of(reader)) == 6
+    assert made(reader, LOCAL, OwnModel) == 6
+    assert made(reader, LOCAL, OwnModel) == 0
+
+
+def test_an_entry_that_a_server_refuses_stops_no_other(
+    reader: StoreReader, server: Server
+) -> None:
+    texts = {"1 2", "2 4"}
+
+    def nan(fields: dict[str, Any]) -> Planned | None:
+        if any(text.partition("\n")[2] in texts for text in fields["input"]):
+            return answer(*([float("nan")] * 4 for _ in fields["input"]))
+        return None
+
+    server.refusal = nan
+    model = Model("small", 0, server.url)
+    enrichment = Enrichment(reader, model, lambda: ServerModel(model, {}, QUICK))
+    enrichment.run()
+    assert (enrichment.waiting, enrichment.done) == (12, 10)
+    refused = [entry.text.partition("\n")[2] for entry, _ in enrichment.refused]
+    assert refused == ["1 2", "2 4"]
+    header = vectorfile.read_header(reader.layout)
+    assert {*coverage.covered_threads(reader.layout, header)} == {"thread-0"}
+    texts.clear()
+    assert made(reader, model, lambda: ServerModel(model, {}, QUICK)) == 2
+
+
+def test_a_server_that_refuses_everything_is_not_asked_for_long(
+    reader: StoreReader, server: Server
+) -> None:
+    server.refusal = lambda _fields: answer()
+    model = Model("small", 0, server.url)
+    with pytest.raises(EndpointError, match="without a vector for each text"):
+        made(reader, model, lambda: ServerModel(model, {}, QUICK))
+    assert len(server.asked) < 20
+    assert not os.path.exists(reader.layout.vectors)
+
+
 def test_rows_of_entries_that_are_gone_are_dropped_if_they_are_many(
     tmp_path: Path,
 ) -> None:
@@ -365,12 +437,12 @@ def test_an_answer_without_vectors_is_an_error(
 
 def test_vectors_of_another_length_are_an_error(server: Server) -> None:
     server.planned = [answer([1, 2, 3])]
-    with pytest.raises(EndpointError, match="vectors of 3 numbers, not of 4"):
+    with pytest.raises(EndpointError, match=r"vectors of 3 numbers, not of 4"):
         asked_of(server, ["a"], 4)
     model = ServerModel(Model("small", 0, server.url), {}, QUICK)
     model.vectors(["a"])
     server.planned = [answer([1, 2, 3])]
-    with pytest.raises(EndpointError, match="vectors of 3 numbers, not of 4"):
+    with pytest.raises(EndpointError, match=r"vectors of 3 numbers, not of 4"):
         model.vectors(["a"])
 
 
