@@ -22,7 +22,7 @@ from wc_core.git import discovery
 from wc_core.guidance import for_occasion
 from wc_core.layout import Layout
 from wc_core.toolnames import OCCASIONS
-from wc_core.views.budget.spending import Budget
+from wc_core.views.budget.spending import CALLS, Budget
 from wc_observe.answers import jsontext
 from wc_observe.calls import CURRENT
 from wc_observe.clients import BOTH, TEXT, lists_schemas, shown_part
@@ -67,10 +67,12 @@ def budget_of(tokens: int, tool: str, *, in_json: bool) -> Budget:
     """Returns the budget of an answer of a tool, without what guidance takes of it."""
     guidance = _guidance(OCCASIONS[tool])
     if guidance is None:
-        return Budget(tokens)
+        return Budget(tokens, calls=CALLS)
     if in_json:
-        return Budget(tokens, len(_json_text({"guidance": [guidance.to_json()]})))
-    return Budget(tokens, len(guidance.text(indent="")) + 1)
+        reserved = len(_json_text({"guidance": [guidance.to_json()]}))
+    else:
+        reserved = len(guidance.text(indent="")) + 1
+    return Budget(tokens, reserved, CALLS)
 
 
 def guided(answer: Callable[P, ToolResult]) -> Callable[P, ToolResult]:

@@ -90,10 +90,10 @@ class ModelServer:
         return Planned(404, b'{"error": {"message": "no such path"}}')
 
 
-def completion(text: str) -> bytes:
+def completion(text: str | None, ending: str = "stop") -> bytes:
     """The answer with this text."""
     message = {"role": "assistant", "content": text}
-    choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+    choices = [{"index": 0, "message": message, "finish_reason": ending}]
     return json.dumps({"object": "chat.completion", "choices": choices}).encode()
 
 

@@ -155,6 +155,23 @@ def test_what_is_kept_of_an_answer(
     assert lines(repo, "retries")[0]["summary"] == summary
 
 
+@pytest.mark.parametrize("thoughts", ["<think>\nHm, a long", "", None])
+def test_a_model_whose_thoughts_take_all_the_room_gets_more_of_it(
+    repo: Repo, server: ModelServer, thoughts: str | None
+) -> None:
+    configure(repo, server)
+    write(repo, "retries")
+    unfinished = Planned(body=completion(thoughts, "length"))
+    server.planned = [unfinished, unfinished]
+    assert "thoughts without an answer" in repo.ok("enrich").err
+    assert not (repo.store / "graph/baseline/threads/retries/summaries.jsonl").exists()
+    server.planned = [unfinished, Planned(body=completion("<think>x</think>Good."))]
+    repo.ok("enrich")
+    assert lines(repo, "retries")[0]["summary"] == "Good."
+    first, second = (request.fields["max_tokens"] for request in server.asked[2:])
+    assert first < second
+
+
 @pytest.mark.parametrize(
     ("bad", "message"),
     [

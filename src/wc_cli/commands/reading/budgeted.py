@@ -13,7 +13,7 @@ from wc_core.summaries.kept import read_kept
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 from wc_core.views import entries as entry_views
-from wc_core.views.budget.spending import Budget, Prices, gaps, spend
+from wc_core.views.budget.spending import CALLS, Budget, Prices, gaps, spend
 from wc_core.views.budget.weighing import SNIPPET_WIDTH, entry_items, show_padding
 from wc_core.views.updates import continuation
 from wc_core.wake.passes import pass_fields
@@ -36,7 +36,7 @@ def print_thread(context: Context, options: ReadOptions, span: ThreadSpan) -> bo
     items = entry_items(entries, context.viewer, summaries_only=options.summary_only)
     choice = _ThreadChoice(context, options, span)
     prices = choice.json_prices() if options.json else choice.text_prices()
-    forms = spend(items, prices, Budget(options.max_tokens))
+    forms = spend(items, prices, Budget(options.max_tokens, calls=CALLS))
     if options.json:
         say_json(choice.json_answer(forms))
     else:
@@ -178,7 +178,7 @@ def fit_updates(
     entries = [numbered.entry for _, numbered in news.entries]
     items = entry_items(entries, context.viewer, summaries_only=True)
     prices = choice.json_prices() if options.json else choice.text_prices(len(remarks))
-    forms = spend(items, prices, Budget(options.max_tokens))
+    forms = spend(items, prices, Budget(options.max_tokens, calls=CALLS))
     return choice._replace(forms=tuple(forms))
 
 

@@ -64,7 +64,10 @@ def print_digest(
     show = command_line(name, options, max_tokens=0)
     following = command_line(name, options, limit=0)
     if options.max_tokens:
-        from wc_core.views.budget.spending import Budget  # 1 ms, only for a budget
+        from wc_core.views.budget.spending import (
+            CALLS,
+            Budget,
+        )  # 1 ms, only for a budget
         from wc_core.views.budget.threadnews import fit_digest
 
         def length(digest: Digest) -> int:
@@ -74,7 +77,9 @@ def print_digest(
             return len(_text(digest, plain)) + sum(len(line) + 1 for line in remarks)
 
         plain = render.Style(color=False)
-        news = fit_digest(news, context.viewer, length, Budget(options.max_tokens))
+        news = fit_digest(
+            news, context.viewer, length, Budget(options.max_tokens, calls=CALLS)
+        )
     if options.json:
         say_json(news.to_json(context.store, show))
         return

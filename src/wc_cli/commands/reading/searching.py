@@ -130,9 +130,9 @@ def search(context: Context, options: SearchOptions) -> None:
 
     if options.max_tokens:
         from wc_core.views.budget import hits as fitting  # 1 ms, only for a budget
-        from wc_core.views.budget.spending import Budget
+        from wc_core.views.budget.spending import CALLS, Budget
 
-        budget = Budget(options.max_tokens)
+        budget = Budget(options.max_tokens, calls=CALLS)
         hits = fitting.first_hits(ask, options.limit, size, budget)
     else:
         hits = ask(options.limit)

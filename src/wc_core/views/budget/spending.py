@@ -21,15 +21,20 @@ _WEIGHT = 4
 # While there are more items than room, one of so many that are shown is shown whole.
 _SHARE = 3
 
+# Calls in the shortest answer, for what is left out before and after, and what follows.
+CALLS = 3
+
 LEFT_OUT = 0
 
 
 class Budget(NamedTuple):
     """How many tokens an answer may take, four characters each. ``reserved`` are
-    characters that something else takes, such as guidance."""
+    characters that something else takes, such as guidance. The shortest answer has at
+    most so many ``calls`` that repeat the number of tokens."""
 
     tokens: int
     reserved: int = 0
+    calls: int = 0
 
     @property
     def characters(self) -> int:
@@ -37,8 +42,13 @@ class Budget(NamedTuple):
         return self.tokens * CHARACTERS_PER_TOKEN - self.reserved
 
     def least_tokens(self, characters: int) -> int:
-        """Returns how many tokens an answer of so many characters takes."""
-        return -(-(characters + self.reserved) // CHARACTERS_PER_TOKEN)
+        """Returns how many tokens are enough for an answer of so many characters. Its
+        calls become longer with a number that has more digits."""
+        characters += self.reserved
+        least = -(-characters // CHARACTERS_PER_TOKEN)
+        digits = len(str(least + self.calls)) - len(str(self.tokens))
+        characters += max(0, digits) * self.calls
+        return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 class AnswerItem(NamedTuple):
