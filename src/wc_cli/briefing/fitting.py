@@ -66,17 +66,46 @@ def fit_brief(
 ) -> Brief:
     """Returns the brief as it fits into ``most`` characters. Some parts stay, even if
     they don't fit: who looks, problems of the store, and how much was left out."""
+    whole, has_words = brief, True
     for widths in _SHORTER:
         # Rendering takes a millisecond for each 20 threads.
         if _least_length(brief) <= most and length_of(brief) <= most:
-            return brief
-        brief = _shortened(brief, *widths)
+            return brief if has_words else _with_words(brief, whole, most, length_of)
+        brief, has_words = _shortened(brief, *widths), widths[1] > 0
     while length_of(brief) > most:
         smaller = _smaller(brief)
         if smaller == brief:
-            break
+            return brief
         brief = smaller
-    return brief
+    return _with_words(brief, whole, most, length_of)
+
+
+def _with_words(
+    brief: Brief, whole: Brief, most: int, length_of: Callable[[Brief], int]
+) -> Brief:
+    """Returns the brief with what the last entries say of as many threads as there is
+    room for, the most important first."""
+    worded = _shortened(whole, *_SHORTER[0])
+    low, high = 0, sum(len(part.items) for part in brief.parts.values()) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        fuller = _first_with_words(brief, worded, middle)
+        if length_of(fuller) <= most:
+            low = middle
+        else:
+            high = middle
+    return _first_with_words(brief, worded, low)
+
+
+def _first_with_words(brief: Brief, worded: Brief, count: int) -> Brief:
+    """Returns the brief with what so many of its first threads have in another."""
+    sections: dict[str, Any] = {}
+    for name, part in brief.parts.items():
+        same = zip(part.items[:count], worded.parts[name].items, strict=False)
+        first = tuple(item._replace(last=other.last) for item, other in same)
+        sections[name] = part._replace(items=(*first, *part.items[count:]))
+        count -= len(first)
+    return brief._replace(**sections)
 
 
 def _least_length(brief: Brief) -> int:

@@ -261,6 +261,24 @@ def test_less_is_said_of_many_threads(most: int) -> None:
     assert fitting.fit_brief(few, most) == few
 
 
+@pytest.mark.parametrize("title", [20, 45, 90])
+def test_the_room_that_titles_leave_is_for_summaries(title: int) -> None:
+    last = LastEntry("01M80FZ83K0PKHTM00QRHZNW7K", "Eve (pat)", "l" * 40, "s" * 200)
+    item = BriefItem("request-17", "t" * title, "OPEN", "Claude Code", 0, 9, last)
+    full: Any = {name: BriefSection((item,) * n, n) for name, n in LIMITS.items()}
+    assert sum(LIMITS.values()) == 40
+    fitted = fitting.fit_brief(Brief("Pat", **full), 1500 * 4)
+    text = brieftext.brief_text(fitted, Style(color=False))
+    assert text.count("\n- request-17 ") == 40
+    # A thread with words has 150 characters more.
+    assert 1500 * 4 - 150 < len(text) <= 1500 * 4
+    sections = [fitted.mine, fitted.offered, fitted.free]
+    first = [entry.last.summary for part in sections for entry in part.items]
+    assert first == sorted(first, reverse=True)
+    assert len(first[0]) == 100
+    assert "" in first
+
+
 def test_the_last_entry_is_summarised(repo: Repo) -> None:
     repo.ok("new", "retries", "--title", "Retries", "--as", "Codex", "--to", "Pat")
     body = "# Why\n\nThe server **limits** requests, as it says."
