@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from wc_core.views.entries import Numbered
 
 _TITLE_WIDTH = 500
+# The database has no greater numbers; anybody can write them into a log.
+_GREATEST = 2**63 - 1
 
 
 class EntryNode(NamedTuple):
@@ -203,7 +205,7 @@ def _entry_node(
         "outcome": entry.outcome,
         "branch": entry.code_branch,
         "commit": entry.code_commit,
-        "prs": list(entry.pr_refs),
+        "prs": [number for number in entry.pr_refs if abs(number) <= _GREATEST],
         "commits": list(entry.commit_refs),
         "mark": item.mark,
         **{

@@ -21,6 +21,7 @@ from wc_core.graphdb.identity import repository_of
 from wc_core.index import keys
 from wc_core.summaries.kept import KeptSummary, text_hash
 from wc_core.threads.reader import StoreReader
+from wc_core.ulid import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,6 +119,33 @@ def test_only_what_changed_is_written(app: Repo, url: str, graph: Any) -> None:
     assert summary(app, url, "--full") == (6, 0, 0)
     app.ok("project", url, "--check")
     assert rows(graph, "MATCH (e:Entry) RETURN count(e)") == [6]
+
+
+def test_what_others_wrote_into_a_log_is_only_text(
+    app: Repo, url: str, graph: Any
+) -> None:
+    settle_ticks()
+    path = app.log("api")
+    newest = json.loads(path.read_text().splitlines()[-1])
+    statement = "'}) MATCH (n) DETACH DELETE n //"
+    odd: dict[str, Any] = {
+        "title": f'"{statement}',
+        "body": "a\0b \ud800 \\' \\\" \u2028 $id `x`" + statement,
+        "agent": f"Ev\0il\\{statement}",
+        "pr_refs": [12, 2**63, -(2**70)],
+        "commit_refs": [statement],
+        "file_refs": [f"src/{statement}"],
+        "kind": f"decision{statement}",
+        "code_branch": f"b\\{statement}",
+    }
+    with path.open("a") as log:
+        log.write(json.dumps(newest | {"entry_id": encode(2 << 100)} | odd) + "\n")
+    assert summary(app, url) == (6, 0, 0)
+    app.ok("project", url, "--check")
+    numbers = "MATCH (e:Entry) WHERE e.prs IS NOT NULL RETURN e.prs"
+    assert rows(graph, numbers) == [[12]]
+    paths = rows(graph, "MATCH (f:File) RETURN f.path")
+    assert f"src/{statement}" in paths
 
 
 def test_corrections_replace_the_text(app: Repo, url: str, graph: Any) -> None:
