@@ -147,6 +147,10 @@ class ExpiringJwtVerifier(JWTVerifier):
         name = access.claims.get(self._name_claim)
         if not isinstance(name, str) or not name.strip():
             return None
+        # Where anybody can write any address into a profile, this says so.
+        verified = str(access.claims.get("email_verified", True))
+        if self._name_claim == "email" and verified.casefold() != "true":
+            return None
         return access.model_copy(update={"subject": name})
 
 

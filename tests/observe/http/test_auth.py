@@ -197,6 +197,11 @@ def test_a_key_may_be_given_and_the_name_be_another_claim(
     assert found is not None
     assert found.subject == "alex@example.org"
     assert asyncio.run(verifier.verify_token(signed(keys))) is None
+    for verified, is_accepted in ((True, True), ("true", True), (False, False)):
+        claims = {**mail, "email_verified": verified}
+        token = signed(keys, additional_claims=claims)
+        found = asyncio.run(verifier.verify_token(token))
+        assert (found is not None) is is_accepted, verified
 
 
 def test_who_keeps_guessing_has_to_wait(server: Served, identities: StandIn) -> None:
