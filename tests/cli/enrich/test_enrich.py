@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.enrich.modelserver import ModelServer, Planned, completion
+from wc_cli.store import locks
+from wc_core.layout import Layout
 from wc_core.summaries import kept
 
 if TYPE_CHECKING:
@@ -102,6 +104,20 @@ def test_a_dry_run_sends_nothing(repo: Repo, server: ModelServer) -> None:
     assert "About login" in str(server.asked[0].fields)
     assert repo.json("enrich", "--dry-run")["parts"][0]["remaining"] == 1
     repo.fails(3, "enrich", "nothing")
+
+
+def test_a_dry_run_writes_nothing_and_waits_for_nobody(
+    repo: Repo, server: ModelServer
+) -> None:
+    configure(repo, server)
+    write(repo, "retries")
+    layout = Layout(str(repo.store))
+    with locks.locked(layout.enrich_lock, "wc enrich", 0.0, layout.root):
+        assert "Another wc enrich is running" in repo.wc("enrich").err
+        assert "1 entry" in repo.ok("enrich", "--dry-run").out
+    os.remove(layout.enrich_lock)
+    repo.ok("enrich", "--dry-run")
+    assert not os.path.exists(layout.enrich_lock)
 
 
 def test_a_text_that_changed_is_summarised_again(

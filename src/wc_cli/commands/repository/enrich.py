@@ -76,10 +76,11 @@ def _parts(options: EnrichOptions) -> list[Part]:
 def _run(
     context: Context, request: EnrichRequest, parts: list[Part]
 ) -> list[EnrichReport]:
-    """Run the parts, one process at a time: what two ask for is paid for twice."""
+    """Run the parts, one process at a time: what two ask for is paid for twice. What
+    sends nothing writes nothing."""
     reader, env = context.reader, context.env
     layout, chosen = reader.layout, preferences.load(env)
-    if not context.place.exists:
+    if request.dry_run or not context.place.exists:
         return [part(reader, chosen, env, request) for part in parts]
     try:
         with locks.locked(layout.enrich_lock, "wc enrich", 0.0, layout.root):
