@@ -82,11 +82,14 @@ _THREAD_DIGESTS = """
 _REMOVED_ENTRIES = "UNWIND $rows AS key MATCH (e:Entry {key: key}) DELETE e"
 _REMOVED_VECTORS = "UNWIND $rows AS key MATCH (v:Vector {key: key}) DELETE v"
 # FalkorDB 4.16 leaves the former vector of a node that is changed, in any property, in
-# the index. So a vector is a node of its own, which is only replaced with its text.
+# the index. So a vector is a node of its own, which is only replaced with its text. It
+# is there already if another process projects at the same time.
 _VECTORS = """
     UNWIND $rows AS row MATCH (e:Entry {{key: row.key}})
-    CREATE (e)-[:MEANS]->(:Vector {{key: row.key, repository: row.repository,
-    digest: row.digest, {name}: vecf32(row.vector)}})
+    MERGE (v:Vector {{key: row.key}})
+    ON CREATE SET v.repository = row.repository, v.digest = row.digest,
+    v.{name} = vecf32(row.vector)
+    MERGE (e)-[:MEANS]->(v)
 """
 _ENTRIES_OF = """
     UNWIND $rows AS key MATCH (:Thread {key: key})-[:HAS]->(e:Entry)

@@ -24,7 +24,7 @@ from wc_core.threads.reader import StoreReader
 from wc_core.ulid import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.conftest import Machine, Repo
@@ -431,6 +431,36 @@ def test_vectors_are_searched_by_nearness(
     other = TwoAxes()
     other.model = "other"
     assert vector_property(connection, other) == "vector_1"
+
+
+class Rivalled(GraphConnection):
+    """A connection that is overtaken: before the first statement with some words, all
+    of ``rival`` happens."""
+
+    rival: Callable[[], object] | None = None
+
+    def query(self, text: str, **parameters: Any) -> list[list[Any]]:
+        if self.rival is not None and "vecf32" in text and "MEANS" in text:
+            rival, self.rival = self.rival, None
+            rival()
+        return super().query(text, **parameters)
+
+
+def test_two_projections_at_once_make_each_vector_once(
+    app: Repo, url: str, connection: GraphConnection, graph: Any
+) -> None:
+    root = str(app.store)
+    repository = repository_of(root, app.machine.env, "here")
+    source = Source(StoreReader(root), repository, TwoAxes())
+    projecting.prepare(connection)
+    projecting.claim(connection, repository, take_over=False)
+    for full in (False, True):
+        with Rivalled(address.parse(url, {})) as overtaken:
+            overtaken.rival = Projection(connection, source, full=full).run
+            Projection(overtaken, source, full=full).run()
+        assert overtaken.rival is None
+        assert list(comparing.differences(connection, source)) == []
+        assert rows(graph, "MATCH (v:Vector) RETURN count(v)") == [5]
 
 
 def test_the_vectors_that_enrich_made_are_projected(
