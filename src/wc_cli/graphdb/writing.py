@@ -6,7 +6,7 @@ digest is complete.
 
 from __future__ import annotations
 
-from wc_core.graphdb.nodes import digest, file_key, thread_key
+from wc_core.graphdb.nodes import digest, entry_key, file_key, thread_key
 from wc_core.threads.model import DECISION
 from wc_core.values import NamedTuple
 
@@ -292,7 +292,7 @@ class GraphWriter:
             [
                 {
                     "key": entry.key,
-                    "question": f"{owners[entry.key].key}#{entry.answers}",
+                    "question": entry_key(owners[entry.key].key, entry.answers),
                 }
                 for entry in entries
                 if entry.answers

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _TITLE_WIDTH = 500
 # The database has no greater numbers; anybody can write them into a log.
 _GREATEST = 2**63 - 1
+# In characters: its indexes have 4096 bytes of a text.
+_LONGEST_KEY = 1000
 
 
 class EntryNode(NamedTuple):
@@ -87,12 +89,26 @@ def digest(values: Sequence[Any]) -> str:
 
 def thread_key(repository: str, topic: str) -> str:
     """Returns the key of a thread's node."""
-    return f"{repository}#{topic}"
+    return findable(f"{repository}#{topic}")
+
+
+def entry_key(thread: str, entry_id: str) -> str:
+    """Returns the key of an entry's node, in the thread whose node has a key."""
+    return findable(f"{thread}#{entry_id}")
 
 
 def file_key(repository: str, path: str) -> str:
     """Returns the key of a file's node."""
-    return f"{repository}#{path}"
+    return findable(f"{repository}#{path}")
+
+
+def findable(text: str) -> str:
+    """Returns a text by which a graph finds a node: nodes with a longer one are not
+    found, and would be made again each time."""
+    stored = storable(text)
+    if len(stored) <= _LONGEST_KEY:
+        return stored
+    return f"{stored[: _LONGEST_KEY - 25]}~{digest([stored])}"
 
 
 def storable(text: str) -> str:
@@ -143,14 +159,15 @@ def thread_node(
         "gates": dumps([gate._asdict() for gate in state.gates]) if state.gates else "",
     }
     return ThreadNode(
-        storable(key),
+        key,
         storable(state.topic),
         _storable_values(properties),
-        storable(state.ball or ""),
+        findable(state.ball or ""),
         tuple(sorted({(link.kind, storable(link.topic)) for link in state.links})),
         tuple(
             Asking(
-                *map(storable, (item.asked, item.asker, item.id, one_line(item.title)))
+                findable(item.asked),
+                *map(storable, (item.asker, item.id, one_line(item.title))),
             )
             for item in state.questions
         ),
@@ -187,7 +204,7 @@ def _entry_node(
         "recorded": recorded(entry),
     }
     properties = {
-        "key": f"{thread}#{entry.id}",
+        "key": entry_key(thread, entry.id),
         "repository": repository,
         "topic": entry.topic,
         "id": entry.id,
@@ -216,10 +233,10 @@ def _entry_node(
     }
     files = {*entry.file_refs, *(reference.path for reference in entry.line_refs)}
     return EntryNode(
-        storable(f"{thread}#{entry.id}"),
+        entry_key(thread, entry.id),
         storable(entry.id),
         _storable_values(properties),
-        storable(entry.agent),
+        findable(entry.agent),
         tuple(sorted(map(storable, files))),
         storable(entry.answers),
         tuple(vectors.get(entry.id, ())),

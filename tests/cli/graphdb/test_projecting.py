@@ -140,8 +140,15 @@ def test_what_others_wrote_into_a_log_is_only_text(
     }
     with path.open("a") as log:
         log.write(json.dumps(newest | {"entry_id": encode(2 << 100)} | odd) + "\n")
-    assert summary(app, url) == (6, 0, 0)
+        long = {"entry_id": "x" * 5000, "agent": "y" * 5000}
+        long |= {"file_refs": ["z" * 5000, "z" * 4999]}
+        log.write(json.dumps(newest | long) + "\n")
+    assert summary(app, url) == (7, 0, 0)
     app.ok("project", url, "--check")
+    assert summary(app, url, "--full") == (7, 0, 0)
+    app.ok("project", url, "--check")
+    people = rows(graph, "MATCH (p:Person) RETURN p.name")
+    assert len([name for name in people if name.startswith("y")]) == 1
     numbers = "MATCH (e:Entry) WHERE e.prs IS NOT NULL RETURN e.prs"
     assert rows(graph, numbers) == [[12]]
     paths = rows(graph, "MATCH (f:File) RETURN f.path")
