@@ -83,8 +83,8 @@ def fit_brief(
 def _with_words(
     brief: Brief, whole: Brief, most: int, length_of: Callable[[Brief], int]
 ) -> Brief:
-    """Returns the brief with what the last entries say of as many threads as there is
-    room for, the most important first."""
+    """Returns the brief with the words of the last entries of as many threads as there
+    is room for, the most important first."""
     worded = _shortened(whole, *_SHORTER[0])
     low, high = 0, sum(len(part.items) for part in brief.parts.values()) + 1
     while high - low > 1:
@@ -98,13 +98,14 @@ def _with_words(
 
 
 def _first_with_words(brief: Brief, worded: Brief, count: int) -> Brief:
-    """Returns the brief with what so many of its first threads have in another."""
+    """Returns the brief with the last entries that its first ``count`` threads have in
+    ``worded``."""
     sections: dict[str, Any] = {}
     for name, part in brief.parts.items():
-        same = zip(part.items[:count], worded.parts[name].items, strict=False)
-        first = tuple(item._replace(last=other.last) for item, other in same)
-        sections[name] = part._replace(items=(*first, *part.items[count:]))
-        count -= len(first)
+        pairs = zip(part.items[:count], worded.parts[name].items, strict=False)
+        fuller = tuple(item._replace(last=source.last) for item, source in pairs)
+        sections[name] = part._replace(items=(*fuller, *part.items[count:]))
+        count -= len(fuller)
     return brief._replace(**sections)
 
 

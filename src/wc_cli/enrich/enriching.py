@@ -115,8 +115,8 @@ class Enrichment:
             missing = scan.missing(topics or self._reader.topics())
             chosen = self._limited(missing, limit)
             self._add(writer, chosen if again else self._adopt(writer, chosen))
-            left = [*missing[len(chosen) :], *(entry for entry, _ in self.refused)]
-            for entry in left:
+            refused = [entry for entry, _ in self.refused]
+            for entry in (*missing[len(chosen) :], *refused):
                 scan.covered.pop(entry.topic, None)
             if topics:
                 writer.note(scan.covered)

@@ -140,7 +140,7 @@ def test_what_others_wrote_into_a_log_is_only_text(
     }
     with path.open("a") as log:
         log.write(json.dumps(newest | {"entry_id": encode(2 << 100)} | odd) + "\n")
-        long = {"entry_id": "x" * 5000, "agent": "y" * 5000}
+        long: dict[str, Any] = {"entry_id": "x" * 5000, "agent": "y" * 5000}
         long |= {"file_refs": ["z" * 5000, "z" * 4999]}
         log.write(json.dumps(newest | long) + "\n")
     assert summary(app, url) == (7, 0, 0)

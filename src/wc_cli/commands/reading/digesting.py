@@ -64,10 +64,8 @@ def print_digest(
     show = command_line(name, options, max_tokens=0)
     following = command_line(name, options, limit=0)
     if options.max_tokens:
-        from wc_core.views.budget.spending import (
-            CALLS,
-            Budget,
-        )  # 1 ms, only for a budget
+        # 1 ms, only for a budget
+        from wc_core.views.budget.spending import CALLS, Budget
         from wc_core.views.budget.threadnews import fit_digest
 
         def length(digest: Digest) -> int:

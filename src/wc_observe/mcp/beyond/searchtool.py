@@ -56,8 +56,8 @@ def search_store(store: OpenStore, call: SearchCall) -> ToolResult:
     current = CURRENT.get()
 
     def ask(most: int) -> Hits:
-        asked = question._replace(limit=most)
-        hits = search(engine, store.overview, asked, meaning)
+        limited = question._replace(limit=most)
+        hits = search(engine, store.overview, limited, meaning)
         return hits._replace(by_words=visible_reason(current, hits.by_words))
 
     def text(hits: Hits) -> str:
