@@ -234,7 +234,12 @@ class AckOptions(LocalTopicOptions, EntryOptions, KindOptions):
 class HandoffOptions(LocalTopicOptions, PassOptions, WriteOptions):
     """Pass the ball explicitly."""
 
-    note: str = text("--note", "TEXT", "What the next holder should know.", short="-m")
+    note: tuple[str, ...] = texts(
+        "--note",
+        "TEXT",
+        "What the next holder should know; again, another paragraph.",
+        short="-m",
+    )
     reason: str = text(
         "--reason", "TEXT", "Why; required if someone else has the ball."
     )
@@ -252,7 +257,7 @@ class MoveOptions(WriteOptions):
 class TakeOptions(LocalTopicOptions, WriteOptions):
     """Take a free ball, or one that is stuck, with a reason."""
 
-    reason: str = text(
+    reason: tuple[str, ...] = texts(
         "--reason", "TEXT", "Why; required if someone else has the ball.", short="-m"
     )
 
@@ -280,7 +285,7 @@ class SetStatusOptions(LocalTopicOptions, PassOptions, WriteOptions):
             self.topic, self.status = self.status, self.topic
         vocabulary.required(self.status or "", "status")
 
-    reason: str = text("--reason", "TEXT", "Why.", short="-m")
+    reason: tuple[str, ...] = texts("--reason", "TEXT", "Why.", short="-m")
 
 
 @command(SayOptions)
@@ -373,7 +378,7 @@ def handoff(context: Context, options: HandoffOptions) -> None:
     fill_topic(context, options)
     title = f"Handoff to {options.to}" if options.to else "Handoff"
     draft = Draft(options.topic, "handoff", vocabulary.title(title))
-    note = body.body_text(options.note, context)
+    note = body.paragraphs(options.note, context)
     reason = vocabulary.reason(options.reason)
     draft = draft._replace(body=note, reason=reason, to=options.to, force=options.force)
     write_entry(context, options, draft)
@@ -401,7 +406,7 @@ def _note_missing_branch(context: Context, branch: str) -> None:
 def take(context: Context, options: TakeOptions) -> None:
     """Take the ball."""
     fill_topic(context, options)
-    reason = vocabulary.reason(options.reason)
+    reason = vocabulary.reason(" ".join(options.reason))
     write_entry(
         context, options, Draft(options.topic, "take", "Took the ball", reason=reason)
     )
@@ -413,7 +418,7 @@ def set_status(context: Context, options: SetStatusOptions) -> None:
     options.shift_alone()
     fill_topic(context, options)
     status = vocabulary.status(options.status)
-    reason = vocabulary.reason(options.reason)
+    reason = vocabulary.reason(" ".join(options.reason))
     title = f"Status: {status}"
     draft = Draft(options.topic, "set_status", title, status=status, reason=reason)
     draft = draft._replace(to=options.to, force=options.force)

@@ -15,7 +15,7 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Protocol
 
     from wc_cli.context import Context
@@ -57,6 +57,11 @@ def body_text(text: str, context: Context) -> str:
             _check_reach(text[1:], context)
         return vocabulary.body(_decode(_read_file(text[1:]), text[1:]))
     return vocabulary.body(text)
+
+
+def paragraphs(texts: Sequence[str], context: Context) -> str:
+    """Returns the body that several texts make, a paragraph each; see `body_text`."""
+    return "\n\n".join(body_text(text, context) for text in texts)
 
 
 def _check_reach(path: str, context: Context) -> None:

@@ -395,6 +395,16 @@ def test_others_need_a_reason_to_hand_over(repo: Repo) -> None:
     assert repo.entries("auth")[-1]["reason"] == "Codex is away"
 
 
+def test_no_text_is_lost_that_is_given_with_a_second_m(repo: Repo) -> None:
+    begin(repo, to=PAT)
+    repo.ok("handoff", "auth", "--to", "Codex", "-m", "Have a look.", "-m", "Hurry.")
+    assert repo.entries("auth")[-1]["body"] == "Have a look.\n\nHurry."
+    repo.ok("take", "auth", "-m", "Codex is away", "-m", "until Monday")
+    assert repo.entries("auth")[-1]["reason"] == "Codex is away until Monday"
+    repo.ok("set-status", "auth", "BLOCKED", "-m", "No answer", "--reason", "at all")
+    assert repo.entries("auth")[-1]["reason"] == "No answer at all"
+
+
 def test_a_handoff_to_where_it_is(repo: Repo) -> None:
     begin(repo, to=PAT)
     said = repo.fails(4, "handoff", "auth", "--to", PAT)
