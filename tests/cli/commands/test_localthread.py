@@ -52,6 +52,25 @@ def test_a_reader_takes_the_thread_of_the_worktree(login: Repo, name: str) -> No
     assert login.ok(name).out.startswith("login: Log in\n")
 
 
+def test_a_review_takes_the_thread_of_the_worktree(login: Repo) -> None:
+    (login.path / "code.txt").write_text("passkeys\n")
+    assert "login: from " in login.ok("review").err
+    (login.path / "code.txt").write_text("code\n")
+    assert login.ok("review").err.startswith("login: Nothing changed ")
+
+
+def test_related_threads_are_those_of_the_thread_of_the_worktree(
+    repo: Repo, login: Repo
+) -> None:
+    alone = "login: No other thread uses the words of this one.\n"
+    assert login.ok("related").err == alone
+    login.ok("ack", "--title", "Passkeys")
+    repo.ok("new", "phones", "--title", "Passkeys")
+    related = login.ok("related")
+    assert related.err == "login: related threads\n"
+    assert related.out.startswith("phones Passkeys (OPEN)")
+
+
 def test_with_a_topic_the_receipt_is_as_before(login: Repo) -> None:
     assert login.ok("ack", "login").out.startswith("saved login #1 (")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command, flag, text
+from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
+from wc_cli.options import command, flag, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.review.comparing import compare
 from wc_cli.terminal import pager, render
@@ -24,11 +24,10 @@ _HEADS = ("diff ", "index ", "--- ", "+++ ", "new file", "deleted file", "rename
 _BOLD = "1"
 
 
-class ReviewOptions(SpeakerOptions):
+class ReviewOptions(LocalTopicOptions, SpeakerOptions):
     """Show what changed in the code since you last had the ball, including uncommitted
     changes; nothing is touched."""
 
-    topic: str = argument("TOPIC", "The thread.", complete="topic")
     since: str = text("--since", "ENTRY", "Since this entry: its number or id.")
     stat: bool = flag("--stat", help="Only the files, and how much changed.")
 
@@ -42,6 +41,7 @@ def review(context: Context, options: ReviewOptions) -> None:
             "Only the code of a git repository can be reviewed.",
             "Run it in a worktree.",
         )
+    fill_topic(context, options)
     thread = context.reader.thread(context.reader.find(options.topic))
     pair = points(thread.entries, context.viewer)
     if options.since:
@@ -81,7 +81,9 @@ def _print(context: Context, title: str, result: Comparison, *, stat: bool) -> N
     """Print the title to standard error, or above what a pager shows."""
     diff = result.stat if stat else result.diff
     if not diff:
-        remark(f"Nothing changed {one_line(title.partition(': ')[2])}.")
+        name, _, points_text = one_line(title).partition(": ")
+        topic = f"{name}: " if context.took_local_topic else ""
+        remark(f"{topic}Nothing changed {points_text}.")
         return
     style = render.output_style(context.env)
     parts = (_line(line, style) for line in diff.rstrip("\n").split("\n"))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command, number
+from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
+from wc_cli.options import command, number
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
+from wc_core.text import one_line
 from wc_core.views.search.related import related_threads
 
 TYPE_CHECKING = False
@@ -15,16 +16,16 @@ if TYPE_CHECKING:
 _FEW = 5
 
 
-class RelatedOptions(SpeakerOptions):
+class RelatedOptions(LocalTopicOptions, SpeakerOptions):
     """Find the threads about the same subject as this one, by their words."""
 
-    topic: str = argument("TOPIC", "The thread.", complete="topic")
     limit: int = number("--limit", "At most this many (0: all).", default=_FEW)
 
 
 @command(RelatedOptions)
 def related(context: Context, options: RelatedOptions) -> None:
     """Find related threads."""
+    fill_topic(context, options)
     overview = context.overview
     topic = overview.reader.find(options.topic)
     engine = context.search_engine(overview)
@@ -34,6 +35,9 @@ def related(context: Context, options: RelatedOptions) -> None:
         say_json(fields | {"threads": [thread.to_json() for thread in threads]})
         return
     style = render.output_style(context.env)
+    topic_first = f"{one_line(topic)}: " if context.took_local_topic else ""
+    if topic_first and threads:
+        remark(f"{topic_first}related threads")
     say("\n".join(render.related_text(thread, style) for thread in threads))
     if not threads:
-        remark("No other thread uses the words of this one.")
+        remark(f"{topic_first}No other thread uses the words of this one.")
