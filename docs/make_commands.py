@@ -29,7 +29,9 @@ def files() -> dict[Path, str]:
     launcher = LAUNCHER.read_text(encoding="utf-8")
     skill = SKILL.read_text(encoding="utf-8")
     return {
-        LAUNCHER: replaced(launcher, "commands", launcher_words()),
+        LAUNCHER: replaced(
+            replaced(launcher, "commands", launcher_words()), "words", near_words()
+        ),
         SKILL: _with_allowed_tools(skill),
     }
 
@@ -42,6 +44,15 @@ def launcher_words() -> Iterator[str]:
     for pattern in patterns[:-1]:
         yield f"    {pattern} | \\"
     yield f"    {patterns[-1]}) ;;"
+
+
+def near_words() -> Iterator[str]:
+    """Yields the lines of a shell assignment that has every command as a word."""
+    words = " ".join((*table.COMMANDS, *table.ALIASES))
+    lines = textwrap.wrap(words, _WIDTH + 10, break_on_hyphens=False)
+    yield '  _wc_words="'
+    yield from (f"    {line}" for line in lines)
+    yield '  "'
 
 
 def _with_allowed_tools(skill: str) -> str:

