@@ -12,6 +12,7 @@ import inspect
 import io
 import os
 import re
+import textwrap
 from typing import Annotated, Any
 
 import typer
@@ -51,6 +52,9 @@ _INTRO = (
     "Whose move is it? Threads with one ball each, for people who run several "
     "coding agents in several git worktrees."
 )
+
+# With the longest word before it, one line of a terminal with 80 columns.
+_HELP_WIDTH = 60
 
 
 def run(argv: Sequence[str]) -> None:
@@ -133,7 +137,17 @@ class _CommandComplete(ShellComplete):
         """Returns nothing for a line of the system's ``wc``."""
         if args and table.load(args[0]) is None:
             return []
-        return super().get_completions(args, incomplete)
+        items = super().get_completions(args, incomplete)
+        for item in items:
+            item.help = item.help and _short_help(item.help)
+        return items
+
+
+def _short_help(sentence: str) -> str:
+    """Returns what fits beside a word in a list of completions. What zsh is given is
+    quoted twice, so no word has an apostrophe of ASCII."""
+    text = sentence.partition(";")[0].rstrip(".").replace("'", "\u2019")
+    return textwrap.shorten(text, _HELP_WIDTH, placeholder=" …")
 
 
 class _Zsh(_CommandComplete, ZshComplete):

@@ -171,7 +171,16 @@ def test_in_zsh(repo: Repo) -> None:
     assert zsh(repo, "wc", "-l", "code") == ""
     assert '"Claude Code (Pat)"' in zsh(repo, "wc", "handoff", "auth", "--to", "Cl")
     offered = zsh(repo, "wc-cli", "sa")
-    assert offered == '*: :(("say":"Add an entry and pass the ball."))'
+    assert offered == '*: :(("say":"Add an entry and pass the ball"))'
+
+
+def test_descriptions_fit_and_keep_their_apostrophes_in_zsh(repo: Repo) -> None:
+    offered = zsh(repo, "wc", "takeov")
+    assert offered == '*: :(("takeover":"Take over someone else\u2019s claim"))'
+    descriptions = re.findall(r'"([a-z-]+)":"([^"]*)"', zsh(repo, "wc", ""))
+    assert len(descriptions) == len(table.COMMANDS)
+    longest = max(len(name) + len(text) for name, text in descriptions)
+    assert longest < 72
 
 
 def test_zsh_takes_the_script_from_its_own_folder_too(repo: Repo) -> None:
@@ -192,7 +201,7 @@ def fish(repo: Repo, line: str, action: str = "get") -> Done:
 
 def test_in_fish(repo: Repo) -> None:
     assert fish(repo, "wc say au").out == "auth\nauthors\n"
-    assert fish(repo, "wc sa").out == "say\tAdd an entry and pass the ball.\n"
+    assert fish(repo, "wc sa").out == "say\tAdd an entry and pass the ball\n"
     assert fish(repo, "wc say au", "is").code == 0
     assert fish(repo, "wc -l code", "is").code == 1
     script = repo.ok("completion", "fish").out
