@@ -73,11 +73,21 @@ def test_an_entry_without_any_of_the_words_is_found(reader: StoreReader) -> None
         near = {hit.topic: hit.is_near for hit in hits.hits}
         assert near["release"]
         assert not near["versions"]
-        assert (hits.near, hits.partial, hits.by_words) == (3, 4, "")
-        assert count_text(hits) == "4 found, with some of the words or by meaning (3)"
+        assert (hits.near, hits.partial, hits.by_words) == (1, 2, "")
+        assert count_text(hits) == "2 found, with some of the words or by meaning (1)"
         assert hits.hits[topics(hits).index("release")].to_json()["near"] is True
         # Again, with a file of vectors.
         Enrichment(reader, LOCAL, OwnModel).run()
+
+
+def test_what_is_much_less_near_than_the_nearest_is_no_answer(
+    reader: StoreReader,
+) -> None:
+    scores = {"fonts": 0.8, "pane": 0.2, "release": 0.19}
+    threads = {topic: reader.thread(topic).entries[0].id for topic in scores}
+    nearness = Nearness({(topic, threads[topic]): scores[topic] for topic in scores})
+    hits = found(reader, "nosuch words", source=Told(reader, nearness))
+    assert topics(hits) == ["fonts", "pane"]
 
 
 def test_words_that_find_it_all_need_no_meaning(reader: StoreReader) -> None:

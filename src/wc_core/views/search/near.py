@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 LEAST_TERMS = 2
 # So many entries without any of the words are in an answer at most.
 _MOST_NEAR = 20
+# They are at least so near, as a part of the nearest. In a small store, everything
+# would be in every answer otherwise.
+_LEAST_NEAR = 0.25
 _SCALE = 1_000_000
 
 
@@ -67,12 +70,14 @@ def with_meaning(
     by_words = {(place.topic, place.id): float(place.score) for place, _ in scored}
     done = {*answered}
     scores = mixed(by_words, nearness.scores, nearness.floor)
+    least = _LEAST_NEAR * max(nearness.scores.values())
     near: set[EntryName] = set()
     places: list[tuple[Candidate, Numbered]] = []
     for name in sorted(scores, key=lambda name: (-scores[name], name[1], name[0])):
         if name in done:
             continue
-        if name not in entries and len(near) < _MOST_NEAR:
+        is_near = len(near) < _MOST_NEAR and nearness.scores.get(name, 0.0) >= least
+        if name not in entries and is_near:
             numbered = _found(near_query.source, query, name, nearness)
             if numbered is None:
                 continue
