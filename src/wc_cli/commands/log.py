@@ -133,7 +133,9 @@ def _entry_line(
     else:
         facts += [] if _is_named(commit.by, entry.agent) else [f"by {commit.by}"]
         facts += ["not pushed"] if commit.pushed is False else []
-    action = f"{entry.agent or '?'} {entry.action}".strip()
+    # As the command is spelled, not as the log has it.
+    command = (entry.action or "").replace("_", "-")
+    action = f"{entry.agent or '?'} {command}".strip()
     line = f"{render.shown_stamp(entry.at)} #{numbered.idx} {action}: {entry.title}"
     tail = "".join(f" · {one_line(fact)}" for fact in facts)
     return f"{style(short, '33')} {one_line(line)}{style(tail, '2')}".lstrip()

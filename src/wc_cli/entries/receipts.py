@@ -147,7 +147,7 @@ def _receipt_sentence(receipt: Receipt, *, topic_first: bool) -> str:
             f"ball: {holder_text(receipt.previous_ball)} → {holder_text(receipt.ball)}"
         )
     facts = [saved, ball]
-    if receipt.status != "OPEN":
+    if receipt.status != "OPEN" or receipt.is_new_status:
         facts.append(receipt.status)
     if receipt.committed:
         facts.append("committed")

@@ -29,7 +29,10 @@ _KEY_USED_BEFORE = "this key was used before: nothing new was written"
 
 
 class Receipt(NamedTuple):
-    """What a write did. There is one only for an entry that is on disk."""
+    """What a write did. There is one only for an entry that is on disk.
+
+    ``is_new_status`` says whether it changed the status; JSON does not have it.
+    """
 
     topic: str
     entry_id: str
@@ -40,10 +43,12 @@ class Receipt(NamedTuple):
     committed: bool = False
     pushed: bool | None = None
     notes: tuple[str, ...] = ()
+    is_new_status: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The receipt as a JSON object."""
         fields = self._asdict()
+        del fields["is_new_status"]
         fields["notes"] = list(self.notes)
         return {**fields, "saved": True}
 
@@ -66,6 +71,7 @@ class Written(NamedTuple):
             previous_ball=self.before.ball,
             status=self.after.status,
             notes=notes,
+            is_new_status=self.after.status != self.before.status,
         )
 
 

@@ -246,6 +246,8 @@ def test_whose_move_it_is(login: Repo) -> None:
     assert said.startswith("login: Codex's move, since 20")
     assert said.endswith("Z\n")
     assert login.ok("whose", "docs").out.startswith("docs: your move, since 20")
+    login.ok("set-status", "docs", "BLOCKED")
+    assert login.ok("whose", "docs").out.startswith("docs: your move (BLOCKED), ")
     login.ok("set-status", "docs", "CLOSED")
     assert login.ok("whose", "docs").out.startswith("docs: closed, nobody's move, ")
 

@@ -54,7 +54,7 @@ def test_who_changed_what_and_where_it_is(repo: Repo) -> None:
     assert _TIME.sub("TIME", done.out) == (
         "-       TIME #3 Pat ack: Seen · not committed\n"
         f"{third[:7]} TIME #2 Cursor (Pat) say: Look · ball → Codex · not pushed\n"
-        f"{second[:7]} TIME #1 Pat set_status: Status: IN_REVIEW · IN_REVIEW · by Bot\n"
+        f"{second[:7]} TIME #1 Pat set-status: Status: IN_REVIEW · IN_REVIEW · by Bot\n"
         f"{first[:7]} TIME #0 Codex (Pat) new: Begin · ball → anyone · OPEN\n"
     )
     assert done.err == ""

@@ -370,6 +370,15 @@ def test_other_statuses_leave_the_ball(repo: Repo) -> None:
         assert receipt(repo, "set-status", "auth", status)["ball"] == PAT
 
 
+def test_a_receipt_names_the_status_that_is_not_open_or_new(repo: Repo) -> None:
+    begin(repo, to=PAT)
+    assert "OPEN" not in repo.ok("ack", "auth").out
+    assert repo.ok("set-status", "auth", "BLOCKED").out.endswith(" · BLOCKED\n")
+    assert repo.ok("ack", "auth").out.endswith(" · BLOCKED\n")
+    assert repo.ok("set-status", "auth", "OPEN").out.endswith(" · OPEN\n")
+    assert "is_new_status" not in receipt(repo, "ack", "auth")
+
+
 def test_a_status_that_is_there_already(repo: Repo) -> None:
     begin(repo)
     assert "already OPEN" in repo.fails(4, "set-status", "auth", "open")

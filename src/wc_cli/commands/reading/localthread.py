@@ -110,10 +110,9 @@ def whose(context: Context, options: WhoseOptions) -> None:
 def _move_text(context: Context, state: State) -> str:
     if state.status == CLOSED:
         return "closed, nobody's move"
-    whose_ball = context.viewer.whose(state.ball)
-    if whose_ball == names.MINE:
-        return "your move"
     status = "" if state.status == OPEN else f" ({state.status})"
+    if context.viewer.whose(state.ball) == names.MINE:
+        return f"your move{status}"
     return f"{holder_text(state.ball)}'s move{status}"
 
 
