@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -55,7 +56,8 @@ def steps(shell: str) -> Iterator[Step]:
 def windows(machine: Machine, shell: str) -> Iterator[Windows]:
     for name in _HELD_BACK:
         del machine.env[name]
-    machine.env |= {"PATH": "/usr/bin:/bin", "SHELL": shell, "TERM": "xterm"}
+    program = shutil.which(shell) or ""
+    machine.env |= {"PATH": "/usr/bin:/bin", "SHELL": program, "TERM": "xterm"}
     windows = Windows(machine, shell)
     editor = machine.home / ".local/bin/type-for-pat"
     editor.write_text(_EDITOR)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.conftest import Machine
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 20.0
+SECONDS = 60.0
 _COLUMNS, _LINES = 132, 50
 
 # By shell: how a login shell starts, and its files. `_prompt` counts.
@@ -61,7 +61,8 @@ SHELLS: dict[str, tuple[str, dict[str, str]]] = {
                 "    set -g _number (math $_number + 1)\n"
                 "end\n"
                 "function fish_prompt\n"
-                '    echo "[$status] "(basename $PWD)" $_number> "\n'
+                "    set -l code $status\n"
+                '    echo "[$code] "(basename $PWD)" $_number> "\n'
                 "end\n"
                 "fish_add_path --global ~/.local/bin\n"
             ),
@@ -69,9 +70,9 @@ SHELLS: dict[str, tuple[str, dict[str, str]]] = {
     ),
 }
 _PROMPT = re.compile(r"\[(\d+)\] (\S+) (\d+)> ?(.*)$", re.MULTILINE)
-_KEY = re.compile(r"<([A-Z][A-Za-z-]*|q)>")
+_KEY = re.compile(r"<([A-Z][A-Za-z-]*)>")
 # What a terminal says that nobody wants to see, whatever was typed.
-_NEVER = ("Traceback", "bug in Watercooler", "command not found")
+_NEVER = ("Traceback", "bug in Watercooler", "command not found", "Unknown command")
 
 
 class Screen(NamedTuple):
@@ -173,7 +174,7 @@ class Windows:
         while not is_there(text := self._tmux(*look)):
             if time.monotonic() > end:
                 pytest.fail(f"{self.shell}, {name}: waited too long at\n{text}")
-            time.sleep(0.02)
+            time.sleep(0.04)
         return text
 
     def _line(self, name: str, awaited: Iterable[str]) -> Screen:
