@@ -167,6 +167,10 @@ def examine_store(context: Context) -> DoctorReport:
     findings = list(_git_findings(context))
     try:
         place = context.place
+    except discovery.HomeFolderError as error:
+        # Nothing is wrong: it is where a person looks first after installing.
+        note = f"{error.message} {error.hint}"
+        return DoctorReport("no store", "", 0, 0, tuple(findings), (note,))
     except WcError as error:
         findings.append(Finding("store", 0, error.message, error.hint))
         return DoctorReport("no store", "", 0, 0, tuple(findings))

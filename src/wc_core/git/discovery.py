@@ -39,6 +39,10 @@ _HEAD_BYTES = 1000
 NAMED, IN_TREE_STORE, BRANCH_STORE, PLAIN = "named", "in-tree", "branch", "plain"
 
 
+class HomeFolderError(InvalidInputError):
+    """A store would be in the home folder itself."""
+
+
 class StoreMissingError(CorruptError):
     """The folder that git has on record for the store does not exist."""
 
@@ -96,7 +100,7 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
             )
     folder = os.path.realpath(cwd)
     if folder == os.path.realpath(env.get("HOME", "") or "/nonexistent"):
-        raise InvalidInputError(
+        raise HomeFolderError(
             "The home folder itself cannot hold a store.",
             "Run wc in a git repository or another folder, or set WATERCOOLER_DIR.",
         )

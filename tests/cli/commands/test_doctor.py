@@ -120,3 +120,16 @@ def test_looking_changes_nothing(repo: Repo) -> None:
     before = [(one, one.read_bytes()) for one in paths]
     assert repo.wc("doctor").code == 9
     assert [(one, one.read_bytes()) for one in paths] == before
+
+
+def test_in_the_home_folder_there_is_no_store_and_nothing_is_wrong(
+    machine: Machine,
+) -> None:
+    done = machine.run([*machine.wc_words, "doctor"], machine.home)
+    assert done.code == 0, done
+    first, second, note, *_ = done.out.splitlines()
+    assert first == "no store: 0 threads, 0 entries"
+    assert second == "Nothing is wrong."
+    assert note.startswith(
+        "note: The home folder itself cannot hold a store. Run wc in"
+    )
