@@ -121,7 +121,7 @@ def missing_store(place: Place, store: str) -> NotFoundError:
         )
     return NotFoundError(
         f"There is no store here yet; it would be {store}.",
-        "Make it with: wc init, or start a thread: wc new TOPIC --title '…'",
+        "Make it with: wc init, or start a thread: wc new TOPIC -m '…'",
     )
 
 

@@ -304,7 +304,7 @@ class BoardApp(App[None]):
         text.append(f" {one_line(author)}", "bold")
         text.append(f" · {yours} of {counted(source.count, 'thread')} yours")
         if not source.count:
-            text.append(" · start one with: wc new TOPIC --title '…'")
+            text.append(" · start one with: wc new TOPIC -m '…'")
         if self.card_filter.words:
             text.append(f" · /{one_line(self.card_filter.words)}", "bold")
         if self.runner is not None:

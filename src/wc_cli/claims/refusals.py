@@ -34,7 +34,7 @@ def claimed_error(claim: Claim, count: int = 1) -> ClaimedError:
     count_text = f", and {counted(count - 1, 'more claim')}" if count > 1 else ""
     # Another clone may have written anything into the record.
     topic = quoted(claim.thread) if claim.thread else "TOPIC"
-    ask = f"wc say {topic} --title '…' --to {quoted(claim.holder)}"
+    ask = f"wc say {topic} -m '…' --to {quoted(claim.holder)}"
     path = quoted(claim.id)
     return ClaimedError(
         f"{claim.holder} {verb} {ids.label(claim.id)} ({'; '.join(facts)})"

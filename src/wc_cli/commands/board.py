@@ -137,7 +137,7 @@ def _print_remarks(
     if source.problem:
         remark(f"threads left out: {one_line(source.problem)}")
     if not source.count:
-        remark("No threads here. Start one with: wc new TOPIC --title '…'")
+        remark("No threads here. Start one with: wc new TOPIC -m '…'")
     left_out = sum(max(0, len(column.cards) - options.limit) for column in columns)
     if options.limit and left_out:
         remark(f"{counted(left_out, 'thread')} more: wc board --once --limit 0")

@@ -266,7 +266,7 @@ def _report_arrival(
             remark(one_line(freed))
     if first.question:
         topic = quoted(one_line(snapshot.name))
-        remark(f"you are asked; to answer: wc answer {topic} --title '…'")
+        remark(f"you are asked; to answer: wc answer {topic} -m '…'")
     if later:
         names = (reader.snapshot(arrival.topic).name for arrival in later)
         remark(f"also: {', '.join(map(one_line, names))}")

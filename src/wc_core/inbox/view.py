@@ -68,14 +68,14 @@ def _folder_word(folder: str, env: Mapping[str, str]) -> str:
 
 
 def _answer_words(item: InboxItem) -> str:
-    topic, title = quoted(one_line(item.topic)), "--title '…'"
+    topic, message = quoted(one_line(item.topic)), "-m '…'"
     if item.question:
         number = f" {item.question}" if item.several else ""
-        return f"answer {topic}{number} {title}"
+        return f"answer {topic}{number} {message}"
     if item.kind == OFFERED:
         return f"take {topic}"
     unblocks = " --status OPEN" if item.status == BLOCKED else ""
-    return f"say {topic} {title}{unblocks}"
+    return f"say {topic} {message}{unblocks}"
 
 
 class InboxEntry(NamedTuple):

@@ -42,13 +42,13 @@ def _check_moves_nothing(draft: Draft) -> None:
     if draft.action not in _REMARKS:
         raise InvalidInputError(
             f"{draft.action} takes no kind.",
-            f"Add an entry of its own: wc say {topic} --kind {draft.kind} --title '…'",
+            f"Add an entry of its own: wc say {topic} --kind {draft.kind} -m '…'",
         )
     commands = {
         "--to": f"wc handoff {topic} --to {quoted(draft.to)}",
         "--status": f"wc set-status {topic} {draft.status}",
         "--reopen": f"wc set-status {topic} OPEN",
-        "--new": f"wc new {topic} --title '…'",
+        "--new": f"wc new {topic} -m '…'",
     }
     options = {
         "--to": bool(draft.to) and draft.kind != QUESTION,

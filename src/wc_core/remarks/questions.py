@@ -82,7 +82,7 @@ class Questions(NamedTuple):
             raise ConflictError(
                 f"{self._named(question)} is for {person} to {act}, not for you.",
                 "To add a remark: wc ack "
-                f"{quoted(draft.topic)} --title '…'; to {act} it for them: --force",
+                f"{quoted(draft.topic)} -m '…'; to {act} it for them: --force",
             )
         return question
 
@@ -121,7 +121,7 @@ class Questions(NamedTuple):
     def _hint(self, questions: Sequence[OpenQuestion], draft: Draft) -> str:
         """The questions that can be answered."""
         if not questions:
-            return f"To add a remark: wc ack {quoted(draft.topic)} --title '…'"
+            return f"To add a remark: wc ack {quoted(draft.topic)} -m '…'"
         listed = "; ".join(f"{self._named(q)} to {q.asked}" for q in questions)
         return f"Open are: {listed}. Say which: wc answer {quoted(draft.topic)} N"
 

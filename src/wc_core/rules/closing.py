@@ -67,7 +67,7 @@ def evidence_of(entries: Sequence[Entry], state: State) -> ClosingEvidence:
 
 def lacks(evidence: ClosingEvidence, rules: Rules) -> Iterator[Lack]:
     """The requirements that a thread does not meet, rule by rule."""
-    say = "Write one first: wc say {{topic}} --{option} {word} --title '…'"
+    say = "Write one first: wc say {{topic}} --{option} {word} -m '…'"
     for option, needed, present in (
         ("role", rules.close_roles, evidence.roles),
         ("type", rules.close_types, evidence.types),
@@ -86,8 +86,8 @@ def lacks(evidence: ClosingEvidence, rules: Rules) -> Iterator[Lack]:
         hint = "Name it: wc move {topic} --branch BRANCH"
         yield Lack("rules.close_link", "a branch", hint)
     elif rules.close_link == PR_LINK and not pr:
-        hint = "Name it: wc ack {topic} --pr NUMBER --title '…'"
+        hint = "Name it: wc ack {topic} --pr NUMBER -m '…'"
         yield Lack("rules.close_link", "a pull request", hint)
     elif not branch and not pr:
-        hint = "Name one: wc ack {topic} --pr NUMBER --title '…'"
+        hint = "Name one: wc ack {topic} --pr NUMBER -m '…'"
         yield Lack("rules.close_link", "a branch or a pull request", hint)

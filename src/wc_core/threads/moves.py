@@ -64,7 +64,7 @@ def _new(proposal: Proposal) -> Move:
         topic = proposal.draft.topic
         raise ConflictError(
             f"There is already a thread {topic}: {proposal.state.title!r}.",
-            f"Add to it with: wc say {topic} --title '…'",
+            f"Add to it with: wc say {topic} -m '…'",
         )
     status = proposal.draft.status or OPEN
     if status == CLOSED:
@@ -178,7 +178,7 @@ def _take(proposal: Proposal) -> Move:
     if proposal.state.ball == str(proposal.me):
         raise ConflictError(
             f"You already have the ball of {draft.topic}.",
-            f"Your move: wc say {draft.topic} --title '…'",
+            f"Your move: wc say {draft.topic} -m '…'",
         )
     if not (proposal.is_mine or proposal.is_free or draft.reason):
         raise ConflictError(

@@ -214,7 +214,7 @@ class Proposal(NamedTuple):
             topic = self.draft.topic
             raise ConflictError(
                 f"{topic} is closed.",
-                f"Reopen it with an entry: wc say {topic} --reopen --title '…'",
+                f"Reopen it with an entry: wc say {topic} --reopen -m '…'",
             )
 
     def check_may_end(self, verb: str, status: str) -> None:

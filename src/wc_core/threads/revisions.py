@@ -145,7 +145,7 @@ def complete(draft: Draft, entries: Sequence[Entry], author: str) -> Draft:
             f"The last entry of {draft.topic}, #{latest.idx}, is by "
             f"{latest.entry.agent or 'unknown'}, not by you; only its author may "
             f"{verb} it.",
-            f"Add an entry of your own: wc say {quoted(draft.topic)} --title '…'",
+            f"Add an entry of your own: wc say {quoted(draft.topic)} -m '…'",
         )
     draft = draft._replace(
         supersedes=latest.entry.id, role=latest.entry.role, type=latest.entry.type

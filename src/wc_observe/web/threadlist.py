@@ -147,7 +147,7 @@ def _nothing(context: PageContext, query: Mapping[str, str]) -> Html:
     """Returns what to do where no thread is listed."""
     if not any(query.get(name) for name in (*_FILTERS, "filter")):
         words = "There are no threads yet. Start one: "
-        command = element("code", "wc new TOPIC --title '…'", data_copy=True)
+        command = element("code", "wc new TOPIC -m '…'", data_copy=True)
         return element("p", words, command, class_="none")
     ways = [element("a", "Show all threads", href=context.links.threads())]
     if words := query.get("filter", "").strip():

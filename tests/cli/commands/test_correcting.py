@@ -165,7 +165,7 @@ def test_only_the_author_of_the_last_entry_may(repo: Repo) -> None:
     for command in (("amend", "login", "--title", "x"), ("retract", "login")):
         error = repo.fails(4, *command)
         assert "is by Claude Code (Pat), not by you" in error
-        assert "wc say login --title '…'" in error
+        assert "wc say login -m '…'" in error
     assert len(repo.entries("login")) == 2
     repo.ok("amend", "login", "--title", "x", env=CLAUDE)
 

@@ -103,10 +103,8 @@ def test_another_store_in_the_environment_does_not_redirect_a_command(
     start(app, "here", "--to", "Pat", *CODEX)
     env = {"WATERCOOLER_DIR": str(app.store)}
     ball, own = app.json("inbox", env=env)["items"]
-    assert ball["command"] == (
-        "cd ~/src/shop && WATERCOOLER_DIR= wc say ball --title '…'"
-    )
-    assert own["command"] == "wc say here --title '…'"
+    assert ball["command"] == ("cd ~/src/shop && WATERCOOLER_DIR= wc say ball -m '…'")
+    assert own["command"] == "wc say here -m '…'"
 
 
 def test_the_text_has_the_command_below_each_thread(
@@ -118,10 +116,10 @@ def test_the_text_has_the_command_below_each_thread(
     assert app.ok("inbox").out.splitlines() == [
         "INPUT REQUIRED",
         "  app: stuck · About stuck · Codex (Pat) passed it · BLOCKED · now",
-        "    wc say stuck --title '…' --status OPEN",
+        "    wc say stuck -m '…' --status OPEN",
         "MY MOVE",
         "  my lib: ball · About ball · Codex (Pat) passed it · now",
-        "    cd ~/'src/my  lib' && wc say ball --title '…'",
+        "    cd ~/'src/my  lib' && wc say ball -m '…'",
     ]
 
 
@@ -299,7 +297,7 @@ def test_a_bare_repository_is_entered_by_a_worktree(
     start(tool, "ball", "--to", "Pat", *CODEX)
     (item,) = app.json("inbox")["items"]
     assert item["repository"] == "tool"
-    assert item["command"] == "cd ~/tool-main && wc say ball --title '…'"
+    assert item["command"] == "cd ~/tool-main && wc say ball -m '…'"
 
 
 def test_watch_shows_it_again_when_something_changes(app: Repo, shop: Repo) -> None:

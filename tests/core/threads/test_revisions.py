@@ -166,7 +166,7 @@ def test_only_the_author_of_the_last_entry_may(action: str) -> None:
     log = (entry(0), entry(1, CLAUDE))
     error = refusal(action, *log, title="better")
     assert "#1, is by Claude Code (pat), not by you" in error.message
-    assert error.hint == "Add an entry of your own: wc say t --title '…'"
+    assert error.hint == "Add an entry of your own: wc say t -m '…'"
     completed(action, *log, by=CLAUDE, title="better")
 
 

@@ -92,9 +92,9 @@ def test_it_has_what_needs_the_caller_everywhere(
     assert session.text("list_inbox") == (
         "3 items in 2 repositories, by kind, the longest waiting first\n"
         '- input required, shop: asked, "Which hash?", from Pat, now; answer: '
-        "cd ~/src/shop && wc answer asked --title '…'\n"
+        "cd ~/src/shop && wc answer asked -m '…'\n"
         '- my move, app: mine, "A title", from Pat, now; answer: '
-        "wc say mine --title '…'\n"
+        "wc say mine -m '…'\n"
         '- offered, shop: any, "A title", from Pat, now; answer: '
         "cd ~/src/shop && wc take any\n"
     )

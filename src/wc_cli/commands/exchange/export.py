@@ -71,7 +71,7 @@ def _exported(threads: Sequence[Thread], form: str) -> str:
         if not records:
             raise NotFoundError(
                 "There is no decision to export.",
-                "Record one: wc say TOPIC --kind decision --title '…'",
+                "Record one: wc say TOPIC --kind decision -m '…'",
             )
         return "\n".join(records)
     from wc_core.threads.pages import page  # 3 ms, only for markdown

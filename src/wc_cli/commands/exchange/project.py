@@ -179,7 +179,7 @@ def _existing(place: discovery.Place, folder: str, env: Mapping[str, str]) -> st
     if not place.exists:
         raise NotFoundError(
             f"{shown_path(folder, env)} has no threads yet.",
-            "Start one: wc new TOPIC --title '…'",
+            "Start one: wc new TOPIC -m '…'",
         )
     return place.root
 
