@@ -135,10 +135,11 @@ def console_of(env: Mapping[str, str], width: int) -> Console:
 
 
 def terminal_text(console: Console, renderable: RenderableType) -> str:
-    """Returns what a terminal is sent to show it."""
+    """Returns what a terminal is sent to show it. No line ends in blanks: they would
+    be copied with the text."""
     with console.capture() as capture:
         console.print(renderable)
-    return capture.get()
+    return "\n".join(line.rstrip(" ") for line in capture.get().split("\n"))
 
 
 def rendered_entry(numbered: Numbered, now_ms: int) -> RenderableType:

@@ -67,6 +67,12 @@ def test_an_entry_says_who_when_what_and_where_the_ball_went() -> None:
     )
 
 
+def test_no_line_of_a_text_ends_in_blanks() -> None:
+    text = shown(entry(0, body="One.\n\nTwo **lines**\nhere.\n\n- a list"))
+    assert "Two" in text
+    assert not re.search(" $", text, re.MULTILINE)
+
+
 def test_markdown_is_rendered_and_nothing_of_it_is_lost() -> None:
     text = plain(shown(entry(0, body=BODY)))
     for expected in (
