@@ -69,7 +69,7 @@ SHELLS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
 }
-_PROMPT = re.compile(r"\[(\d+)\] (\S+) (\d+)> ?(.*)$", re.MULTILINE)
+_PROMPT = re.compile(r"^\[(\d+)\] (\S+) (\d+)> ?(.*)$", re.MULTILINE)
 _KEY = re.compile(r"<([A-Z][A-Za-z-]*)>")
 # What a terminal says that nobody wants to see, whatever was typed.
 _NEVER = ("Traceback", "bug in Watercooler", "command not found", "Unknown command")

@@ -44,6 +44,14 @@ def serve(address: Address, options: WebOptions, start: ServerContext) -> None:
             _say("", problem)
 
     service = Service(site.app, site.under_way, _BOUNDS, listening)
+    _listen(address, options, service)
+    if sys.stderr.isatty():
+        sys.stderr.write("\n")  # the prompt follows on a line without the ^C
+        sys.stderr.flush()
+
+
+def _listen(address: Address, options: WebOptions, service: Service) -> None:
+    """Listen where it was asked for, or on any port if the default one is busy."""
     if options.named:
         listen(address.host, options.port, service)
         return
