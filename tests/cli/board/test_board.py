@@ -496,7 +496,7 @@ def test_earlier_entries_are_rendered_when_they_are_asked_for(
         shutil.rmtree(log_file.parent)
         await pilot.press("q", "r")
         await until(pilot, lambda: "0 of 0 threads yours · start one" in live.text)
-        assert "wc new TOPIC --title" in live.text
+        assert "wc new TOPIC -m" in live.text
 
     live.run(steps)
 

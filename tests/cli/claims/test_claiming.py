@@ -124,7 +124,7 @@ def test_the_hints_are_safe_to_run_whatever_a_record_says(repo: Here) -> None:
     )
     repo.git("update-ref", ref, done.stdout.decode().strip())
     problem = repo.fails(20, "claim", "a.py", *CLAUDE)
-    assert "wc say 'login; rm -rf ~ #' --title" in problem
+    assert "wc say 'login; rm -rf ~ #' -m" in problem
 
 
 def test_what_is_new_must_not_exist_anywhere(repo: Here, review: Here) -> None:

@@ -269,8 +269,8 @@ def test_a_ball_that_is_free_or_stuck_is_taken(
     ("state", "fields", "hint"),
     [
         (THEIRS, {}, "wc take t --reason"),
-        (MINE, {}, "wc say t --title"),
-        (MINE, {"reason": "x"}, "wc say t --title"),
+        (MINE, {}, "wc say t -m"),
+        (MINE, {"reason": "x"}, "wc say t -m"),
         (OVER, {}, "wc say t --reopen"),
         (OVER_BUT_HELD, {"reason": "x"}, "wc say t --reopen"),
     ],
