@@ -20,6 +20,7 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
 from wc_cli.doctor.repair import Repair, RepairStep
 from wc_cli.doctor.strays import SHARED, find_strays, obstruction
+from wc_cli.entries.localtopic import chosen_text
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_cli.store import pending
@@ -271,6 +272,8 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
         yield f"{key} has no effect: remove or correct it (settings: docs/store.md)"
     for topic in examined.forked:
         yield f"{topic} is forked: two clones wrote at once; the next entry joins them"
+    if chosen := chosen_text(context):
+        yield f"the thread of this worktree is {chosen}"
     yield from _set_aside_notes(context, examined.recovery.set_aside)
     if (standing := context.standing) is not None:
         yield standing.sentence(now_ms())

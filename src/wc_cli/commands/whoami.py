@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.commands.common import SpeakerOptions
+from wc_cli.entries.localtopic import chosen_text
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_core import names
@@ -13,7 +14,7 @@ from wc_core.identity import environment, resolve
 from wc_core.identity.resolve import SESSION, Asked, Rule
 from wc_core.layout import Layout, safe_name
 from wc_core.lean.contextlib import suppress
-from wc_core.status import files
+from wc_core.status import files, pins
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
@@ -37,7 +38,7 @@ _ONE_COMMAND = "--as and --seat only apply to this command"
 
 
 class WhoamiOptions(SpeakerOptions):
-    """Show who you are here, and in which store."""
+    """Show who you are here, in which store, and the thread chosen with wc use."""
 
     explain: bool = flag("--explain", help="Show every rule and which one applied.")
 
@@ -51,6 +52,7 @@ def whoami(context: Context, options: WhoamiOptions) -> None:
     context.remember()
     explanation = _make_explanation(context) if options.explain else None
     if options.json:
+        layout = Layout(context.place.root)
         fields: dict[str, Any] = {
             "name": identity.author,
             "agent": identity.name.agent,
@@ -59,6 +61,7 @@ def whoami(context: Context, options: WhoamiOptions) -> None:
             "source": identity.source,
             "store": context.store,
             "kind": context.place.kind,
+            "thread": pins.pin_of(layout, context.place.repository).topic or None,
         }
         if explanation is not None:
             fields["explanation"] = explanation.fields()
@@ -68,6 +71,8 @@ def whoami(context: Context, options: WhoamiOptions) -> None:
     state = "" if context.place.exists else f", {_missing_state(context)}"
     say(one_line(f"{identity.author} (by {identity.source})"))
     say(one_line(f"store: {context.store} ({kind}{state})"))
+    if chosen := chosen_text(context):
+        say(one_line(f"thread: {chosen}"))
     if explanation is not None:
         say(explanation.text())
 

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from contextlib import contextmanager
 
+from wc_cli.clock import now_ms
 from wc_core.errors import (
     CancelledError,
     ConflictError,
@@ -19,7 +20,7 @@ from wc_core.errors import (
 from wc_core.text import clean, one_line
 from wc_core.threads import revisions
 from wc_core.threads.model import holder_text
-from wc_core.times import utc
+from wc_core.times import ago_and_local, milliseconds
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -177,7 +178,9 @@ def _last_entries(thread: Thread) -> str:
 
 
 def _entry_text(number: int, entry: Entry) -> str:
-    by = one_line(f"#{number} · {entry.agent or '?'} · {utc(entry.at)}")
+    moment_ms = milliseconds(entry.at)
+    at = entry.at if moment_ms is None else ago_and_local(moment_ms, now_ms())
+    by = one_line(f"#{number} · {entry.agent or '?'} · {at}")
     lines = clean(entry.body).split("\n") if entry.body else []
     shown = [f"    {line}".rstrip() for line in lines[:_BODY_LINES]]
     if len(lines) > _BODY_LINES:

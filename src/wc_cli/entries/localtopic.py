@@ -8,6 +8,7 @@ from wc_cli.clock import now_ms
 from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.identity.resolve import Asked
 from wc_core.identity.viewer import Viewer
+from wc_core.layout import Layout
 from wc_core.status import pins
 from wc_core.status.localthreads import local_threads, shown_threads
 from wc_core.text import one_line
@@ -67,6 +68,21 @@ def _surroundings(context: Context) -> Surroundings:
     reader = context.reader  # first: it checks out what is only fetched
     viewer = Viewer(context.identify(Asked()), context.settings.directory)
     return pins.surroundings(reader.layout, context.place.repository, viewer)
+
+
+def chosen_text(context: Context) -> str:
+    """Returns which thread was chosen for this worktree with ``wc use``, and what to do
+    if it is no longer open; empty if none was chosen."""
+    place = context.place
+    pin = pins.pin_of(Layout(place.root), place.repository)
+    if not pin.topic:
+        return ""
+    if pin.is_open:
+        return f"{pin.topic} (chosen with wc use)"
+    return (
+        f"{pin.topic} (chosen with wc use, but no longer open; "
+        "choose another: wc use TOPIC, or none: wc use --none)"
+    )
 
 
 def check_pin(context: Context) -> None:

@@ -1,19 +1,133 @@
-"""How wide the columns of a list are on a terminal, so that no line wraps."""
+"""Lists of threads on a terminal: no line wraps, agents and statuses have colours."""
 
 from __future__ import annotations
 
+from wc_cli.terminal import render
+from wc_core.layout import Layout
+from wc_core.status import pins
+from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW
+from wc_core.values import NamedTuple
+from wc_core.views.drawing.badges import badge_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    from wc_cli.context import Context
+    from wc_cli.terminal.render import Style
+    from wc_core.views.rows import ThreadRow
 
 _GAP = 2
 _LEAST_TITLE = 12
 _ENOUGH_TITLE = 24
 # What is cut first, and to which width at least.
-_CUT = {"ball": 12, "topic": 16}
-_CUT_MORE = {"ball": 8, "topic": 10, "status": 10}
+_CUT = {"ball": 12, "topic": 16, "title": 24}
+_CUT_MORE = {"ball": 8, "topic": 10, "status": 10, "title": 12}
 # Dropped in this order once cutting is not enough.
 _DROPPED = ("entries", "age", "status", "ball", "title")
+_MARK = "mark"  # the first column, which has no heading
+_USED = "◆"  # the thread that was chosen with `wc use`, as on the board
+_RED, _GREEN, _CYAN = "31", "32", "36"
+# By how the text of a status begins.
+_STATUS_COLORS = (
+    (BLOCKED, _RED),
+    (IN_REVIEW, _CYAN),
+    ("waits for", render.YELLOW),
+)
+
+
+class RowAccent(NamedTuple):
+    """How the line of a thread looks: whether its next move is the viewer's, whether it
+    was chosen for this worktree, and the colour of its holder, one of 256; ``None``
+    without one."""
+
+    is_due: bool = False
+    is_used: bool = False
+    holder_color: int | None = None
+
+
+def row_accents(context: Context, rows: Sequence[ThreadRow]) -> list[RowAccent]:
+    """Returns how the lines of these threads look."""
+    place, directory = context.place, context.settings.directory
+    pin = pins.pin_of(Layout(place.root), place.repository)
+    used_topic = pin.topic if pin.is_open else ""
+    holders = {row.ball for row in rows if row.ball and row.status != CLOSED}
+    colors = {holder: badge_of(holder, directory).terminal for holder in holders}
+    return [
+        RowAccent(row.is_due, row.topic == used_topic, colors.get(row.ball or ""))
+        for row in rows
+    ]
+
+
+def fitted_lines(
+    columns: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    accents: Sequence[RowAccent],
+    style: Style,
+    limit: int,
+) -> list[str]:
+    """Returns the lines of a list: a heading, and one for each row of ``cells``, which
+    are its mark and its ``columns``. None is longer than ``limit``: long balls and
+    topics are cut first; then columns are dropped."""
+    heads = (_MARK, *columns)
+    rows = [
+        (f"{mark}{_USED if accent.is_used else ''}", *texts)
+        for (mark, *texts), accent in zip(cells, accents, strict=True)
+    ]
+    headings = ("", *(name.upper() for name in columns))
+    widths = {
+        name: max(map(render.width_of, texts))
+        for name, *texts in zip(heads, headings, *rows, strict=True)
+    }
+    fitted = fitted_widths(widths, limit)
+    lines = [style(_fitted_line(heads, headings, fitted), render.DIM)]
+    for row, accent in zip(rows, accents, strict=True):
+        paint = _row_paint(heads, row, accent, style)
+        lines.append(_fitted_line(heads, row, fitted, paint))
+    return lines
+
+
+def _fitted_line(
+    heads: Sequence[str],
+    cells: Sequence[str],
+    widths: Mapping[str, int],
+    paint: Callable[[str, str], str] = lambda _, text: text,
+) -> str:
+    """Returns a line with the columns that have a width, each cut and padded to it, and
+    painted without its padding."""
+    texts = dict(zip(heads, cells, strict=True))
+    parts = []
+    for name, width in widths.items():
+        text = render.left_to_right(render.cut_to_width(texts[name], width))
+        padding = render.pad(text, width)[len(text) :]
+        parts.append(f"{paint(name, text)}{padding}")
+    return "  ".join(parts).rstrip()
+
+
+def _row_paint(
+    heads: Sequence[str], cells: Sequence[str], accent: RowAccent, style: Style
+) -> Callable[[str, str], str]:
+    """Returns how the columns of a row are coloured: the status by what it is, the ball
+    by who has it, a row whose move is the viewer's in bold."""
+    status = dict(zip(heads, cells, strict=True)).get("status", "")
+    row_codes: tuple[str, ...] = ()
+    if accent.is_due:
+        row_codes = (render.BOLD,)
+    elif status.startswith(CLOSED):
+        row_codes = (render.DIM,)
+    column_codes: dict[str, tuple[str, ...]] = {}
+    if color := next((c for word, c in _STATUS_COLORS if status.startswith(word)), ""):
+        column_codes["status"] = (color,)
+    if accent.is_due:
+        column_codes[_MARK] = (_GREEN,)
+    if accent.holder_color is not None:
+        column_codes["ball"] = render.agent_codes(accent.holder_color)
+
+    def paint(name: str, text: str) -> str:
+        codes = (*row_codes, *column_codes.get(name, ()))
+        return style(text, *codes) if codes else text
+
+    return paint
 
 
 def fitted_widths(widths: Mapping[str, int], limit: int) -> dict[str, int]:

@@ -18,15 +18,16 @@ from wc_core.planning.checklists import lines as item_lines
 from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
 from wc_core.text import clean, one_line
-from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
+from wc_core.threads.model import CLOSED, holder_text
 from wc_core.threads.reviews import outcome_text
 from wc_core.times import age, ago_and_local, milliseconds, rfc3339, utc
 from wc_core.views.references import code_words, references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from wc_cli.context import Context
     from wc_core.phrases import Table
     from wc_core.summaries.choosing import Summary
     from wc_core.summaries.latest import LatestWords
@@ -42,15 +43,15 @@ if TYPE_CHECKING:
     from wc_core.views.search.facets import Facet
     from wc_core.views.search.related import SimilarThread
 
-_BOLD, _DIM, _YELLOW = "1", "2", "33"
+BOLD, DIM, YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
 _NO_BALL = "\N{EN DASH}"  # of a closed thread
-_RED, _GREEN, _CYAN = "31", "32", "36"
-# By how the text of a status begins.
-_STATUS_COLORS = (
-    (BLOCKED, _RED),
-    (IN_REVIEW, _CYAN),
-    ("waits for", _YELLOW),
+# Of characters without a width of their own, those that take a column anyway: the
+# selector that makes a picture of the sign before it, the soft hyphen, and Arabic and
+# other signs around numbers.
+_WIDENING = frozenset(
+    "\ufe0f\u00ad\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2"
+    "\U000110bd\U000110cd"
 )
 # Of a list of threads, behind the mark.
 COLUMNS = ("topic", "ball", "status", "entries", "age", "title")
@@ -94,6 +95,8 @@ def width_of(text: str) -> int:
 
 
 def _columns(char: str) -> int:
+    if char in _WIDENING:
+        return 1
     if unicodedata.combining(char) or unicodedata.category(char) in {"Mn", "Me", "Cf"}:
         return 0
     return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
@@ -121,7 +124,8 @@ def left_to_right(text: str) -> str:
     return f"{text}\u200e" if runs_left else text
 
 
-def _pad(text: str, width: int) -> str:
+def pad(text: str, width: int) -> str:
+    """Returns ``text`` with blanks up to ``width`` columns."""
     if text.isascii():
         return text.ljust(width)
     return text + " " * (width - width_of(text))
@@ -167,26 +171,27 @@ def chosen_columns(text: str) -> tuple[str, ...]:
 
 
 def thread_list(
-    rows: Iterable[ThreadRow],
-    now_ms: int,
-    style: Style,
+    context: Context,
+    rows: Sequence[ThreadRow],
     columns: Sequence[str] = COLUMNS,
     words: Sequence[LatestWords] = (),
 ) -> str:
     """Returns one line for each thread: whose move it is, then these columns; if there
     are ``words`` for each, a second line with who said what last."""
-    chosen = itemgetter(0, *(COLUMNS.index(name) + 1 for name in columns))
-    cells = [
-        (chosen(cell), is_due) for cell, is_due in (_cells(row, now_ms) for row in rows)
-    ]
-    if not cells:
+    if not rows:
         return ""
+    style, moment_ms = output_style(context.env), now_ms()
+    chosen = itemgetter(0, *(COLUMNS.index(name) + 1 for name in columns))
+    cells = [chosen(_cells(row, moment_ms)) for row in rows]
     limit = terminal_width()
     if limit:
-        lines = _fitted_lines(columns, cells, style, limit)
+        from wc_cli.terminal import fitting  # 2 ms, only on a terminal
+
+        accents = fitting.row_accents(context, rows)
+        lines = fitting.fitted_lines(columns, cells, accents, style, limit)
     else:
         head = ("", *(name.upper() for name in columns))
-        lines = _aligned_lines([head, *(cell for cell, _ in cells)])
+        lines = _aligned_lines([head, *cells])
     if words:
         lines[1:] = [
             text
@@ -196,71 +201,11 @@ def thread_list(
     return "\n".join(lines)
 
 
-def _fitted_lines(
-    columns: Sequence[str],
-    cells: Sequence[tuple[tuple[str, ...], bool]],
-    style: Style,
-    limit: int,
-) -> list[str]:
-    """Returns the lines of a list for a terminal: none is longer than ``limit``. Long
-    balls and topics are cut first; then columns are dropped."""
-    from wc_cli.terminal import fitting  # 1 ms, only on a terminal
-
-    heads = ("mark", *columns)
-    widths = {
-        name: max(
-            len("" if name == "mark" else name),
-            *(width_of(cell[n]) for cell, _ in cells),
-        )
-        for n, name in enumerate(heads)
-    }
-    fitted = fitting.fitted_widths(widths, limit)
-    head = ["" if name == "mark" else name.upper() for name in heads]
-    lines = [style(_fitted_line(heads, head, fitted).rstrip(), _DIM)]
-    for cell, is_due in cells:
-        paint = _status_paint(cell, heads, style, is_due=is_due)
-        line = _fitted_line(heads, cell, fitted, paint)
-        lines.append(line.rstrip())
-    return lines
-
-
-def _fitted_line(
-    heads: Sequence[str],
-    cell: Sequence[str],
-    widths: Mapping[str, int],
-    paint: Callable[[str, str], str] = lambda _, text: text,
-) -> str:
-    """Returns a line with the columns that have a width, each cut and padded to it."""
-    texts = dict(zip(heads, cell, strict=True))
-    return "  ".join(
-        paint(name, _pad(left_to_right(cut_to_width(texts[name], width)), width))
-        for name, width in widths.items()
-    )
-
-
-def _status_paint(
-    cell: Sequence[str], heads: Sequence[str], style: Style, *, is_due: bool
-) -> Callable[[str, str], str]:
-    """Returns how the columns of a row are coloured: the status by what it is, a row
-    whose move is the viewer's in bold."""
-    status = dict(zip(heads, cell, strict=True)).get("status", "")
-    color = next((c for word, c in _STATUS_COLORS if status.startswith(word)), "")
-    row_codes = (_BOLD,) if is_due else (_DIM,) if status.startswith(CLOSED) else ()
-
-    def paint(name: str, text: str) -> str:
-        own = (color,) if name == "status" and color else ()
-        own = (_GREEN,) if name in {"mark", "ball"} and is_due else own
-        codes = (*row_codes, *own)
-        return style(text, *codes) if codes else text
-
-    return paint
-
-
 def _words_line(words: LatestWords, limit: int, style: Style) -> list[str]:
     if not words.summary.text:
         return []
     line = f"     {one_line(words.author or '?')}: {one_line(words.summary.text)}"
-    return [style(cut_to_width(line, limit) if limit else line, _DIM)]
+    return [style(cut_to_width(line, limit) if limit else line, DIM)]
 
 
 def _widths(lines: Sequence[tuple[str, ...]]) -> list[int]:
@@ -274,7 +219,7 @@ def _widths(lines: Sequence[tuple[str, ...]]) -> list[int]:
     ]
 
 
-def _cells(row: ThreadRow, now_ms: int) -> tuple[tuple[str, ...], bool]:
+def _cells(row: ThreadRow, now_ms: int) -> tuple[str, ...]:
     new = f" (+{row.new_for_you} new)" if row.new_for_you else ""
     name, title = one_line(row.name), _titled(row, now_ms)
     if row.forked or row.damaged:
@@ -284,16 +229,15 @@ def _cells(row: ThreadRow, now_ms: int) -> tuple[tuple[str, ...], bool]:
         status = f"{status} {row.checklist}"
     if row.tags:
         title = " ".join([title, *tag_words(row.tags)])
-    is_due = row.is_due
     return (
-        ">" if is_due else "?" if row.asked_by else "",
+        ">" if row.is_due else "?" if row.asked_by else "",
         name,
         _NO_BALL if row.status == CLOSED else _repeated(holder_text(row.ball)),
         status,
         f"{row.entry_count}{new}",
         age(row.updated_at, now_ms) if row.updated_at else "",
         title,
-    ), is_due
+    )
 
 
 @cache
@@ -333,7 +277,7 @@ def _aligned_lines(lines: Sequence[tuple[str, ...]], limit: int = 0) -> list[str
 
 def _aligned_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
     *fixed, title = cells
-    line = "  ".join(map(_pad, fixed, widths))
+    line = "  ".join(map(pad, fixed, widths))
     if limit:
         title = cut_to_width(title, max(_MIN_TITLE, limit - width_of(line) - 2))
     return f"{line}  {title}".rstrip()
@@ -344,7 +288,7 @@ def table_lines(table: Table, style: Style) -> list[str]:
     terminal's width."""
     lines = [table.head, *(tuple(map(one_line, row)) for row in table.rows)]
     head, *rows = _aligned_lines(lines, terminal_width())
-    return [style(head, _DIM), *rows]
+    return [style(head, DIM), *rows]
 
 
 def thread_head(thread: Thread | Excerpt, style: Style, passed: str = "") -> str:
@@ -356,7 +300,7 @@ def thread_head(thread: Thread | Excerpt, style: Style, passed: str = "") -> str
     entries = counted(state.entry_count, "entry", "entries")
     facts = [one_line(state.status), ball, entries, one_line(state.review.text)]
     lines = [
-        style(f"{one_line(thread.name)}: {one_line(state.title)}", _BOLD),
+        style(f"{one_line(thread.name)}: {one_line(state.title)}", BOLD),
         " · ".join(filter(None, [*facts, *tag_words(thread.snapshot.tags)])),
     ]
     if state.items:
@@ -373,11 +317,12 @@ def damage_line(damage: Damage) -> str:
     return one_line(f"{damage.place}: {damage.message}")
 
 
-def entry_text(numbered: Numbered, style: Style) -> str:
+def entry_text(numbered: Numbered, style: Style, *, is_raw: bool = False) -> str:
     """Returns one entry: a line of facts that ends with its id, its title, and its
-    body, indented."""
+    body, indented. If it is raw, its time is as in a pipe."""
     item = numbered.entry
-    about = [f"#{numbered.idx}", item.agent or "?", utc(item.at), item.role]
+    at = utc(item.at) if is_raw else shown_stamp(item.at)
+    about = [f"#{numbered.idx}", item.agent or "?", at, item.role]
     about += [wording.type_text(item), wording.kind_text(item)]
     about.append(outcome_text(item.outcome))
     if item.ball is not None:
@@ -391,7 +336,7 @@ def entry_text(numbered: Numbered, style: Style) -> str:
     about.append(wording.answer_text(item))
     about += [numbered.mark, code_words(item), item.id]
     head = " · ".join(one_line(part) for part in about if part)
-    lines = [style(head, _DIM), style(one_line(item.title), _BOLD)]
+    lines = [style(head, DIM), style(one_line(item.title), BOLD)]
     lines += [one_line(line) for line in labelled_lines(item)]
     for reference in item.line_refs:
         lines += _quotation(reference, style)
@@ -407,11 +352,11 @@ def summary_text(numbered: Numbered, summary: Summary, style: Style) -> str:
     item = numbered.entry
     ball = ""
     if item.ball is not None:
-        ball = style(f" → {one_line(holder_text(item.ball.holder))}", _YELLOW)
+        ball = style(f" → {one_line(holder_text(item.ball.holder))}", YELLOW)
     facts = (f"#{numbered.idx}", item.agent or "?", wording.kind_text(item))
-    about = style(" · ".join(one_line(fact) for fact in facts if fact), _DIM)
-    mark = style(_mark(numbered), _DIM)
-    line = f"{about}: {style(one_line(item.title), _BOLD)}{mark}{ball}"
+    about = style(" · ".join(one_line(fact) for fact in facts if fact), DIM)
+    mark = style(_mark(numbered), DIM)
+    line = f"{about}: {style(one_line(item.title), BOLD)}{mark}{ball}"
     return f"{line}\n    {one_line(summary.text)}" if summary.text else line
 
 
@@ -421,12 +366,12 @@ def _quotation(reference: LineRef, style: Style) -> list[str]:
     if not quoted:
         return []
     width = len(str(quoted[-1][0]))
-    lines = [style(f"    {one_line(reference.place)}", _DIM)]
+    lines = [style(f"    {one_line(reference.place)}", DIM)]
     for number, text, is_meant in quoted:
         mark = ">" if is_meant else " "
         text_shown = clean(text).expandtabs(4)
         line = f"    {mark} {number:{width}}  {text_shown}".rstrip()
-        lines.append(line if is_meant else style(line, _DIM))
+        lines.append(line if is_meant else style(line, DIM))
     return lines
 
 
@@ -445,8 +390,8 @@ def hit_text(hit: Hit, style: Style) -> str:
     facts = (item.agent, shown_stamp(item.at), *([kind] if kind else []))
     about = " · ".join(map(one_line, facts))
     return (
-        f"{style(place, _BOLD)} {one_line(item.title)} "
-        f"{style(about + _mark(hit.numbered), _DIM)}\n"
+        f"{style(place, BOLD)} {one_line(item.title)} "
+        f"{style(about + _mark(hit.numbered), DIM)}\n"
         f"    {one_line(hit.snippet)}"
     )
 
@@ -458,14 +403,14 @@ def hits_text(hits: Hits, style: Style) -> str:
     partial = [hit_text(hit, style) for hit in hits.hits if hit.is_partial]
     if partial:
         heading = "With some of the words, or by meaning:" if hits.near else ""
-        partial.insert(0, style(heading or "With some of the words:", _DIM))
+        partial.insert(0, style(heading or "With some of the words:", DIM))
     return "\n".join((*whole, *partial))
 
 
 def facets_text(facets: Iterable[Facet], style: Style) -> str:
     """Returns how many hits each value of a filter has, a line for each filter."""
     lines = (
-        f"{style(f'{facet.name}:', _DIM)} "
+        f"{style(f'{facet.name}:', DIM)} "
         f"{', '.join(f'{one_line(value)} {count}' for value, count in facet.values)}"
         for facet in facets
     )
@@ -477,8 +422,8 @@ def related_text(thread: SimilarThread, style: Style) -> str:
     row = thread.row
     name, title = one_line(row.name), one_line(row.title)
     shared = ", ".join(map(one_line, thread.words))
-    status = style(f"({one_line(row.status_text)})", _DIM)
-    return f"{style(name, _BOLD)} {title} {status}\n    {shared}"
+    status = style(f"({one_line(row.status_text)})", DIM)
+    return f"{style(name, BOLD)} {title} {status}\n    {shared}"
 
 
 def news_text(news: News, style: Style) -> str:
@@ -489,16 +434,16 @@ def news_text(news: News, style: Style) -> str:
     authors = ", ".join(one_line(author or "?") for author in news.authors)
     count = counted(news.new, "entry", "entries")
     facts = " · ".join([*map(one_line, news.changes()), f"{count} by {authors}"])
-    lines = [f"{style(name, _BOLD)} {one_line(row.title)}", style(facts, _DIM)]
+    lines = [f"{style(name, BOLD)} {one_line(row.title)}", style(facts, DIM)]
     for item in news.decisions:
         decision = one_line(item.entry.title)
-        lines.append(f"{style('decided:', _YELLOW)} {decision}")
+        lines.append(f"{style('decided:', YELLOW)} {decision}")
     for entry, summary in news.summaries:
-        author = style(f"#{entry.idx} {one_line(entry.entry.agent or '?')}:", _DIM)
+        author = style(f"#{entry.idx} {one_line(entry.entry.agent or '?')}:", DIM)
         texts = filter(None, (one_line(entry.entry.title), one_line(summary.text)))
         lines.append(f"{author} {': '.join(texts)}")
     if earlier := news.texts - len(news.summaries):
-        lines.append(style(f"and {earlier} before: {_summaries_command(news)}", _DIM))
+        lines.append(style(f"and {earlier} before: {_summaries_command(news)}", DIM))
     return "\n    ".join(lines)
 
 
@@ -510,14 +455,14 @@ def _summaries_command(news: News) -> str:
 def update_line(topic: str, numbered: Numbered, style: Style) -> str:
     """Returns an entry of the updates as one line."""
     item = numbered.entry
-    place = style(f"{one_line(topic)} #{numbered.idx}", _BOLD)
+    place = style(f"{one_line(topic)} #{numbered.idx}", BOLD)
     ball = ""
     if item.ball is not None:
-        ball = style(f" → {one_line(holder_text(item.ball.holder))}", _YELLOW)
+        ball = style(f" → {one_line(holder_text(item.ball.holder))}", YELLOW)
     about = ", ".join(references(item).words(_MOST_REFERENCES))
-    about = style(f" ({one_line(about)})", _DIM) if about else ""
+    about = style(f" ({one_line(about)})", DIM) if about else ""
     at = one_line(shown_stamp(item.at))
-    mark = style(_mark(numbered), _DIM)
+    mark = style(_mark(numbered), DIM)
     kind = one_line(wording.kind_text(item))
     title = f"{kind}: {one_line(item.title)}" if kind else one_line(item.title)
     return f"{at} {place} {one_line(item.agent)}: {title}{about}{mark}{ball}"

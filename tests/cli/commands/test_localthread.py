@@ -186,6 +186,20 @@ def test_a_chosen_thread_is_the_one_of_the_worktree(repo: Repo, login: Repo) -> 
     assert login.machine.git("status", "--short", cwd=login.store) == ""
 
 
+def test_a_choice_is_shown_by_whoami_and_doctor(login: Repo) -> None:
+    assert "thread:" not in login.ok("whoami").out
+    assert login.json("whoami")["thread"] is None
+    login.ok("use", "docs")
+    assert "thread: docs (chosen with wc use)\n" in login.ok("whoami").out
+    assert login.json("whoami")["thread"] == "docs"
+    note = "note: the thread of this worktree is docs (chosen with wc use)\n"
+    assert note in login.wc("doctor").out
+    login.ok("set-status", "docs", "CLOSED", "--reason", "x")
+    for words in (["whoami"], ["doctor"]):
+        text = login.wc(*words).out
+        assert "docs (chosen with wc use, but no longer open; choose another:" in text
+
+
 def test_a_choice_is_taken_back(login: Repo) -> None:
     before = prompt(login)
     login.ok("use", "docs")

@@ -188,7 +188,7 @@ def test_the_last_entries_stand_below(repo: Repo, editor: dict[str, str]) -> Non
     assert "# auth: Zero (OPEN, ball: Pat)" in below
     assert "first body" not in below
     assert f"One\n    a\n    {SCISSORS}\n    b\n" in below
-    assert "    … (70 more lines)\n\n#3 · Codex (Pat) · " in below
+    assert "    … (70 more lines)\n\n#3 · Codex (Pat) · just now (20" in below
     assert "\x1b" not in below
     assert titles(repo)[-1] == ("Written by hand", "All of it.\nTwice.")
 

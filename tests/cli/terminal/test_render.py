@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from wc_cli.terminal.fitting import fitted_widths
 from wc_cli.terminal.render import (
-    COLUMNS,
     Style,
     cut_to_width,
     output_style,
     width_of,
 )
+from wc_core.views.drawing.badges import badge_of
 
 if TYPE_CHECKING:
     from tests.conftest import Repo
@@ -26,7 +24,16 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize(
     ("text", "width"),
-    [("", 0), ("abc", 3), ("日本", 4), ("cafe\u0301", 4), ("a\u200db", 2), ("🎾", 2)],
+    [
+        ("", 0),
+        ("abc", 3),
+        ("日本", 4),
+        ("cafe\u0301", 4),
+        ("a\u200db", 2),
+        ("🎾", 2),
+        ("⚠\ufe0f", 2),
+        ("a\u00adb", 3),
+    ],
 )
 def test_width(text: str, width: int) -> None:
     assert width_of(text) == width
@@ -54,12 +61,17 @@ def test_no_colour_is_no_escape() -> None:
     assert not output_style({}).color
 
 
-def _on_terminal(repo: Repo, width: int, term: str, *words: str) -> list[str]:
+def _list_lines(repo: Repo, width: int, term: str, *words: str) -> list[str]:
     """The lines of a list on a terminal of this width."""
+    return _on_terminal(repo, width, term, "list", *words)
+
+
+def _on_terminal(repo: Repo, width: int, term: str, *words: str) -> list[str]:
+    """The lines that a command prints on a terminal of this width."""
     machine = repo.machine
     ours, theirs = pty.openpty()
     subprocess.run(
-        [*machine.wc_words, "list", *words],
+        [*machine.wc_words, *words],
         cwd=repo.path,
         env={**machine.env, "TERM": term, "COLUMNS": str(width)},
         stdout=theirs,
@@ -85,7 +97,7 @@ def test_a_list_fits_its_terminal(repo: Repo, width: int, columns: str) -> None:
     long = "日本語 and a title that goes on and on " * 6
     repo.ok("new", "auth", "--title", long, "--to", "Claude Code@a-seat", "--force")
     repo.ok("new", "a-topic-of-many-words-and-letters", "--title", long)
-    lines = _on_terminal(repo, width, "dumb")
+    lines = _list_lines(repo, width, "dumb")
     assert lines[0].split() == columns.split()
     assert len(lines) == 3
     assert all(line.endswith("…") for line in lines[1:])
@@ -99,30 +111,35 @@ def test_a_list_shows_whose_move_it_is_in_colours(repo: Repo) -> None:
     repo.ok("set-status", "stuck", "BLOCKED")
     repo.ok("new", "over", "--title", "x")
     repo.ok("done", "over", "--title", "x")
-    _, over, stuck, mine = _on_terminal(repo, 80, "xterm", "--all")
+    _, over, stuck, mine = _list_lines(repo, 80, "xterm", "--all")
     assert mine.startswith("\x1b[1;32m>\x1b[0m")
     assert "\x1b[31mBLOCKED\x1b[0m" in stuck
-    assert over.startswith("\x1b[2m")
+    assert f"\x1b[97;48;5;{badge_of('Codex').terminal}mCodex\x1b[0m" in stuck
+    assert "\x1b[2mover\x1b[0m" in over
     assert "\N{EN DASH}" in over
 
 
-WIDTHS = st.integers(0, 60)
+def test_a_list_marks_the_thread_that_was_chosen_here(repo: Repo) -> None:
+    repo.ok("new", "login", "--title", "x", "--to", "Codex")
+    repo.ok("new", "logout", "--title", "x")
+    assert not any("◆" in line for line in _list_lines(repo, 80, "dumb"))
+    repo.ok("use", "logout")
+    _, logout, login = _list_lines(repo, 80, "dumb")
+    assert logout.startswith(">◆  logout")
+    assert login.startswith("    login")
+    repo.ok("use", "login")
+    assert _list_lines(repo, 40, "dumb", "--columns", "ball")[2] == "◆  Codex"
+    repo.ok("use", "--none")
+    assert not any("◆" in line for line in _list_lines(repo, 80, "dumb"))
 
 
-@given(
-    st.lists(WIDTHS, min_size=7, max_size=7),
-    st.integers(40, 200),
-    st.permutations(COLUMNS),
-    st.integers(1, 6),
-)
-def test_columns_fit(
-    needed: list[int], limit: int, columns: list[str], count: int
+def test_times_are_for_people_on_a_terminal_and_for_programs_in_a_pipe(
+    repo: Repo,
 ) -> None:
-    names = ["mark", *columns[:count]]
-    widths = dict(zip(names, [needed[0] % 2, *needed[1:]], strict=False))
-    fitted = fitted_widths(widths, limit)
-    assert set(fitted) <= set(widths)
-    assert names[-1] in fitted
-    assert sum(fitted.values()) + 2 * (len(fitted) - 1) <= limit
-    if sum(widths.values()) + 2 * (len(widths) - 1) <= limit:
-        assert fitted == {**widths, names[-1]: max(1, widths[names[-1]])}
+    repo.ok("new", "login", "--title", "x")
+    lines = _on_terminal(repo, 80, "dumb", "read", "login")
+    ago = r"#0 · \S+ · just now \(\d{4}-\d\d-\d\d \d\d:\d\d \S+\) · .*"
+    assert any(re.fullmatch(ago, line) for line in lines)
+    piped = repo.ok("read", "login").out.splitlines()
+    stamp = r"#0 · \S+ · \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z · .*"
+    assert any(re.fullmatch(stamp, line) for line in piped)

@@ -3,7 +3,6 @@ way."""
 
 from __future__ import annotations
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag
 from wc_cli.output import remark, say, say_json
@@ -50,7 +49,7 @@ def ready(context: Context, options: ReadyOptions) -> None:
     if options.json:
         say_json(page.to_json(context.store))
         return
-    say(render.thread_list(page.rows, now_ms(), render.output_style(context.env)))
+    say(render.thread_list(context, page.rows))
     if not page.rows:
         remark("Nothing is ready. See what waits for what: wc tree")
 

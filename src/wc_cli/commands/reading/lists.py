@@ -90,8 +90,7 @@ def list_threads(context: Context, options: ListOptions) -> None:
         sync = {"sync": standing.to_json()} if standing is not None else {}
         say_json(fields | sync | ({"unreadable": unreadable} if unreadable else {}))
         return
-    style = render.output_style(context.env)
-    say(render.thread_list(page.rows, now_ms(), style, columns, latest_words))
+    say(render.thread_list(context, page.rows, columns, latest_words))
     if standing is not None:
         remark(standing.sentence(now_ms()))
     if not page.rows:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 class UseOptions(SpeakerOptions):
     """Choose the thread of this worktree, which commands take if the topic is left out
-    and the prompt shows; without a topic, show it."""
+    the prompt shows and wc list marks with ◆; without a topic, show it."""
 
     topic: str = argument("TOPIC", "The thread.", default="", complete="topic")
     none: bool = flag("--none", help="Choose none: the thread is found by the branch.")

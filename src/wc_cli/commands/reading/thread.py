@@ -142,9 +142,8 @@ def _print_thread(
     style = render.output_style(context.env)
     head = render.thread_head(thread, style, passed_text(context, thread.state))
     if raw or not render.is_for_people(context.env):
-        say(
-            "\n\n".join([head, *(render.entry_text(entry, style) for entry in entries)])
-        )
+        texts = (render.entry_text(entry, style, is_raw=raw) for entry in entries)
+        say("\n\n".join([head, *texts]))
         return
     from wc_cli.terminal import pager  # 20 ms, only on a terminal
 
