@@ -41,16 +41,16 @@ MARGIN, TOP, CAPTION = 18, 16, 46
 PERSON, CLAUDE, CODEX = "Pat", "Claude Code", "Codex"
 WORKTREES = {PERSON: "app", CLAUDE: "app-wt-login", CODEX: "app-wt-review"}
 BEGINNING = (
-    (CLAUDE, "new retries --title 'Three tries, then what?'"),
-    (CODEX, "new flaky-ci --title 'It fails one time in forty'"),
-    (CODEX, "new schema --title 'One table or two?' --to Pat"),
-    (PERSON, f"new login --title 'Log in with a passkey' --to '{CLAUDE}@login'"),
+    (CLAUDE, "new retries -m 'Three tries, then what?'"),
+    (CODEX, "new flaky-ci -m 'It fails one time in forty'"),
+    (CODEX, "new schema -m 'One table or two?' --to Pat"),
+    (PERSON, f"new login -m 'Log in with a passkey' --to '{CLAUDE}@login'"),
 )
 # Who runs which command. Each is a frame; the first frame is before all of them.
 SESSION = (
-    (CLAUDE, "say login --title 'Done, please review' --to Codex@review"),
-    (CODEX, "done login --request-changes --title 'One test is missing'"),
-    (CLAUDE, "say login --title 'Added it'"),
+    (CLAUDE, "say login -m 'Done, please review' --to Codex@review"),
+    (CODEX, "done login --request-changes -m 'One test is missing'"),
+    (CLAUDE, "say login -m 'Added it'"),
     (CODEX, "done login --approve"),
 )
 

@@ -93,7 +93,7 @@ stable: parameters and fields may be added, but never renamed or removed
 `wc_core` only reads. Each call reads the files again; there is nothing to close.
 
 <!-- run
-wc new login --title 'Log in with a passkey' --to Codex
+wc new login -m 'Log in with a passkey' --to Codex
 -->
 ```python
 import os

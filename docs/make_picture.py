@@ -43,10 +43,10 @@ EMOJI = "🎾"
 AGENTS = {"app-wt-login": "Claude Code", "app-wt-review": "Codex"}
 THROW = """\
 wc say login --role implementer --to Codex \\
-    --title 'Passkeys work, please review'"""
+    -m 'Passkeys work, please review'"""
 RETURN = """\
 wc say login --role critic \\
-    --title 'Fine. One test is missing: no passkey'"""
+    -m 'Fine. One test is missing: no passkey'"""
 # What the client of an idle agent runs; its end is the beginning of a turn.
 WAITS = "wc wait --hook wake --client claude"
 WOKEN = "Idle until the ball came. It wakes Claude Code:"

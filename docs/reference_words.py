@@ -20,9 +20,9 @@ printf 'class Form:\\n    def check(self): ...\\n' > ui.py
 git init -q --bare ../hub.git
 git init -q --bare ../threads.git
 git remote add origin ../hub.git
-wc new login --title 'Log in with a passkey' --to 'Claude Code' --force
-wc new logout --title 'Log out everywhere'
-wc new hash --title 'Which hash?'
+wc new login -m 'Log in with a passkey' --to 'Claude Code' --force
+wc new logout -m 'Log out everywhere'
+wc new hash -m 'Which hash?'
 wc export login --format json --output login.json
 echo '{"id": "bd-1", "title": "Old", "issue_type": "task"}' > issues.jsonl
 -->
@@ -43,28 +43,28 @@ why: see [messages](sync.md#what-the-messages-mean)."""
 EXAMPLES = {
     "say": (
         "wc say login -m 'Which hash?' -m 'The old one is SHA-1.'",
-        "wc say login --title 'Fixed, please review' --role implementer --to Codex",
-        "wc say login --title 'Needed tonight' --sync",
-        "wc say login --title 'Look at these' --file src/auth.py --file ui.py --pr 12",
-        "git diff --stat | wc say login --title 'What I changed' --body -",
-        "wc say login --title 'It is back' --reopen",
+        "wc say login -m 'Fixed, please review' --role implementer --to Codex",
+        "wc say login -m 'Needed tonight' --sync",
+        "wc say login -m 'Look at these' --file src/auth.py --file ui.py --pr 12",
+        "git diff --stat | wc say login -m 'What I changed' --body -",
+        "wc say login -m 'It is back' --reopen",
         "wc say login --approve",
     ),
     "done": (
-        "wc done logout --title 'All green, ready to merge'",
-        "wc done login --request-changes --title 'The nonce is checked too late'",
+        "wc done logout -m 'All green, ready to merge'",
+        "wc done login --request-changes -m 'The nonce is checked too late'",
     ),
     "ask": (
-        "wc ask login --to Codex --title 'Which hash?'",
-        "wc ask login --to 'Claude Code' --title 'And the salt?'",
+        "wc ask login --to Codex -m 'Which hash?'",
+        "wc ask login --to 'Claude Code' -m 'And the salt?'",
     ),
     "answer": (
-        "wc answer login --title 'Argon2' --as Codex",
+        "wc answer login -m 'Argon2' --as Codex",
         "wc answer login --withdraw",
     ),
     "ack": (
-        "wc ack login --title 'Seen, after lunch'",
-        "wc ack login --kind warning --severity high --title 'SHA-1 is broken'",
+        "wc ack login -m 'Seen, after lunch'",
+        "wc ack login --kind warning --severity high -m 'SHA-1 is broken'",
     ),
     "review": (
         "wc review login",
@@ -81,8 +81,8 @@ EXAMPLES = {
     "use": ("wc use signup", "wc use", "wc use --none"),
     "whose": ("wc whose login", "wc whose login --json"),
     "amend": (
-        "wc amend login --title 'Passkeys work, please review'",
-        "wc amend login --body 'Tested in three browsers'",
+        "wc amend login -m 'Passkeys work, please review'",
+        "wc amend login -b 'Tested in three browsers'",
     ),
     "retract": ("wc retract login",),
     "rename": ("wc rename login sign-in",),
@@ -121,8 +121,8 @@ EXAMPLES = {
     "tree": ("wc tree", "wc tree logout --json"),
     "tag": ("wc tag login +urgent +auth", "wc tag login -urgent"),
     "new": (
-        "wc new signup --title 'Sign up with a passkey' --body @plan.md --to Codex",
-        "wc new password --title 'Change it' --branch fix/password",
+        "wc new signup -m 'Sign up with a passkey' --body @plan.md --to Codex",
+        "wc new password -m 'Change it' --branch fix/password",
     ),
     "move": ("wc move login --branch fix/login",),
     "list": (
@@ -223,7 +223,7 @@ BEFORE = {
     "release": "wc claim src/auth.py",
     "conflicts": "git branch -q review\ngit switch -qc login",
     "take": "wc handoff login --to anyone --reason 'It is an example'\n"
-    "wc new release --title 'Ship it' --to 'Claude Code'",
+    "wc new release -m 'Ship it' --to 'Claude Code'",
 }
 
 # Examples that no test runs: they run until they are interrupted, or need a database.

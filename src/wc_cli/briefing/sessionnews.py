@@ -230,14 +230,13 @@ def _reminder(held: Sequence[str], asked: Iterable[str], claimed: Iterable[str])
         first = one_line(held[0])
         sentences.append(
             f"you have the ball of {_named(held)}. If you are done there, "
-            f"answer (wc say {first} --title '…') or pass it on (wc handoff {first} "
+            f"answer (wc say {first} -m '…') or pass it on (wc handoff {first} "
             "--to NAME)"
         )
     if topics := list(dict.fromkeys(asked)):
         first = one_line(topics[0])
         sentences.append(
-            f"someone asks you something in {_named(topics)}: wc answer {first} "
-            "--title '…'"
+            f"someone asks you something in {_named(topics)}: wc answer {first} -m '…'"
         )
     if ids := list(claimed):
         sentences.append(

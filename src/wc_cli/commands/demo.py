@@ -105,7 +105,7 @@ class _Story:
         self._make_repository()
         self._title("Claude Code, in the main worktree, starts a thread for Codex")
         body = "Passwords go. Please add passkeys on your branch."
-        words = ["new", "login", "--title", "Log in with a passkey"]
+        words = ["new", "login", "-m", "Log in with a passkey"]
         self._wc("Claude Code", self.app, *words, "--body", body, "--to", "Codex")
         self._title("Every prompt shows whose move it is")
         self._prompts()
@@ -115,7 +115,7 @@ class _Story:
         self._read_over_mcp("Codex", self.fix, "login")
         self._title("Codex answers; the ball goes back to whoever passed it")
         title = "Passkeys work, please review"
-        words = ["say", "login", "--title", title, "--type", "PR"]
+        words = ["say", "login", "-m", title, "--type", "PR"]
         with self._idle_agent("Claude Code", self.app) as idle:
             self._wc("Codex", self.fix, *words)
             # The process that waits has a time limit: a pause could exceed it.
@@ -127,7 +127,7 @@ class _Story:
         self._plan_the_next_pieces()
         self._title("Out of turn, an entry is saved and the ball stays")
         title = "One more thing: the tests are slow"
-        self._wc("Codex", self.fix, "say", "login", "--title", title)
+        self._wc("Codex", self.fix, "say", "login", "-m", title)
         self._title("An explicit handoff")
         note = "Looks good. Please merge it."
         words = ["handoff", "login", "--to", "Codex", "--note", note]
@@ -137,9 +137,9 @@ class _Story:
             "The work is done: the ball goes back to whoever asked, who closes "
             "the thread"
         )
-        self._wc("Codex", self.fix, "done", "login", "--title", "Merged")
+        self._wc("Codex", self.fix, "done", "login", "-m", "Merged")
         self._prompts()
-        self._wc("Claude Code", self.app, "done", "login", "--title", "It works")
+        self._wc("Claude Code", self.app, "done", "login", "-m", "It works")
         self._prompts()
         self._title("The thread that waited for it is ready now")
         self._wc("Codex", self.fix, "ready")
@@ -229,7 +229,7 @@ class _Story:
         ):
             subprocess.run(words, cwd=self.app, env=self.env, check=True)  # noqa: S603
         title = "Ship it on Friday?"
-        self._wc("Claude Code", self.app, "new", "release", "--title", title)
+        self._wc("Claude Code", self.app, "new", "release", "-m", title)
         self._wc("Claude Code", self.app, "sync")
         os.mkdir(self.there["HOME"])
         ident = ["-c", "user.name=sam", "-c", "user.email=sam@localhost"]
@@ -238,11 +238,9 @@ class _Story:
         self._wc("Codex", self.laptop, "init")
         self._title("Both write to one thread while they are offline")
         title = "The phone is not tested"
-        self._wc("Codex", self.laptop, "ack", "release", "--title", title, apart=True)
+        self._wc("Codex", self.laptop, "ack", "release", "-m", title, apart=True)
         title = "The notes are written"
-        self._wc(
-            "Claude Code", self.app, "say", "release", "--title", title, apart=True
-        )
+        self._wc("Claude Code", self.app, "say", "release", "-m", title, apart=True)
         self._title("Both sync: every entry once, on both, and no conflict")
         self._wc("Claude Code", self.app, "sync")
         self._wc("Codex", self.laptop, "sync")

@@ -52,7 +52,6 @@ def whoami(context: Context, options: WhoamiOptions) -> None:
     context.remember()
     explanation = _make_explanation(context) if options.explain else None
     if options.json:
-        layout = Layout(context.place.root)
         fields: dict[str, Any] = {
             "name": identity.author,
             "agent": identity.name.agent,
@@ -61,8 +60,10 @@ def whoami(context: Context, options: WhoamiOptions) -> None:
             "source": identity.source,
             "store": context.store,
             "kind": context.place.kind,
-            "thread": pins.pin_of(layout, context.place.repository).topic or None,
         }
+        pin = pins.pin_of(Layout(context.place.root), context.place.repository)
+        if pin.topic:
+            fields["thread"] = pin.topic
         if explanation is not None:
             fields["explanation"] = explanation.fields()
         say_json(fields)

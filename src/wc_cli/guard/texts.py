@@ -79,7 +79,7 @@ def _ways_on(rival: Rival, alternatives: Alternatives) -> str:
         named = ", ".join(map(one_line, topics))
         free = f"wc read {quoted(topics[0])} --new (you have the ball of: {named})"
     return (
-        f"1. Ask: wc {verb} {topic} --title {question} --to {quoted(holder)}\n"
+        f"1. Ask: wc {verb} {topic} -m {question} --to {quoted(holder)}\n"
         f"2. Do something else: {free}\n"
         f"3. If they are gone: wc takeover {quoted(one_line(claim.id))} --reason '…'"
     )

@@ -180,7 +180,7 @@ class LockedThread(NamedTuple):
         raise ConflictError(
             f"{self.topic} is full: it has {count} entries in {self.size} bytes; a "
             f"thread holds {vocabulary.MAX_ENTRIES} and {files.MAX_BYTES}.",
-            f"Continue in another one: wc new {self.topic}-2 --title TITLE",
+            f"Continue in another one: wc new {self.topic}-2 -m TITLE",
         )
 
 

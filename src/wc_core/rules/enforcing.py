@@ -50,7 +50,7 @@ def check(planned: PlannedEntry, rules: Rules) -> None:
         patterns = " or ".join(f"'{pattern}'" for pattern in rules.title)
         raise InvalidInputError(
             f"rules.title: titles of new threads must match {patterns}.",
-            f"{_NOTHING} Give it a matching title: --title '…'",
+            f"{_NOTHING} Give it a matching title: -m '…'",
         )
     if planned.draft.action in _MOVING:
         _check_word(planned.draft.role, rules.roles, "role")

@@ -181,7 +181,7 @@ def _amendment(draft: Draft, latest: Revision) -> Draft:
     if not title:
         raise InvalidInputError(
             f"#{latest.idx} of {draft.topic} was retracted and has no title.",
-            f"Give it one: wc amend {quoted(draft.topic)} --title '…'",
+            f"Give it one: wc amend {quoted(draft.topic)} -m '…'",
         )
     if (title, body) == (latest.entry.title, latest.entry.body):
         raise ConflictError(

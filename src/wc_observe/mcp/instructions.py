@@ -50,10 +50,10 @@ gives structured content. Where an answer says `truncated`, it says how to go on
 - `health`: what is wrong. `list_vocabulary`: the words a field may have.
 
 ## Writing
-    wc new TOPIC --title '…' --body '…' [--to NAME]   a new thread; you hold it
-    wc say TOPIC --title '…' --body '…' [--to NAME]   add an entry, pass the ball
-    wc done TOPIC --title '…'                         finished: to who asked for it
-    wc ack TOPIC --title '…'                          a remark; the ball stays
+    wc new TOPIC -m 'TITLE' -m 'TEXT' [--to NAME]     a new thread; you hold it
+    wc say TOPIC -m 'TITLE' -m 'TEXT' [--to NAME]     add an entry, pass the ball
+    wc done TOPIC -m 'TITLE'                          finished: to who asked for it
+    wc ack TOPIC -m 'TITLE'                           a remark; the ball stays
     wc handoff TOPIC --to NAME [--note '…']           pass the ball, no more
     wc take TOPIC [--reason '…']                      take a ball that is free or stuck
     wc set-status TOPIC IN_REVIEW                     OPEN IN_REVIEW BLOCKED CLOSED

@@ -63,8 +63,8 @@ def review_thread(topic: str) -> list[Message]:
         "wrong, missing or risky.\n"
         "3. Say what the next move is, and whose.\n\n"
         f"{thread.turn} When I agree, record the review with:\n"
-        f"    wc {thread.command} {thread.argument} --role critic --title '…' "
-        "--body '…'\n",
+        f"    wc {thread.command} {thread.argument} --role critic "
+        "-m 'TITLE' -m 'TEXT'\n",
         insighttools.get_ball_history(topic),
         tools.read_thread(topic, from_entry=_LATEST),
     )

@@ -224,7 +224,7 @@ def welcome_page(context: PageContext) -> WebPage:
 
 def first_steps() -> Html:
     """Returns the commands with which somebody begins."""
-    new = "wc new login --title 'Log in with a passkey' --to Codex"
+    new = "wc new login -m 'Log in with a passkey' --to Codex"
     steps = (
         (new, "Start a thread and pass its ball to an agent, or to a person."),
         ("wc install", "Connect your agents, so that they know whose move it is."),

@@ -77,8 +77,8 @@ def test_what_waits_comes_by_whose_move_it_is(busy: Repo) -> None:
         '- back · OPEN · "Pat" has the ball · just now · you are next · here\n'
         "  > Comes back\n"
         "\n"
-        "Read: wc read TOPIC --new. Answer and pass the ball: wc say TOPIC --title "
-        "'…' --body '…' [--to NAME]. Finished: wc done TOPIC --title '…'.\n"
+        "Read: wc read TOPIC --new. Answer and pass the ball: wc say TOPIC "
+        "-m 'TITLE' -m 'TEXT' [--to NAME]. Finished: wc done TOPIC -m 'TITLE'.\n"
     )
 
 

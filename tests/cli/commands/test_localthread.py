@@ -188,7 +188,7 @@ def test_a_chosen_thread_is_the_one_of_the_worktree(repo: Repo, login: Repo) -> 
 
 def test_a_choice_is_shown_by_whoami_and_doctor(login: Repo) -> None:
     assert "thread:" not in login.ok("whoami").out
-    assert login.json("whoami")["thread"] is None
+    assert "thread" not in login.json("whoami")
     login.ok("use", "docs")
     assert "thread: docs (chosen with wc use)\n" in login.ok("whoami").out
     assert login.json("whoami")["thread"] == "docs"

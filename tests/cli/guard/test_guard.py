@@ -115,7 +115,7 @@ def test_an_edit_is_refused_with_three_ways_on(claimed: Here, client: str) -> No
     assert done.err.startswith(
         'wc: The edit of "auth.py" was refused: "Aider@review (Pat)" has claimed '
         '"auth.py" (just now; thread "login"; "new form").\n    1. Ask: '
-        "wc say login --title 'May I edit auth.py?' --to 'Aider@review (Pat)' 2. "
+        "wc say login -m 'May I edit auth.py?' --to 'Aider@review (Pat)' 2. "
     )
     free = "wc read ui --new (you have the ball of: ui)"
     assert (free in done.err) == (client == "codex")

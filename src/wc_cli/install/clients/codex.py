@@ -97,7 +97,7 @@ def rules_text(names: tuple[str, ...]) -> str:
         f"    pattern = [{programs}, {commands}],\n"
         '    decision = "allow",\n'
         '    justification = "Watercooler: read threads, write entries",\n'
-        '    match = ["wc say topic --title x", "wc-cli list"],\n'
+        '    match = ["wc say topic -m x", "wc-cli list"],\n'
         '    not_match = ["wc -l file", "wc-cli install"],\n'
         ")\n"
         "prefix_rule(\n"
