@@ -50,7 +50,10 @@ class _Connecting(Options):
         "PART",
         "One part, such as server, hooks or prompt; any other word lists them.",
     )
-    dry_run: bool = flag("--dry-run", help="Show what would change, line by line.")
+    dry_run: bool = flag("--dry-run", help="Only show what would change.")
+    verbose: bool = flag(
+        "--verbose", "-v", help="With --dry-run: every line of new files, too."
+    )
     yes: bool = flag("--yes", help="Do not ask.")
     json: bool = flag("--json", help="Answer in JSON.")
 
@@ -364,7 +367,13 @@ def _carry_out(site: InstallSite, planned: Planned, options: _Connecting) -> Non
     plan = planned.plan(Ledger(site.home))
     again = _command_line(planned.verb, options)
     if options.dry_run:
-        report.print_dry_run(plan, site, planned.verb, as_json=options.json)
+        report.print_dry_run(
+            plan,
+            site,
+            planned.verb,
+            as_json=options.json,
+            is_verbose=options.verbose,
+        )
         _raise_first_error(plan.outcomes, again)
         return
     unasked = not options.names and not options.yes

@@ -50,16 +50,22 @@ class PartOutcome(NamedTuple):
     removed: bool = False
 
 
+# How the diff begins a line that stands for a whole file.
+NEW_FILE, REMOVED_FILE = "new file", "removed file"
+
+
 class Plan(NamedTuple):
     """The planned result for each part and for the files."""
 
     outcomes: tuple[PartOutcome, ...]
     workspace: Workspace
 
-    @property
-    def diff(self) -> str:
-        """What changes in the files, as `diff -u` shows it."""
-        return "".join(_file_diff(file) for file in self.workspace.changed())
+    def diff(self, *, whole: bool) -> str:
+        """What changes in the files, as `diff -u` shows it. Unless the ``whole`` diff
+        is wanted, files that we write or remove as a whole have a line with their
+        length instead of their lines."""
+        files = self.workspace.changed()
+        return "".join(_file_diff(file, whole=whole) for file in files)
 
     @property
     def changes(self) -> bool:
@@ -184,11 +190,19 @@ def _slot_of(workspace: Workspace, change: Change) -> tuple[str, tuple[str, ...]
     return workspace.file(str(change.path)).path, edits.spot_of(change).slot
 
 
-def _file_diff(file: WorkspaceFile) -> str:
+def _file_diff(file: WorkspaceFile, *, whole: bool) -> str:
     before = "/dev/null" if file.data is None else file.path
     after = "/dev/null" if file.text is None else file.path
     old = _diff_lines((file.data or b"").decode(errors="replace"))
     new = _diff_lines(file.text or "")
+    is_own = any(record.spot.kind == edits.FILE for record in file.page.records)
+    summary = ""
+    if not whole and file.data is None and is_own:
+        summary = f"{NEW_FILE}, {len(new):,} lines"
+    elif not whole and file.text is None:
+        summary = f"{REMOVED_FILE}, {len(old):,} lines"
+    if summary:
+        return f"--- {before}\n+++ {after}\n{summary}\n"
     return "".join(difflib.unified_diff(old, new, before, after))
 
 

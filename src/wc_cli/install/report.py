@@ -60,22 +60,28 @@ def print_plan(plan: Plan, site: InstallSite) -> None:
     """Print what would change, in a few lines."""
     _print_parts(plan.outcomes, site, "will change")
     files = counted(len(plan.workspace.changed()), "file")
-    say(f"{files} will change. To see every line: --dry-run")
+    say(f"{files} will change. To see what changes in them: --dry-run")
 
 
-def print_dry_run(plan: Plan, site: InstallSite, verb: str, *, as_json: bool) -> None:
-    """Print which parts would change, then every line of it: through the pager of a
-    person if that is longer than the screen."""
+def print_dry_run(
+    plan: Plan, site: InstallSite, verb: str, *, as_json: bool, is_verbose: bool
+) -> None:
+    """Print which parts would change, then the lines that would: through the pager of a
+    person if that is longer than the screen. Files of our own are shown by their length
+    only, unless it is to be verbose."""
     if as_json:
         parts = [_part_fields(outcome, "install") for outcome in plan.outcomes]
         say_json({"scope": site.scope, "dry_run": True, "parts": parts})
         return
     _print_parts(plan.outcomes, site, _PLANNED[verb])
-    if not plan.diff:
+    diff = clean(plan.diff(whole=is_verbose))
+    if not diff:
         say("Nothing would change.")
         return
     paint = output_style(site.env)
-    lines = [paint(line, *_diff_codes(line)) for line in clean(plan.diff).split("\n")]
+    lines = [paint(line, *_diff_codes(line)) for line in diff.splitlines()]
+    if diff != clean(plan.diff(whole=True)):
+        lines += ["", paint("Every line of these files: --dry-run --verbose", _DIM)]
     from wc_cli.terminal import pager  # 20 ms, only to show a plan
 
     is_agent = next(environment.agents_in(site.env), None) is not None
@@ -89,6 +95,8 @@ def _diff_codes(line: str) -> tuple[str, ...]:
     """Returns the colours of a line of a diff, as git shows it."""
     if line.startswith(("--- ", "+++ ")):
         return (_BOLD,)
+    if line.startswith((engine.NEW_FILE, engine.REMOVED_FILE)):
+        return (_DIM,)
     return next((codes for sign, codes in _DIFF.items() if line.startswith(sign)), ())
 
 

@@ -449,6 +449,21 @@ def test_a_dry_run_shows_every_line_and_changes_none(lived_in: Repo) -> None:
     assert "+" not in again
 
 
+def test_a_dry_run_shows_generated_files_by_their_length(lived_in: Repo) -> None:
+    short = lived_in.ok("install", "man", "codex", "--dry-run").out
+    assert re.search(r"\n\+\+\+ .*/man1/wc-cli\.1\nnew file, \d,\d{3} lines\n", short)
+    assert "+[mcp_servers.watercooler]\n" in short
+    assert short.endswith("\n\nEvery line of these files: --dry-run --verbose\n")
+    assert len(short.splitlines()) < 200
+    whole = lived_in.ok("install", "man", "codex", "--dry-run", "-v").out
+    assert "+.SH NAME\n" in whole
+    assert "new file" not in whole
+    assert "--verbose" not in whole
+    lived_in.ok("install", "man", "codex")
+    removed = lived_in.ok("uninstall", "man", "--dry-run").out
+    assert re.search(r"\n\+\+\+ /dev/null\nremoved file, \d,\d{3} lines\n", removed)
+
+
 def test_a_part_is_taken_out_of_a_file_that_stays(lived_in: Repo) -> None:
     lived_in.ok("install", "bash", "claude", "--yes")
     said = lived_in.ok("uninstall", "bash", "claude", "--yes").out

@@ -453,7 +453,7 @@ def test_a_dry_run_is_a_plan_that_nobody_carries_out(tmp_path: Path) -> None:
     with ledger.open_ledger(tmp_path) as book:
         plan = engine.plan_install(book, wants(tmp_path))
         assert plan.changes
-        diff = plan.diff
+        diff = plan.diff(whole=True)
     assert '+    "Stop": [' in diff
     assert '-  "statusLine": {' in diff
     assert "\\ No newline at end of file" in diff
