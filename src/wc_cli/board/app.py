@@ -17,7 +17,7 @@ from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
-from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
@@ -27,6 +27,7 @@ from textual.widgets import Input, Static
 
 from wc_cli.board import panes, view, watch
 from wc_cli.board.keys import CommandRunner, edits
+from wc_cli.board.typeahead import TypeAheadApp
 from wc_cli.board.view import Board, Painter
 from wc_cli.board.worktreelines import worktree_lines
 from wc_cli.clock import now_ms
@@ -200,7 +201,7 @@ class Cards(Widget, can_focus=True):
         self.action_move(0, -1)
 
 
-class BoardApp(App[None]):
+class BoardApp(TypeAheadApp):
     """The board application."""
 
     ENABLE_COMMAND_PALETTE = False
@@ -226,7 +227,7 @@ class BoardApp(App[None]):
         *,
         write: bool = False,
     ) -> None:
-        super().__init__(ansi_color=True)
+        super().__init__()
         self.source = source
         self.card_filter = card_filter
         self.runner = CommandRunner(source.context) if write else None
@@ -428,11 +429,6 @@ class BoardApp(App[None]):
             message.update(Text(clean(text)))
             message.display = bool(text)
 
-    def on_key(self, event: events.Key) -> None:
-        """Hide the message. A printable key that arrives before the filter's box has
-        the focus goes into the box."""
+    def on_key(self) -> None:
+        """Hide the message."""
         self.show_message("")
-        box = self.query_one("#filter", Input)
-        if box.display and event.character and event.is_printable:
-            box.insert_text_at_cursor(event.character)
-            event.prevent_default()

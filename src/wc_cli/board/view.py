@@ -198,7 +198,7 @@ class Painter(NamedTuple):
             if number < self.size.cards and row < len(column.cards):
                 yield from self._card(position, row, part)
             elif y == HEAD and not column.cards:
-                yield self._fit("  nothing waits here"), DIM
+                yield self._fit("  nothing here"), DIM
             else:
                 yield " " * self.size.width, PLAIN
 

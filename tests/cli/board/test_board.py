@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from textual import events
 
 from tests.cli.commands.test_worktrees import LOOP, put
 from tests.cli.entries.test_editor import Terminal, at_terminal, editor, script
@@ -391,6 +392,32 @@ def test_a_key_that_writes_asks_runs_the_command_and_shows_its_receipt(
     assert repo.ball("bills") == "Codex"
     thread = repo.json("read", "bills", "--peek")
     assert (thread["status"], thread["entries"][-1]["author"]) == ("BLOCKED", "Pat")
+
+
+def test_keys_typed_ahead_go_to_the_dialog_that_is_still_to_open(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_threads(repo)
+    live = Live(repo, monkeypatch, write=True)
+
+    def type_at_once(*keys: str) -> None:
+        for key in keys:
+            character = key if len(key) == 1 else None
+            live.app.post_message(events.Key(key, character))
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: live.chosen == "bills")
+        # "n" and "y" answer the confirmation, but not before it is there.
+        type_at_once("a", *"any journey", "enter", "y")
+        await until(pilot, lambda: "saved bills #2" in live.text)
+        type_at_once("slash", *"keys", "enter", "l", "s", "b")
+        await until(pilot, lambda: "saved auth #1" in live.text)
+        type_at_once("question_mark", "escape", "slash", "escape", "c", "q")
+
+    live.run(steps, (120, 40))
+    entry = repo.json("read", "bills", "--peek")["entries"][-1]
+    assert entry["title"] == "any journey"
+    assert repo.json("read", "auth", "--peek")["status"] == "BLOCKED"
 
 
 def test_in_a_thread_keys_write_to_it_whatever_the_board_shows_by_then(

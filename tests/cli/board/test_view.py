@@ -183,7 +183,7 @@ def test_a_card_says_what_it_is_how_old_and_what_is_new() -> None:
 
 
 def test_an_empty_column_says_so() -> None:
-    assert "nothing waits here" in lines(Board((CardColumn("0", "You", ()),)), 30, 6)[2]
+    assert "nothing here" in lines(Board((CardColumn("0", "You", ()),)), 30, 6)[2]
 
 
 boards = st.builds(
