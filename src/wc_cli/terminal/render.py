@@ -20,7 +20,7 @@ from wc_core.remarks import wording
 from wc_core.text import clean, one_line
 from wc_core.threads.model import CLOSED, holder_text
 from wc_core.threads.reviews import outcome_text
-from wc_core.times import age, ago_and_local, milliseconds, rfc3339, utc
+from wc_core.times import age, ago_and_local, milliseconds, utc
 from wc_core.views.references import code_words, references
 
 TYPE_CHECKING = False
@@ -131,14 +131,10 @@ def pad(text: str, width: int) -> str:
     return text + " " * (width - width_of(text))
 
 
-def shown_time(moment_ms: int, now_ms: int) -> str:
-    """Returns a moment for the reader of standard output: for people at a terminal how
-    long ago, and in their zone; for programs as RFC 3339."""
-    return ago_and_local(moment_ms, now_ms) if is_terminal() else rfc3339(moment_ms)
-
-
 def shown_stamp(text: str) -> str:
-    """Returns a timestamp as `shown_time` shows it; other text unchanged."""
+    """Returns a timestamp for the reader of standard output: for people at a terminal
+    how long ago, and in their zone; for programs as RFC 3339. Other text is returned
+    unchanged."""
     moment = milliseconds(text) if is_terminal() else None
     return utc(text) if moment is None else ago_and_local(moment, now_ms())
 

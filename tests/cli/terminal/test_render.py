@@ -143,3 +143,10 @@ def test_times_are_for_people_on_a_terminal_and_for_programs_in_a_pipe(
     piped = repo.ok("read", "login").out.splitlines()
     stamp = r"#0 · \S+ · \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z · .*"
     assert any(re.fullmatch(stamp, line) for line in piped)
+
+
+def test_whose_move_it_is_has_a_local_time_on_a_terminal(repo: Repo) -> None:
+    repo.ok("new", "login", "--title", "x")
+    (line,) = _on_terminal(repo, 100, "dumb", "whose", "login")
+    since = r"since \d{4}-\d\d-\d\d \d\d:\d\d \S+ \(just now\)"
+    assert re.fullmatch(f"login: your move, {since}", line)

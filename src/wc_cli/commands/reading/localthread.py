@@ -8,13 +8,13 @@ from wc_cli.entries import localtopic
 from wc_cli.entries.pinning import pin
 from wc_cli.options import argument, command, flag
 from wc_cli.output import say, say_json
-from wc_cli.terminal.render import shown_time
+from wc_cli.terminal.render import is_terminal
 from wc_core import names, ulid
 from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.status import pins
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, OPEN, holder_text
-from wc_core.times import milliseconds, rfc3339
+from wc_core.times import ago, local, milliseconds, rfc3339, seconds_between
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +103,9 @@ def whose(context: Context, options: WhoseOptions) -> None:
             }
         )
         return
-    since = shown_time(since_ms, now)
+    since = rfc3339(since_ms)
+    if is_terminal():
+        since = f"{local(since_ms)} ({ago(seconds_between(since_ms, now))})"
     say(one_line(f"{state.name}: {_move_text(context, state)}, since {since}"))
 
 

@@ -44,7 +44,7 @@ def decisions(context: Context, options: DecisionsOptions) -> None:
     style = render.output_style(context.env)
     say("\n".join(render.hit_text(hit, style) for hit in page.hits))
     if not page.hits:
-        remark("Nothing. Record a decision: wc say TOPIC --kind decision -m '…'")
+        remark("No decisions. Record one: wc say TOPIC --kind decision -m '…'")
     if page.more:
         named = f" {quoted(one_line(options.topic))}" if options.topic else ""
         remark(f"{page.more} more: wc decisions{named}")
