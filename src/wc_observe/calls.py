@@ -1,4 +1,4 @@
-"""One call of a client: who calls, and from which folder."""
+"""One call of a client: who makes it, and from which folder."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class ServerContext(NamedTuple):
-    """What the server was started with. ``now_ms`` returns milliseconds since 1970.
+    """The server's settings at its start. ``now_ms`` returns milliseconds since 1970.
 
-    ``store_name`` is the name of the only store that callers over a network are served.
+    ``store_name`` is the name of the only store that callers over a network can read.
     Such callers cannot choose a folder, and this machine's environment does not
     identify them. It is empty for a client that started the server itself.
 
     ``all_stores`` says that the server has the tools that look beyond one store, and
-    ``graph`` is a graph database that these ask. ``served`` returns the stores that the
-    holder of a token may see, over a network.
+    ``graph`` is the graph database that these use. ``served`` returns the stores that a
+    token's holder may see, over a network.
     """
 
     folder: str
@@ -44,8 +44,8 @@ class Call(NamedTuple):
     clock, and the stores in memory.
 
     ``subject`` is the authenticated user of a caller over a network, or empty.
-    ``peers`` are the same call made to each store that the caller is served, and
-    ``is_wide`` says that it may look beyond the own store.
+    ``peers`` are the same call to each store that the caller may see, and ``is_wide``
+    says that it may look beyond its own store.
     """
 
     client: str
@@ -60,5 +60,5 @@ class Call(NamedTuple):
     peers: tuple[Call, ...] = ()
 
 
-# Set by the boundary around each call; worker threads inherit it.
+# Set by the boundary for each call; worker threads inherit it.
 CURRENT: ContextVar[Call] = ContextVar("call")

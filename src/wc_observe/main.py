@@ -34,28 +34,28 @@ usage: wc-observe [--help | --version | --all-stores | --graph URL]
        wc-observe web [OPTION]...
 
 Serves the threads of this repository to MCP clients, over standard input and
-output. It reads; it cannot write. The store is that of the client's root
+output. Read-only. The store is that of the client's root
 folder, else of CLAUDE_PROJECT_DIR, else of the current folder; WATERCOOLER_DIR
 names another.
 
 With --all-stores it also looks into the stores of all repositories on this
-machine: list_inbox is what needs the caller in any of them, list_related which
-threads have to do with one, and search_threads has scope="all".
+machine: list_inbox shows what needs the caller in any of them, list_related which
+threads relate to one, and search_threads has scope="all".
 
-With --graph it asks a graph database for these, such as
+With --graph it uses a graph database for these, such as
 falkordb://localhost:6379/threads, which wc project fills.
 
 With --transport http it listens on 127.0.0.1 instead; for its options:
 wc-observe --transport http --help
 
-With web it shows them to you, in a browser, on this machine alone; for its
+With web it shows the threads in your browser, on this machine only; for its
 options: wc-observe web --help
 
 To write: wc help.
 """
 
 _AT_TERMINAL = """\
-wc-observe: waiting for an MCP client on this terminal; to end it: Ctrl-C
+wc-observe: waiting for an MCP client on this terminal; to stop: Ctrl-C
 wc-observe: for the web page: wc-observe web; to connect your agents: wc install
 """
 _ALL_STORES = "--all-stores"
@@ -88,13 +88,13 @@ def main() -> None:
 
 
 def _explain_to_person() -> None:
-    """Say at a terminal what is waited for: a person who types MCP is rare."""
+    """Explain at a terminal what it waits for: hardly anyone types MCP by hand."""
     if sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None:
         sys.stderr.write(_AT_TERMINAL)
 
 
 def _graph_option(arguments: list[str]) -> tuple[str, list[str]]:
-    """Returns the URL after ``--graph``, empty without one, and the other words."""
+    """Returns the URL after ``--graph``, empty without one, and the other arguments."""
     words = [part for word in arguments for part in _halves(word)]
     if _GRAPH not in words[:-1]:
         return "", arguments
@@ -107,7 +107,7 @@ def _halves(word: str) -> list[str]:
 
 
 def _graph(url: str) -> GraphReader | None:
-    """Returns what asks the graph at a URL; ``None`` without one."""
+    """Returns the reader of the graph at a URL; ``None`` without one."""
     if not url:
         return None
     # Only for a graph, see above.
@@ -118,9 +118,9 @@ def _graph(url: str) -> GraphReader | None:
 
 
 def serve(*, all_stores: bool = False, url: str = "") -> None:
-    """Serves standard input until it ends or a signal comes; with ``all_stores`` with
-    the tools that look beyond one store, which ask the graph at ``url`` if there is
-    one. Exits with 2 if that is not an address."""
+    """Serves standard input until it ends or a signal comes. With ``all_stores``, the
+    tools that look beyond one store are included; they use the graph at ``url`` if
+    there is one. Exits with 2 if the URL is invalid."""
     _prepare_start()
     _require_open(sys.stdin, sys.stdout)
     try:
@@ -151,7 +151,7 @@ def serve(*, all_stores: bool = False, url: str = "") -> None:
 
 
 def serve_http(arguments: list[str]) -> None:
-    """Serves HTTP until a signal comes. Exits with 0, or prints why it cannot."""
+    """Serves HTTP until a signal comes. Exits with 0, or prints why it cannot serve."""
     from wc_observe.http import options as httpoptions  # 9 ms, only for HTTP
 
     options = httpoptions.read(arguments, os.environ)
@@ -164,8 +164,8 @@ def serve_http(arguments: list[str]) -> None:
 
 
 def serve_web(arguments: list[str]) -> None:
-    """Serves the web page until a signal comes. Exits with 0, or prints why it
-    cannot."""
+    """Serves the web page until a signal comes. Exits with 0, or prints why it cannot
+    serve."""
     from wc_observe.web import options as weboptions  # 3 ms, only for the page
 
     options = weboptions.read(arguments)
@@ -201,7 +201,7 @@ def _report_error(error: WcError) -> SystemExit:
 
 
 def _exit_now() -> NoReturn:
-    # A call that did not end in time may still have its thread.
+    # A call that did not end in time may still occupy its thread.
     sys.stderr.flush()
     os._exit(0)
 
@@ -214,7 +214,7 @@ def _serve_network(options: HttpOptions) -> None:
     address = httpaddress.listening_address(options)
     if find_spec("prometheus_client") is None:
         raise InvalidInputError(
-            "--transport http needs the package prometheus-client, which is not here.",
+            "--transport http needs prometheus-client, which is not installed.",
             "Install wc with its extra, '.[http]', or: pip install prometheus-client",
         )
     from wc_observe.http import stores as httpstores  # 20 ms, only here
@@ -231,32 +231,31 @@ def _serve_network(options: HttpOptions) -> None:
 
 
 def _prepare_start() -> None:
-    # A signal may come at any time, even during the imports. There is nothing to
-    # clean up, and the thread that reads standard input would keep the interpreter
-    # alive.
+    # A signal may come at any time, even during the imports. There is nothing to clean
+    # up, and the thread that reads standard input would keep the interpreter alive.
     signal.signal(signal.SIGTERM, _exit_on_signal)
     signal.signal(signal.SIGINT, _exit_on_signal)
     _current_folder()
-    # FastMCP reads these when it is imported: it must not ask a package index for
+    # FastMCP reads these when it is imported: it must not query a package index for
     # updates, nor take settings from the .env file of the current project.
     os.environ.setdefault("FASTMCP_CHECK_FOR_UPDATES", "off")
     os.environ.setdefault("FASTMCP_ENV_FILE", os.devnull)
     os.environ.setdefault("FASTMCP_LOG_LEVEL", "WARNING")
-    # Importing makes many objects and hardly any garbage: collecting meanwhile
-    # takes a tenth of the start.
+    # Importing makes many objects and hardly any garbage: collecting in the meantime
+    # takes a tenth of the start-up time.
     gc.disable()
 
 
 def _finish_start() -> None:
-    """Configures logging, and exempts what was imported from garbage collection."""
+    """Configures logging, and exempts imported objects from garbage collection."""
     if os.environ.get("WATERCOOLER_DEBUG"):
         from wc_observe.mcp import debuglog  # with FastMCP, see above
 
         debuglog.redirect_logging()
     else:
-        import logging  # 6 ms before the signal handlers, were it at the top
+        import logging  # 6 ms before the signal handlers if it were at the top
 
-        # Clients are told of arguments that do not fit; the log need not repeat it.
+        # Clients get the error about invalid arguments; the log need not repeat it.
         logging.getLogger("fastmcp.server.server").setLevel(logging.ERROR)
     gc.freeze()
     gc.enable()
@@ -283,9 +282,9 @@ def _first_error(errors: BaseExceptionGroup[OSError]) -> OSError:
 
 
 def _leave(error: OSError | None) -> NoReturn:
-    """End the process: because of an ``error`` at the client's end, or as usual."""
+    """End the process, normally or because of an ``error`` at the client's end."""
     if error is None or isinstance(error, BrokenPipeError):
-        os._exit(0)  # the client is gone, so nobody can be told
+        os._exit(0)  # the client is gone: no one to report to
     _report_error(StorageError(f"Standard input or output failed: {error.strerror}."))
     sys.stderr.flush()
     os._exit(StorageError.exit_code)
@@ -305,8 +304,8 @@ def _current_folder() -> str:
     try:
         return os.getcwd()
     except FileNotFoundError:
-        # The current folder was deleted, which libraries do not handle well. A
-        # client's root may still name another one.
+        # The current folder was deleted, which libraries do not handle well. A client's
+        # root may still be valid.
         os.chdir("/")
         return "/"
 

@@ -1,7 +1,7 @@
-"""The store that a call reads from, and who is looking at it.
+"""The store that a call reads, and who is looking at it.
 
-The store is brought up to date for each call, so what wc writes in any process is in
-the next answer; see `live` for what other programs write.
+The store is brought up to date for each call, so the next answer includes everything
+that wc writes in any process; see `live` for what other programs write.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ABSOLUTE = re.compile(r"(?<![\w.:/~%-])(?:/[^\s/'\",;:]+){2,}/?")
 
 
 class OpenStore(NamedTuple):
-    """An existing store as the caller sees it. ``label`` is how answers name it."""
+    """An existing store as the caller sees it. ``label`` is its name in answers."""
 
     label: str
     place: Place
@@ -62,7 +62,7 @@ class OpenStore(NamedTuple):
 
     @property
     def counting(self) -> Counting:
-        """What to count in an answer with facets."""
+        """The data to count in an answer with facets."""
         areas = self.settings.areas
         if not areas:
             return Counting()
@@ -70,11 +70,12 @@ class OpenStore(NamedTuple):
 
     @property
     def meaning(self) -> Meaning:
-        """What searches know beyond words, as who runs the server prefers."""
+        """What searches use beyond words, as preferred by the user who runs the
+        server."""
         return self.meaning_with({})
 
     def meaning_with(self, queries: QueryAnswers) -> Meaning:
-        """Returns `meaning` as one of several stores that are asked together."""
+        """Returns `meaning` for one of several stores that are searched together."""
         return Meaning(self.reader, self.reader.keys, self.env, queries=queries)
 
 
@@ -99,9 +100,9 @@ def open_store(call: Call) -> OpenStore:
 def _identify_caller(
     call: Call, repository: Repository | None, store_settings: Settings, root: str
 ) -> Identity:
-    """Returns who calls; ``root`` is the store's folder, or empty. Over a network that
-    is the client's own name and its authenticated user: the user and the worktree of
-    this machine are not the caller's."""
+    """Returns the caller; ``root`` is the store's folder, or empty. Over a network that
+    is the client's own name and its authenticated user, because this machine's user and
+    worktree are not the caller's."""
     request = Asked(client=call.client)
     if not call.store_name:
         evidence = Evidence(lambda: userrecord.recorded_user(root, call.env))
@@ -117,16 +118,16 @@ def missing_store(place: Place, store: str) -> NotFoundError:
     if place.kind == discovery.NAMED:
         return NotFoundError(
             f"WATERCOOLER_DIR names {store}, which does not exist.",
-            "Correct it, or make the store with: wc init",
+            "Correct it, or create the store with: wc init",
         )
     return NotFoundError(
-        f"There is no store here yet; it would be {store}.",
-        "Make it with: wc init, or start a thread: wc new TOPIC -m '…'",
+        f"There is no store yet; it would be {store}.",
+        "Create it with: wc init, or start a thread: wc new TOPIC -m '…'",
     )
 
 
 def caller_identity(call: Call) -> Identity:
-    """Returns the caller, whether there is a store or not.
+    """Returns the caller, whether or not there is a store.
 
     Raises InvalidInputError if a configured name is not valid.
     """
@@ -140,8 +141,7 @@ def caller_identity(call: Call) -> Identity:
 
 
 def without_folders(text: str, call: Call) -> str:
-    """Returns the text without folders of this machine if the call came over a
-    network."""
+    """Returns the text; for a call over a network, without this machine's folders."""
     if not call.store_name:
         return text
     try:
@@ -162,6 +162,6 @@ def without_folders(text: str, call: Call) -> str:
 
 
 def store_label(path: str, call: Call) -> str:
-    """Returns how answers name a path. Over a network that is the name under which
-    the store is served: callers must not learn about folders of this machine."""
+    """Returns how answers name a path. Over a network that is the store's served name:
+    callers must not learn about folders of this machine."""
     return call.store_name or shown_path(path, call.env)

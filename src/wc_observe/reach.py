@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class Reachable(NamedTuple):
-    """A store: its name for the caller, its folder, and the same call made to it.
-    ``is_own`` says that it is the store that was called."""
+    """A store: its name for the caller, its folder, and the same call to it. ``is_own``
+    if it is the store of the original call."""
 
     name: str
     root: str
@@ -24,8 +24,8 @@ class Reachable(NamedTuple):
 
 
 def reachable_stores(call: Call) -> list[Reachable]:
-    """Returns the stores that the caller may see: over a network those that are served
-    to them, on this machine all that wc knows."""
+    """Returns the stores that the caller may see: over a network the served ones, on
+    this machine all that wc knows."""
     if call.store_name:
         served = (_served(peer, call) for peer in call.peers)
         return [reachable for reachable in served if reachable is not None]

@@ -138,7 +138,7 @@ def test_no_store_says_what_to_run(tmp_path: Path, env: dict[str, str]) -> None:
     for tool in ("list_threads", "reindex", "list_updates"):
         told = session.error(tool)
         assert told["code"] == "NOT_FOUND"
-        assert "There is no store here yet" in told["message"]
+        assert "There is no store yet" in told["message"]
         assert "wc init" in told["hint"]
     found = session.fields("health")
     assert not found["ok"]

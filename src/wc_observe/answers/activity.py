@@ -1,4 +1,4 @@
-"""What everybody says they are doing, as text and as JSON."""
+"""What everyone says they are doing, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ ACTIVITY_SCHEMA = answer_schema(
 def activity_answer(
     call: Call, path: str, whose: str
 ) -> tuple[OpenStore, ActivityView]:
-    """The store of a caller, and what everybody does: all of it, or what concerns a
-    path from the top of the worktree. Raises InvalidInputError for one that is none."""
+    """The caller's store and everyone's notes: all of them, or those that concern a
+    path from the top of the worktree. Raises InvalidInputError if that is not such a
+    path."""
     opened = open_store(call)
     view = activity_view(Layout(opened.place.root), opened.viewer, call.now_ms())
     if path:
@@ -44,7 +45,7 @@ def activity_answer(
 
 
 def activity_json(opened: OpenStore, view: ActivityView) -> dict[str, Any]:
-    """Every note, for programs."""
+    """Every note, as JSON."""
     return dict(clean_json({"store": opened.label} | view.to_json()))
 
 
@@ -53,7 +54,7 @@ def activity_markdown(view: ActivityView) -> str:
     lines = [_line(view, row) for row in view.rows[:MAX_ROWS]]
     if len(view.rows) > MAX_ROWS:
         lines.append(f"- {len(view.rows) - MAX_ROWS} more")
-    return "\n".join(lines or ["Nobody has noted anything."]) + "\n"
+    return "\n".join(lines or ["No notes."]) + "\n"
 
 
 def _line(view: ActivityView, row: ActivityRow) -> str:

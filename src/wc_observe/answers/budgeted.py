@@ -1,5 +1,5 @@
-"""Answers within a number of tokens: which entries are shown, in which form, and the
-calls that show the others."""
+"""Answers within a token budget: which entries are shown, in which form, and the calls
+that show the others."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 def entry_page(
     store: OpenStore, topic: str, span: EntrySpan, budget: Budget, *, in_json: bool
 ) -> EntryPage:
-    """Returns as much of a thread as fits: entries whole or as a summary, those that
-    matter first. Bodies are not cut.
+    """Returns as much of a thread as fits: the most important entries first, whole or
+    as a summary. Bodies are not cut.
 
     Raises NotFoundError if the thread does not exist, and InvalidInputError if the
     budget is too small for any entry.
@@ -65,8 +65,8 @@ def entry_page(
 def _call(
     thread: Thread, span: EntrySpan, budget: Budget, start: int, limit: int
 ) -> str:
-    """Returns the call that shows ``limit`` entries from ``start`` on, of those that
-    are asked for."""
+    """Returns the call that shows ``limit`` of the requested entries, from ``start``
+    on."""
     return tool_call(
         "read_thread",
         topic=thread.name,
@@ -81,7 +81,7 @@ def _call(
 
 
 class _Choice:
-    """The entries that are asked for, in each form that they can have."""
+    """The requested entries, in every form that they can have."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _Choice:
         self._kept = read_kept(store.reader.layout, thread.state.topic)
 
     def entry(self, index: int, form: int) -> ShownEntry:
-        """Returns an entry in a form: 1 is a summary if it has a text, 2 is whole."""
+        """Returns an entry in a form: 1 is a summary, if there is one; 2 is whole."""
         numbered = self._requested[index]
         body = clean(numbered.entry.body)
         if body and (form == 1 or self._span.headings):
@@ -112,13 +112,13 @@ class _Choice:
         )
 
     def gap(self, first: int, count: int, position: int = 0) -> LeftOut:
-        """Returns entries that are left out, with the call that shows them."""
+        """Returns a range of entries left out, with the call that shows them."""
         start = self._requested[first].idx
         call = _call(self._thread, self._span, self._budget, start, count)
         return LeftOut(position, start, count, call)
 
     def prices(self, page: EntryPage, *, in_json: bool) -> Prices:
-        """Returns what an answer takes as markdown or JSON, besides what is on
+        """Returns the size of an answer as markdown or JSON, apart from what is on
         ``page``."""
         gap = (self.gap(0, 1),) if self._requested else ()
         frame = page._replace(left_out=gap)

@@ -1,5 +1,5 @@
-"""Updates within a number of tokens: which entries are shown, and the calls that show
-the others."""
+"""Updates within a token budget: which entries are shown, and the calls that show the
+others."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from wc_core.views.news.digest import Digest
     from wc_observe.open_store import OpenStore
 
-# What a heading has more if entries are left out: "12 of ".
+# What a heading gains if entries are left out: "12 of ".
 _HEADING = 12
 
 
 class UpdatesRequest(NamedTuple):
-    """Which updates: as for `wc_core.views.updates.updates`. ``floor`` is the id that
-    ``since`` stands for now."""
+    """The query for updates: as for `wc_core.views.updates.updates`. ``floor`` is the
+    id that ``since`` stands for now."""
 
     since: str
     floor: str
@@ -39,8 +39,7 @@ class UpdatesRequest(NamedTuple):
 
 
 class UpdatesPart(NamedTuple):
-    """The updates that are shown, those between them that are not, and the call that
-    gets what follows."""
+    """The updates shown, the gaps between them, and the call that gets what follows."""
 
     updates: Updates
     left_out: tuple[LeftOutUpdates, ...] = ()
@@ -55,7 +54,7 @@ def fitting(
     *,
     in_json: bool,
 ) -> UpdatesPart:
-    """Returns as many of the updates as fit, those that matter first.
+    """Returns as many of the updates as fit, the most important ones first.
 
     Raises InvalidInputError if the budget is too small for any of them.
     """
@@ -80,7 +79,7 @@ def fitting(
 
 
 def digest_call(since: str, limit: int, branch: str) -> str:
-    """Returns the call that gets the whole of a digest."""
+    """Returns the call that gets the complete digest."""
     return tool_call(
         "list_updates", since=since, limit=limit, digest=True, code_branch=branch
     )
@@ -95,7 +94,7 @@ def fitting_digest(
     *,
     in_json: bool,
 ) -> Digest:
-    """Returns the digest with as many threads as fit, those that matter first.
+    """Returns the digest with as many threads as fit, the most important ones first.
 
     Raises InvalidInputError if the budget is too small for any of them.
     """
@@ -120,7 +119,7 @@ def _call(request: UpdatesRequest, budget: Budget, since: str, limit: int) -> st
 
 
 class _UpdatesChoice:
-    """What each of the updates takes in an answer."""
+    """The size of each update in an answer."""
 
     def __init__(
         self,
@@ -133,7 +132,7 @@ class _UpdatesChoice:
         self._updates, self._budget = updates, budget
 
     def gap(self, first: int, size: int, position: int = 0) -> LeftOutUpdates:
-        """Returns updates that are left out, with the call that shows them."""
+        """Returns a range of updates left out, with the call that shows them."""
         since = self._request.floor
         if first:
             since = continuation(self._updates.entries[first - 1][1].changed_id)
@@ -141,7 +140,7 @@ class _UpdatesChoice:
         return LeftOutUpdates(position, since, size, call)
 
     def prices(self, part: UpdatesPart, *, in_json: bool) -> Prices:
-        """Returns what an answer takes as markdown or JSON."""
+        """Returns the size of an answer as markdown or JSON."""
         store, since = self._store, self._request.since
         count = len(self._updates.entries)
         if in_json:

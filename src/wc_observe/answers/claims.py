@@ -1,4 +1,4 @@
-"""Who edits what, as text and as JSON; read from git's files, without running git."""
+"""Who edits what, as text and as JSON. Reads git's files without running git."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ STATUS_SCHEMA = answer_schema(
 
 
 class ClaimsView(NamedTuple):
-    """The claims of the repository of a caller. Outside of git there are none."""
+    """The claims in the caller's repository. Outside git there are none."""
 
     opened: OpenStore
     repository: Repository | None
@@ -71,12 +71,12 @@ class ClaimsView(NamedTuple):
 
 
 def claims_view(call: Call) -> ClaimsView:
-    """Read the claims of a caller's repository."""
+    """Read the claims in the caller's repository."""
     return read_claims(open_store(call))
 
 
 def read_claims(opened: OpenStore) -> ClaimsView:
-    """Read the claims of the repository that a store belongs to."""
+    """Read the claims in the repository that a store belongs to."""
     repository = opened.place.repository
     if repository is None:
         return ClaimsView(opened, None, Book())
@@ -84,14 +84,14 @@ def read_claims(opened: OpenStore) -> ClaimsView:
     index = books.load_index(layout)
     book = books.read(repository.common, index, books.no_commits)
     if opened.settings.verify == SIGNED:
-        # What wc verified: the server runs no git.
+        # As wc verified it: the server runs no git.
         is_current = signatures.is_current(layout, index.signers)
         book = book._replace(checks=index.checks if is_current else {})
     return ClaimsView(opened, repository, book)
 
 
 def claims_json(view: ClaimsView) -> dict[str, Any]:
-    """Every claim, for programs."""
+    """Every claim, as JSON."""
     viewer, book = view.opened.viewer, view.book
     claims = [
         book.fields(claim, own=viewer.is_me(claim.holder))
@@ -107,7 +107,7 @@ def claims_json(view: ClaimsView) -> dict[str, Any]:
 
 
 def claims_markdown(view: ClaimsView, now_ms: int) -> str:
-    """A line for each claim."""
+    """One line per claim."""
     book = view.book
     lines = []
     for claim in book.claims[:_MANY]:
@@ -134,8 +134,8 @@ def claims_markdown(view: ClaimsView, now_ms: int) -> str:
 def judgement(
     call: Call, symbols: Sequence[str], agent_head: str, branch: str
 ) -> Judgement:
-    """The verdict on editing the ``symbols`` now. Raises InvalidInputError for one that
-    is no id of a claim, and for what cannot be a branch."""
+    """The verdict on editing the ``symbols`` now. Raises InvalidInputError for a symbol
+    that is not the id of a claim, and for an invalid branch name."""
     if not 0 < len(symbols) <= _MAX_TARGETS:
         raise InvalidInputError(
             f"symbols takes 1 to {_MAX_TARGETS} targets.", "Name what you will edit."
@@ -157,7 +157,7 @@ def judgement(
         head = agent_head.strip() or view.repository.commit
         upstream = upstream_of(view.repository, call.env, vocabulary.branch(branch))
         tracking = upstream.tracking if upstream is not None else ""
-        # As of the last fetch; empty if it was never fetched.
+        # As of the last fetch; empty if there was none.
         remote_head = resolve(view.repository, tracking) if tracking else ""
         situation = situation._replace(
             lost=_lost(view, view.repository),
@@ -173,7 +173,7 @@ def judgement(
 
 
 def _lost(view: ClaimsView, repository: Repository) -> tuple[str, ...]:
-    """The claims that the caller had in this worktree and lost."""
+    """The claims that the caller lost in this worktree."""
     viewer, layout = view.opened.viewer, Layout(view.opened.place.root)
     memory = held.load(layout, held.file_name(repository.worktree_id, viewer.key))
     own = {
@@ -185,9 +185,9 @@ def _lost(view: ClaimsView, repository: Repository) -> tuple[str, ...]:
 
 
 def target_of(repository: Repository | None, text: str) -> ids.ClaimId:
-    """The id of a path from the top of the worktree, with or without a symbol, as
-    ``wc check`` has it. In a repository without a worktree no folder is looked at.
-    Raises InvalidInputError."""
+    """The id of a path from the top of the worktree, with or without a symbol, as ``wc
+    check`` computes it. In a repository without a worktree it reads no folder. Raises
+    InvalidInputError."""
     top = repository.top if repository is not None else ""
     ignore_case = config.is_true(config.get("core.ignorecase", repository, {}))
     try:
@@ -202,7 +202,7 @@ def target_of(repository: Repository | None, text: str) -> ids.ClaimId:
 
 
 def _is_behind(repository: Repository, remote_head: str, head: str) -> bool | None:
-    """Whether a commit lacks the remote's; ``None`` if only git could tell."""
+    """Whether a commit lacks the remote's commits; ``None`` if only git could tell."""
     if not remote_head or remote_head == head:
         return False
     if history.is_ancestor(repository.common, remote_head, head):
@@ -211,7 +211,7 @@ def _is_behind(repository: Repository, remote_head: str, head: str) -> bool | No
 
 
 def judgement_markdown(result: Judgement) -> str:
-    """The verdict and its reasons, a line each."""
+    """The verdict and its reasons, one per line."""
     lines = [f"**{result.verdict}**"]
     lines += [f"- {item.code}: {word(item.text, 300)}" for item in result.shown_reasons]
     if result.command:
@@ -223,5 +223,5 @@ def judgement_markdown(result: Judgement) -> str:
 
 
 def judgement_json(result: Judgement) -> dict[str, Any]:
-    """The verdict, for programs."""
+    """The verdict, as JSON."""
     return dict(clean_json(result.to_json()))

@@ -1,4 +1,4 @@
-"""What worktrees will conflict in, as text and as JSON: the radar as it was kept."""
+"""Which worktrees will conflict, and where, as text and as JSON: the stored radar."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _PAIRS, _FILES, _NAMES = 50, 20, 10
 _WIDE = 200
-_NEVER = "No radar was computed yet. Compute it: wc radar"
+_NEVER = "The radar has not been computed yet. Compute it: wc radar"
 
 CONFLICTS_SCHEMA = answer_schema(
     {
@@ -46,8 +46,8 @@ CONFLICTS_SCHEMA = answer_schema(
 
 
 def radar_view(call: Call) -> RadarView | None:
-    """The radar as it was kept; ``None`` if it never was. Raises NotFoundError over a
-    network, where callers must not learn about folders."""
+    """The stored radar; ``None`` if there is none. Raises NotFoundError over a network,
+    where callers must not learn about folders."""
     check_is_local(call)
     place = open_store(call).place
     radar = kept.load(Layout(place.root))
@@ -58,8 +58,8 @@ def radar_view(call: Call) -> RadarView | None:
 
 
 def conflicts_json(view: RadarView | None, worktree: str) -> dict[str, Any]:
-    """The radar shape, with the pairs of one worktree if it is named. Raises
-    NotFoundError if there is none of that name."""
+    """The radar shape; with a name, only that worktree's pairs. Raises NotFoundError if
+    no worktree has that name."""
     if view is None:
         fields: dict[str, Any] = {"at": None, "age_seconds": None, "base": None}
         return fields | {"worktrees": [], "pairs": [], "total": 0, "problem": _NEVER}
@@ -69,7 +69,7 @@ def conflicts_json(view: RadarView | None, worktree: str) -> dict[str, Any]:
 
 
 def _of_worktree(view: RadarView, worktree: str) -> RadarView:
-    """The view with only the pairs of a worktree: its name, branch or agent."""
+    """The view with only one worktree's pairs, by its name, branch or agent."""
     name = worktree.strip()
     if not name:
         return view
@@ -81,7 +81,7 @@ def _of_worktree(view: RadarView, worktree: str) -> RadarView:
     if not chosen:
         names = ", ".join(side.name for side in view.radar.sides[:_NAMES])
         raise NotFoundError(
-            f"No worktree here is called {one_line(name, 80)!r}.",
+            f"There is no worktree {one_line(name, 80)!r}.",
             f"There are: {one_line(names, _WIDE)}",
         )
     pairs = tuple(
@@ -99,7 +99,7 @@ def conflicts_markdown(view: RadarView | None, worktree: str) -> str:
     trees = counted(len(fields["worktrees"]), "worktree")
     lines = [f"{trees}, compared {ago(view.age)} (now: wc radar)"]
     if not pairs:
-        return f"{lines[0]}\nNo two of them change the same file.\n"
+        return f"{lines[0]}\nNo two worktrees change the same file.\n"
     lines.append(NOTICE)
     for pair in pairs[:_PAIRS]:
         lines += _pair_lines(pair)

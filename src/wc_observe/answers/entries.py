@@ -46,12 +46,12 @@ if TYPE_CHECKING:
     from wc_observe.open_store import OpenStore
 
 # Limits in characters: one body in a thread, all entries of an answer (about ten
-# thousand tokens, where clients begin to warn), and a single entry.
+# thousand tokens, the size at which clients begin to warn), and a single entry.
 BODY_LIMIT = 4_000
 THREAD_LIMIT = 40_000
 ENTRY_LIMIT = 100_000
 
-# The characters of an entry without its body and title.
+# The size of an entry in characters, without its body and title.
 _ENTRY_FRAME = 200
 _HEADING_WIDTH = 120
 _SUMMARY_WIDTH = 300
@@ -90,8 +90,8 @@ class ShownEntry(NamedTuple):
     """An entry and the part of its body that is shown.
 
     ``length`` is the length of the whole body, and ``start`` is where the shown part
-    begins. ``heading`` means that the body is left out; ``summary`` stands for it, and
-    ``call`` shows it, if it was left out for want of room.
+    begins. ``heading`` means that the body is left out. ``summary`` replaces a body
+    left out for lack of room, and ``call`` shows that body.
     """
 
     numbered: Numbered
@@ -104,17 +104,17 @@ class ShownEntry(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where the shown part ends."""
+        """The end of the shown part."""
         return self.start + len(self.body)
 
     @property
     def is_cut(self) -> bool:
-        """Whether the body was asked for and not all of it is shown."""
+        """Whether the body was requested and part of it is left out."""
         return not self.heading and len(self.body) < self.length
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the entry of the read shape. If the body is cut or left out, its
-        length is included."""
+        """Returns the entry in the read shape, with the body's length if the body is
+        cut or left out."""
         if self.heading:
             fields = self.numbered.to_summary_json(self.summary)
             return fields | ({"show": self.call} if self.call else {})
@@ -125,8 +125,8 @@ class ShownEntry(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Entries in a row that there is no room for: the number of the first, how many
-    they are, and the call that shows them. They are before the shown entry at
+    """Consecutive entries left out for lack of room: the number of the first, their
+    count, and the call that shows them. They precede the shown entry at
     ``position``."""
 
     position: int
@@ -135,19 +135,19 @@ class LeftOut(NamedTuple):
     call: str
 
     def to_json(self) -> dict[str, Any]:
-        """Returns what is left out, and how to get it."""
+        """Returns what is left out, with the call that shows it."""
         return {"from_entry": self.first, "entries": self.size, "show": self.call}
 
     def line(self) -> str:
-        """Returns the same as a line."""
+        """Returns the same as one line."""
         count = entry_count(self.size)
         return f"left out: {count}, from {self.first} on: {self.call}\n"
 
 
 class EntryPage(NamedTuple):
-    """Entries of a thread, in order. ``next_index`` is where the next page starts, -1
-    if there is none; ``call`` gets that page within the same number of tokens.
-    ``left_out`` are those that there is no room for."""
+    """Entries of a thread, in order. ``next_index`` is the start of the next page, -1
+    if there is none; ``call`` gets that page with the same token budget. ``left_out``
+    are the entries for which there is no room."""
 
     thread: Thread
     entries: tuple[ShownEntry, ...]
@@ -164,8 +164,8 @@ class EntryPage(NamedTuple):
 
 class EntrySpan(NamedTuple):
     """Which entries to show: at most ``limit``, from number ``start`` on; a negative
-    number counts from the end. Of a ``branch``, only entries written on it; of a
-    ``kind``, only those of it.
+    number counts from the end. With ``branch``, only entries written on it; with
+    ``kind``, only entries of it.
 
     ``headings`` leaves out the bodies, ``history`` shows every text that was written.
     ``body`` and ``whole`` limit the characters of one body and of all entries.
@@ -210,7 +210,7 @@ def entry_page(store: OpenStore, topic: str, span: EntrySpan) -> EntryPage:
 
 
 def matching_entries(thread: Thread, span: EntrySpan) -> list[Numbered]:
-    """Returns the entries that are asked for, without regard to their limit."""
+    """Returns the requested entries, ignoring their limit."""
     branch = span.branch.strip()
     start = entry_views.first_index(span.start, len(thread.entries))
     return [
@@ -245,7 +245,7 @@ def page_json(store: OpenStore, page: EntryPage) -> dict[str, Any]:
 
 
 def page_markdown(store: OpenStore, page: EntryPage) -> str:
-    """Returns the state of the thread, the entries, and how to get what is left out."""
+    """Returns the thread's state, its entries, and how to get what is left out."""
     gaps = {part.position: part.line() for part in page.left_out}
     parts = [_thread_lines(store, page.thread), f"{NOTICE}\n"]
     for position, entry in enumerate(page.entries):
@@ -253,7 +253,7 @@ def page_markdown(store: OpenStore, page: EntryPage) -> str:
     parts.append(gaps.get(len(page.entries), ""))
     count = len(page.thread.entries)
     if not (page.entries or page.left_out):
-        parts.append(f"\nno such entries from there on; the thread has {count}\n")
+        parts.append(f"\nno such entries after that; the thread has {count}\n")
     if page.next_index >= 0:
         last_index = page.next_index - 1
         following = page.call or f"from_entry={page.next_index}"
@@ -265,7 +265,7 @@ def page_markdown(store: OpenStore, page: EntryPage) -> str:
 
 
 def entry_lines(thread: Thread, entry: ShownEntry) -> str:
-    """Returns an entry of a page, and how to get what is left out of it."""
+    """Returns an entry of a page, and how to get the rest of it."""
     if entry.heading:
         return _heading_lines(entry)
     cut = ""
@@ -294,7 +294,7 @@ def _thread_lines(store: OpenStore, thread: Thread) -> str:
         lines += [word(line, _ITEM_WIDTH) for line in item_lines(state.items, _ITEMS)]
     if state.forked:
         heads = ", ".join(word(head) for head in state.heads)
-        lines.append(f"forked: two histories side by side, ending in {heads}")
+        lines.append(f"forked: two parallel histories, ending in {heads}")
     lines += [
         f"damaged: {word(damage.place, 200)}: {word(damage.message, 200)}; wc doctor"
         for damage in thread.damage
@@ -329,7 +329,7 @@ def _length_facts(shown_entry: ShownEntry) -> list[str]:
 
 
 def _entry_text(shown_entry: ShownEntry) -> str:
-    """Returns an entry: facts about it, then its title and body, quoted."""
+    """Returns an entry: facts about it, then its title and body as quotes."""
     entry = shown_entry.numbered.entry
     facts = [
         f"entry {shown_entry.numbered.idx}",
@@ -357,15 +357,14 @@ def _entry_text(shown_entry: ShownEntry) -> str:
 
 
 def _sort_facts(entry: Entry) -> list[str]:
-    """Returns the type, the kind and the outcome of an entry, and which question it
-    answers."""
+    """Returns an entry's type, kind and outcome, and the question that it answers."""
     texts = (wording.type_text(entry), wording.kind_text(entry))
     more = (outcome_text(entry.outcome), wording.answer_text(entry))
     return [word(text, 120) for text in (*texts, *more) if text]
 
 
 def reference_facts(entry: Entry, most: int = _MOST_REFERENCES) -> list[str]:
-    """Returns a fact that names what an entry refers to; none if it is nothing."""
+    """Returns a fact with what an entry refers to; none if it refers to nothing."""
     words = references(entry).words(most)
     return [f"about: {', '.join(word(item, 120) for item in words)}"] if words else []
 
@@ -383,7 +382,7 @@ def _marks(shown_entry: ShownEntry) -> list[str]:
 def find_entry(
     store: OpenStore, topic: str, reference: str, offset: int, *, history: bool = False
 ) -> tuple[Thread, ShownEntry]:
-    """Returns one entry, by its id or its number, or 100,000 characters of it from
+    """Returns one entry, by its id or number, or 100,000 characters of it from
     ``offset`` on. A negative number counts from the end. ``history`` is as for
     `entry_views.find_entry`.
 

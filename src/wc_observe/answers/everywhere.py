@@ -1,5 +1,5 @@
-"""Answers about all repositories: from a graph, or, if there is none or it is away,
-from the stores that the caller can reach, one after the other. Each says which."""
+"""Answers about all repositories. They come from a graph or, if there is none or it is
+unavailable, from each store that the caller can reach. Each answer says from which."""
 
 from __future__ import annotations
 
@@ -70,29 +70,28 @@ RELATED_SCHEMA = answer_schema(
 
 
 class Origin(NamedTuple):
-    """Where an answer is from: `GRAPH` or `STORES`, and why the graph was not used."""
+    """The source of an answer: `GRAPH` or `STORES`, and why the graph was not used."""
 
     source: str
     problem: str = ""
 
     def to_json(self) -> dict[str, str]:
-        """Returns the fields of an answer that say so."""
+        """Returns the answer's fields about its source."""
         problem = {"problem": self.problem} if self.problem else {}
         return {"source": self.source} | problem
 
     @property
     def line(self) -> str:
-        """The line of an answer in text that says so."""
+        """Returns the line about its source in a text answer."""
         if not self.problem:
             return f"from the {self.source}\n"
-        return (
-            f"from the stores, because the graph is away: {word(self.problem, 300)}\n"
-        )
+        problem = word(self.problem, 300)
+        return f"from the stores, because the graph is unavailable: {problem}\n"
 
 
 def away(call: Call, error: GraphAwayError) -> Origin:
-    """Returns the origin of an answer without the graph. Callers over a network need
-    not know where the graph is."""
+    """Returns the origin of an answer without the graph. Callers over a network do not
+    learn where the graph is."""
     return Origin(STORES, "it cannot be used now" if call.store_name else str(error))
 
 
@@ -104,16 +103,17 @@ def visible_reason(call: Call, reason: str) -> str:
 
 
 class PlacedHit(NamedTuple):
-    """A hit in a repository, by its name."""
+    """A hit, with the name of its repository."""
 
     repository: str
     fields: dict[str, Any]
 
 
 class PlacedHits(NamedTuple):
-    """The hits in all repositories, best first; ``partial`` of all have only some of
-    the words, ``near`` of these none, see `Hits`. ``unreadable`` are repositories and
-    threads that could not be searched. ``cursor`` gets the next page."""
+    """The hits in all repositories, best first. ``partial`` and ``near`` count those
+    with only some of the words and with none, see `Hits`. ``unreadable`` are
+    repositories and threads that could not be searched. ``cursor`` gets the next
+    page."""
 
     hits: tuple[PlacedHit, ...]
     total: int
@@ -148,8 +148,8 @@ class PlacedHits(NamedTuple):
     def to_markdown(
         self, query: str, arguments: Mapping[str, Any] | None = None
     ) -> str:
-        """Returns two lines for each hit: where it is, and the words around. With the
-        ``arguments`` of the call, it names the call that gets the next ones."""
+        """Returns two lines for each hit: where it is, and the words around the match.
+        With the ``arguments`` of the call, it also gives the call for the next hits."""
         visible = len(self.hits)
         shown_of = f"{visible} of " if visible < self.total else ""
         condition = f" with {title(query, _TITLE_WIDTH)}" if query.strip() else ""
@@ -190,9 +190,9 @@ def _match_kind(hit: Mapping[str, Any]) -> str:
 
 
 def search_everywhere(call: Call, question: Question) -> PlacedHits:
-    """Returns what matches in all repositories that the caller may see. Raises
-    InvalidInputError for a question without words, and for a foreign cursor."""
-    question.search_query()  # raises before anything is asked
+    """Returns the matches in all repositories that the caller may see. Raises
+    InvalidInputError for a query without words, and for a cursor of another search."""
+    question.search_query()  # raises before any search
     if call.graph is None:
         return _searched_stores(call, question, Origin(STORES))
     try:
@@ -202,8 +202,8 @@ def search_everywhere(call: Call, question: Question) -> PlacedHits:
 
 
 def _searched_graph(call: Call, graph: GraphReader, question: Question) -> PlacedHits:
-    """The hits in a graph. Raises GraphAwayError, and InvalidInputError for a foreign
-    cursor."""
+    """The hits in a graph. Raises GraphAwayError, and InvalidInputError for a cursor of
+    another search."""
     query = question.search_query()
     start = _graph_start(question.cursor)
     vector_of = None
@@ -235,8 +235,8 @@ def _searched_graph(call: Call, graph: GraphReader, question: Question) -> Place
 
 
 def _graph_start(cursor: str) -> searching.Start:
-    """Where the page of a graph's answer begins. Raises InvalidInputError for the
-    cursor of something else, as of the stores while the graph was away."""
+    """Returns where the page of a graph's answer begins. Raises InvalidInputError for a
+    cursor of anything else, such as the stores while the graph was unavailable."""
     if not cursor:
         return searching.BEGINNING
     mark, newest, offset = cursor_parts(cursor, 3, "a search of a graph")
@@ -265,7 +265,7 @@ def _graph_hit(hit: searching.GraphHit) -> dict[str, Any]:
 
 
 def _scope(call: Call, graph: GraphReader, criteria: Filter) -> searching.Scope:
-    """Where to search. The names of a ball's holders are compared as in a store."""
+    """Returns where to search. Names of ball holders are compared as in a store."""
     scope = searching.Scope(
         allowed_repositories(call), criteria.status, tags=criteria.tags
     )
@@ -284,7 +284,7 @@ def _scope(call: Call, graph: GraphReader, criteria: Filter) -> searching.Scope:
 
 
 def caller_viewer(call: Call) -> Viewer:
-    """Returns the caller, with the aliases of the own store if there is one."""
+    """Returns the caller, with the aliases of their own store if there is one."""
     try:
         return open_store(call).viewer
     except WcError:
@@ -292,7 +292,7 @@ def caller_viewer(call: Call) -> Viewer:
 
 
 def allowed_repositories(call: Call) -> tuple[str, ...] | None:
-    """Returns the ids of the repositories that the caller may see; ``None`` for all,
+    """Returns the ids of the repositories that the caller may see; ``None`` means all,
     on this machine."""
     if not call.store_name:
         return None
@@ -300,12 +300,12 @@ def allowed_repositories(call: Call) -> tuple[str, ...] | None:
 
 
 def repository_id(store: Reachable) -> str:
-    """Returns the id in a graph of the repository of a store."""
+    """Returns the id that a store's repository has in a graph."""
     return repository_of(store.root, store.call.env, os.uname().nodename).id
 
 
 def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHits:
-    """The hits in all stores, as if they were one."""
+    """The hits in all stores, as if they were a single store."""
     parts: dict[str, SearchedStore] = {}
     names: dict[str, str] = {}
     unreadable = []
@@ -317,7 +317,7 @@ def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHi
         except WcError:
             unreadable.append(reachable.name)
             continue
-        # Short, the same for every call, and it says nothing about the machine.
+        # Short, the same for every call, and without information about the machine.
         key = f"{crc32(os.path.realpath(store.place.root).encode()):08x}"
         names[key] = reachable.name
         meaning = store.meaning_with(queries)
@@ -345,7 +345,7 @@ def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHi
 
 
 class RelatedThreads(NamedTuple):
-    """The threads that have to do with one, the nearest first."""
+    """The threads related to a thread, the nearest first."""
 
     topic: str
     threads: tuple[dict[str, Any], ...]
@@ -365,9 +365,9 @@ class RelatedThreads(NamedTuple):
         return dict(clean_json(fields))
 
     def to_markdown(self) -> str:
-        """Returns a line for each thread, with the reasons."""
+        """Returns one line per thread, with the reasons."""
         threads = counted(self.total, "thread")
-        lines = [f"{threads} with something to do with {word(self.topic, _WIDE)}\n"]
+        lines = [f"{threads} related to {word(self.topic, _WIDE)}\n"]
         lines += [self.origin.line, *([f"{NOTICE}\n"] if self.threads else [])]
         lines += [
             f"- {word(thread['repository'], _WIDE)}: {word(thread['topic'], _WIDE)} | "
@@ -379,7 +379,7 @@ class RelatedThreads(NamedTuple):
 
 
 def related_threads(call: Call, topic: str, limit: int) -> RelatedThreads:
-    """Returns the threads of all repositories that have to do with one of the own
+    """Returns the threads in all repositories that relate to a thread of the caller's
     store. Raises NotFoundError if there is no such thread."""
     store = open_store(call)
     topic = store.reader.find(topic)
@@ -415,7 +415,7 @@ def related_threads(call: Call, topic: str, limit: int) -> RelatedThreads:
 def _related_by_words(
     call: Call, store: OpenStore, topic: str, limit: int, origin: Origin
 ) -> RelatedThreads:
-    """The threads of each store that use the words of one, as `wc related` finds
+    """The threads in each store that share words with a thread, as `wc related` finds
     them."""
     forms = most_used_words(store.reader, topic)
     neighbours: list[tuple[str, SimilarThread]] = []

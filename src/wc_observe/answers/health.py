@@ -1,5 +1,5 @@
-"""How a store is: its threads and damage, what is not committed, its remote, and how
-changes are noticed."""
+"""The health of a store: its threads and damage, what is not committed, its remote, and
+how changes are noticed."""
 
 from __future__ import annotations
 
@@ -65,20 +65,20 @@ HEALTH_SCHEMA = object_schema(
 
 _MANY = 20
 _PROBLEM_WIDTH = 300
-# Logs are read in full for this long; the next call continues where this one ended.
+# Logs are read in full for this long. The next call continues at the point reached.
 _SURVEY_SECONDS = 1.0
 
 
 class HealthPart(NamedTuple):
-    """The fields of one aspect, and what is wrong there."""
+    """The fields of one aspect, and its problems."""
 
     fields: dict[str, Any]
     problems: list[str]
 
 
 def health_fields(call: Call) -> dict[str, Any]:
-    """Returns what is there and what is wrong with it. Raises nothing: an error
-    becomes one of the ``problems``."""
+    """Returns the facts and problems of one aspect. Raises nothing: an error becomes
+    one of the ``problems``."""
     fields: dict[str, Any] = {"ok": True, "store": None}
     problems: list[str] = []
     try:
@@ -155,7 +155,7 @@ def _threads_part(place: Place, call: Call) -> HealthPart:
 
 
 def _settling_part(layout: Layout) -> HealthPart:
-    """Counts what is not committed yet, and why it could not be."""
+    """Counts what is not committed yet, and says why if that failed."""
     fields: dict[str, Any] = {}
     try:
         fields["unsettled"] = len(names_in(layout.unsettled, layout.root))
@@ -167,7 +167,7 @@ def _settling_part(layout: Layout) -> HealthPart:
 
 
 def _settling_problem(layout: Layout) -> str:
-    """Returns what settling last failed to do, or an empty string.
+    """Returns why settling last failed, or an empty string.
 
     Raises StorageError if its report cannot be read.
     """
@@ -187,7 +187,7 @@ def _settling_problem(layout: Layout) -> str:
 
 
 def _sync_part(place: Place, layout: Layout, call: Call) -> HealthPart:
-    """How the store stands to its remote; nothing if it has none."""
+    """Compares the store with its remote; nothing if it has none."""
     syncs = place.kind == discovery.BRANCH_STORE
     standing = freshness.standing(layout, place.repository if syncs else None, call.env)
     if standing is None:
@@ -200,13 +200,13 @@ def _sync_part(place: Place, layout: Layout, call: Call) -> HealthPart:
 
 
 def _changes_fields(root: str, call: Call) -> dict[str, Any]:
-    """Returns how changes are noticed, if a client has asked to be notified."""
+    """Returns how changes are noticed, if a client asked to be notified."""
     watch = CURRENT_WATCH.get(None)
     state = watch.health(root) if watch is not None else None
     if state is None:
         return {}
     changes = {"noticed_by": state.kind}
-    # While the folder is watched, a reason is about a folder that is not needed yet.
+    # While the folder is watched, any reason concerns a folder that is not needed yet.
     if state.why and state.kind != WATCHING:
         changes["why"] = state.why
     return {"changes": _without_folders_in(changes, call)}
@@ -230,7 +230,7 @@ def versions() -> dict[str, str]:
 
 
 def health_text(fields: dict[str, Any]) -> str:
-    """Returns the same facts in a few lines."""
+    """Returns the same facts as a few lines."""
     numbers = ", ".join(f"{name} {text}" for name, text in fields["versions"].items())
     lines = [
         "health: ok" if fields["ok"] else "health: there are problems",
@@ -259,7 +259,7 @@ def _threads_lines(fields: dict[str, Any]) -> Iterator[str]:
     )
     yield f"threads: {threads['total']}" + (f" ({statuses})" if statuses else "")
     if "examined" in threads:
-        yield f"looked for damage in {threads['examined']} of them so far, ask again"
+        yield f"looked for damage in {threads['examined']} of them so far; ask again"
 
 
 def _change_lines(fields: dict[str, Any]) -> Iterator[str]:

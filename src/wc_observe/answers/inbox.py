@@ -49,15 +49,15 @@ INBOX_SCHEMA = answer_schema(
 
 
 class CallerInbox(NamedTuple):
-    """The caller's inbox, and where it is from."""
+    """The caller's inbox, and its source."""
 
     inbox: Inbox
     origin: Origin
 
 
 def caller_inbox(call: Call, limit: int) -> CallerInbox:
-    """Returns the caller's inbox. A person's own preferences do not count: they are
-    about what the person is shown."""
+    """Returns the caller's inbox. A person's preferences are ignored: they are about
+    what that person is shown."""
     origin = Origin(STORES)
     if call.graph is not None:
         try:
@@ -98,8 +98,8 @@ def _served_inbox(call: Call, limit: int) -> Inbox:
 
 
 def _graph_inbox(call: Call, graph: GraphReader, limit: int) -> Inbox:
-    """The inbox in the repositories of a graph. Those that are on this machine have
-    their folder, and the command that goes there."""
+    """The inbox in the repositories of a graph. Those on this machine have their
+    folder, and the command that changes to it."""
     allowed = everywhere.allowed_repositories(call)
     names = waiting.repositories(graph)
     viewer = everywhere.caller_viewer(call)
@@ -130,8 +130,8 @@ def _graph_inbox(call: Call, graph: GraphReader, limit: int) -> Inbox:
 
 
 def _places(call: Call) -> dict[str, InboxStore]:
-    """The stores of this machine, by the ids of their repositories; none for a caller
-    over a network, who must not learn of its folders."""
+    """The stores on this machine, by the ids of their repositories. Empty for a caller
+    over a network, who must not learn about its folders."""
     if call.store_name:
         return {}
     local_stores = known_stores(call.folder, call.env)
@@ -152,7 +152,7 @@ def inbox_json(answer: CallerInbox) -> dict[str, Any]:
 
 
 def inbox_markdown(answer: CallerInbox, now_ms: int) -> str:
-    """Returns a line for each item, with the command that answers it."""
+    """Returns one line per item, with the command that answers it."""
     own, origin = answer
     stores = counted(len(own.counts), "repository", "repositories")
     if not own.total:

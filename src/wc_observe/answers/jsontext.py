@@ -1,4 +1,4 @@
-"""The variable by which a user says whether JSON is in the text of an answer too."""
+"""The variable with which users choose whether JSON is also in an answer's text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _WIDTH = 40
 
 
 def configured(env: Mapping[str, str]) -> bool | None:
-    """Returns what the user chose, ``None`` if they chose nothing."""
+    """Returns the user's choice; ``None`` if they made none."""
     return _CHOICES.get(env.get(VARIABLE, "").strip().casefold())
 
 
 def setting_problem(env: Mapping[str, str]) -> str:
-    """Returns what is wrong with the variable, or an empty string."""
+    """Returns what is wrong with the variable's value, or an empty string."""
     value = env.get(VARIABLE, "").strip()
     if not value or configured(env) is not None:
         return ""

@@ -1,4 +1,4 @@
-"""Which files use a file, as text and as JSON: the graph as ``wc`` kept it."""
+"""Which files use a file, as text and as JSON: the graph as ``wc`` stored it."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ NEIGHBORS_SCHEMA = answer_schema(
 
 
 class NeighborsView(NamedTuple):
-    """The neighbours of a target. They are ``None`` if they are not known, as opposed
-    to none; ``is_stale`` if the worktree has another commit than the graph."""
+    """A target's neighbours: ``None`` if they are not known, which differs from having
+    none. ``is_stale`` if the worktree is at another commit than the graph."""
 
     target: str
     graph: Graph | None
@@ -46,7 +46,7 @@ class NeighborsView(NamedTuple):
 
     @property
     def status(self) -> str:
-        """How far the answer goes."""
+        """How complete the answer is."""
         if self.neighbourhood is None:
             return GRAPH_UNAVAILABLE
         return GRAPH_STALE if self.is_stale else OK
@@ -54,7 +54,7 @@ class NeighborsView(NamedTuple):
 
 def neighbors_view(call: Call, target: str) -> NeighborsView:
     """Find the neighbours of a path from the top of the worktree, with or without a
-    symbol. Raises InvalidInputError for what is no such path."""
+    symbol. Raises InvalidInputError if it is not such a path."""
     view = claims_view(call)
     claim_id = target_of(view.repository, target)
     graph = None
@@ -69,8 +69,7 @@ def neighbors_view(call: Call, target: str) -> NeighborsView:
 
 
 def neighbors_json(view: NeighborsView) -> dict[str, Any]:
-    """The neighbours, for programs; without ``uses`` and ``used_by`` they are not
-    known."""
+    """The neighbours, as JSON; without ``uses`` and ``used_by`` they are not known."""
     at = rfc3339(view.graph.at_ms) if view.graph is not None else None
     fields = {"target": view.target, "status": view.status, "at": at}
     if view.neighbourhood is not None:
@@ -79,11 +78,11 @@ def neighbors_json(view: NeighborsView) -> dict[str, Any]:
 
 
 def neighbors_markdown(view: NeighborsView, now_ms: int) -> str:
-    """The files that the target uses, and those that use it."""
+    """The files that the target uses, and the files that use it."""
     name = word(view.target, _WIDE)
     if view.graph is None:
         return (
-            f"{view.status}: no graph was computed here yet. Compute it: wc neighbors\n"
+            f"{view.status}: no graph for this worktree yet. Compute it: wc neighbors\n"
         )
     if view.neighbourhood is None:
         return (

@@ -22,18 +22,18 @@ READINESS_SCHEMA = answer_schema(
 
 
 def chain(store: OpenStore, topic: str) -> Chain:
-    """Why the caller may not begin with a thread. Raises NotFoundError."""
+    """Why the caller cannot start a thread yet. Raises NotFoundError."""
     stored = store.reader.find(topic)
     return planning.chain_of(store.overview.plan(), stored)
 
 
 def chain_json(store: OpenStore, result: Chain) -> dict[str, Any]:
-    """The reasons, for programs."""
+    """The reasons, as JSON."""
     return dict(clean_json({"store": store.label} | result.to_json()))
 
 
 def chain_markdown(result: Chain) -> str:
-    """The reasons, a line each."""
+    """The reasons, one per line."""
     if result.is_ready:
         return f"Nothing: {word(result.name, _WIDE)} is ready.\n"
     lines = [f"{word(result.name, _WIDE)} is not ready:"]

@@ -1,9 +1,9 @@
 """Marks what others wrote.
 
-The text of a thread reaches a model next to the server's own text, so the two must not
-be confused: every line of a body is behind ``> ``, a title is in quotes with its own
-quotes escaped, and a name is bare only if it consists of the characters of names. Tags
-that a client uses for its own words are defused in all of them, and in JSON.
+The text of a thread reaches a model next to the server's own text, so the two must be
+distinguishable: every line of a body is behind ``> ``, a title is in quotes with its
+own quotes escaped, and a name is bare only if all its characters are allowed in names.
+Tags that a client uses for its own text are defused in all of them, and in JSON.
 """
 
 from __future__ import annotations
@@ -37,31 +37,32 @@ def block(body: str) -> str:
     return "".join(f"> {line}\n" for line in text.split("\n")) if text else ""
 
 
-# What a ball is to the caller, after the name of its holder.
+# The caller's relation to a ball, after the name of its holder.
 _CALLERS = MappingProxyType({MINE: " = you", OFFERED: " = offered to you"})
 
 
 def holder(ball: str | None, ownership: str, width: int = 80) -> str:
-    """Returns the holder of a ball, and whether it is the caller's or offered to
-    them; ``ownership`` is that of `names.Directory.whose`."""
+    """Returns the holder of a ball, and whether that is the caller or the ball is
+    offered to them. ``ownership`` is that of `names.Directory.whose`."""
     return f"{word(holder_text(ball), width)}{_CALLERS.get(ownership, '')}"
 
 
 def title(text: str, width: int = 0) -> str:
-    """Returns a title in quotes and on one line, cut with ``…`` if a width is given."""
+    """Returns a title in quotes and on one line, shortened with ``…`` if a width is
+    given."""
     return json.dumps(defused(one_line(text, width)), ensure_ascii=False)
 
 
 @lru_cache(maxsize=1024)
 def word(text: str, width: int = 80) -> str:
     """Returns a name, time or status: bare, or in quotes if it could be mistaken for
-    more."""
+    anything else."""
     line = defused(one_line(text, width))
     return line if _PLAIN.fullmatch(line) else json.dumps(line, ensure_ascii=False)
 
 
 def tag_words(tags: Sequence[str]) -> str:
-    """Returns the first tags of a thread as the end of a line; empty without any."""
+    """Returns a thread's first tags as the end of a line; empty if it has none."""
     names = [f"+{word(tag, _TAG_WIDTH)}" for tag in tags[:_TAGS]]
     more = [f"and {len(tags) - _TAGS} more tags"] if len(tags) > _TAGS else []
     return "".join(f", {name}" for name in (*names, *more))
@@ -73,8 +74,7 @@ def entry_count(count: int) -> str:
 
 
 def tool_call(name: str, **arguments: Any) -> str:
-    """Returns a call of a tool as a line; texts that are empty and booleans that are
-    false are left out."""
+    """Returns a tool call as one line. Empty texts and false booleans are left out."""
     texts = (
         f"{key}={json.dumps(clean_json(value), ensure_ascii=False)}"
         if isinstance(value, str)
@@ -86,12 +86,12 @@ def tool_call(name: str, **arguments: Any) -> str:
 
 
 def json_length(value: Any) -> int:
-    """Returns how many characters a value takes as JSON."""
+    """Returns the number of characters of a value as JSON."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def clean_json(value: Any) -> Any:
-    """Returns the same JSON value with every text in it made safe."""
+    """Returns the same JSON value with all its texts made safe."""
     if isinstance(value, str):
         return defused(clean(value))
     if isinstance(value, dict):

@@ -1,5 +1,5 @@
-"""The JSON schemas of structured content. All tools together are listed in 16 KB, so an
-answer in JSON names its own keys, and not those of the lists and objects inside."""
+"""The JSON schemas of structured content. The list of all tools has to fit in 16 KB, so
+a schema names the keys of the answer, but not those of the lists and objects in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OBJECT = {"type": "object"}
 OBJECTS = {"type": "array", "items": {"type": "object"}}
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": {"type": "string"}}
-# Not a list of types: clients that support only one type for each value drop those.
+# Not a list of types: clients that support only one type per value drop those.
 OPTIONAL_TEXT = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 LIST = {"type": "array"}
 OPTIONAL_OBJECT = {"anyOf": [{"type": "object"}, {"type": "null"}]}
@@ -33,6 +33,6 @@ def object_schema(
 
 
 def answer_schema(properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Returns the schema of an answer in JSON. In its place, an answer in markdown has
-    a ``note`` that points to the text, so nothing is required."""
+    """Returns the schema of an answer in JSON. An answer in markdown has only a
+    ``note`` that points to the text, so nothing is required."""
     return {"type": "object", "properties": {**properties, "note": TEXT}}

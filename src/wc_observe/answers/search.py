@@ -1,4 +1,4 @@
-"""Entries across threads: what is new since a moment, and what matches a search."""
+"""Entries across threads: what is new since a given time, and what matches a search."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ HITS_SCHEMA = answer_schema(
 
 
 class LeftOutUpdates(NamedTuple):
-    """Entries in a row that there is no room for: how many come after ``since``, and
-    the call that shows them. They are before the shown entry at ``position``."""
+    """Consecutive entries left out for lack of room: how many come after ``since``, and
+    the call that shows them. They precede the shown entry at ``position``."""
 
     position: int
     since: str
@@ -95,11 +95,11 @@ class LeftOutUpdates(NamedTuple):
     call: str
 
     def to_json(self) -> dict[str, Any]:
-        """Returns what is left out, and how to get it."""
+        """Returns what is left out, with the call that shows it."""
         return {"since": self.since, "entries": self.size, "show": self.call}
 
     def line(self) -> str:
-        """Returns the same as a line."""
+        """Returns the same as one line."""
         return f"left out: {entry_count(self.size)}: {self.call}\n"
 
 
@@ -127,7 +127,7 @@ def updates_markdown(
     call: str = "",
 ) -> str:
     """Returns two lines for each entry: what it is, and how it begins. ``call`` gets
-    the next ones within the same number of tokens."""
+    the next ones with the same token budget."""
     visible = len(updates.entries)
     total = visible + updates.more + sum(gap.size for gap in left_out)
     heading = f"{_shown_count(visible, total)} since {word(since)}, oldest first"
@@ -171,7 +171,7 @@ def digest_json(
 def digest_markdown(
     store: OpenStore, since: str, digest: Digest, show: str = ""
 ) -> str:
-    """Returns a few lines for each thread: whose move it is and was, what was decided,
+    """Returns a few lines for each thread: who has and had the ball, what was decided,
     and what its last entry says. ``show`` is the call that shows what is left out."""
     total = len(digest.threads) + len(digest.left_out) + digest.more
     count = f"{'1 thread' if total == 1 else f'{total} threads'} with entries"
@@ -204,7 +204,7 @@ def digest_markdown(
 
 
 def _history_lines(news: News) -> str:
-    """Returns what a thread was before, and what was decided in it since."""
+    """Returns a thread's earlier state, and what was decided in it since then."""
     before, lines = news.before, []
     if news.begun:
         lines.append("begun since then")
@@ -220,7 +220,7 @@ def _history_lines(news: News) -> str:
 
 
 def _gist(store: OpenStore, entry: Entry) -> str:
-    """Returns what an entry comes to."""
+    """Returns an entry in short."""
     summary = entry_summary(store.reader.layout, entry.topic, entry)
     return one_line(summary.text, SNIPPET_WIDTH)
 
@@ -237,7 +237,7 @@ def hits_markdown(
     arguments: Mapping[str, Any] | None = None,
 ) -> str:
     """Returns two lines for each hit: where it is, and the words around the match. With
-    the ``arguments`` of the call, it names the call that gets the next ones."""
+    the ``arguments`` of the call, it also gives the call for the next hits."""
     visible = len(result.hits)
     words = title(question.query, _TITLE_WIDTH)
     condition = f" with {words}" if question.query.strip() else " found"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from wc_core.views.rows import Filter, RowPage, ThreadRow
     from wc_observe.open_store import OpenStore
 
-# A list of fifty threads fits in 8 KB; each further thread may take its share more.
+# A list of fifty threads fits in 8 KB; each further thread adds its share.
 _LIST_BYTES = 7_500
 _LIST_ROWS = 50
 _TITLE_WIDTHS = (60, 40, 24, 12)
@@ -55,8 +55,8 @@ LIST_SCHEMA = answer_schema(
 
 class ListRequest(NamedTuple):
     """Which threads to list, how many at most, and from which cursor on. ``searched``
-    is what the index was asked for them. With ``summaries``, what was said last in
-    each."""
+    is the query that the index gets. With ``summaries``, a summary of each last entry
+    is added."""
 
     criteria: Filter
     limit: int
@@ -79,9 +79,8 @@ def as_json(store: OpenStore, request: ListRequest) -> dict[str, Any]:
 
 
 def as_markdown(store: OpenStore, request: ListRequest) -> str:
-    """Returns a line for each thread: at most ``limit``, and fewer if they would
-    take more than 150 bytes each, or 300 with summaries. The cursor continues after
-    them."""
+    """Returns one line per thread: at most ``limit``, and fewer if they would take more
+    than 150 bytes each, or 300 with summaries. The cursor continues after them."""
     limit = request.limit
     while True:
         page = store.overview.page(request.criteria, limit, request.cursor)
@@ -97,7 +96,8 @@ def as_markdown(store: OpenStore, request: ListRequest) -> str:
 
 
 def _summary_lines(store: OpenStore, page: RowPage, request: ListRequest) -> list[str]:
-    """Returns what was said last in each thread, quoted; nothing unless asked for."""
+    """Returns a summary of each thread's last entry, quoted; nothing unless
+    requested."""
     if not request.summaries:
         return []
     words = [latest_words(store.reader, row.topic) for row in page.rows]
@@ -112,7 +112,7 @@ def _summary_lines(store: OpenStore, page: RowPage, request: ListRequest) -> lis
 def _fitting_lines(
     rows: tuple[ThreadRow, ...], limit: int, summaries: list[str]
 ) -> list[str]:
-    """Returns as many lines as fit, each with its summary if there are any. Titles are
+    """Returns as many lines as fit, with their summaries if there are any. Titles are
     shortened before threads are left out."""
     budget = (
         _LIST_BYTES * max(limit, _LIST_ROWS) // _LIST_ROWS * (2 if summaries else 1)
@@ -166,7 +166,8 @@ def _cursor_line(page: RowPage) -> str:
 
 
 def index_page(store: OpenStore) -> str:
-    """Returns the index as markdown: whose move it is, the caller's own moves first.
+    """Returns the index as markdown: who has the next move, the caller's own moves
+    first.
 
     It is the page that ``wc reindex`` writes, with titles in quotes. After 40,000
     characters it is cut, and a line says so.

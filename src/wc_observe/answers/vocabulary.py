@@ -14,8 +14,8 @@ from wc_observe.answers.schema import TEXTS, object_schema
 
 
 def vocabulary_fields() -> dict[str, list[str]]:
-    """Returns the possible values of those fields of a thread and an entry that have
-    a fixed list."""
+    """Returns the possible values of the thread and entry fields that have a fixed
+    list."""
     return {
         "statuses": list(STATUSES),
         "roles": list(ROLES),
@@ -32,5 +32,5 @@ VOCABULARY_SCHEMA = object_schema(
 
 
 def vocabulary_text(fields: dict[str, list[str]]) -> str:
-    """Returns a line for each field."""
+    """Returns one line per field."""
     return "".join(f"{key}: {', '.join(words)}\n" for key, words in fields.items())

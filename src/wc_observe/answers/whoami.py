@@ -35,7 +35,7 @@ WHOAMI_SCHEMA = object_schema(
 
 
 def whoami_fields(call: Call) -> dict[str, Any]:
-    """Returns who the caller is, which rule says so, and where they are.
+    """Returns who the caller is, which rule determined it, and where they are.
 
     Raises InvalidInputError if a configured name is not valid.
     """
@@ -65,7 +65,7 @@ def whoami_fields(call: Call) -> dict[str, Any]:
 def whoami_text(fields: dict[str, Any]) -> str:
     """Returns who and where in three lines."""
     store = fields["store"] or one_line(fields["problem"], 1000)
-    missing = "" if fields.get("exists", True) else " (not there yet: wc init)"
+    missing = "" if fields.get("exists", True) else " (does not exist yet: wc init)"
     on = f", branch {word(fields['code_branch'])}" if "code_branch" in fields else ""
     subject = f", as: {word(fields['subject'])}" if "subject" in fields else ""
     return (

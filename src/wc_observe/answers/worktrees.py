@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from wc_core.views.worktrees import Neighbour, WorktreeQuery
     from wc_observe.calls import Call
 
-# Of more worktrees, those with the latest changes are shown.
+# If there are more worktrees, those changed last are shown.
 _MANY = 50
 _WIDE = 200
 _MAX_FILES = 3
 
-# The last readable content of each file, kept as long as the server runs.
+# The last readable content of each file, kept while the server runs.
 _FILES = StateFiles()
 
 WORKTREES_SCHEMA = answer_schema(
@@ -71,7 +71,7 @@ TEAM_SCHEMA = answer_schema(
 
 
 def worktree_view(call: Call) -> WorktreeView:
-    """Returns what happens now. A store that cannot be used hides no loop.
+    """Returns what happens now. If the store is unusable, loops are still shown.
 
     Raises NotFoundError over a network, where callers must not learn about folders.
     """
@@ -80,7 +80,7 @@ def worktree_view(call: Call) -> WorktreeView:
 
 
 class _CallSource:
-    """The folder of a call as the source of a view."""
+    """A call's folder as the source of a view."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -111,8 +111,7 @@ def check_is_local(call: Call) -> None:
 
 
 def change_ids(call: Call) -> list[str]:
-    """Returns the names by which loops can be asked for, each once. Threads are not
-    read."""
+    """Returns the names that select a loop, without repetition. Reads no threads."""
     if call.store_name:
         return []
     try:
@@ -147,8 +146,8 @@ def as_json(view: WorktreeView) -> dict[str, Any]:
 
 
 def as_markdown(view: WorktreeView) -> str:
-    """Returns the loops that wait for somebody, then each worktree with what is
-    known about it."""
+    """Returns the loops that wait for someone, then each worktree with what is known
+    about it."""
     visible = view.neighbours[:_MANY]
     count = counted(len(view.neighbours), "worktree")
     if len(visible) < len(view.neighbours):
@@ -198,7 +197,7 @@ def _worktree_line(neighbour: Neighbour, query: WorktreeQuery) -> str:
 
 
 def _path_text(path: str) -> str:
-    """Returns a path, in quotes if it could be mistaken for more than a path."""
+    """Returns a path, in quotes if it could be mistaken for anything else."""
     bare = path.removeprefix("~")
     return path if word(bare, len(bare)) == bare else title(path)
 
@@ -247,7 +246,7 @@ def _activity_line(activity: Activity) -> str:
 
 
 def _age_text(state: StateAge) -> str:
-    """Returns how old a state is, and why there is no newer one."""
+    """Returns the age of a state, and why there is no newer one."""
     stale = "old, " if state.stale else ""
     reason = (
         f" (as last read; the file {word(state.problem)})" if state.last_good else ""
@@ -256,7 +255,7 @@ def _age_text(state: StateAge) -> str:
 
 
 def _chosen_loops(view: WorktreeView, change_id: str) -> list[tuple[Neighbour, Loop]]:
-    """Returns the requested loops. Raises NotFoundError if the named one does not
+    """Returns the requested loops. Raises NotFoundError if the named loop does not
     exist."""
     running = _worktrees_with_loops(view)
     name = change_id.strip()
@@ -312,7 +311,7 @@ def _loop_facts(loop: Loop) -> Iterator[str]:
 
 
 def _iteration_text(turn: Iteration) -> str:
-    """Returns the number of an iteration, then what is known about it."""
+    """Returns an iteration's number, then what is known about it."""
     fields = turn.to_json() | {"commits": len(turn.commits) or None}
     if turn.done_check is not None:
         fields["done_check"] = "true" if turn.done_check else "false"
@@ -356,7 +355,7 @@ def team_markdown(call: Call) -> str:
 
 def _member_line(member: Member) -> str:
     name = member.full or member.member
-    facts = [word(name or "somebody"), word(member.agent_status or "no status")]
+    facts = [word(name or "someone"), word(member.agent_status or "no status")]
     if member.change_id or member.project:
         facts.append(
             f"on {word('/'.join(p for p in (member.project, member.change_id) if p))}"

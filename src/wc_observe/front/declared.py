@@ -1,7 +1,7 @@
-"""What the server declares: its name, what it can do, its lists.
+"""The server's declarations: its name, its capabilities, its lists.
 
-``declared.json`` has it as FastMCP answers it. ``docs/make_reference.py`` writes the
-file from the declarations in `wc_observe.mcp`, and a test compares both for each
+``declared.json`` has them as FastMCP answers them. ``docs/make_reference.py`` generates
+the file from the declarations in `wc_observe.mcp`, and a test compares both for each
 revision of the protocol.
 """
 
@@ -29,10 +29,10 @@ _METADATA = ".dist-info"
 class Declarations(NamedTuple):
     """The content of ``declared.json``.
 
-    ``packages`` are the versions it was made with; ``handshakes`` the revisions that
-    begin with ``initialize``, oldest first, and ``stateless`` those without.
+    ``packages`` are the versions it was generated with; ``handshakes`` the revisions
+    that begin with ``initialize``, oldest first, and ``stateless`` those without.
     ``results`` are the results by method, and ``envelope`` is what the stateless
-    protocol adds to each. ``optional_tools`` are listed by a server for all stores.
+    protocol adds to each. A server for all stores also lists ``optional_tools``.
     """
 
     packages: dict[str, str]
@@ -43,8 +43,8 @@ class Declarations(NamedTuple):
     results: dict[str, Fields]
 
     def hello(self, requested: str) -> Fields:
-        """Returns the result of ``initialize``: the revision that the client asked
-        for, or else the latest."""
+        """Returns the result of ``initialize``: the revision that the client requested,
+        otherwise the latest."""
         is_known = requested in self.handshakes
         version = requested if is_known else self.handshakes[-1]
         result = self.results[INITIALIZE]
@@ -64,7 +64,7 @@ class Declarations(NamedTuple):
         return result | {"tools": tools}
 
     def enveloped(self, result: Fields) -> Fields:
-        """Returns a result as the stateless protocol has it."""
+        """Returns a result in the form of the stateless protocol."""
         info = self.envelope["_meta"][_INFO] | {"version": __version__}
         return result | self.envelope | {"_meta": {_INFO: info}}
 
@@ -76,7 +76,7 @@ def _tool_for(client: str, tool: Fields) -> Fields:
 
 
 def read_declared() -> Declarations:
-    """Returns what the file says."""
+    """Returns the content of the file."""
     path = os.path.join(os.path.dirname(__file__), "declared.json")
     with open(path, encoding="utf-8") as file:
         fields = json.load(file)
@@ -85,9 +85,9 @@ def read_declared() -> Declarations:
 
 def installed_versions(path: list[str]) -> dict[str, str]:
     """Returns the version of each package in these folders, by its name with
-    underscores; the first one of each, as imports have it.
+    underscores; of several versions the first, which imports find.
 
-    ``importlib.metadata`` would take longer to import than this takes in all.
+    Importing ``importlib.metadata`` would take longer than all of this.
     """
     versions: dict[str, str] = {}
     for folder in path:

@@ -1,4 +1,4 @@
-"""The thread that reads and answers while the main thread imports FastMCP."""
+"""A thread that reads and answers while the main thread imports FastMCP."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from wc_observe.front.firstanswers import FirstAnswers
 
 _CHUNK = 1 << 16
-# What waits for the real server is kept up to about this size; the rest stays in the
-# pipe until then.
+# About this much of what waits for the real server is kept; the rest stays in the pipe
+# until then.
 MAX_WAITING = 1 << 20
-# The thread that imports gives way after this time, instead of 5 ms.
+# The importing thread yields after this time, instead of 5 ms.
 _SWITCH_SECONDS = 0.0005
 
 
 class Desk:
     """Reads from a file descriptor, and answers to a stream.
 
-    ``repair`` repairs a line as it is done for the real server. ``leave`` ends the
+    ``repair`` repairs a line in the same way as for the real server. ``leave`` ends the
     process: it is called when the client has closed its input and waits for nothing,
-    and, with the error, when it cannot be answered.
+    and, with the error, when the client cannot be answered.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Desk:
         self._switch_seconds = sys.getswitchinterval()
 
     def open(self) -> None:
-        """Begins to answer."""
+        """Starts answering."""
         sys.setswitchinterval(_SWITCH_SECONDS)
         self._thread.start()
 
@@ -73,7 +73,7 @@ class Desk:
                 return
             data = os.read(self._source, _CHUNK)
             if not data:
-                # Closed after the last answer, as by a client that only looks.
+                # Closed after the last answer, as by a client that only inspects.
                 if not (self._beginning or self._owes_answer):
                     self._leave(None)
                 return

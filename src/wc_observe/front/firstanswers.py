@@ -1,4 +1,4 @@
-"""Decides which lines of a client are answered before the real server is there."""
+"""Decides which of a client's lines are answered before the real server is ready."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from wc_observe.front.declared import Declarations, Fields
     from wc_observe.front.requests import ClientMessage
 
-# The id with which the real server gets the first request again. Its answer must
-# not reach the client, which has one already.
+# The id with which the real server gets the first request again. Its answer must not
+# reach the client, which already has one.
 REPEATED_ID = "watercooler: the first request, repeated"
 
 
 class FirstAnswers:
-    """Answers what is the same in every store.
+    """Answers requests whose answer is the same in every store.
 
     The first message decides. If it is a request in the usual form, later requests are
     answered, too, whatever waits for the real server. ``is_over`` becomes true if the
-    first message is another one, at a second handshake, and at a line that is no
-    request or notification: the real server gets everything from there on.
+    first message is something else, at a second handshake, and at a line that is
+    neither a request nor a notification: the real server gets everything from there on.
     """
 
     def __init__(self, declared: Declarations, *, all_stores: bool = False) -> None:
@@ -36,7 +36,7 @@ class FirstAnswers:
 
     def answer(self, message: ClientMessage | None) -> bytes | None:
         """Returns the answer to a message, as a line. ``None`` if the real server must
-        have the message."""
+        get the message."""
         if message is not None and message.id is not None:
             result = self._result(message)
             if result is not None:
@@ -47,7 +47,7 @@ class FirstAnswers:
 
     def opening_line(self) -> bytes:
         """Returns the first request for the real server, so that it knows the client;
-        nothing if it has not been answered."""
+        nothing if it was not answered."""
         opening = self._opening
         if opening is None:
             return b""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from wc_observe.front.declared import Declarations
 
-# Settings of FastMCP that do not change what it answers.
+# FastMCP settings that do not affect its answers.
 _HARMLESS = frozenset({"FASTMCP_CHECK_FOR_UPDATES", "FASTMCP_LOG_LEVEL"})
 
 
@@ -40,8 +40,8 @@ def open_desk(
 
 
 def _is_usual(env: Mapping[str, str]) -> bool:
-    """Returns whether nothing in the environment changes what FastMCP answers, or asks
-    for a log of each request."""
+    """Returns whether the environment leaves FastMCP's answers unchanged and requests
+    no log of each request."""
     if env.get("WATERCOOLER_DEBUG"):
         return False
     settings = {

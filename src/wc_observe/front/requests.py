@@ -1,7 +1,7 @@
-"""Reads the requests that are in the usual form, and no others.
+"""Reads requests in the usual form, and no others.
 
-The SDK accepts more than this, and refuses some of the rest with messages of its own.
-Both are left to it: these functions return ``None``, or false, when in doubt.
+The SDK accepts more than this, and refuses some of the rest with its own messages. Both
+are left to it: in doubt, these functions return ``None`` or false.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ Fields = dict[str, Any]
 
 _MEMBERS = frozenset({"jsonrpc", "id", "method", "params"})
 _INFO = frozenset({"name", "version", "title", "description", "websiteUrl"})
-# Integers beyond these are not the same in every JSON library.
+# Integers beyond these differ between JSON libraries.
 _MAX_NUMBER = 2**53
 _PREFIX = "io.modelcontextprotocol/"
 _ENVELOPE = frozenset(
     {f"{_PREFIX}{name}" for name in ("protocolVersion", "clientInfo")}
     | {f"{_PREFIX}clientCapabilities"}
 )
-# What a client of the stateless protocol may add: how much it wants to be told while
-# its request is answered. Nothing is said about lists.
+# What a client of the stateless protocol may add: the notifications it wants while its
+# request is answered. Lists send none.
 _LOG_LEVEL = f"{_PREFIX}logLevel"
 _LEVELS = frozenset(
     {"debug", "info", "notice", "warning"} | {"error", "critical", "alert", "emergency"}
 )
-# Members of the client's capabilities whose content is the client's own.
+# Members of the client's capabilities with content defined by the client.
 _OPEN_CAPABILITIES = frozenset({"experimental", "extensions"})
 _FLAGS = frozenset({"listChanged", "applyDefaults"})
 
 
 class ClientMessage(NamedTuple):
-    """A request of a client, or without an id a notification."""
+    """A client's request; without an id, a notification."""
 
     method: str
     params: Fields
@@ -49,7 +49,7 @@ class Envelope(NamedTuple):
 
 
 def parse_message(line: bytes) -> ClientMessage | None:
-    """Returns the request or notification that a line is."""
+    """Returns the request or notification in a line."""
     text = line.removesuffix(b"\n").removesuffix(b"\r")
     if b"\r" in text:
         return None  # the SDK begins a new line there
@@ -76,14 +76,15 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def is_identifier(value: object) -> bool:
-    """Returns whether a value can be an id of a request, or a token of progress."""
+    """Returns whether a value can be the id of a request, or a progress token."""
     if type(value) is int:
         return abs(value) < _MAX_NUMBER
     return isinstance(value, str)
 
 
 def hello_of(request: ClientMessage) -> Envelope | None:
-    """Returns who a client says it is in the parameters of ``initialize``."""
+    """Returns the client's description of itself in the parameters of
+    ``initialize``."""
     params = request.params
     members = {"protocolVersion", "capabilities", "clientInfo"}
     if not members <= params.keys() <= members | {"_meta"}:
@@ -96,8 +97,8 @@ def hello_of(request: ClientMessage) -> Envelope | None:
 
 
 def envelope_of(request: ClientMessage) -> Envelope | None:
-    """Returns who a client of the stateless protocol is, if its request has no other
-    parameters."""
+    """Returns the description of a client of the stateless protocol if its request has
+    no other parameters."""
     meta = request.params.get("_meta")
     if request.params.keys() != {"_meta"} or not isinstance(meta, dict):
         return None
@@ -116,7 +117,7 @@ def envelope_of(request: ClientMessage) -> Envelope | None:
 
 
 def has_no_parameters(request: ClientMessage) -> bool:
-    """Returns whether a request of a client with a handshake says nothing but its
+    """Returns whether a request of a client with a handshake contains nothing but its
     method."""
     return request.params.keys() <= {"_meta"} and _is_plain_meta(
         request.params.get("_meta", {})
@@ -152,7 +153,7 @@ def _are_capabilities(value: object) -> bool:
 
 
 def _is_nested(value: object) -> bool:
-    """Returns whether an object has nothing but objects like it, and known flags."""
+    """Returns whether an object contains only such objects and known flags."""
     if not isinstance(value, dict):
         return False
     return all(

@@ -1,6 +1,6 @@
-"""Asking a graph database, which has the threads of many repositories.
+"""Queries of a graph database, which has the threads of many repositories.
 
-Optional. `reader` is the only module with a connection, and sends ``GRAPH.RO_QUERY``
-alone; `searching`, `waiting` and `relating` ask. A graph that cannot be used is a
-`GraphAwayError`: callers then answer from the stores.
+Optional. `reader` is the only module with a connection, and sends only
+``GRAPH.RO_QUERY``; `searching`, `waiting` and `relating` query it. An unusable graph is
+a `GraphAwayError`: callers then answer from the stores.
 """

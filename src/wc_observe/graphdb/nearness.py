@@ -1,5 +1,5 @@
-"""Which vector of a graph a query is compared with: that of the model which the person
-who runs the server prefers, if entries in the graph have any of it."""
+"""The vector of a graph with which a query is compared: that of the model preferred by
+the user who runs the server, if entries in the graph have any of it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _MODELS = "MATCH (m:Model) RETURN m.name, m.position, m.dimensions"
 
 
 class QueryVector(NamedTuple):
-    """The vector of a query, and the property with those of entries. Without one,
-    ``problem`` says why; it is empty if nobody needs to know."""
+    """A query's vector, and the property with the entries' vectors. Without a vector,
+    ``problem`` is the reason, or empty if it need not be shown."""
 
     name: str = ""
     numbers: tuple[float, ...] = ()
@@ -29,7 +29,7 @@ class QueryVector(NamedTuple):
 
 def query_vector(graph: GraphReader, text: str, env: Mapping[str, str]) -> QueryVector:
     """Returns the vector of a query. Raises GraphAwayError; other problems are in the
-    answer."""
+    result."""
     from wc_core.meaning import models  # as in `wc_core.meaning.asking`
 
     personal = preferences.load(env)

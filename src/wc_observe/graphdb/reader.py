@@ -1,7 +1,7 @@
-"""The connection to a graph: it can only ask.
+"""A read-only connection to a graph.
 
-Of the client's methods, ``ro_query`` is the only one that is called on a graph. The
-database refuses a statement that changes anything if it comes by it.
+Of the client's methods, only ``ro_query`` is called on a graph. The database refuses a
+statement sent that way if it changes anything.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from wc_core.graphdb.address import GraphAddress
     from wc_core.graphdb.connecting import GraphClient
 
-# How long an answer may take, and how long a graph that was away is not asked again.
+# The timeout of an answer, and how long an unavailable graph is not asked again.
 _SECONDS = 5.0
 _PAUSE_SECONDS = 5.0
 
 
 class GraphAwayError(Exception):
-    """The graph cannot be used now; the text says why."""
+    """The graph cannot be used now. The text says why."""
 
 
 class GraphReader:
-    """A graph that is asked: a context manager. It connects when it is asked for the
-    first time. An answer may take ``seconds``."""
+    """A graph to query: a context manager. It connects at the first query. An answer
+    may take ``seconds``."""
 
     def __init__(self, address: GraphAddress, seconds: float = _SECONDS) -> None:
         self.label = address.label
@@ -43,7 +43,7 @@ class GraphReader:
         self._client: GraphClient | None = None
         self._problem = ""
         self._retry_at = 0.0
-        # When the version of the graph is asked for again.
+        # When to check the version of the graph again.
         self._check_at = 0.0
 
     def __enter__(self) -> Self:
@@ -59,12 +59,12 @@ class GraphReader:
             self._client.close()
 
     def retry_now(self) -> None:
-        """Asks again at the next call, also if the graph was away a moment ago."""
+        """Queries again at the next call, even if the graph was just unavailable."""
         with self._lock:
             self._retry_at = 0.0
 
     def rows(self, text: str, **parameters: Any) -> list[list[Any]]:
-        """Returns the rows of a statement that only reads. Raises GraphAwayError."""
+        """Returns the rows of a read-only statement. Raises GraphAwayError."""
         with self._lock:
             if self._problem and time.monotonic() < self._retry_at:
                 raise GraphAwayError(self._problem)
@@ -82,15 +82,15 @@ class GraphReader:
         return rows
 
     def _check_version(self, client: GraphClient) -> None:
-        """Raises GraphAwayError if the graph has another schema than this server
-        reads: a statement would find less than there is, and nobody would know."""
+        """Raises GraphAwayError if the graph's schema is not the one that this server
+        reads: a statement would silently find too little."""
         rows = client.graph.ro_query(schema.VERSION_QUERY).result_set
         version = rows[0][0] if rows else "none"
         if version != schema.VERSION:
             raise self._away(
-                f"{self.label} has version {version} of the schema, and this server "
-                f"reads {schema.VERSION}: project into another graph with the wc of "
-                "this version, or use that of the graph"
+                f"{self.label} has schema version {version}, and this server "
+                f"reads {schema.VERSION}: project into another graph with wc of "
+                "this version, or use the graph's version"
             )
         self._check_at = time.monotonic() + _PAUSE_SECONDS
 
@@ -104,7 +104,7 @@ class GraphReader:
     def _connected(self) -> GraphClient:
         with self._lock:
             if self._client is None:
-                # Reading twice does no harm, and a server that was restarted has
-                # closed the connection.
+                # Reading twice does no harm, and a restarted server has closed the
+                # connection.
                 self._client = connect(self._address, self._seconds, reconnects=1)
             return self._client

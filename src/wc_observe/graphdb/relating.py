@@ -1,5 +1,5 @@
-"""Which threads of all repositories have to do with one: they are linked with it, are
-about the same files, use its words, or mean the same."""
+"""Threads of all repositories that relate to a given one: they are linked with it, are
+about the same files, use its words, or have a similar meaning."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 _Row = tuple[Any, ...]
 
-# Words that two threads share which are shown.
+# The most shared words shown per thread.
 _REASONS = 5
-# The nearest entries of each. The index cannot be asked for those of some repositories
-# alone: more are fetched where some may be left out.
+# The most nearest entries of each. The index cannot be restricted to some repositories,
+# so more are fetched if some may be left out.
 _NEAREST, _NEAREST_OF_SOME = 40, 400
 _LINKED = """
     MATCH (t:Thread {key: $key})-[l:LINKS]-(o:Thread)-[:IN]->(r:Repository)
     RETURN r.id, r.name, o.name, o.title, o.status, 1.0, l.kind
 """
-# A file that few threads are about says more than one that many are about.
+# A file of few threads is stronger evidence than a file of many.
 _FILES = """
     MATCH (:Thread {key: $key})-[:HAS]->(:Entry)-[:MENTIONS]->(f:File)
     WITH DISTINCT f
@@ -58,7 +58,7 @@ _NEAR = """
 
 
 class RelatedThread(NamedTuple):
-    """A thread that has to do with another: ``why`` has the reasons in words."""
+    """A thread related to another one: ``why`` has the reasons in words."""
 
     repository: str
     name: str
@@ -75,9 +75,9 @@ def related(
     forms: Mapping[str, str],
     repositories: Sequence[str] | None,
 ) -> list[RelatedThread]:
-    """Returns the threads that have to do with the one whose node has the ``key`` and
-    which uses these words (see `most_used_words`), the nearest first; of some
-    ``repositories`` only, if given. Raises GraphAwayError."""
+    """Returns the threads related to the one whose node has the ``key`` and which uses
+    these words (see `most_used_words`), the nearest first; only of some
+    ``repositories`` if given. Raises GraphAwayError."""
     rows = [
         *_weighted(graph.rows(_LINKED, key=key), "{}"),
         *_weighted(graph.rows(_FILES, key=key), "about {}"),
@@ -103,14 +103,14 @@ def _order(thread: RelatedThread) -> tuple[float, str, str]:
 
 
 def _weighted(rows: Sequence[Sequence[Any]], words: str) -> list[_Row]:
-    """The rows with a score of 1 at most, and the reason in words."""
+    """The rows with a score of at most 1, and the reason in words."""
     return [(*row[:5], min(1.0, float(row[5])), words.format(row[6])) for row in rows]
 
 
 def _chosen(repositories: Sequence[str] | None) -> dict[str, Any]:
-    """The parameters of a statement that asks for some repositories, or for all.
+    """The parameters of a statement about some repositories, or all.
 
-    Those that the caller may not see are left out before anything is ranked or cut off:
+    Repositories that the caller may not see are excluded before any ranking or limit:
     otherwise the answer would depend on them.
     """
     return {"all": repositories is None, "chosen": list(repositories or ())}
@@ -142,8 +142,8 @@ def _used(of_entries: Sequence[Sequence[str]]) -> set[str]:
 
 
 def shared_words(forms: Mapping[str, str], used: Collection[str]) -> str:
-    """Returns the reason that two threads share words, those that the first uses most
-    before others."""
+    """Returns the reason that two threads share words. The words that the first thread
+    uses most come first."""
     words = [form for beginning, form in forms.items() if beginning in used]
     return f"the words {', '.join(words[:_REASONS])}"
 

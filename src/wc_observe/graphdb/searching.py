@@ -1,10 +1,10 @@
-"""Searching the entries of all repositories in a graph.
+"""Searches the entries of all repositories in a graph.
 
-What matches is decided as in `wc_core.views.search`: every word, as a beginning, in the
-title, the body, the topic or the author; where few entries have every word, those with
-some of them follow, and those that mean the same. The order is simpler: entries with
-the words in their title first, the newest of them first; those with some of the words
-as the graph ranks them.
+Matches are decided as in `wc_core.views.search`: every word, as a prefix, in the title,
+the body, the topic or the author; if few entries have every word, those with some of
+them follow, and those with a similar meaning. The order is simpler: entries with the
+words in their title first, newest first; those with some of the words in the graph's
+ranking.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     EntryPlace = tuple[str, str, str]
 
 _AROUND = 60
-# Entries whose mentions are compared, which the graph cannot do.
+# The most entries whose mentions are compared, which the graph cannot do.
 _COMPARED = 2000
-# Nearest entries that are looked at where some of them may be left out.
+# The most nearest entries fetched if some of them may be left out.
 _NEAREST_OF_SOME = 400
-# Shorter beginnings have too many endings for the graph's index of words.
+# Shorter prefixes have too many endings for the graph's word index.
 _SHORT = 3
 _FOUND = (
     "RETURN r.id, r.name, t.name, e.idx, e.id, e.at, e.author, e.title, e.body, "
@@ -48,7 +48,7 @@ _FOUND = (
 
 
 class GraphHit(NamedTuple):
-    """An entry that matches, in a repository, with the words around the match."""
+    """A matching entry, in a repository, with the words around the match."""
 
     repository: str
     name: str
@@ -63,15 +63,15 @@ class GraphHit(NamedTuple):
 
     @property
     def place(self) -> EntryPlace:
-        """Which entry it is."""
+        """The key of the entry."""
         return self.repository, self.topic, self.entry.id
 
 
 class GraphHits(NamedTuple):
-    """A page of hits, best first, and how many there are in all: ``partial`` of them
-    have only some of the words, the best of ``candidates`` that do; ``near`` of these
-    have none, but mean the same. ``newest`` is the greatest id among those that match;
-    ``by_words`` says why meaning did not count."""
+    """A page of hits, best first, and their total. ``partial`` of them have only some
+    of the words: the best of ``candidates`` such entries. ``near`` of these have none,
+    but a similar meaning. ``newest`` is the greatest id among the matches; ``by_words``
+    says why meaning was not used."""
 
     hits: tuple[GraphHit, ...]
     total: int
@@ -83,7 +83,7 @@ class GraphHits(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Where a page begins: after so many hits of those that are not newer than the
+    """Where a page begins: after this many of the hits that are not newer than the
     entry ``newest``."""
 
     newest: str = ""
@@ -95,8 +95,8 @@ BEGINNING = Start()
 
 class Scope(NamedTuple):
     """Where to search: the ids of repositories (``None``: all), the status of threads,
-    the names that hold their balls (``None``: any; an empty one is nobody), and tags
-    that they have."""
+    the names of ball holders (``None``: any; an empty name is a free ball), and
+    required tags."""
 
     repositories: tuple[str, ...] | None = None
     status: str = ""
@@ -114,9 +114,9 @@ def search(  # noqa: PLR0913 (what is asked, where, how, and from where on)
     start: Start = BEGINNING,
     vector_of: Callable[[], QueryVector] | None = None,
 ) -> GraphHits:
-    """Returns a page of the entries that match; with ``loosely`` also those with some
-    of the words, where few have all, and with ``vector_of`` those that are near the
-    query. Raises GraphAwayError."""
+    """Returns a page of matching entries. With ``loosely``, also those with some of the
+    words if few have all; with ``vector_of``, also those near the query. Raises
+    GraphAwayError."""
     terms = loose_terms(query.terms)
     is_any = mode == ANY and bool(terms)
     whole = GraphHits((), 0) if is_any else _every_word(graph, query, scope, start)
@@ -133,7 +133,7 @@ def search(  # noqa: PLR0913 (what is asked, where, how, and from where on)
             hits=tuple(hit._replace(is_partial=True) for hit in partial.hits),
             partial=partial.total,
         )
-    # All of those with every word are needed, to know which others there are.
+    # All entries with every word are needed, to tell them from the others.
     every = _every_word(graph, query._replace(limit=0), scope, Start(start.newest))
     answered = {hit.place for hit in every.hits}
     some = _some_words(graph, loose, 0, RANKED)
@@ -159,8 +159,8 @@ def search(  # noqa: PLR0913 (what is asked, where, how, and from where on)
 
 
 class _Loose(NamedTuple):
-    """Entries with any of the terms of a query, and all that are required, up to the id
-    ``newest`` unless that is empty."""
+    """Entries with any term of a query, and all required terms, up to the id ``newest``
+    unless that is empty."""
 
     query: SearchQuery
     required: Sequence[Term]
@@ -182,7 +182,8 @@ class _Loose(NamedTuple):
         return {**needles, **values, "newest": self.newest}
 
     def fitting(self, hits: Sequence[GraphHit]) -> list[GraphHit]:
-        """Returns the hits that mention what is asked for."""
+        """Returns the hits that mention the requested files, commits or pull
+        requests."""
         about = self.query.about
         if not about.needs_text:
             return list(hits)
@@ -234,7 +235,7 @@ def _every_word(
 def _counted(
     graph: GraphReader, matched: str, parameters: dict[str, Any]
 ) -> tuple[int, str]:
-    """How many entries match, and the greatest id among them."""
+    """The number of matching entries, and the greatest id among them."""
     ((total, newest),) = graph.rows(
         f"{matched} RETURN count(e), max(e.id)", **parameters
     )
@@ -244,8 +245,7 @@ def _counted(
 def _some_words(
     graph: GraphReader, loose: _Loose, offset: int, limit: int
 ) -> GraphHits:
-    """The best entries with any of the terms and all that are required, and how many
-    there are."""
+    """The best entries with any of the terms and all required ones, and their total."""
     query = loose.query
     source, parameters = _source(query, "|")
     matched = f"{source} {_where(loose.conditions())} "
@@ -262,8 +262,8 @@ def _some_words(
 
 
 def _nearest(graph: GraphReader, loose: _Loose, vector: QueryVector) -> list[GraphHit]:
-    """The entries that are nearest to a query, each with how near it is."""
-    # The index cannot be asked for some of the entries alone.
+    """The entries nearest to a query, each with its distance."""
+    # The index cannot be restricted to some of the entries.
     is_open = not loose.conditions()
     statement = (
         f"CALL db.idx.vector.queryNodes('Vector', '{vector.name}', "
@@ -290,9 +290,9 @@ def _mixed(by_words: list[GraphHit], nearest: list[GraphHit]) -> list[GraphHit]:
 
 
 def _source(query: SearchQuery, between: str) -> tuple[str, dict[str, Any]]:
-    """The clauses that find candidates: by the index of words where there are any."""
+    """The clauses that find candidates: with the word index if possible."""
     around = "MATCH (e)<-[:HAS]-(t:Thread)-[:IN]->(r:Repository)"
-    # Of authors the index has no words: `Mentions.fit` looks at them.
+    # The index has no words of authors: `Mentions.fit` compares those.
     mentioned = [term for term in query.about.terms if not term.field]
     if not query.terms and not mentioned:
         label = ":Decision" if query.about.kind == "decision" else ""
@@ -307,8 +307,9 @@ def _source(query: SearchQuery, between: str) -> tuple[str, dict[str, Any]]:
 def _index_words(
     terms: Sequence[Term], between: str, mentioned: Sequence[Term]
 ) -> list[str]:
-    """The words to ask the index for. With every word (``between`` is blank), short
-    beginnings are left to the conditions if there are other words."""
+    """The words to look up in the index. If every word is required (``between`` is
+    blank), short prefixes are left to the conditions, provided that there are other
+    words."""
     texts = []
     for term in (*terms, *mentioned):
         *whole, final_word = term.words
@@ -346,7 +347,7 @@ def _conditions(about: Mentions, scope: Scope) -> list[str]:
 
 
 def _time_conditions(about: Mentions) -> list[str]:
-    """The conditions about who wrote an entry, and when."""
+    """The conditions on an entry's author and time."""
     conditions = ["e.id > $since"] if about.since else []
     if about.until:
         conditions.append("e.id <= $until")
@@ -357,7 +358,7 @@ def _time_conditions(about: Mentions) -> list[str]:
 
 
 def _values(about: Mentions, scope: Scope) -> dict[str, Any]:
-    """The values of `_conditions`; those that are not used do no harm."""
+    """The values for `_conditions`; unused ones do no harm."""
     return {
         "repositories": list(scope.repositories or ()),
         "status": scope.status,

@@ -43,7 +43,7 @@ _PLANNED = """
 
 
 class GraphItem(NamedTuple):
-    """A thread that needs the viewer, in the repository with an id."""
+    """A thread that needs the viewer, in the repository with this id."""
 
     repository: str
     item: InboxItem
@@ -62,8 +62,8 @@ def waiting_items(
     now_ms: int,
     chosen: Iterable[str] | None = None,
 ) -> list[GraphItem]:
-    """Returns what needs the viewer, by kind and the longest waiting first; of the
-    ``chosen`` repositories alone, if given. Raises GraphAwayError."""
+    """Returns what needs the viewer, by kind, the longest waiting first; only of the
+    ``chosen`` repositories if given. Raises GraphAwayError."""
     names = [name for (name,) in graph.rows(_NAMES) if viewer.holds(name)]
     if not names:
         return []

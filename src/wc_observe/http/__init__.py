@@ -1,4 +1,4 @@
-"""The HTTP transport: where it listens, who may call, and how much they may take.
+"""The HTTP transport: where it listens, who may call, and how much they may use.
 
-Optional (`wc-watercooler[http]`). Must not know what a tool answers.
+Optional (`wc-watercooler[http]`). Must not know tools or their answers.
 """

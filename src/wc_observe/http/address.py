@@ -1,6 +1,7 @@
-"""Resolves where to listen, and refuses addresses that others could use unasked.
+"""Resolves the address to listen on, and refuses addresses open to others without
+authentication.
 
-A module of its own, so that a refusal does not wait for the server's imports.
+A separate module, so that a refusal does not wait for the server's imports.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Address(NamedTuple):
 def listening_address(options: HttpOptions) -> Address:
     """Returns the address to listen on.
 
-    A name is resolved once: the same number is checked and listened on. Raises
+    A name is resolved once: the number that was checked is the one listened on. Raises
     InvalidInputError for an unknown name, and if others could read without
     authentication.
     """
@@ -34,8 +35,7 @@ def listening_address(options: HttpOptions) -> Address:
     if address.loopback or options.auth.is_required:
         return address
     raise InvalidInputError(
-        f"--host {options.host} lets other machines call, and nobody would ask "
-        "them who they are.",
+        f"--host {options.host} lets other machines connect without authentication.",
         "Add --auth token --token-file FILE (or --auth github, --auth jwt), or "
         "listen on this machine only: --host 127.0.0.1",
     )
@@ -50,17 +50,16 @@ def loopback_address(host: str, port: int) -> Address:
     if address.loopback:
         return address
     raise InvalidInputError(
-        f"--host {host} lets other machines open the page, and it asks nobody who "
-        "they are.",
-        "Take the page to the other machine through a tunnel: ssh -L "
+        f"--host {host} lets other machines open the page without authentication.",
+        "Forward the page to the other machine: ssh -L "
         "8422:127.0.0.1:8422 HOST, or serve programs with tokens: wc-observe "
         "--transport http --auth token",
     )
 
 
 def resolve_host(host: str, port: int) -> Address:
-    """Returns the first IPv4 address, else the first one. It counts as loopback if all
-    are.
+    """Returns the first IPv4 address, otherwise the first one. It counts as loopback if
+    all addresses are.
 
     Raises InvalidInputError for an unknown name.
     """
@@ -73,7 +72,7 @@ async def _resolve_host(host: str, port: int) -> Address:
         resolved = await loop.getaddrinfo(host.strip("[]"), port)
     except (OSError, UnicodeError) as error:
         raise InvalidInputError(
-            f"--host {host} is not known: {error}.",
+            f"--host {host} cannot be resolved: {error}.",
             "Listen on this machine only: --host 127.0.0.1",
         ) from error
     hosts = [str(info[4][0]) for info in resolved]

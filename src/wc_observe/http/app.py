@@ -47,7 +47,7 @@ _SHARE = 4
 
 
 class Site(NamedTuple):
-    """The application, the requests it is answering, and the paths of each store."""
+    """The application, the requests being answered, and the paths of each store."""
 
     app: ASGIApp
     under_way: UnderWay
@@ -66,14 +66,14 @@ class _Shared(NamedTuple):
 
 
 class _Served(NamedTuple):
-    """The stores that are served, what is kept of them, and who may see which."""
+    """The served stores, their data in memory, and who may see which."""
 
     contexts: dict[str, ServerContext]
     kept: dict[str, Stores]
     access: Access | None
 
     def visible(self, token: AccessToken | None) -> list[tuple[ServerContext, Stores]]:
-        """Returns the stores that the holder of a token may see."""
+        """Returns the stores that a token's holder may see."""
         return [
             (context, self.kept[name])
             for name, context in self.contexts.items()
@@ -93,9 +93,10 @@ def build_site(
     auth: AuthProvider | None,
     login: Login | None = None,
 ) -> Site:
-    """Builds everything that is served. It does not listen yet.
+    """Builds everything that is served, without listening.
 
-    Raises InvalidInputError and StorageError if nothing says who may see which store.
+    Raises InvalidInputError and StorageError if the access rules are missing or
+    unusable.
     """
     stores = store_contexts(options, start)
     access = _access(options, stores)
@@ -154,8 +155,8 @@ def _behind(stores: Stores) -> int:
 
 
 def _paths(options: HttpOptions, name: str) -> tuple[str, ...]:
-    """Returns the paths of a store: under its name, and without it if it is the only
-    one."""
+    """Returns the paths of a store: under its name, and also without it if it is the
+    only one."""
     named = (f"/stores/{name}{options.path}",) if options.stores else ()
     return named if len(options.stores) > 1 else (*named, options.path)
 
@@ -184,7 +185,7 @@ def _pages(shared: _Shared, stores: Sequence[ServerContext]) -> list[Route]:
 
 
 def _login_routes(shared: _Shared, login: Login) -> list[Route]:
-    """Returns the routes of a login, within the same limits as all others."""
+    """Returns the routes of a login, with the same limits as all others."""
     around = [
         Middleware(
             HostOriginGuardMiddleware,
@@ -204,7 +205,7 @@ def _login_routes(shared: _Shared, login: Login) -> list[Route]:
 def _store_app(shared: _Shared, start: ServerContext) -> StarletteWithLifespan:
     """Returns FastMCP's application for one store.
 
-    Every option is given: FastMCP would take missing ones from the environment.
+    Every option is given, because FastMCP would take missing ones from the environment.
     """
     name, options = start.store_name, shared.options
     server = build_server(
@@ -238,9 +239,9 @@ def _answer_unknown_paths(app: Starlette) -> None:
 
 
 def _session_manager(app: StarletteWithLifespan) -> StreamableHTTPSessionManager | None:
-    """Returns what keeps a store's sessions while the application runs.
+    """Returns the manager of a store's sessions while the application runs.
 
-    Neither FastMCP nor the SDK offers it or a limit on sessions.
+    Neither FastMCP nor the SDK gives access to it or limits sessions.
     """
     for route in app.routes:
         endpoint = getattr(route, "endpoint", None)
@@ -259,7 +260,8 @@ def open_sessions(app: StarletteWithLifespan) -> int:
 def _lifespan(
     apps: Sequence[StarletteWithLifespan], sessions: int
 ) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
-    """Starts and ends all applications; only the outermost one gets lifespan events."""
+    """Starts and ends all applications, because only the outermost one gets lifespan
+    events."""
 
     @asynccontextmanager
     async def alive(_: Starlette) -> AsyncIterator[None]:

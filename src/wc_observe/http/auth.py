@@ -1,8 +1,8 @@
 """Authentication over HTTP: FastMCP's token verifiers, made stricter.
 
-Each verifier answers a token with the ``subject`` that `whoami` shows, or with None.
-Added to FastMCP's: static tokens are kept as digests, GitHub users must be on a list,
-and signed tokens must expire.
+Each verifier maps a token to the ``subject`` that `whoami` shows, or to None.
+Additional rules: static tokens are kept as digests, GitHub users must be on a list, and
+signed tokens must expire.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from wc_observe.http.callers import Auth, Jwt
 
-# 20 characters of base64 are 120 bits; shorter tokens could be guessed.
+# 20 characters of base64 are 120 bits. Shorter tokens could be guessed.
 MIN_TOKEN = 20
 _MAX_FILE = 100_000
 
@@ -37,11 +37,11 @@ _KEY_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 def token_verifier(
     auth: Auth, env: Mapping[str, str], login: TokenVerifier | None = None
 ) -> AuthProvider | None:
-    """Returns what verifies tokens, or None if no authentication is required. A token
-    is accepted if one of the methods accepts it; ``login`` has those given out here.
+    """Returns the token verifier, or None if no authentication is required. A token is
+    valid if any of the methods accepts it; ``login`` accepts those given out here.
 
-    Raises InvalidInputError for tokens that cannot be used and StorageError for a file
-    that cannot be read.
+    Raises InvalidInputError for unusable tokens and StorageError for a file that cannot
+    be read.
     """
     by_method: dict[str, TokenVerifier] = {}
     if auth.tokens:
@@ -49,7 +49,7 @@ def token_verifier(
     if auth.jwt is not None:
         by_method["jwt"] = jwt_verifier(auth.jwt)
     if auth.github is not None:
-        # 500 ms of imports, for OAuth flows that we do not use.
+        # 500 ms of imports, for OAuth flows that are not used here.
         from wc_observe.http.github import GitHubUsers
 
         by_method["github"] = GitHubUsers(auth.github)
@@ -61,17 +61,17 @@ def token_verifier(
 
 
 class DigestVerifier(StaticTokenVerifier):
-    """Static tokens, kept only as digests, so that the time of a lookup reveals
-    nothing about a token."""
+    """Static tokens, kept only as digests, so that the time of a lookup reveals nothing
+    about a token."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Returns the access of a token, or None."""
+        """Returns the access that a token gives, or None."""
         return await super().verify_token(_digest(token))
 
 
 def static_verifier(text: str) -> DigestVerifier:
-    """Returns the verifier for tokens given as text, one on each line: ``TOKEN`` or
-    ``NAME TOKEN``. Blank lines and lines that begin with ``#`` are ignored.
+    """Returns the verifier for tokens given as text, one per line: ``TOKEN`` or ``NAME
+    TOKEN``. Blank lines and lines that begin with ``#`` are ignored.
 
     Raises InvalidInputError, which never quotes a token.
     """
@@ -83,18 +83,17 @@ def static_verifier(text: str) -> DigestVerifier:
         name, token = " ".join(words[:-1]), words[-1]
         if len(token) < MIN_TOKEN:
             raise InvalidInputError(
-                f"Line {number} of the tokens has one of fewer than {MIN_TOKEN} "
-                "characters.",
-                "Make one with: openssl rand -base64 32",
+                f"The token in line {number} has fewer than {MIN_TOKEN} characters.",
+                "Create one with:  openssl rand -base64 32",
             )
         digest = _digest(token)
-        # Sessions and limits belong to this id: two tokens without a name are two
+        # This id identifies sessions and limits: two tokens without a name are two
         # callers. Sixteen digits reveal nothing about the other 192 bits.
         tokens[digest] = {"client_id": f"token {digest[:16]}", "sub": name}
     if not tokens:
         raise InvalidInputError(
-            "There is no token, so nobody could call.",
-            "Make one with: openssl rand -base64 32",
+            "There is no token, so no one could connect.",
+            "Create one with:  openssl rand -base64 32",
         )
     return DigestVerifier(tokens)
 
@@ -124,7 +123,7 @@ def _read_text(path: str, content: str) -> str:
 
 
 class ExpiringJwtVerifier(JWTVerifier):
-    """Signed tokens that are valid now and expire; a claim names the subject."""
+    """Signed tokens that are valid now and expire. One claim names the subject."""
 
     def __init__(self, options: Jwt, public_key: str | None) -> None:
         super().__init__(
@@ -137,7 +136,8 @@ class ExpiringJwtVerifier(JWTVerifier):
         self._name_claim = options.name_claim
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Returns the access of a token if it is valid now and names a subject."""
+        """Returns the access that a token gives if it is valid now and names a
+        subject."""
         access = await super().verify_token(token)
         if access is None or access.expires_at is None:
             return None
@@ -176,7 +176,7 @@ def jwt_verifier(options: Jwt) -> ExpiringJwtVerifier:
         ) from error
     if parsed.is_private:
         raise InvalidInputError(
-            f"{options.key_file} has no public key but the private one.",
-            "It can sign tokens: keep it from this server.",
+            f"{options.key_file} has no public key but a private one.",
+            "It can sign tokens: keep it off this server.",
         )
     return ExpiringJwtVerifier(options, key)

@@ -1,7 +1,6 @@
-"""What may be said of who may call over HTTP: read, and checked.
+"""The options for who may call over HTTP, parsed and checked.
 
-A token never stands on the command line, where every process of the machine
-could read it.
+A token is never on the command line, where every process of the machine could read it.
 """
 
 from __future__ import annotations
@@ -28,7 +27,8 @@ LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class GitHub(NamedTuple):
-    """Whose GitHub tokens are taken: these users', and these organizations'."""
+    """Whose GitHub tokens are accepted: those of these users and of these
+    organizations' members."""
 
     logins: tuple[str, ...]
     organizations: tuple[str, ...]
@@ -36,7 +36,7 @@ class GitHub(NamedTuple):
 
 
 class Jwt(NamedTuple):
-    """Which signed tokens are taken; either keys are fetched or one is given."""
+    """Which signed tokens are accepted; their keys are fetched, or one is given."""
 
     jwks: str
     key_file: str
@@ -47,8 +47,8 @@ class Jwt(NamedTuple):
 
 
 class LoginOptions(NamedTuple):
-    """Where callers log in, as which client, and the address of this server for them.
-    The claims of the issuer's tokens are as for `Jwt`."""
+    """Where callers log in, as which client, and this server's address for them. The
+    claims of the issuer's tokens are as for `Jwt`."""
 
     issuer: str
     client_id: str
@@ -58,7 +58,7 @@ class LoginOptions(NamedTuple):
 
 
 class Auth(NamedTuple):
-    """The methods of authentication; without any, no caller is asked."""
+    """The methods of authentication; without any, callers need not authenticate."""
 
     tokens: bool = False
     token_file: str = ""
@@ -74,7 +74,7 @@ class Auth(NamedTuple):
 
 
 def add_auth(parser: argparse.ArgumentParser) -> None:
-    """Adds the options for authentication to a parser."""
+    """Adds the authentication options to a parser."""
     group = parser.add_argument_group("who may call")
     add = group.add_argument
     add(
@@ -82,8 +82,8 @@ def add_auth(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         choices=METHODS,
-        help="a way to prove who one is; may be repeated (default: none, which is "
-        "for loopback only)",
+        help="a way to authenticate; may be repeated (default: none, allowed "
+        "on loopback only)",
     )
     add("--access", default="", metavar="FILE", help="who may see which store")
     add(
@@ -102,20 +102,29 @@ def add_auth(parser: argparse.ArgumentParser) -> None:
             help=f"a GitHub {account}",
         )
     add("--github-api", default=GITHUB_API, metavar="URL", help=f"({GITHUB_API})")
-    add("--jwt-jwks", default="", metavar="URL", help="where the signing keys are")
+    add("--jwt-jwks", default="", metavar="URL", help="address of the signing keys")
     add("--jwt-public-key", default="", metavar="FILE", help="or the key, as PEM")
     add("--jwt-issuer", default="", metavar="URL", help="who issues the tokens")
-    add("--jwt-audience", default="", metavar="URL", help="for whom: this server")
+    add("--jwt-audience", default="", metavar="URL", help="the audience: this server")
     add("--jwt-algorithm", default="RS256", choices=ALGORITHMS, help="(RS256)")
     add("--jwt-name-claim", default="sub", metavar="CLAIM", help="the name (sub)")
     add("--oauth-issuer", default="", metavar="URL", help="where callers log in")
-    add("--oauth-client-id", default="", metavar="ID", help="this server, there")
-    add("--public-url", default="", metavar="URL", help="this server, for callers")
+    add(
+        "--oauth-client-id",
+        default="",
+        metavar="ID",
+        help="this server's client id there",
+    )
+    add(
+        "--public-url",
+        default="",
+        metavar="URL",
+        help="this server's address for callers",
+    )
 
 
 def auth_of(parsed: argparse.Namespace, env: Mapping[str, str]) -> Auth:
-    """Returns the methods that were chosen. Raises ValueError if they cannot be
-    used."""
+    """Returns the chosen methods. Raises ValueError if they cannot be used."""
     methods = frozenset(parsed.auth)
     _refuse_unused(parsed, methods)
     file = parsed.token_file or env.get(TOKEN_FILE_VARIABLE, "")
@@ -151,12 +160,12 @@ def _github(parsed: argparse.Namespace) -> GitHub:
     logins, organizations = tuple(parsed.github_login), tuple(parsed.github_org)
     if not logins and not organizations:
         raise ValueError(
-            "--auth github needs --github-login or --github-org: else everybody "
+            "--auth github needs --github-login or --github-org: otherwise everyone "
             "with a GitHub account may read."
         )
     for name in (*logins, *organizations):
         if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?", name):
-            raise ValueError(f"{name!r} cannot be a name on GitHub.")
+            raise ValueError(f"{name!r} is not a possible GitHub name.")
     return GitHub(logins, organizations, _url("--github-api", parsed.github_api))
 
 
@@ -166,7 +175,7 @@ def _jwt(parsed: argparse.Namespace) -> Jwt:
     if not parsed.jwt_issuer or not parsed.jwt_audience:
         raise ValueError(
             "--auth jwt needs --jwt-issuer and --jwt-audience: a token that was "
-            "made for another server must not open this one."
+            "made for another server must not be accepted."
         )
     return Jwt(
         jwks=_url("--jwt-jwks", parsed.jwt_jwks) if parsed.jwt_jwks else "",
@@ -193,7 +202,8 @@ def _login(parsed: argparse.Namespace) -> LoginOptions:
 
 
 def _url(flag: str, text: str) -> str:
-    """An address we ask about tokens: by TLS, unless it is on this machine."""
+    """An address that is queried about tokens: with TLS, unless it is on this
+    machine."""
     parts = urlsplit(text)
     if not parts.hostname or parts.scheme not in {"http", "https"}:
         raise ValueError(f"{flag} cannot be {text!r}; such as: https://id.example.org")

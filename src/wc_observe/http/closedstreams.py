@@ -1,5 +1,5 @@
-"""Leaves out of the log that a request came too late: a client ended its session, or
-left, while another of its requests was on the way.
+"""Keeps late requests out of the log: a client ended its session, or disconnected,
+while another of its requests was on the way.
 
 The SDK logs this as an error with a traceback, although nothing failed on our side.
 """
@@ -14,7 +14,7 @@ _CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 
 
 class ClosedStreamFilter(logging.Filter):
-    """Drops records of errors that are nothing but closed streams."""
+    """Drops error records that are only about closed streams."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Returns whether a record is logged."""
@@ -29,7 +29,7 @@ def _is_closed_stream(error: BaseException) -> bool:
 
 
 def leave_out_closed_streams() -> None:
-    """Installs the filter where the SDK logs the errors of requests."""
+    """Installs the filter where the SDK logs request errors."""
     log = logging.getLogger("mcp.server.streamable_http")
     if not any(isinstance(item, ClosedStreamFilter) for item in log.filters):
         log.addFilter(ClosedStreamFilter())

@@ -1,7 +1,8 @@
 """A connection with time limits for slow clients.
 
-uvicorn closes a connection that is idle between requests. It keeps one that sends half
-a request or does not read its answer; enough of those lock out everybody else.
+uvicorn closes a connection that is idle between requests. It keeps a connection that
+sends half a request or does not read its answer; enough of those lock everyone else
+out.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
 
     from wc_observe.http.waiting import WaitingConnections
 
-# This many connections above the limit get an answer that says so; more are dropped.
+# This many connections above the limit get an error response; further ones are dropped.
 _REFUSED_POLITELY = 32
 
 
 class Connection(H11Protocol):
-    """uvicorn's connection, with a limit on both kinds of waiting.
+    """uvicorn's connection, with a time limit for both kinds of waiting.
 
     ``seconds`` is the time for a whole request, counted from its first byte or from the
     connection, and the time that a slow reader may hold up an answer. ``waiting`` has
@@ -41,7 +42,7 @@ class Connection(H11Protocol):
         self._reader_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Starts to wait for the first request."""
+        """Starts waiting for the first request."""
         super().connection_made(transport)
         limit = self.limit_concurrency
         if limit is not None and len(self.connections) > limit + _REFUSED_POLITELY:
@@ -50,12 +51,12 @@ class Connection(H11Protocol):
             self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Takes part of a request, or all of it."""
+        """Takes part or all of a request."""
         super().data_received(data)
         self._watch()
 
     def on_response_complete(self) -> None:
-        """Starts to wait for the next request, part of which may have arrived."""
+        """Starts waiting for the next request, part of which may have arrived."""
         super().on_response_complete()
         self._end_waiting()
         self._watch()
@@ -78,7 +79,7 @@ class Connection(H11Protocol):
         super().resume_writing()
 
     def _watch(self) -> None:
-        """Time a request until it is here; an answer takes as long as it does."""
+        """Time a request until it is complete. Its answer may take any time."""
         under_way = self.cycle is not None and not self.cycle.response_complete
         if under_way and not self.cycle.more_body:
             self._end_waiting()
@@ -103,9 +104,9 @@ class Connection(H11Protocol):
             timer.cancel()
 
     def _drop(self) -> None:
-        # The transport says that it is closed only after more connections were made,
-        # and those are not to be refused for this one.
+        # The transport reports its end only after more connections were made, and those
+        # must not be refused because of this one.
         self._waiting.end(self, self._address)
         self.connections.discard(self)
-        # close() would wait for the reader to take what is left for it.
+        # close() would wait for the reader to take the remaining data.
         self.transport.abort()

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
     from wc_observe.http.callers import GitHub
 
-# The form of GitHub's tokens. Others are not sent to GitHub: it must not see tokens
-# for somebody else, and asking takes time.
+# The form of GitHub's tokens. Other tokens are not sent to GitHub: it must not see
+# tokens for other services, and asking takes time.
 _GITHUB_TOKEN = re.compile(r"(?:gh[opusr]_|github_pat_)[A-Za-z0-9_]{10,}")
 
-# Seconds; a user removed from a list may read for this much longer.
+# Seconds. A user removed from a list can read for this much longer.
 _GITHUB_SECONDS = 300
 _GITHUB_TOKENS = 1000
 _TIMEOUT = 10.0
 
 
 class GitHubUsers(GitHubTokenVerifier):
-    """Verifies GitHub tokens of the users on a list, or of an organization's members.
+    """Verifies GitHub tokens of listed users, or of an organization's members.
 
-    Any GitHub account has valid tokens, so the list decides. To see a private
+    Every GitHub account has valid tokens, so the list decides. To see a private
     membership the token needs the scope ``read:org``.
     """
 
@@ -79,8 +79,8 @@ class GitHubUsers(GitHubTokenVerifier):
 
 
 class _OtherHost(httpx2.AsyncHTTPTransport):
-    """Sends requests for github.com to another host, such as a GitHub Enterprise
-    Server: FastMCP's verifier knows no other address."""
+    """Redirects requests for github.com to another host, such as a GitHub Enterprise
+    Server, because FastMCP's verifier knows no other address."""
 
     def __init__(self, api: str) -> None:
         super().__init__()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class UnderWay:
-    """The requests being answered: streams that wait for news, and calls."""
+    """The requests being answered: streams that wait for changes, and calls."""
 
     def __init__(self) -> None:
         self.streams: set[anyio.CancelScope] = set()
@@ -22,7 +22,7 @@ class UnderWay:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many there are of each kind."""
+        """The number of requests of each kind."""
         return {"stream": len(self.streams), "call": len(self.calls)}
 
     async def leave(self, grace: float) -> None:
@@ -36,8 +36,8 @@ class UnderWay:
 
 
 class Leaving:
-    """Middleware that ends requests when the server stops, so that a client sees its
-    stream end instead of break."""
+    """Middleware that ends requests when the server stops, so that a client sees a
+    proper end of its stream."""
 
     def __init__(self, app: ASGIApp, under_way: UnderWay) -> None:
         self._app = app
@@ -74,7 +74,7 @@ class Leaving:
 
 
 def _is_stream(scope: Scope) -> bool:
-    """Returns whether a request only waits for news: the GET of the older protocol,
+    """Returns whether a request only waits for changes: the GET of the older protocol,
     or the method of the newer one."""
     headers = dict(scope["headers"])
     if scope["method"] == "GET":

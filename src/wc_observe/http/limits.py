@@ -1,7 +1,7 @@
-"""Limits on what one caller may take.
+"""Limits on what one caller may use.
 
-A caller is an authenticated subject, else an address. All of this is kept in memory
-only, and bounded.
+A caller is an authenticated subject, otherwise an address. All counts are kept in
+memory only, and bounded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # The largest meaningful request is a search for a few words.
 MAX_BODY = 256 * 1024
 
-# Wrong tokens from one address: enough for a client with an outdated one.
+# Wrong tokens from one address: enough for a client with an outdated token.
 _GUESSES = 20
 _GUESSES_PER_SECOND = 0.5
 _CALLERS = 10_000
@@ -62,10 +62,10 @@ class Buckets:
 
 
 class GuessLimit:
-    """Refuses addresses that keep sending wrong tokens, before looking at them: each
-    check may cost a request to another server.
+    """Refuses addresses that keep sending wrong tokens, without checking the tokens:
+    each check may cost a request to another server.
 
-    A token that was right before is always checked: behind a proxy, everybody has the
+    A token that was valid before is always checked: behind a proxy, everyone has the
     same address.
     """
 
@@ -112,10 +112,10 @@ def _token_digest(scope: Scope) -> bytes:
 
 
 class CallerLimit:
-    """Limits the requests of each caller, per second and at the same time.
+    """Limits the requests of each caller, per second and concurrently.
 
-    It runs after authentication: a caller with a token is the same one from any
-    address, and nobody else can use up their share.
+    It runs after authentication: a caller with a token is the same caller from any
+    address, and no one else can use up their share.
     """
 
     def __init__(self, app: ASGIApp, rate: float, at_once: int) -> None:
@@ -125,7 +125,7 @@ class CallerLimit:
         self._under_way: dict[str, int] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, unless its caller is over a limit."""
+        """Passes a request on, unless its caller exceeds a limit."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -154,7 +154,7 @@ def _too_many_requests(seconds: int) -> ASGIApp:
     return error_response(
         429,
         "TOO_MANY_REQUESTS",
-        "That is more than one caller may ask.",
+        "Too many requests from this caller.",
         f"Try again in {seconds} s.",
         {"Retry-After": str(seconds)},
     )

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from wc_observe.http.leaving import UnderWay
 
-# Seconds after the calls have ended, for the protocol's last messages.
+# Seconds after the end of all calls, for the protocol's last messages.
 _LAST_WORDS = 2
 _KEEP_ALIVE = 5
 
 
 class Bounds(NamedTuple):
-    """What all callers together may take: open connections, seconds to send a
-    request or take an answer, and seconds for running calls at shutdown."""
+    """Limits for all callers together: open connections, seconds to send a request or
+    take an answer, and seconds for running calls at shutdown."""
 
     connections: int
     timeout: float
@@ -40,7 +40,7 @@ class Bounds(NamedTuple):
 
 
 class Service(NamedTuple):
-    """What is served, within which bounds.
+    """What to serve, and its limits.
 
     ``listening`` is called with host and port once the server listens. ``proxies`` are
     addresses whose headers about the client are trusted.
@@ -55,14 +55,14 @@ class Service(NamedTuple):
 
 class Server(uvicorn.Server):
     """uvicorn's server, which reports when it listens and shuts down in order: the
-    first signal lets running calls finish, the second does not."""
+    first signal lets running calls finish, the second does not wait for them."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
         self._service = service
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
-        """Listens, then reports where."""
+        """Listens, then reports the address."""
         await super().startup(sockets)
         if self.started:
             host, port, *_ = self.servers[0].sockets[0].getsockname()
@@ -84,9 +84,9 @@ class Server(uvicorn.Server):
 
 def listen(host: str, port: int, service: Service) -> None:
     """Serves until a signal comes. Raises StorageError if it cannot listen."""
-    # sse-starlette would end the streams of running calls along with the others.
+    # sse-starlette would also end the streams of running calls.
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
-    # Malformed requests are not worth a log line; failures of ours are.
+    # Malformed requests are not worth a log line; our own failures are.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     leave_out_closed_streams()
     try:
@@ -94,7 +94,7 @@ def listen(host: str, port: int, service: Service) -> None:
     except SystemExit as error:
         raise StorageError(
             f"Cannot listen on {host} port {port} (see above).",
-            "Choose another with --port N, or --port 0 for any that is free.",
+            "Choose another with --port N, or --port 0 for any free port.",
         ) from error
 
 

@@ -1,9 +1,8 @@
-"""Login by OAuth: clients that have no token are sent to an issuer of OpenID Connect.
+"""Login by OAuth: clients without a token are sent to an OpenID Connect issuer.
 
-FastMCP's proxy registers the clients, asks the user for consent, and gives out tokens
-of its own, each backed by one of the issuer's. All of it is kept in memory: after a
-restart, clients log in again. The issuer's statement of who somebody is (the id token)
-names the caller, and its groups.
+FastMCP's proxy registers the clients, asks the user for consent, and gives out its own
+tokens, each backed by one of the issuer's. All of it is kept in memory: after a
+restart, clients log in again. The issuer's id token names the caller and its groups.
 """
 
 from __future__ import annotations
@@ -34,19 +33,20 @@ if TYPE_CHECKING:
 SECRET_VARIABLE = "WATERCOOLER_HTTP_OAUTH_SECRET"  # noqa: S105  (a name, no secret)
 RESOURCE = "/.well-known/oauth-protected-resource"
 _SCOPES = "openid profile email"
-# Registered clients, logins under way, tokens: of each the most recent.
+# Limits for each kind: registered clients, pending logins, tokens. The most recent
+# stay.
 _MOST_KEPT = 10_000
 _TIMEOUT = 10
 
 
 class Login:
-    """What a server needs to have clients log in."""
+    """What a server needs for logging clients in."""
 
     def __init__(self, options: LoginOptions, proxy: OIDCProxy) -> None:
         self.public_url = options.public_url
         self.verifier = LoginVerifier(proxy)
-        # One resource for all stores: a token is the caller's, and says nothing of
-        # stores. So these addresses do not depend on which stores there are.
+        # One resource for all stores: a token is the caller's, and names no stores. So
+        # these addresses do not depend on which stores there are.
         own = [
             route
             for route in proxy.get_routes()
@@ -57,7 +57,7 @@ class Login:
 
     @property
     def resource_url(self) -> str:
-        """Where a client that was refused learns how to log in."""
+        """The address at which a refused client learns how to log in."""
         return f"{self.public_url}{RESOURCE}"
 
     async def _resource(self, _: Request) -> Response:
@@ -72,7 +72,7 @@ class Login:
 
 
 class LoginVerifier(TokenVerifier):
-    """Verifies the tokens that were given out after a login."""
+    """Verifies the tokens given out after a login."""
 
     def __init__(self, proxy: OIDCProxy) -> None:
         super().__init__()
@@ -85,10 +85,10 @@ class LoginVerifier(TokenVerifier):
 
 
 def build_login(options: LoginOptions, env: Mapping[str, str]) -> Login:
-    """Returns what a login needs. Asks the issuer where its endpoints are.
+    """Returns what a login needs. Asks the issuer for its endpoints.
 
-    Raises OfflineError if it cannot be asked, and InvalidInputError if its answer, or
-    the secret, cannot be used.
+    Raises OfflineError if the issuer cannot be reached, and InvalidInputError if its
+    answer, or the secret, cannot be used.
     """
     secret = env.get(SECRET_VARIABLE, "").strip()
     if not secret:
@@ -96,18 +96,18 @@ def build_login(options: LoginOptions, env: Mapping[str, str]) -> Login:
             f"--auth oauth needs the client's secret in {SECRET_VARIABLE}.",
             "The issuer gives it when you register this server there.",
         )
-    # It warns of each request that does not fit, in as many words as the client likes.
+    # It warns about each invalid request, in as many words as the client likes.
     logging.getLogger("fastmcp.server.auth").setLevel(logging.ERROR)
     try:
         return Login(options, _proxy(options, secret))
     except (ValueError, httpx2.HTTPStatusError) as error:
         raise InvalidInputError(
-            f"{options.issuer} does not describe itself as OpenID Connect does.",
+            f"{options.issuer} is not an OpenID Connect issuer.",
             "--oauth-issuer is what precedes /.well-known/openid-configuration",
         ) from error
     except httpx2.HTTPError as error:
         raise OfflineError(
-            f"{options.issuer} cannot be asked about logins: {error}."
+            f"{options.issuer} cannot be reached for logins: {error}."
         ) from error
 
 

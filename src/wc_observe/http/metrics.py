@@ -1,7 +1,7 @@
 """Metrics for Prometheus: calls, sessions, threads, responses.
 
-Labels have few values whatever clients send: existing tools and resources, our error
-codes, the names that stores are served under.
+Labels have few values, whatever clients send: existing tools and resources, wc's error
+codes, the served names of stores.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from wc_core.values import NamedTuple
 
-# prometheus_client writes files where this is set; we write none.
+# With this variable, prometheus_client writes files. The server must not.
 os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
 os.environ.pop("prometheus_multiproc_dir", None)
 
@@ -50,8 +50,8 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
 
 
 class LiveFigures(NamedTuple):
-    """What is read at the moment of a scrape: open sessions of each store, requests
-    of each kind, and how far each store's cache is behind."""
+    """Values read at each scrape: open sessions of each store, requests of each kind,
+    and how far each store's cache is behind."""
 
     sessions: Callable[[], Mapping[str, int]]
     under_way: Callable[[], Mapping[str, int]]
@@ -59,7 +59,7 @@ class LiveFigures(NamedTuple):
 
 
 class Metrics:
-    """All metrics of one server. Stores and live figures are read at each scrape."""
+    """All metrics of a server. Stores and live figures are read at each scrape."""
 
     def __init__(self, stores: Mapping[str, ServerContext], now: LiveFigures) -> None:
         self._stores = stores
@@ -67,20 +67,20 @@ class Metrics:
         self.registry = CollectorRegistry()
         self.calls = Counter(
             "wc_calls",
-            "Calls of tools and readings of resources",
+            "Tool calls and resource reads",
             ["store", "what", "outcome"],
             registry=self.registry,
         )
         self.seconds = Histogram(
             "wc_call_seconds",
-            "How long they took",
+            "Their duration",
             ["what"],
             buckets=_SECONDS,
             registry=self.registry,
         )
         self.answers = Counter(
             "wc_http_responses",
-            "Answers over HTTP, refusals included",
+            "HTTP responses, including refusals",
             ["status"],
             registry=self.registry,
         )
@@ -88,8 +88,10 @@ class Metrics:
         self.registry.register(self)
 
     def collect(self) -> Iterator[GaugeMetricFamily | InfoMetricFamily]:
-        """Yields what is read at each scrape; called by the registry."""
-        yield InfoMetricFamily("wc", "What answers", value={"version": __version__})
+        """Yields the values read at each scrape; called by the registry."""
+        yield InfoMetricFamily(
+            "wc", "The server's version", value={"version": __version__}
+        )
         yield _gauge(
             "wc_sessions",
             "Open sessions (the stateless protocol has none)",
@@ -97,12 +99,12 @@ class Metrics:
         )
         yield _gauge(
             "wc_http_under_way",
-            "Requests being answered, and streams that wait for news",
+            "Requests being answered, and streams that wait for changes",
             ("kind", self._now.under_way()),
         )
         yield _gauge(
             "wc_index_behind",
-            "Threads, or entries, that are still to be read into memory",
+            "Threads, or entries, not yet read into memory",
             ("store", self._now.behind()),
         )
         threads = {name: _threads(start) for name, start in self._stores.items()}
@@ -139,7 +141,7 @@ def _threads(start: ServerContext) -> int | None:
 
 
 class CallCounter(Middleware):
-    """Counts the calls of one store's server by outcome."""
+    """Counts the calls to one store's server by outcome."""
 
     def __init__(self, metrics: Metrics, store: str) -> None:
         self._metrics = metrics
@@ -148,7 +150,7 @@ class CallCounter(Middleware):
     async def on_call_tool(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Any:
-        """Counts a call of a tool; ours never raise."""
+        """Counts a tool call; our tools never raise."""
         own = context.fastmcp_context
         name = context.message.name
         exists = own is not None and await own.fastmcp.get_tool(name) is not None
@@ -161,7 +163,7 @@ class CallCounter(Middleware):
     async def on_read_resource(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Any:
-        """Counts the reading of a resource."""
+        """Counts a resource read."""
         with self._timed("resource"):
             return await call_next(context)
 
@@ -170,7 +172,7 @@ class CallCounter(Middleware):
 
 
 class _Timed:
-    """Times one call. Its outcome is put into the list, or is the error raised."""
+    """Times one call. Its outcome is added to the list, or is the error raised."""
 
     def __init__(self, metrics: Metrics, store: str, operation: str) -> None:
         self._metrics = metrics
@@ -192,13 +194,13 @@ class _Timed:
 
 
 def _code(fields: object) -> str:
-    """Returns our code from an error's fields; an error of the protocol has none."""
+    """Returns wc's code from an error's fields; a protocol error has none."""
     error = fields.get("error") if isinstance(fields, dict) else None
     return str(error.get("code", "?")) if isinstance(error, dict) else "refused"
 
 
 class ResponseCounter:
-    """Counts responses by status, outside everything that may refuse."""
+    """Counts responses by status, including those of every layer that may refuse."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app

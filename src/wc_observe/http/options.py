@@ -1,7 +1,7 @@
 """The options of ``wc-observe --transport http``, parsed and checked.
 
-Nothing here serves anything: words in, `HttpOptions` out, or the usage and exit status
-2.
+Turns the command line into `HttpOptions`, or prints the usage and exits with status 2.
+Serves nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TAKEN = frozenset({"/healthz", "/metrics"})
 
 
 class Limits(NamedTuple):
-    """What one caller, and all of them together, may take; times in seconds."""
+    """Limits for each caller and for all of them together; times in seconds."""
 
     rate: float
     sessions: int
@@ -47,7 +47,7 @@ class Limits(NamedTuple):
 class HttpOptions(NamedTuple):
     """Where to listen, what to serve, to whom.
 
-    ``stores`` are names and folders; none means the store of the current folder.
+    ``stores`` are names and folders; empty means the store of the current folder.
     ``proxies`` are addresses whose headers about the client are trusted.
     """
 
@@ -82,10 +82,10 @@ def parser() -> argparse.ArgumentParser:
         prog="wc-observe",
         usage="wc-observe --transport http [OPTION]...",
         description="Serves threads to MCP clients over streamable HTTP. "
-        "It reads; it cannot write.",
+        "It is read-only.",
         epilog=f"Static tokens are read from --token-file (or the file that "
-        f"{TOKEN_FILE_VARIABLE} names), or are in {TOKEN_VARIABLE}: a line for "
-        "each, 'TOKEN' or 'NAME TOKEN'. TLS is a reverse proxy's business.",
+        f"{TOKEN_FILE_VARIABLE} names), or from {TOKEN_VARIABLE}: one per line, "
+        "'TOKEN' or 'NAME TOKEN'. For TLS, use a reverse proxy.",
         allow_abbrev=False,
     )
     parser.add_argument("--transport", choices=["http"], required=True)
@@ -93,12 +93,12 @@ def parser() -> argparse.ArgumentParser:
     add_auth(parser)
     limits = parser.add_argument_group("limits")
     for flag, default, kind, words in (
-        ("--rate", 50.0, float, "requests a second for each caller"),
-        ("--max-sessions", 200, int, "open sessions of each store"),
+        ("--rate", 50.0, float, "requests per second and caller"),
+        ("--max-sessions", 200, int, "open sessions per store"),
         ("--idle", 900.0, float, "seconds until an idle session ends"),
         ("--max-connections", 512, int, "open connections"),
         ("--timeout", 15.0, float, "seconds to send a request, or take an answer"),
-        ("--grace", 10.0, float, "seconds that running calls have to finish"),
+        ("--grace", 10.0, float, "seconds for running calls to finish"),
     ):
         limits.add_argument(
             flag, type=kind, default=default, metavar="N", help=f"{words} ({default:g})"
@@ -123,7 +123,7 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
         "--graph",
         default="",
         metavar="URL",
-        help="answer about all stores that a caller may see from this graph database",
+        help="use this graph database for answers about all stores of a caller",
     )
     add(
         "--allow-host",
@@ -144,7 +144,7 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ADDRESS",
-        help="a reverse proxy whose X-Forwarded-… headers are believed",
+        help="a reverse proxy whose X-Forwarded-… headers are trusted",
     )
 
 
@@ -166,19 +166,19 @@ def _checked_options(parsed: argparse.Namespace, env: Mapping[str, str]) -> Http
     _check_places(options)
     if not options.auth.is_required:
         if options.access:
-            raise ValueError("--access needs --auth: it is about names of callers.")
+            raise ValueError("--access needs --auth: it lists names of callers.")
         _check_loopback_names(options)
     return options
 
 
 def _public_host(url: str) -> tuple[str, ...]:
-    """The name in the address that callers know this server by, if it has one."""
+    """The host name in the server's public address, if it has one."""
     name = urlsplit(url).hostname if url else None
     return (name,) if name and name not in LOCAL else ()
 
 
 def _check_places(options: HttpOptions) -> None:
-    """Raises ValueError if this could not be listened on or called."""
+    """Raises ValueError if the server could not listen, or be called, like this."""
     if not options.host.strip():
         raise ValueError("--host is empty; it would mean every address.")
     if not 0 <= options.port <= 65535:  # noqa: PLR2004  (what a port is)
@@ -213,8 +213,8 @@ def _check_loopback_names(options: HttpOptions) -> None:
     public = [host for host in options.hosts if host.casefold() not in LOCAL]
     if public:
         raise ValueError(
-            f"--allow-host {public[0]} is for callers from elsewhere, and they have "
-            "to prove who they are: add --auth token (or github, or jwt)."
+            f"--allow-host {public[0]} is for callers on other machines, which have "
+            "to authenticate: add --auth token (or github, or jwt)."
         )
 
 
@@ -241,7 +241,7 @@ def _limits(parsed: argparse.Namespace) -> Limits:
         grace=parsed.grace,
     )
     for name, value in limits._asdict().items():
-        # No number at all (nan) is no limit either.
+        # nan is not a limit either.
         if not 0 < value < float("inf"):
-            raise ValueError(f"A limit has to be a number above 0, and {name} is not.")
+            raise ValueError(f"{name} must be a number above 0.")
     return limits

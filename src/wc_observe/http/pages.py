@@ -1,4 +1,4 @@
-"""What is served over HTTP beside MCP: `/healthz`, `/metrics`, errors."""
+"""The pages served over HTTP besides MCP: `/healthz`, `/metrics`, errors."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def error_response(
     hint: str,
     headers: Mapping[str, str] | None = None,
 ) -> ASGIApp:
-    """Returns a response with an error in the form of all of our errors."""
+    """Returns a response with an error in wc's usual form."""
     body = {"error": {"code": code, "message": message, "hint": hint}}
     return JSONResponse(body, status_code=status, headers=headers)
 
 
 async def unknown_path(_: Request) -> Response:
-    """Answers for a path or store that is not served. It names none of those that
-    are: the caller has not authenticated."""
+    """Answers for a path or store that is not served. It does not name those that are,
+    because the caller has not authenticated."""
     error = {
         "code": "NOT_FOUND",
         "message": "Nothing is served at this address.",
@@ -49,8 +49,8 @@ async def unknown_path(_: Request) -> Response:
 def healthz(
     stores: Sequence[ServerContext], *, is_brief: bool = False
 ) -> Callable[[Request], Awaitable[Response]]:
-    """Returns the page that tells anybody whether every store can be read: counts
-    and our version, no names; no counts either if it ``is_brief``."""
+    """Returns the page that tells anyone whether every store can be read: counts and
+    our version, no names; without counts if it ``is_brief``."""
 
     async def page(_: Request) -> Response:
         readable = await anyio.to_thread.run_sync(_readable, stores)
@@ -70,7 +70,7 @@ def _readable(stores: Sequence[ServerContext]) -> int:
 
 
 def is_readable(store: ServerContext) -> bool:
-    """Returns whether there is a store and its threads can be listed."""
+    """Returns whether the store exists and its threads can be listed."""
     try:
         place = discovery.find(store.folder, store.env)
         if not place.exists:

@@ -1,4 +1,4 @@
-"""What must be right with a request before a library gets it."""
+"""Checks that a request must pass before a library gets it."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
     from wc_observe.http.login import Login
 
-# What is served without a token: `/healthz`, which names nothing, and the addresses at
-# which clients look for a login, and log in.
+# Served without a token: `/healthz`, which reveals no names, and the addresses at which
+# clients discover a login, and log in.
 _OPEN = "/healthz"
 _DISCOVERY = "/.well-known/"
 
 
 class OwnOrigin:
-    """Refuses web pages that another program of this machine serves.
+    """Refuses web pages served by another program on this machine.
 
-    A page has the same machine in its origin, but another port. FastMCP's check of
-    origins, which follows, takes all pages of this machine for our own.
+    Such a page has the same machine in its origin, but another port. FastMCP's check of
+    origins, which follows, takes all pages of this machine for ours.
     """
 
     def __init__(self, app: ASGIApp, allowed: Collection[str]) -> None:
@@ -42,7 +42,7 @@ class OwnOrigin:
             refusal = error_response(
                 403,
                 "FORBIDDEN",
-                "This page's origin may not call.",
+                "Requests from this page's origin are not allowed.",
                 "If it should: --allow-origin ORIGIN",
             )
             await refusal(scope, receive, send)
@@ -59,7 +59,7 @@ class OwnOrigin:
             return False
         host = headers.get(b"host", b"").decode("latin-1")
         own = _origin_key(f"{scope['scheme']}://{host}")
-        # This machine has several names; the scheme and the port are what counts.
+        # This machine has several names, so only the scheme and the port count.
         return (key[0], key[2]) != (own[0], own[2])
 
 
@@ -73,7 +73,7 @@ def _is_local(name: str) -> bool:
 
 
 def _origin_key(origin: str) -> tuple[str, str, int]:
-    """Returns scheme, host and port of an origin; empty and 0 if it has none."""
+    """Returns an origin's scheme, host and port; empty and 0 if it has none."""
     try:
         parts = urlsplit(origin.strip().casefold())
         port = parts.port
@@ -84,8 +84,8 @@ def _origin_key(origin: str) -> tuple[str, str, int]:
 
 
 class TokenGate:
-    """Asks for a token before anything else, so that without one all addresses look
-    the same, whether there is a store or not."""
+    """Asks for a token before anything else, so that without one all addresses look the
+    same, whether there is a store or not."""
 
     def __init__(
         self, app: ASGIApp, auth: AuthProvider, login: Login | None = None
@@ -109,14 +109,14 @@ class TokenGate:
 
 
 class WholeRequest:
-    """Waits for the whole request. A client that leaves before its end is not worth a
-    traceback, which the libraries would print."""
+    """Waits for the whole request. If the client disconnects before its end, the
+    libraries would print a traceback; this avoids it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on once it is complete. Its size was limited before."""
+        """Passes a complete request on. Its size was limited before."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -125,7 +125,7 @@ class WholeRequest:
             message = await receive()
             if message["type"] != "http.request":
                 refusal = error_response(
-                    400, "INCOMPLETE", "The request has no end.", ""
+                    400, "INCOMPLETE", "The request is incomplete.", ""
                 )
                 await refusal(scope, receive, send)
                 return

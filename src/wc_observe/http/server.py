@@ -1,5 +1,4 @@
-"""``wc-observe --transport http``: puts the service together and prints where it
-listens."""
+"""``wc-observe --transport http``: builds the service and prints where it listens."""
 
 from __future__ import annotations
 
@@ -24,7 +23,8 @@ def serve(address: Address, options: HttpOptions, start: ServerContext) -> None:
     """Serves until a signal comes.
 
     Raises InvalidInputError for unusable tokens or keys, StorageError if it cannot
-    listen or a file cannot be read, and OfflineError if the issuer of logins is away.
+    listen or a file cannot be read, and OfflineError if the login issuer is
+    unreachable.
     """
     login = _login(options, start)
     verifier = token_verifier(
@@ -56,7 +56,7 @@ def _start_message(site: Site, host: str, port: int) -> str:
     for store, paths in site.paths.items():
         lines.append(f"  {store}: {' '.join(base + path for path in paths)}")
     if not ip_address(host.partition("%")[0]).is_loopback:
-        lines.append("  Tokens are not encrypted: put a proxy with TLS before it.")
+        lines.append("  Tokens are not encrypted: put a TLS proxy in front of it.")
     return "".join(f"{line}\n" for line in lines)
 
 

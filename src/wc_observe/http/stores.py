@@ -1,6 +1,6 @@
-"""The stores that a server serves, and whether they are there.
+"""The stores that a server serves, and whether they exist.
 
-A module of its own, so that a refusal does not wait for the server's imports.
+A separate module, so that a refusal does not wait for the server's imports.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ONLY = "store"
 def store_contexts(
     options: HttpOptions, start: ServerContext
 ) -> dict[str, ServerContext]:
-    """Returns what the calls of each store are answered from, by the store's name."""
+    """Returns the server context of each store, by the store's name."""
     if not options.stores:
         return {ONLY: start._replace(store_name=ONLY)}
     return {
@@ -38,8 +38,8 @@ def store_contexts(
 
 def _env_of(folder: str, env: Mapping[str, str]) -> dict[str, str]:
     """Returns the environment for a folder: the folder's own store if it is one,
-    else the store that belongs to it. A store named by the environment is another
-    one."""
+    otherwise the store that belongs to it. The caller's environment could name another
+    store."""
     environment = {key: value for key, value in env.items() if key != "WATERCOOLER_DIR"}
     if discovery.is_store(folder) or discovery.is_checkout(folder):
         environment["WATERCOOLER_DIR"] = folder
@@ -47,8 +47,8 @@ def _env_of(folder: str, env: Mapping[str, str]) -> dict[str, str]:
 
 
 def check_stores(options: HttpOptions, start: ServerContext) -> None:
-    """Raises NotFoundError for a store that does not exist, and CorruptError for one
-    that cannot be used: better at the start than in the answer to each caller."""
+    """Raises NotFoundError for a store that does not exist, and CorruptError for an
+    unusable one: better at the start than in every answer."""
     for name, context in store_contexts(options, start).items():
         place = discovery.find(context.folder, context.env)
         if not place.exists:

@@ -1,10 +1,10 @@
 """Which stores each caller may see: ``--access FILE``.
 
 The file is TOML. ``[http.stores]`` has a list of callers for each store: a name as
-`whoami` shows it, ``group:NAME``, or ``*`` for everyone who may call. ``[http.groups]``
-has the names in a group; a token may name more groups. A store that is missing from
-the file is for nobody. A store that a caller may not see does not exist for them: its
-addresses answer like those of a store that is not served.
+`whoami` shows it, ``group:NAME``, or ``*`` for all callers. ``[http.groups]`` has the
+names in a group; a token may add groups. No one may see a store that is missing from
+the file. A store that a caller may not see does not exist for them: its addresses
+answer like those of a store that is not served.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _MAX_BYTES = 1_000_000
 
 class Access(NamedTuple):
     """Who may see which store: the callers of each, the names in each group, and who
-    may see the metrics, which name all stores. ``claim`` is that of a token's groups.
-    """
+    may see the metrics, which name all stores. ``claim`` is the token claim with its
+    holder's groups."""
 
     stores: Mapping[str, frozenset[str]]
     groups: Mapping[str, frozenset[str]]
@@ -41,11 +41,11 @@ class Access(NamedTuple):
     claim: str = "groups"
 
     def allows(self, store: str, token: AccessToken | None) -> bool:
-        """Returns whether the holder of a token may see a store."""
+        """Returns whether a token's holder may see a store."""
         return self._is_in(self.stores.get(store, frozenset()), token)
 
     def allows_metrics(self, token: AccessToken | None) -> bool:
-        """Returns whether the holder of a token may see the metrics."""
+        """Returns whether a token's holder may see the metrics."""
         return self._is_in(self.metrics, token)
 
     def _is_in(self, callers: frozenset[str], token: AccessToken | None) -> bool:
@@ -66,7 +66,7 @@ class Access(NamedTuple):
 
 
 def token_groups(token: AccessToken, claim: str) -> list[str]:
-    """Returns the groups that a token names: a list, or words with blanks between."""
+    """Returns the groups that a token names: a list, or words separated by blanks."""
     value = token.claims.get(claim)
     if isinstance(value, str):
         return value.split()
@@ -75,10 +75,10 @@ def token_groups(token: AccessToken, claim: str) -> list[str]:
 
 
 def load_access(path: str, names: Iterable[str], claim: str) -> Access:
-    """Returns what a file says about the stores with these ``names``.
+    """Returns a file's rules for the stores with these ``names``.
 
-    Raises StorageError if it cannot be read, and InvalidInputError if it is not such a
-    file, or is about a store that is not served.
+    Raises StorageError if it cannot be read, and InvalidInputError if it has another
+    format or names a store that is not served.
     """
     try:
         with open(path, "rb") as file:
@@ -99,9 +99,9 @@ def load_access(path: str, names: Iterable[str], claim: str) -> Access:
 
 
 def _lists(path: str, name: str, value: Any) -> dict[str, frozenset[str]]:
-    """The table of lists of names with a name. Raises InvalidInputError."""
+    """The table of lists of names called ``name``. Raises InvalidInputError."""
     if not isinstance(value, dict):
-        raise _unusable(path, f"[http.{name}] is missing, or no table")
+        raise _unusable(path, f"[http.{name}] is missing, or not a table")
     for key, items in value.items():
         if not isinstance(items, list) or not all(
             isinstance(item, str) and item.strip() for item in items
@@ -118,7 +118,7 @@ def _unusable(path: str, reason: str) -> InvalidInputError:
 
 
 def caller_token(scope: Scope) -> AccessToken | None:
-    """Returns the token of a request that was authenticated; ``None`` without one."""
+    """Returns the token of an authenticated request; ``None`` without one."""
     user = scope.get("user")
     if not isinstance(user, AuthenticatedUser):
         return None
@@ -127,8 +127,8 @@ def caller_token(scope: Scope) -> AccessToken | None:
 
 
 class StoreGate:
-    """Answers for a store that the caller may not see as for one that is not served.
-    It stands before everything else at the store's addresses."""
+    """Answers for a store that the caller may not see as for one that is not served. It
+    precedes everything else at the store's addresses."""
 
     def __init__(self, app: ASGIApp, store: str, access: Access) -> None:
         self._app = app

@@ -1,9 +1,9 @@
-"""Which connections wait for a request, and which of them must go.
+"""Which connections are waiting for a request, and which of them must be closed.
 
-A connection that sends nothing, or half a request, costs a caller nothing, and each one
-takes a place from somebody else. So each caller has a share of the places. Beyond it,
-the connection that has waited longest is closed: a client that sends its request at
-once is never that one, even if it comes from the same address as the others.
+A connection that sends nothing, or half a request, costs its caller nothing but takes a
+place from someone else. So each caller has a share of the places. Beyond that, the
+connection that has waited longest is closed: never one of a client that sends its
+request at once, even if it shares an address with the others.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ if TYPE_CHECKING:
 
 ConnectionT = TypeVar("ConnectionT")
 
-# One caller may have a quarter of all connections waiting, all callers three quarters.
+# The waiting connections of one caller may be a quarter of all, those of all callers
+# three quarters.
 _SHARE = 4
 _LOOPBACK = "loopback"
-# A machine usually has a whole network of IPv6 addresses of this size.
+# A machine usually has a whole IPv6 network of this size.
 _IPV6_NETWORK = 64
 _IPV6_BITS = 128
 
 
 class WaitingConnections(Generic[ConnectionT]):
-    """The connections that wait for a request, the oldest of each caller first.
+    """The connections that are waiting for a request, the oldest of each caller first.
 
-    ``exempt`` are addresses of proxies, through which many callers come: their share is
-    that of all.
+    ``exempt`` are addresses of proxies with many callers behind them: their share is
+    that of all callers.
     """
 
     def __init__(self, limit: int, exempt: Collection[str] = ()) -> None:
@@ -40,8 +41,8 @@ class WaitingConnections(Generic[ConnectionT]):
         self._count = 0
 
     def begin(self, connection: ConnectionT, address: str) -> ConnectionT | None:
-        """Adds a connection that waits now. Returns one that must be closed, if there
-        are too many."""
+        """Adds a waiting connection. Returns a connection to close if there are too
+        many."""
         caller = caller_of(address)
         own = self._waiting.setdefault(caller, OrderedDict())
         self._count += connection not in own
@@ -53,7 +54,7 @@ class WaitingConnections(Generic[ConnectionT]):
         return next(iter(own))
 
     def end(self, connection: ConnectionT, address: str) -> None:
-        """Removes a connection whose request has arrived, or that was closed."""
+        """Removes a connection that was closed or whose request has arrived."""
         caller = caller_of(address)
         own = self._waiting.get(caller)
         if own is None or connection not in own:
@@ -65,8 +66,8 @@ class WaitingConnections(Generic[ConnectionT]):
 
 
 def caller_of(address: str) -> str:
-    """Returns who an address belongs to: this machine for all of its loopback
-    addresses, and the network for one of IPv6."""
+    """Returns who an address belongs to: this machine for all loopback addresses, the
+    network for an IPv6 address."""
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:

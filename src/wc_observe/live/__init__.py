@@ -1,5 +1,5 @@
 """Stores kept in memory.
 
-Reads again what changed on disk. The rows of each viewer are cached as well. Must not
-know clients or protocols.
+Reads changed files again. Also caches the rows of each viewer. Must not know clients or
+protocols.
 """

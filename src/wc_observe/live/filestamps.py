@@ -1,4 +1,4 @@
-"""Stamps that tell whether a file was replaced or written to."""
+"""File stamps, which show whether a file was replaced or written to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wc_core.values import NamedTuple
 
 
 class Stamp(NamedTuple):
-    """What differs when a file was replaced, has other bytes, or got other
+    """Values that change when a file is replaced, gets other bytes, or other
     permissions. A tool that sets the modification time cannot set ``ctime_ns``."""
 
     inode: int = 0
@@ -19,8 +19,8 @@ class Stamp(NamedTuple):
 
 
 def stamp_of(path: str) -> Stamp:
-    """Returns the stamp of a file or folder. A missing one and a link, which is
-    never read, have the stamp of nothing."""
+    """Returns the stamp of a file or folder. A missing one and a link, which is never
+    read, have the empty stamp."""
     try:
         info = os.lstat(path)
     except (OSError, ValueError):

@@ -1,5 +1,5 @@
-"""The threads of a store as one viewer sees them, kept in memory: only those
-that changed are looked at again."""
+"""A store's threads as one viewer sees them, kept in memory. Only changed threads are
+computed again."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class LiveOverview(Overview):
         self._rows: dict[str, ThreadRow] = {}
         # Least recent first, so that bisect can insert a row.
         self._sorted: list[ThreadRow] = []
-        # The latest first, with what they wait for.
+        # Latest first, with what each thread waits for.
         self._complete: list[ThreadRow] = []
         self._stale: set[str] = {*reader.listed_topics}
         self._matching: dict[Filter, list[ThreadRow]] = {}
-        # How many threads were read, and how many have to be.
+        # How many threads were read, of how many.
         self.progress = (0, 0)
-        # When the next gate of time opens.
+        # When the next time gate opens.
         self._next_end: int | None = None
 
     def is_for(self, viewer: Viewer) -> bool:
@@ -104,7 +104,7 @@ class LiveOverview(Overview):
             return newest, self.with_passes(rows)
 
     def _listed(self, topics: list[str]) -> list[ThreadRow]:
-        """Returns the rows of these threads: of many, from the index."""
+        """Returns the rows of these threads; if there are many, from the index."""
         self.progress = (0, len(topics))
         rows = self._rows_of(topics)
         self.progress = (len(topics), len(topics))

@@ -73,7 +73,7 @@ class CachedState(NamedTuple):
 
 
 class LiveReader(StoreReader):
-    """A reader with a cache; its answers are as new as the last `refresh`.
+    """A reader with a cache; its answers are as recent as the last `refresh`.
 
     ``watched`` is set by the watcher that reports changes to `note_changed`. While it
     is true, a store of more than ``few`` threads is not checked file by file at each
@@ -89,33 +89,33 @@ class LiveReader(StoreReader):
         self._anything = True
         self._root = self._folder = Stamp()
         self._topics: list[str] = []
-        # Why the threads cannot be listed.
+        # The error if the threads cannot be listed.
         self._broken: WcError | None = None
         self._kept: dict[str, CachedState] = {}
         # Threads with a name that another thread's files may remove or restore.
         self._renamed: set[str] = set()
-        # The keys in the index of threads that did not change since.
+        # The index keys of threads that have not changed since.
         self._keys: dict[str, str] = {}
         self._threads: OrderedDict[str, CachedThread] = OrderedDict()
         self._read_by: frozenset[str] = frozenset()
 
     @property
     def is_large(self) -> bool:
-        """Whether it has too many threads to check each of them at every call."""
+        """Whether the store has too many threads to check them all at every call."""
         return len(self._topics) > self._few
 
     # --- what changed --------------------------------------------------------
 
     def note_changed(self, paths: Iterable[str] | None) -> None:
-        """Notes that these files changed; ``None`` means that any may have."""
+        """Notes that these files changed; ``None`` means that any file may have."""
         topics = {None} if paths is None else {self._topic_at(path) for path in paths}
         with self.lock:
             self._anything = self._anything or None in topics
             self._heard |= {path for path in topics if path}
 
     def _topic_at(self, path: str) -> str | None:
-        """Returns the thread that a file belongs to; an empty string if it belongs
-        to none, ``None`` for a folder with threads in it."""
+        """Returns the thread that a file belongs to; an empty string if there is none,
+        ``None`` for a folder that contains threads."""
         layout = self.layout
         cursors = f"{layout.local}/cursors"
         for folder in (layout.threads, layout.unsettled, cursors):
@@ -126,9 +126,10 @@ class LiveReader(StoreReader):
         return None if layout.threads.startswith(path) else ""
 
     def refresh(self) -> set[str]:
-        """Returns the threads that changed, were added or removed since the last call.
+        """Returns the threads that were changed, added or removed since the last call.
 
-        If threads cannot be listed, `topics` says why, and each can still be read.
+        If threads cannot be listed, `topics` raises the error; single threads can still
+        be read.
         """
         with self.lock:
             before, readers = self._topics, self._read_by
@@ -150,7 +151,7 @@ class LiveReader(StoreReader):
             return changed | self._renamed if changed else changed
 
     def _suspects(self) -> Collection[str]:
-        """Returns the threads to check, after listing the threads if need be."""
+        """Returns the threads to check, after listing the threads if necessary."""
         reported, self._heard = self._heard, set()
         everything, self._anything = self._anything, False
         root, folder = stamp_of(self.layout.root), stamp_of(self.layout.threads)
@@ -195,9 +196,9 @@ class LiveReader(StoreReader):
     def _unchanged(
         self, topics: Iterable[str], readers: frozenset[str]
     ) -> frozenset[str]:
-        """Returns those of the threads whose rows are from the index and whose files
-        still have the keys that they had then. A key has nothing of cursors, so it
-        returns none of the ``readers``: the file names of threads with any."""
+        """Returns the threads whose rows are from the index and whose files still have
+        the same keys. Keys do not cover cursors, so threads in ``readers``, the file
+        names of threads with cursors, are left out."""
         read = {*topics_of(readers)}
         listed = [
             topic
@@ -212,13 +213,13 @@ class LiveReader(StoreReader):
         )
 
     def _forget_changed(self, topic: str) -> bool:
-        """Drops a thread's cached state if its files changed. Returns whether it has
-        to be read again."""
+        """Drops a thread's cached state if its files changed. Returns whether it has to
+        be read again."""
         self._keys.pop(topic, None)
         kept = self._kept.get(topic)
         if kept is None:
             return True
-        # What could not be read may be readable now, although nothing was written.
+        # An unreadable thread may be readable now, although nothing was written.
         if kept.snapshot is not None and kept.stamps == self._stamps(topic):
             return False
         del self._kept[topic]
@@ -245,11 +246,11 @@ class LiveReader(StoreReader):
         """Notes the keys of threads whose rows are from the index."""
         with self.lock:
             for topic in survey.records:
-                # Rows that were made from files with another key are to be made again.
+                # Rows made from files with another key have to be made again.
                 self._keys.setdefault(topic, survey.keys[topic])
 
     def note_renamed(self, topics: Iterable[str]) -> None:
-        """Notes threads that have a name besides their topic."""
+        """Notes threads that have names besides their topic."""
         self._renamed.update(topics)
 
     # --- what is there -------------------------------------------------------
@@ -262,17 +263,17 @@ class LiveReader(StoreReader):
 
     @property
     def listed_topics(self) -> list[str]:
-        """The threads as they were listed last."""
+        """The threads as last listed."""
         return self._topics
 
     def snapshot(self, topic: str) -> Snapshot:
         """Like `StoreReader.snapshot`."""
         kept = self._kept.get(topic)
         if kept is not None and kept.snapshot is not None:
-            # Its names may have become those of another thread.
+            # Its names may now belong to another thread.
             renamed = kept.snapshot.state.names
             return self._relabelled(kept.snapshot) if renamed else kept.snapshot
-        # Taken before reading, so that a write in between shows next time.
+        # Taken before reading, so that the next call shows a write in between.
         stamps = self._stamps(topic)
         snapshot: Snapshot | None = None
         try:
@@ -290,8 +291,7 @@ class LiveReader(StoreReader):
     def _is_current(self, cached: CachedThread, log: Stamp, meta: Stamp) -> bool:
         """Returns whether files with these stamps have the cached content.
 
-        A meta that wc wrote says nothing that the log does not; one of another tool
-        may.
+        A meta that wc wrote adds nothing to the log; one by another tool may.
         """
         if cached.log != log or cached.meta == meta:
             return cached.log == log
@@ -301,7 +301,7 @@ class LiveReader(StoreReader):
         return not self.meta(snapshot.topic).rewritten
 
     def _relabelled(self, snapshot: Snapshot) -> Snapshot:
-        """Returns a cached snapshot with the labels that its thread has now."""
+        """Returns a cached snapshot with the thread's current labels."""
         with Folder(self.layout.folder(snapshot.topic), self.layout.root) as folder:
             return labelled(self, folder, snapshot)
 
@@ -326,7 +326,7 @@ class LiveReader(StoreReader):
         return thread
 
     def _trim_cache(self) -> None:
-        """Drops the least recently read threads until few enough entries are cached."""
+        """Drops the least recently read threads until the cache is small enough."""
         count = sum(len(cached.thread.entries) for cached in self._threads.values())
         while count > _MOST_ENTRIES and self._threads:
             _, oldest = self._threads.popitem(last=False)
@@ -335,7 +335,7 @@ class LiveReader(StoreReader):
     def _extended(
         self, topic: str, cached: CachedThread, stamp: Stamp
     ) -> Thread | None:
-        """Returns the thread with what was appended to its log; ``None`` if all of
+        """Returns the thread with the entries appended to its log; ``None`` if all of
         it has to be read."""
         thread = cached.thread
         # The meta beside another tool's log counts as well, and may have changed.
@@ -362,7 +362,7 @@ class LiveReader(StoreReader):
 
     def _added(self, topic: str, thread: Thread) -> bytes:
         """Returns the bytes appended to a log since it was read, if they are whole
-        lines and what precedes them is unchanged; else nothing."""
+        lines and the bytes before them are unchanged; otherwise nothing."""
         log = thread.log
         if thread.damage or not log.size or log.complete != log.size:
             return b""

@@ -1,4 +1,4 @@
-"""The stores that are kept in memory, one `Live` each."""
+"""The stores kept in memory, one `Live` each."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from wc_core.views.search.answers import Engine
     from wc_observe.live.filestamps import Stamp
 
-# A client with more roots than this reads a store again when it comes back to it.
+# A client with more roots than this reads a store again when it returns to it.
 _MOST_STORES = 4
 # Each caller over a network is a viewer; building ten thousand rows takes 0.1 s.
 _MOST_VIEWERS = 16
 
 
 class Progress(NamedTuple):
-    """How much of some work is done."""
+    """How much of a task is done."""
 
     done: int
     total: int
@@ -54,7 +54,7 @@ class Live:
 
     @property
     def progress(self) -> Progress | None:
-        """How far a lengthy piece of work has got; ``None`` when there is none."""
+        """The progress of a long task; ``None`` if there is none."""
         for overview in self._overviews:
             done, total = overview.progress
             if done < total:
@@ -62,7 +62,7 @@ class Live:
         return None
 
     def refresh(self) -> None:
-        """Takes in what changed on disk. Raises StorageError and CorruptError."""
+        """Applies the changes on disk. Raises StorageError and CorruptError."""
         with self._lock:
             changed = self.reader.refresh()
             for overview in self._overviews:
@@ -83,7 +83,8 @@ class Live:
             return chosen
 
     def engine(self) -> Engine:
-        """Returns what searches: in the index, and in the logs that it lacks."""
+        """Returns the searcher: it uses the index, and the logs that the index
+        lacks."""
         try:
             # 9 ms (sqlite3), which only a search needs.
             from wc_core.views.search import indexed
@@ -106,7 +107,7 @@ class Stores:
 
     @property
     def progress(self) -> Progress | None:
-        """The progress of the store that is busy; ``None`` when none is."""
+        """The progress of the busy store; ``None`` if none is busy."""
         with self._lock:
             stores = [*self._known.values()]
         return next((live.progress for live in stores if live.progress), None)
@@ -126,8 +127,8 @@ class Stores:
             return self._known.get(root)
 
     def unwatched(self) -> list[str]:
-        """Returns the roots of large stores that no watcher reports changes for;
-        every call has to check all of their files."""
+        """Returns the roots of large stores without a watcher: every call has to check
+        all of their files."""
         with self._lock:
             stores = list(self._known.items())
         return [

@@ -20,8 +20,8 @@ _WIDTH = 300
 
 
 class StoreSurvey(NamedTuple):
-    """Threads by status, the damage of each damaged thread, and how many logs have
-    been read in full (damage shows nowhere else)."""
+    """Threads by status, the damage of each damaged thread, and how many logs have been
+    read in full (damage shows nowhere else)."""
 
     by_status: dict[str, int]
     damaged: dict[str, str]
@@ -36,10 +36,10 @@ class StoreSurvey(NamedTuple):
 def survey(
     reader: LiveReader, examined_logs: dict[str, tuple[Stamp, str]], seconds: float
 ) -> StoreSurvey:
-    """Examines every thread, reading logs in full for as long as ``seconds`` last.
+    """Examines every thread, reading logs in full for up to ``seconds``.
 
     ``examined_logs`` keeps the result of each log by its stamp for the next call.
-    Raises StorageError or CorruptError only if the threads cannot even be listed.
+    Raises StorageError or CorruptError only if the threads cannot be listed.
     """
     by_status: dict[str, int] = {}
     damaged: dict[str, str] = {}
@@ -54,7 +54,7 @@ def survey(
             if old != stamp:
                 problem = None
                 if time.monotonic() < until:
-                    # Read past the cache, which has room for only a few threads.
+                    # Bypass the cache, which has room for only a few threads.
                     problem = _damage(StoreReader.thread(reader, topic))
                     examined_logs[topic] = (stamp, problem)
         except WcError as error:

@@ -1,7 +1,7 @@
 """Where requests come in and errors go out.
 
-Around each call it determines who calls, and from where. An error leaves as one of the
-codes of wc with a message and a hint, never as a traceback.
+Determines who makes each call, and from which folder. An error leaves as one of wc's
+codes with a message and a hint, never as a traceback.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ class Boundary(Middleware):
         context: MiddlewareContext[CallToolRequestParams],
         call_next: CallNext[CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        """Answers a call of a tool. An error becomes a result that is marked as an
-        error."""
+        """Answers a tool call. An error becomes a result that is marked as an error."""
         message = context.message
-        # Models write null for arguments they leave out; the schemas do not allow it.
+        # Models write null for arguments they leave out, which the schemas do not
+        # allow.
         arguments = {
             k: v for k, v in (message.arguments or {}).items() if v is not None
         }
@@ -108,8 +108,8 @@ class Boundary(Middleware):
         context: MiddlewareContext[ReadResourceRequestParams],
         call_next: CallNext[ReadResourceRequestParams, ResourceResult],
     ) -> ResourceResult:
-        """Reads a resource. Errors are those of the protocol, with the error of wc
-        in their data."""
+        """Reads a resource. Errors are those of the protocol, with wc's error in their
+        data."""
         address = str(context.message.uri)
         try:
             await self._set_call(context)
@@ -142,7 +142,7 @@ class Boundary(Middleware):
         context: MiddlewareContext[Any],
         call_next: CallNext[Any, Any],
     ) -> Any:
-        """Completes an argument: the only request without a hook of its own."""
+        """Completes an argument. FastMCP has no hook for this request."""
         own = context.fastmcp_context
         if context.method != "completion/complete" or own is None:
             return await call_next(context)
@@ -157,7 +157,7 @@ class Boundary(Middleware):
         context: MiddlewareContext[ListResourcesRequest],
         call_next: CallNext[ListResourcesRequest, Sequence[Resource]],
     ) -> Sequence[Resource]:
-        """Lists resources, including the threads of the caller's store."""
+        """Lists resources, including the threads in the caller's store."""
         own = context.fastmcp_context
         if own is not None:
             CURRENT.set(await self.call_of(own))
@@ -168,7 +168,7 @@ class Boundary(Middleware):
         context: MiddlewareContext[ListToolsRequest],
         call_next: CallNext[ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """Lists the tools, with the schemas that the client may know: see `clients`."""
+        """Lists the tools, with the schemas that suit the client: see `clients`."""
         tools = await call_next(context)
         client = client_name(context.fastmcp_context)
         return [
@@ -190,8 +190,7 @@ class Boundary(Middleware):
     async def _reporting_progress(
         self, context: MiddlewareContext[Any]
     ) -> AsyncIterator[None]:
-        """Reports the progress of lengthy work meanwhile, if the client asked for
-        it."""
+        """Reports progress during a long call, if the client asked for it."""
         own = context.fastmcp_context
         if own is None or own.request_context is None:
             yield
@@ -225,8 +224,8 @@ def _roots_question() -> InputRequiredResult:
 
 
 async def _check_prompt(context: MiddlewareContext[GetPromptRequestParams]) -> None:
-    """Raises RefusedError for an unknown prompt and for arguments that the prompt
-    does not have: the framework would ignore them."""
+    """Raises RefusedError for an unknown prompt or argument; the framework would ignore
+    such an argument."""
     own, message = context.fastmcp_context, context.message
     if own is None:
         return

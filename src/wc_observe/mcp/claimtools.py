@@ -1,4 +1,4 @@
-"""The tools about who edits what. They read refs and never change one."""
+"""The tools about who edits what. They read refs and never change them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def check_status(
     symbols: Annotated[
         list[str], Field(description="Paths from the top, or PATH::SYMBOL")
     ],
-    agent_head: Annotated[str, Field(description="Your HEAD; none: its HEAD")] = "",
-    branch: Annotated[str, Field(description="None: the one checked out")] = "",
+    agent_head: Annotated[str, Field(description="Your HEAD; default: its HEAD")] = "",
+    branch: Annotated[str, Field(description="Default: the one checked out")] = "",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `check_status`."""
@@ -55,7 +55,7 @@ def get_neighbors(
 
 
 def list_activity(
-    path: Annotated[str, Field(description="Only what concerns it")] = "",
+    path: Annotated[str, Field(description="Only notes about this path")] = "",
     whose: Literal["all", "mine", "others"] = "all",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
@@ -71,7 +71,7 @@ def list_activity(
 SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         check_status,
-        "May you edit this? One verdict, PROCEED to STOP, with the reasons. Ask before "
+        "May you edit this? A verdict from PROCEED to STOP, with reasons. Ask before "
         "you edit; to claim: wc claim.",
         claims.STATUS_SCHEMA,
     ),
@@ -87,8 +87,8 @@ SPECS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         list_activity,
-        "What everybody says they are doing: scope, intent, worktree, age. Other "
-        "clones as of the last fetch. To tell yours: wc note.",
+        "What everyone says they are doing: scope, intent, worktree, age. Other "
+        "clones as of the last fetch. To add yours: wc note.",
         activity.ACTIVITY_SCHEMA,
     ),
 )

@@ -1,7 +1,6 @@
 """Completion: possible values for the arguments of prompts and resource templates.
 
-If nothing is found, that is not an error: a user who is still typing just has nothing
-to choose from.
+No match is not an error: a user who is still typing just gets no suggestions.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def complete_argument(
     argument: CompletionArgument,
     context: CompletionContext | None,
 ) -> Completion:
-    """Returns the values that begin with what was typed, then those that contain it.
+    """Returns the values that start with the typed text, then those that contain it.
     ``total`` counts all of them."""
     owner = ref.name if isinstance(ref, PromptReference) else ref.uri
     values = _VALUES.get((owner, argument.name))
@@ -66,7 +65,7 @@ def _matching_values(values: Iterable[str], typed: str) -> list[str]:
     containing: list[str] = []
     for value in dict.fromkeys(values):
         folded = value.casefold()
-        # A value that does not print cannot be chosen from a menu.
+        # A menu cannot show a value with unprintable characters.
         if needle in folded and value.isprintable():
             (beginning if folded.startswith(needle) else containing).append(value)
     return beginning + containing
@@ -77,8 +76,8 @@ def _topic_values(reader: StoreReader, _: Mapping[str, str]) -> Iterable[str]:
 
 
 def _agent_values(reader: StoreReader, _: Mapping[str, str]) -> Iterable[str]:
-    """Returns everyone who wrote an entry or was passed a ball, in alphabetical
-    order, and the word for nobody."""
+    """Returns everyone who wrote an entry or received a ball, in alphabetical order,
+    and the word for a free ball."""
     names: set[str] = set()
     for topic in reader.topics():
         try:
@@ -90,7 +89,7 @@ def _agent_values(reader: StoreReader, _: Mapping[str, str]) -> Iterable[str]:
 
 
 def _entry_values(reader: StoreReader, arguments: Mapping[str, str]) -> Iterable[str]:
-    """Returns the ids of the topic's entries, the latest first."""
+    """Returns the ids of the topic's entries, latest first."""
     thread = reader.thread(reader.find(arguments.get("topic", "")))
     return [entry.id for entry in reversed(thread.entries)]
 
@@ -103,7 +102,7 @@ def _change_values(_: StoreReader, __: Mapping[str, str]) -> list[str]:
     return worktrees.change_ids(CURRENT.get())
 
 
-# (name of a prompt or address of a template, argument) -> its possible values.
+# (name of a prompt or address of a template, argument) -> its possible values
 _VALUES: dict[tuple[str, str], Values] = {
     ("catch_up", "since"): _age_values,
     ("review_thread", "topic"): _topic_values,
@@ -117,5 +116,5 @@ _VALUES: dict[tuple[str, str], Values] = {
 
 
 def add_completion(server: FastMCP) -> None:
-    """Announces completion, and answers it."""
+    """Announces and answers completion."""
     server.add_completion_handler(guarded(complete_argument))

@@ -1,7 +1,6 @@
-"""``WATERCOOLER_DEBUG`` for the server: a line of JSON on standard error for each
-request.
+"""``WATERCOOLER_DEBUG`` for the server: one line of JSON on standard error per request.
 
-A line that cannot be written is ignored.
+A failure to write a line is ignored.
 """
 
 from __future__ import annotations
@@ -29,21 +28,21 @@ if TYPE_CHECKING:
 
     from fastmcp.server.middleware import CallNext, MiddlewareContext
 
-# Arguments that are names, numbers or keywords; any other may contain text.
+# Arguments that are names, numbers or keywords. Any other argument may contain text.
 _SHORT_ARGUMENTS = frozenset(
     {"ball", "change_id", "cursor", "entry", "entry_id", "format", "from_entry"}
     | {"index", "limit", "offset", "open_only", "since", "stale_after", "status"}
     | {"summary_only", "to", "topic"}
 )
 
-# Requests that are answered from a store.
+# Requests that a store answers.
 _STORE_REQUESTS = frozenset(
     {"completion/complete", "prompts/get", "resources/read", "tools/call"}
 )
 
 
 def write_line(line: str) -> None:
-    """Writes a line to standard error if that is possible."""
+    """Writes a line to standard error, if there is one."""
     if sys.stderr is not None:  # closed by the parent process
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.write(line)
@@ -51,7 +50,7 @@ def write_line(line: str) -> None:
 
 
 class _LibraryLog(logging.Handler):
-    """Writes the log records of libraries in the same form."""
+    """Writes the log records of libraries in the same format."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Writes a record to standard error as a line of JSON."""
@@ -67,7 +66,7 @@ class _LibraryLog(logging.Handler):
 
 
 def redirect_logging() -> None:
-    """Turns everything that this process logs from now on into such lines."""
+    """From now on, writes everything that this process logs as such lines."""
     fastmcp.settings.log_enabled = False  # it would restore its own handlers
     logging.getLogger().handlers = [_LibraryLog()]
     for name in ("fastmcp", "mcp"):
@@ -76,7 +75,7 @@ def redirect_logging() -> None:
 
 
 class Journal(Middleware):
-    """Logs each request when it is answered. It must be the outermost middleware."""
+    """Logs each answered request. It must be the outermost middleware."""
 
     def __init__(self, mode: debugging.Mode, now_ms: Callable[[], int]) -> None:
         self._bodies = mode.bodies
@@ -119,9 +118,9 @@ class Journal(Middleware):
         return fields
 
     def _target_fields(self, message: Any) -> dict[str, Any]:
-        """Returns what the request is about: the tool, prompt or address, and the
+        """Returns the subject of the request: the tool, prompt or address, and the
         arguments."""
-        if isinstance(message, dict):  # a request without a hook of its own
+        if isinstance(message, dict):  # a request that has no hook
             ref = message.get("ref")
             parts = ref if isinstance(ref, dict) else {}
         else:
@@ -146,7 +145,7 @@ class Journal(Middleware):
 
 
 def _store_path() -> str | None:
-    """Returns the store that the logged call was answered from."""
+    """Returns the store that answered the logged call."""
     call = CURRENT.get(None)
     if call is None:
         return None
@@ -164,7 +163,7 @@ def _answer_outcome(answer: Any) -> str:
 
 
 def _error_code(error: MCPError) -> str:
-    """Returns the code of wc if it is an error of wc, else the protocol's number."""
+    """Returns wc's code if it is one of wc's errors, else the protocol's number."""
     data = error.error.data
     fields = data.get("error", {}) if isinstance(data, dict) else {}
     return (

@@ -1,11 +1,11 @@
 """Which part of an answer reaches a client's model: its text, its structured content,
 or both.
 
-A client that shows one part would miss what is in the other; one that shows both would
-pay twice for what is in both. `clients` knows which client does what, and a user can
-say otherwise about JSON.
+A client that forwards one part loses what is only in the other; a client that forwards
+both pays twice for what is in both. `clients` knows what each client does; for JSON,
+the user can override it.
 
-What the repository asks of callers comes once, in the part that has everything else.
+The repository's guidance for callers comes once, in the part that has everything else.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _IN_TEXT = 'the answer is in the text content; here: format="json"'
 
 
 def is_json_in_text(call: Call) -> bool:
-    """Returns whether an answer in JSON is in the text as well. A client that shows
+    """Returns whether an answer in JSON is also in the text. A client that forwards
     both parts never gets it twice."""
     part = shown_part(call.client)
     chosen = jsontext.configured(call.env)
@@ -46,7 +46,7 @@ def is_json_in_text(call: Call) -> bool:
 
 
 def markdown_result(text: str) -> ToolResult:
-    """Returns an answer in markdown: text, and for clients that know the schema a
+    """Returns an answer in markdown as text; clients that know the schema also get a
     pointer to it."""
     if not lists_schemas(CURRENT.get().client):
         return ToolResult(text)
@@ -54,8 +54,8 @@ def markdown_result(text: str) -> ToolResult:
 
 
 def json_result(fields: dict[str, Any], count: int, name: str) -> ToolResult:
-    """Returns an answer in JSON: structured content, and in the text either the same or
-    a line that says where it is."""
+    """Returns an answer in JSON: as structured content, and in the text either again or
+    as a line that says where it is."""
     if is_json_in_text(CURRENT.get()):
         text = _json_text(fields)
     else:
@@ -64,7 +64,7 @@ def json_result(fields: dict[str, Any], count: int, name: str) -> ToolResult:
 
 
 def budget_of(tokens: int, tool: str, *, in_json: bool) -> Budget:
-    """Returns the budget of an answer of a tool, without what guidance takes of it."""
+    """Returns the token budget of a tool's answer, after subtracting its guidance."""
     guidance = _guidance(OCCASIONS[tool])
     if guidance is None:
         return Budget(tokens, calls=CALLS)
@@ -112,7 +112,7 @@ def _with_guidance(
         return ToolResult(marked, structured_content=fields)
     guided_fields = {**fields, "guidance": [guidance.to_json()]}
     if not has_format:
-        # The same facts in both parts, as far as the client does not show both.
+        # The same facts in both parts, unless the client forwards both.
         kept = fields if shown_part(call.client) == BOTH else guided_fields
         return ToolResult(marked, structured_content=kept)
     if is_json_in_text(call):

@@ -79,7 +79,7 @@ def get_ball_history(
 
 def get_stats(
     stale_after: Annotated[
-        str, Field(description="Balls held longer are stale: 90m, 36h, 2d")
+        str, Field(description="A ball held longer is stale: 90m, 36h, 2d")
     ] = stats.STALE_AFTER,
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
@@ -112,7 +112,7 @@ def stats_json(stale_after: str) -> dict[str, Any]:
 
 
 def history_markdown(fields: dict[str, Any]) -> str:
-    """Returns a summary, and a line for each spell."""
+    """Returns a summary, and a line for each period with a holder."""
     ball = word(holder_text(fields["ball"]))
     lines = [
         f"thread {fields['topic']}: {title(fields['title'], _TITLE_WIDTH)}",
@@ -173,7 +173,7 @@ def _table_lines(table: Table) -> list[str]:
 SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         get_ball_history,
-        "Where a thread's ball has been: who held it, since when, how long, by "
+        "The history of a thread's ball: who held it, since when, how long, after "
         "whose entry; how often it changed hands and bounced.",
         HISTORY_SCHEMA,
     ),

@@ -1,4 +1,4 @@
-"""The tools about what threads wait for, and about what waits for the caller."""
+"""The tools about what threads wait for and what the caller can start."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def explain_readiness(
 SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         list_ready,
-        "Threads that you may begin with: open, the ball yours or free, nothing that "
-        "they wait for open. Take one: wc take TOPIC.",
+        "Threads that you can start: open, the ball yours or free, and waiting for "
+        "nothing that is open. Take one: wc take TOPIC.",
         threads.LIST_SCHEMA,
     ),
     ToolSpec(
         explain_readiness,
-        "Why a thread is not ready: what it waits for, and who has the ball of that.",
+        "Why a thread is not ready: what it waits for, and who has the ball there.",
         planning.READINESS_SCHEMA,
     ),
 )

@@ -1,8 +1,8 @@
 """The prompts: what a user picks from a menu to start an agent on a task.
 
-Each is two messages. The first has only the server's own text: what to do, and which
-command to run afterwards. The second is data, the same text that the tools answer with,
-in which what others wrote is marked.
+Each is two messages. The first is only the server's own text: what to do, and which
+command to run afterwards. The second is data: the text that the tools also answer with,
+in which everything that others wrote is marked.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _LATEST = -30
 
 
 def catch_up(since: str = "1d") -> list[Message]:
-    """Returns what waits for the caller, and what happened since a moment."""
+    """Returns what waits for the caller, and what happened since a given time."""
     times.since_id(since, CURRENT.get().now_ms())
     return _task_messages(
         f"Catch up on the threads of this repository since {word(since)}. The next "
         "message has them.\n\n"
-        "1. Say first what waits for me: threads whose ball is mine, and what each "
-        "one needs.\n"
-        "2. Then what was decided, what is blocked, and who has the next move.\n"
+        "1. First, what waits for me: threads where I have the ball, and what each "
+        "needs.\n"
+        "2. Then, what was decided, what is blocked, and who has the next move.\n"
         "3. Read a thread before you rely on it: read_thread(topic).\n\n"
-        "Change nothing yet. What I have heard about is then marked as read with:\n"
+        "Change nothing yet. To mark what you told me about as read:\n"
         "    wc seen TOPIC\n",
         tools.list_threads(open_only=True, ball="me"),
         tools.list_updates(since=since, limit=_UPDATES, digest=True),
@@ -57,7 +57,7 @@ def review_thread(topic: str) -> list[Message]:
     return _task_messages(
         f"Review the thread {thread.topic}. The next message has its ball and its "
         "latest entries; read_thread and get_entry have the rest.\n\n"
-        "1. Say in a few sentences what it is about, what was decided, and what is "
+        "1. In a few sentences: what it is about, what was decided, and what is "
         "open.\n"
         "2. Check what it claims against the code of this repository; name what is "
         "wrong, missing or risky.\n"
@@ -74,11 +74,11 @@ def draft_handoff(topic: str, to: str = "") -> list[Message]:
     """Returns what the next holder of a thread needs to know."""
     thread = _thread_turn(topic)
     name = one_line(to, _NAME_WIDTH)
-    receiver = word(name, _NAME_WIDTH) if name else "the participant who should go on"
+    receiver = word(name, _NAME_WIDTH) if name else "the next participant"
     return _task_messages(
         f"Draft a handoff of the thread {thread.topic} to {receiver}. The next message "
         "has its latest entries; read_thread and get_entry have the rest.\n\n"
-        "Write for somebody who was not there, in at most ten lines: what is done and "
+        "Write for a newcomer, in at most ten lines: what is done and "
         "where (branch, files, commits), what is left, how to check it, what is "
         "undecided.\n\n"
         f"{thread.turn} Show me the draft. When I agree, run:\n"
@@ -91,8 +91,8 @@ def draft_handoff(topic: str, to: str = "") -> list[Message]:
 class _ThreadTurn(NamedTuple):
     """Whose turn it is in a thread.
 
-    ``topic`` is its topic as text, ``argument`` as a word for a shell, ``turn`` a
-    sentence, and ``command`` the one that writes an entry in it.
+    ``topic`` is its topic as text, ``argument`` as a shell word, ``turn`` a sentence,
+    and ``command`` the name of the command that adds an entry.
     """
 
     topic: str
@@ -107,7 +107,7 @@ def _thread_turn(topic: str) -> _ThreadTurn:
     state, name = snapshot.state, snapshot.name
     ownership = store.viewer.whose(state.ball)
     if ownership == MINE:
-        turn, command = "The ball is yours.", "say"
+        turn, command = "You have the ball.", "say"
     elif ownership == OFFERED:
         take = f"wc take {quoted(name)}"
         turn, command = f"The ball is offered to you: {take}.", "say"
@@ -117,7 +117,7 @@ def _thread_turn(topic: str) -> _ThreadTurn:
         turn, command = f"The ball is free: wc take {quoted(name)}.", "say"
     else:
         turn, command = (
-            "The ball is with somebody else, and an ack leaves it there.",
+            "Someone else has the ball, and keeps it after an ack.",
             "ack",
         )
     return _ThreadTurn(word(name), quoted(one_line(name)), turn, command)
@@ -131,7 +131,7 @@ def _task_messages(task: str, *answers: ToolResult) -> list[Message]:
 
 
 class _FunctionPrompt(Prompt):
-    """A prompt that is answered by a function, which gets the arguments as they came.
+    """A prompt that a function answers; it gets the arguments unchanged.
 
     The framework's own class tells clients to write JSON for plain text.
     """
@@ -139,7 +139,7 @@ class _FunctionPrompt(Prompt):
     answer: Callable[..., list[Message]]
 
     async def render(self, arguments: dict[str, Any] | None = None) -> PromptResult:
-        """Returns the messages. Errors of wc pass through."""
+        """Returns the messages. wc's errors pass through."""
         messages = await asyncio.to_thread(self.answer, **(arguments or {}))
         return PromptResult(messages, description=self.description)
 
@@ -154,7 +154,7 @@ _TO = PromptArgument(name="to", description="Who gets the ball; else you choose"
 _PROMPTS: tuple[
     tuple[Callable[..., list[Message]], str, tuple[PromptArgument, ...]], ...
 ] = (
-    (catch_up, "What waits for you, and what happened since a moment.", (_SINCE,)),
+    (catch_up, "What waits for you, and what happened since a given time.", (_SINCE,)),
     (
         review_thread,
         "Judge a thread: what is decided, what is open, what is wrong.",
@@ -169,7 +169,7 @@ _PROMPTS: tuple[
 
 
 def add_prompts(server: FastMCP) -> None:
-    """Adds every prompt to the server."""
+    """Adds all prompts to the server."""
     for answer, description, arguments in _PROMPTS:
         server.add_prompt(
             _FunctionPrompt(

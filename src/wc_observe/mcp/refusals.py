@@ -25,7 +25,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _log = logging.getLogger(__name__)
-# The most characters of a message, and of a value in a message.
+# The most characters of a message, and of a value in it.
 _MESSAGE_WIDTH = 1_000
 _VALUE_WIDTH = 60
 
@@ -41,7 +41,7 @@ class RefusedCallError(FastMCPError):
 def guarded(answer: Callable[P, R]) -> Callable[P, R]:
     """Returns the same function with every error turned into RefusedCallError.
 
-    Of an unexpected error, the client gets only the type; all of it goes to standard
+    The client gets only the type of an unexpected error; the rest goes to standard
     error, which clients keep.
     """
 
@@ -70,7 +70,7 @@ def internal_error(error: Exception) -> WcError:
 
 
 def _without_folders(error: WcError) -> WcError:
-    """Returns the error as its caller may see it."""
+    """Returns the error as the caller may see it."""
     call = CURRENT.get(None)
     if call is None:
         return error
@@ -82,15 +82,16 @@ def _without_folders(error: WcError) -> WcError:
 
 
 def as_fields(error: WcError) -> dict[str, Any]:
-    """Returns the error as JSON, the same as ``wc … --json``. A message that repeats
-    a very long argument is cut in the middle."""
+    """Returns the error as JSON, as ``wc … --json`` prints it. A message that repeats a
+    very long argument is shortened in the middle."""
     fields = {"code": error.code, "message": error.message, "hint": error.hint}
     return {"error": {key: _shortened(value) for key, value in fields.items()}}
 
 
 def as_protocol(error: WcError, address: str = "") -> MCPError:
-    """Returns the error as one of the protocol, for requests whose results cannot be
-    errors. The error of a resource includes its address, as SEP-2164 specifies."""
+    """Returns the error as a protocol error, because the results of these requests
+    cannot be errors. The error of a resource includes its address, as SEP-2164
+    specifies."""
     error = _without_folders(error)
     code = INTERNAL_ERROR if type(error) is WcError else INVALID_PARAMS
     about = {"uri": _shortened(address)} if address else {}
@@ -98,7 +99,7 @@ def as_protocol(error: WcError, address: str = "") -> MCPError:
 
 
 def as_text(error: WcError) -> str:
-    """Returns the error as ``CODE: message`` and, on a line of its own, the hint."""
+    """Returns the error as ``CODE: message``, with the hint on its own line."""
     lines = f"{error.code}: {_shortened(error.message)}\n{_shortened(error.hint)}"
     return lines.rstrip()
 
@@ -112,7 +113,7 @@ def _shortened(text: str) -> str:
 def error_result(error: WcError) -> ToolResult:
     """Returns the error as the result of a tool."""
     error = _without_folders(error)
-    # Short enough for both forms: clients forward only one of them.
+    # Short enough for both parts: clients forward only one of them.
     return ToolResult(
         as_text(error), structured_content=as_fields(error), is_error=True
     )
@@ -121,9 +122,9 @@ def error_result(error: WcError) -> ToolResult:
 def invalid_arguments(
     tool: str, cause: object, parameters: Mapping[str, Mapping[str, Any]]
 ) -> InvalidInputError:
-    """Returns the error for invalid arguments, with what is allowed."""
+    """Returns the error for invalid arguments. It lists what is allowed."""
     if not isinstance(cause, ArgumentError):
-        return InvalidInputError(f"The arguments of {tool} do not fit.")
+        return InvalidInputError(f"The arguments of {tool} are invalid.")
     problems: dict[str, str] = {}
     for detail in cause.errors(include_url=False):
         name = str(detail["loc"][0]) if detail["loc"] else "arguments"
@@ -147,13 +148,13 @@ def _argument_problem(name: str, detail: Mapping[str, Any]) -> str:
 
 
 def short_repr(value: object) -> str:
-    """Returns the ``repr`` of a value, or the beginning of a long one."""
+    """Returns the ``repr`` of a value, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= _VALUE_WIDTH else f"{text[:_VALUE_WIDTH]}…"
 
 
 def allowed_values(schema: Mapping[str, Any]) -> str:
-    """Returns in words what a parameter may be, from its JSON schema."""
+    """Describes the allowed values of a parameter, from its JSON schema."""
     for option in schema.get("anyOf", ()):
         if option.get("type") != "null":
             return allowed_values(option)

@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 _MARKDOWN = "text/markdown"
 _THREADS = 50
-# How many threads clients can offer by name, and the widths of their descriptions.
+# How many threads clients can offer by name, and how wide their descriptions are.
 MAX_LISTED = 100
 _TITLE_WIDTH = 100
 _NAME_WIDTH = 60
 
 
 def guide_page() -> str:
-    """Returns the guide for models, and what the repository itself wrote for them."""
+    """Returns the guide for models, and the repository's own guidance."""
     call = CURRENT.get()
     guide = instructions.guide(local=not call.store_name)
     try:
@@ -71,7 +71,7 @@ def thread_page(topic: str) -> str:
 
 
 def entry_page(topic: str, entry: str) -> str:
-    """Returns one entry, or the beginning of a very long one."""
+    """Returns one entry, or the first part of a very long one."""
     store = open_store(CURRENT.get())
     thread, found_entry = entries.find_entry(store, topic, entry, 0)
     return entries.entry_markdown(store, thread, found_entry)
@@ -101,7 +101,7 @@ _RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (
         guide_page,
         "How to use threads: read this first.",
     ),
-    ("threads", "threads", threads_page, "The threads, the latest move first."),
+    ("threads", "threads", threads_page, "The threads, latest move first."),
     ("threads/{topic}", "thread", thread_page, "One thread with its entries."),
     (
         "threads/{topic}/{entry}",
@@ -110,12 +110,12 @@ _RESOURCES: tuple[tuple[str, str, Callable[..., str], str], ...] = (
         "One entry, whole, by its number (-1: the last) or its id.",
     ),
     ("index", "index", index_page, "Whose move it is, at a glance."),
-    ("worktrees", "worktrees", worktrees_page, "What goes on in each worktree."),
-    ("loop/{change_id}", "loop", loop_page, "How an autonomous loop stands."),
+    ("worktrees", "worktrees", worktrees_page, "What happens in each worktree."),
+    ("loop/{change_id}", "loop", loop_page, "The state of an autonomous loop."),
 )
 
 
-# The library also passes on hints that it does not define.
+# The library also passes on hints that it does not define itself.
 _UNCHANGING = Annotations.model_validate({"readOnlyHint": True, "idempotentHint": True})
 # Only for clients on the same machine.
 _LOCAL_ONLY = {worktrees_page, loop_page}
@@ -133,7 +133,7 @@ def add_resources(server: FastMCP, *, local: bool) -> None:
 
 @functools.cache
 def _all_resources(*, local: bool) -> tuple[Resource | ResourceTemplate, ...]:
-    """Returns every resource, ready to be added to any server, like
+    """Returns all resources, ready to be added to any server, like
     `tools.all_tools`."""
     resources: list[Resource | ResourceTemplate] = []
     for path, name, answer, description in _RESOURCES:
@@ -155,8 +155,8 @@ def _all_resources(*, local: bool) -> tuple[Resource | ResourceTemplate, ...]:
 
 
 class RecentThreads(Middleware):
-    """Adds the threads that moved last to the resources a client can list, so that
-    it can offer them to its user by name."""
+    """Adds the most recently changed threads to the resources that a client lists, so
+    that its user can pick them by name."""
 
     async def on_list_resources(
         self,
@@ -165,7 +165,7 @@ class RecentThreads(Middleware):
     ) -> Sequence[Resource]:
         """Returns the fixed resources, then at most 100 threads, open ones first."""
         fixed = await call_next(context)
-        # Reading ten thousand threads takes a while; other calls must not wait for it.
+        # Reading ten thousand threads takes a while and must not delay other calls.
         return [*fixed, *await asyncio.to_thread(_recent_threads)]
 
 
@@ -173,8 +173,8 @@ def _recent_threads() -> list[Resource]:
     try:
         rows = open_store(CURRENT.get()).overview.rows()
     except (WcError, LookupError):
-        return []  # reading one of the fixed resources reports the error
-    rows.sort(key=lambda row: row.status == CLOSED)  # stable: still the latest first
+        return []  # reading a fixed resource reports the error
+    rows.sort(key=lambda row: row.status == CLOSED)  # stable sort: latest first
     return [_thread_resource(row) for row in rows[:MAX_LISTED]]
 
 

@@ -1,4 +1,5 @@
-"""Which folder a client works in and which agent it is, according to its protocol."""
+"""The folder that a client works in and the agent that it is, as the protocol tells
+it."""
 
 from __future__ import annotations
 
@@ -24,18 +25,18 @@ if TYPE_CHECKING:
     from wc_observe.calls import ServerContext
     from wc_observe.live.stores import Stores
 
-# The key of the roots in what a client of the stateless protocol sends.
+# The key of the roots in requests of the stateless protocol.
 ROOTS = "roots"
 
-# Transports with many clients: none may see another's folders.
+# Transports with many clients: no client may see another's folders.
 _SHARED = ("streamable-http", "sse")
 
-# How long to wait for the roots: a client that has not answered by then never will.
+# How long to wait for the roots. A client that has not answered by then never will.
 _ROOTS_SECONDS = 2.0
 
 
 class RootsNeededError(Exception):
-    """The client must be asked for its roots, which the stateless protocol does by
+    """The client must be asked for its roots. In the stateless protocol, that means
     answering its call with a question."""
 
 
@@ -47,8 +48,7 @@ class Roots:
         self._latest: list[str] = []
 
     async def fetch(self, context: Context) -> list[str]:
-        """Asks the client for its folders. They are not cached, because they may
-        change.
+        """Asks the client for its folders. They may change, so they are not cached.
 
         Raises RootsNeededError if the protocol has no other way to ask.
         """
@@ -70,7 +70,8 @@ class Roots:
 
     async def fetch_or_recall(self, context: Context) -> list[str]:
         """Returns the client's folders. If the protocol cannot ask for them now,
-        these are the latest ones, provided there can be only one client."""
+        returns the latest known ones, provided that the transport has only one
+        client."""
         try:
             return await self.fetch(context)
         except RootsNeededError:
@@ -86,15 +87,15 @@ class Roots:
                 request_read_timeout_seconds=_ROOTS_SECONDS,
             )
         except Exception:  # noqa: BLE001  (their answer may be wrong in any way)
-            # A client that cannot answer is not asked again: the current folder is
-            # good enough, and waiting at each call is not.
+            # Do not ask a client again that cannot answer: the current folder is better
+            # than a wait at each call.
             self._silent.add(context.session_id)
             return []
         return _existing_folders(answer)
 
 
 def _existing_folders(answer: object) -> list[str]:
-    """Returns the existing folders that a client's answer names."""
+    """Returns the existing folders named in a client's answer."""
     if not isinstance(answer, ListRootsResult):
         return []
     paths = [
@@ -105,7 +106,7 @@ def _existing_folders(answer: object) -> list[str]:
 
 
 def remote_call(context: Context | None, start: ServerContext, stores: Stores) -> Call:
-    """Returns the call of a client over a network, to the store that it addressed."""
+    """Returns the call of a network client, to the store in its address."""
     token = get_access_token()
     call = Call(
         client=client_name(context),
@@ -166,7 +167,7 @@ def _has_store(folder: str, start: ServerContext) -> bool:
 
 
 def client_name(context: Context | None) -> str:
-    """Returns the agent that a client is, according to the name it gives itself."""
+    """Returns the agent that a client is, based on the name it sends."""
     if context is None or context.request_context is None:
         return agent_name("")
     params = context.session.client_params

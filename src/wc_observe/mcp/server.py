@@ -34,7 +34,7 @@ def build_server(
     outer: Sequence[Middleware] = (),
     stores: Stores | None = None,
 ) -> FastMCP:
-    """Builds the server. Its answers are what the files say at that moment.
+    """Builds the server. It answers from the files as they are at that moment.
 
     Over HTTP, ``auth`` authenticates callers, ``outer`` middleware sees each call and
     its answer as the client does, and ``stores`` are the stores kept in memory.
@@ -57,12 +57,12 @@ def build_server(
         lifespan=subscriptions.lifespan,
         tools=all_tools(
             local=local,
-            # Callers over a network have them only with a graph, which tells the
-            # stores apart that each may see.
+            # Network callers have these tools only with a graph: it can restrict the
+            # answer to the stores that each caller may see.
             all_stores=start.all_stores and (local or start.graph is not None),
         ),
-        # Topics are checked where they become paths; topics written by other tools
-        # may look like paths.
+        # Topics are checked where they become paths. Topics written by other tools may
+        # look like paths.
         resource_security=None,
     )
     add_resources(server, local=local)
@@ -73,7 +73,7 @@ def build_server(
 
 
 def _debug_middleware(start: ServerContext) -> list[Middleware]:
-    """Returns what logs each request, if that is switched on."""
+    """Returns the middleware that logs each request, if enabled."""
     if not start.env.get("WATERCOOLER_DEBUG"):
         return []
     mode = debugging.mode(start.env)

@@ -1,8 +1,7 @@
 """Serves over standard input and output, and answers lines that are not messages.
 
-The SDK drops a line that it cannot parse, so a client would wait for the answer until
-it gives up. FastMCP has no way to hear of such a line: this module runs the server
-beneath it.
+The SDK drops a line that it cannot parse, so the client would wait until its timeout.
+FastMCP does not report such lines either, so this module runs the server beneath it.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 def serve_stdio(server: FastMCP, repeated_id: str = "") -> None:
-    """Serves one client until its input ends. A request with ``repeated_id`` was
+    """Serves one client until its input ends. The request with ``repeated_id`` was
     answered before, and is not answered again."""
     anyio.run(_serve, server, repeated_id)
 
@@ -52,7 +51,7 @@ async def _serve(server: FastMCP, repeated_id: str) -> None:
 
 
 class _Closing:
-    """A stream that is closed at the end of a block."""
+    """A stream that a ``with`` block closes."""
 
     async def aclose(self) -> None:
         """Closes the stream."""
@@ -78,7 +77,7 @@ class WithheldStream(_Closing):
         self._repeated_id = repeated_id
 
     async def send(self, item: SessionMessage) -> None:
-        """Sends a message, if the client has not got it already."""
+        """Sends a message, unless the client already has it."""
         answer = item.message
         if self._repeated_id and getattr(answer, "id", None) == self._repeated_id:
             self._repeated_id = ""
@@ -93,7 +92,7 @@ class WithheldStream(_Closing):
 
 
 class AnsweredStream(_Closing):
-    """A stream of messages that answers what is none with an error."""
+    """A stream of messages that answers anything else with an error."""
 
     def __init__(self, reads: Any, writes: Any) -> None:
         self._reads = reads
@@ -105,11 +104,11 @@ class AnsweredStream(_Closing):
         return self._reads.last_context
 
     async def receive(self) -> Any:
-        """Returns the next message. Raises EndOfStream behind the last one."""
+        """Returns the next message. Raises EndOfStream after the last one."""
         while isinstance(item := await self._reads.receive(), Exception):
             answer = unreadable_message(item)
             if answer is not None:
-                # The client may be gone.
+                # The client may have exited.
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                     await self._writes.send(SessionMessage(answer))
         return item

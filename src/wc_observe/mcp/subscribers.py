@@ -1,4 +1,4 @@
-"""Clients that are notified of changes, in the way of each version of the protocol."""
+"""Clients that are notified of changes, each in the way of its protocol version."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wc_observe.watch.addresses import Changes
     from wc_observe.watch.stores import StoreWatch
 
-# A client with more is faulty or malicious.
+# A client with more is broken or malicious.
 MAX_ADDRESSES = 250
 
 
@@ -50,15 +50,16 @@ class Subscriber:
         self._closed = False
 
     def is_at(self, call: Call) -> bool:
-        """Returns whether a call from this folder is about the store it listens to."""
-        # A store that does not exist, or was deleted, may be created somewhere else.
+        """Returns whether a call from this folder is about the store being listened
+        to."""
+        # A store that does not exist, or was deleted, may reappear in another place.
         listening = self._folder == call.folder and self._end is not None
         return listening and os.path.isdir(self._listening_to[0])
 
     async def follow(self, call: Call, *, strict: bool = False) -> None:
         """Listens to the store that a call reads, and to no other.
 
-        Raises WcError, if ``strict``, when there can be no store.
+        If ``strict``, raises WcError when there can be no store.
         """
         try:
             place = discovery.find(call.folder, call.env, missing_ok=True)
@@ -70,14 +71,14 @@ class Subscriber:
         beside = any(map(addresses.is_about_worktrees, self._uris))
         if self._end is not None and self._listening_to == (place.root, beside):
             return
-        # Examining ten thousand logs takes a while.
+        # Scanning ten thousand logs takes a while.
         await asyncio.to_thread(self._start_listening, place, call.env, beside=beside)
 
     def _start_listening(
         self, place: Place, env: Mapping[str, str], *, beside: bool
     ) -> None:
-        """Starts listening; runs on a worker thread. The client may have left by the
-        time it listens, and then it must stop here."""
+        """Starts listening; runs on a worker thread. If the client has left in the
+        meantime, it must stop again here."""
         listen = self._watch.listen_beside if beside else self._watch.listen_at
         end = listen(place, env, self._on_change)
         with self._lock:
@@ -108,37 +109,37 @@ class Subscriber:
 
 
 class LegacyClient(Subscriber):
-    """A connection of the older protocol, which has its own notification messages."""
+    """A connection of the older protocol, which has its own notifications."""
 
     def __init__(self, watch: StoreWatch, connection: Connection) -> None:
         super().__init__(watch)
         self._connection = connection
-        # Addresses to notify about, each once, in order; "" stands for the list.
+        # Addresses to notify about, without repetition, in order; "" is the list.
         self._pending: dict[str, None] = {}
         self._sending: asyncio.Task[None] | None = None
         connection.exit_stack.callback(self.close)
 
     def subscribe(self, uri: str) -> None:
-        """Subscribes to an address. Raises InvalidInputError if it is not one of
-        ours."""
+        """Subscribes to an address. Raises InvalidInputError if the server has no such
+        address."""
         key = addresses.canonical(uri)
         if key not in self._uris and len(self._uris) >= MAX_ADDRESSES:
             raise too_many_addresses()
         self._uris[key] = self._uris.get(key, set()) | {uri}
 
     def unsubscribe(self, uri: str) -> None:
-        """Ends a subscription. Raises InvalidInputError if the address is not one of
-        ours."""
+        """Ends a subscription. Raises InvalidInputError if the server has no such
+        address."""
         self._uris.pop(addresses.canonical(uri), None)
 
     def close(self) -> None:
-        """Stops listening, and drops what has not been sent yet."""
+        """Stops listening, and drops what is still unsent."""
         super().close()
         if self._sending is not None:
             self._sending.cancel()
 
     def deliver(self, changes: Changes) -> None:
-        """Sends what is pending, each address once."""
+        """Sends the pending addresses, each of them once."""
         if self._closed:
             return
         for key in addresses.changed_addresses(changes, self._uris):
@@ -163,8 +164,8 @@ class LegacyClient(Subscriber):
 
 
 class Stream(Subscriber):
-    """One stream of the newer protocol, as the event bus that its handler listens
-    to."""
+    """One stream of the newer protocol, in the form of the event bus that its handler
+    listens to."""
 
     def __init__(self, watch: StoreWatch, uris: list[str]) -> None:
         super().__init__(watch)

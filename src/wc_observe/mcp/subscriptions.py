@@ -1,8 +1,8 @@
 """Notifies clients of changes, in both versions of the protocol.
 
 Until 2025-11-25 a client subscribes to addresses one by one, and always gets changes of
-the list. Since 2026-07-28 it opens a stream, with one request that says what it wants.
-FastMCP supports neither, so this module, and no other, uses the server and the
+the list. Since 2026-07-28 it opens a stream, with a single request that says what it
+wants. FastMCP supports neither, so this module, and no other, uses the server and the
 connection beneath.
 
 Nothing is watched before a client has called something: initialize must be answered as
@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     from wc_observe.mcp.subscribers import Subscriber
 
 _KEY = "watercooler"
-# A client that needs more is faulty or malicious.
+# A client that needs more is broken or malicious.
 MAX_STREAMS = 100
 _REQUESTS = frozenset({"tools/call", "resources/read", "resources/list"})
 
 
 class Subscriptions(Middleware):
-    """Keeps who wants to be notified of what."""
+    """Keeps track of which client wants to be notified of what."""
 
     def __init__(self, boundary: Boundary) -> None:
         self._boundary = boundary
@@ -66,7 +66,7 @@ class Subscriptions(Middleware):
 
     @asynccontextmanager
     async def lifespan(self, _: FastMCP) -> AsyncIterator[None]:
-        """Watches for as long as the server runs."""
+        """Watches while the server runs."""
         self.watch.open()
         try:
             yield
@@ -104,7 +104,7 @@ class Subscriptions(Middleware):
     async def on_request(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Any:
-        """Answers first, then starts to listen for clients that want to be notified."""
+        """Answers first, then listens for clients that want notifications."""
         CURRENT_WATCH.set(self.watch)
         try:
             return await call_next(context)
@@ -114,8 +114,8 @@ class Subscriptions(Middleware):
                 self._follow_caller(own, call)
 
     def _follow_caller(self, own: Context, call: Call) -> None:
-        """Listens for a client that has just called something, or elsewhere if it
-        has moved, and for the stores in memory."""
+        """Listens for a client that has just called a tool, in its new store if it has
+        moved, and for the stores in memory."""
         for root in call.stores.unwatched():
             if not self.watch.keeps(root):
                 self._run_in_background(
@@ -126,7 +126,7 @@ class Subscriptions(Middleware):
         if own.session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             subscribers: list[Subscriber] = [_legacy_client(own.session, self.watch)]
         elif own.transport == "stdio":
-            # One pipe means one client: all streams belong to it.
+            # One pipe means one client, which owns all streams.
             subscribers = list(self._streams)
         else:
             return
@@ -174,8 +174,8 @@ class Subscriptions(Middleware):
             stream = Stream(self.watch, uris)
             if len(self._streams) >= MAX_STREAMS:
                 raise ConflictError(
-                    f"The {MAX_STREAMS} streams of this server are taken.",
-                    "End one of yours, or try again later.",
+                    f"All {MAX_STREAMS} streams of this server are in use.",
+                    "Close one of yours, or try again later.",
                 )
             self._streams.add(stream)
         except WcError as error:
@@ -195,8 +195,8 @@ class Subscriptions(Middleware):
 
 
 def _legacy_client(session: ServerSession, watch: StoreWatch) -> LegacyClient:
-    # The session lives for one request; the connection behind it keeps what must
-    # live longer.
+    # The session lasts for one request. The connection behind it keeps what must last
+    # longer.
     connection = session._connection  # noqa: SLF001
     client = connection.state.get(_KEY)
     if client is None:

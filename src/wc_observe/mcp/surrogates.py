@@ -1,9 +1,9 @@
-"""Repairs unpaired surrogates in what a client sends over standard input.
+"""Repairs unpaired surrogates in a client's messages over standard input.
 
-JSON can escape one half of a surrogate pair alone, and JavaScript writes that for half
-an emoji, as in a text that was cut. The parser of messages silently drops such a line,
-so the client would wait for an answer forever. Here each half becomes U+FFFD, as
-everywhere else.
+JSON can escape half of a surrogate pair, and JavaScript does so for half an emoji, for
+example in a truncated text. The message parser silently drops such a line, so the
+client would wait forever for an answer. Here each half becomes U+FFFD, as everywhere
+else.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import io
 import re
 from typing import BinaryIO
 
-# A whole pair, one half, or any other escape: a backslash that is itself escaped
-# begins none.
+# A complete pair, a half, or any other escape: an escaped backslash does not start one.
 _ESCAPES = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)"
@@ -22,7 +21,7 @@ _HALF = len(rb"\ud800")
 
 
 def repair_line(line: bytes) -> bytes:
-    """Returns the line with U+FFFD for each half; any other line unchanged."""
+    """Returns the line with U+FFFD for each half of a pair."""
     if b"\\ud" not in line and b"\\uD" not in line:
         return line
     return _ESCAPES.sub(_repair_escape, line)
@@ -33,8 +32,7 @@ def _repair_escape(escape: re.Match[bytes]) -> bytes:
 
 
 class RepairedInput(io.BufferedIOBase):
-    """A stream of lines, each of them repaired. ``unread`` comes before what the
-    stream has."""
+    """A stream of repaired lines. ``unread`` comes before the stream's own data."""
 
     def __init__(self, stream: BinaryIO, unread: bytes = b"") -> None:
         self._stream = stream
@@ -43,7 +41,7 @@ class RepairedInput(io.BufferedIOBase):
 
     @property
     def name(self) -> str:
-        """The name of the stream in messages of the interpreter."""
+        """The stream's name in the interpreter's messages."""
         return "<stdin>"
 
     def readable(self) -> bool:
@@ -51,7 +49,7 @@ class RepairedInput(io.BufferedIOBase):
         return True
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Returns some bytes as soon as a line is there; none at the end."""
+        """Returns some bytes as soon as there is a line; none at the end."""
         if not self._unread:
             line = self._beginning + self._stream.readline()
             self._beginning = b""
@@ -62,8 +60,8 @@ class RepairedInput(io.BufferedIOBase):
 
 
 def repaired_input(stream: BinaryIO, unread: bytes = b"") -> io.TextIOWrapper:
-    """Returns what to read a client's messages from, in place of ``sys.stdin``: first
-    what has been read from it already."""
+    """Returns the replacement of ``sys.stdin`` for a client's messages. It starts with
+    the ``unread`` bytes."""
     return io.TextIOWrapper(
         RepairedInput(stream, unread), encoding="utf-8", errors="replace"
     )

@@ -1,4 +1,4 @@
-"""The tools about threads: what each one is called, takes, and answers."""
+"""The tools about threads: their names, arguments and answers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 Format = Literal["markdown", "json"]
 Topic = Annotated[str, Field(description="The thread's topic")]
-Cursor = Annotated[str, Field(description="From the answer before, to go on")]
+Cursor = Annotated[str, Field(description="From the previous answer, to continue")]
 Ball = Annotated[
     str, Field(description='Whose ball: "me", "anyone" (free), or a name like "Codex"')
 ]
@@ -55,8 +55,8 @@ History = Annotated[bool, Field(description="Amended texts as first written")]
 Many = Annotated[int, Field(ge=1, le=500)]
 Tokens = Annotated[int, Field(ge=0, description="4 characters each; 0: any")]
 
-# How long a client waits for an index that is still being built; the answer then
-# says how much of it there is.
+# How long a client waits for an index that is being built. After that, the answer says
+# how much is done.
 _SINCE = "1d"
 
 
@@ -91,7 +91,7 @@ def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     ] = "",
     tag: Annotated[str, Field(description="With this tag; several: a,b")] = "",
     summaries: Annotated[  # noqa: FBT002
-        bool, Field(description="With what was said last in each")
+        bool, Field(description="With a summary of each last entry")
     ] = False,
     limit: Many = 50,
     cursor: Cursor = "",
@@ -152,7 +152,7 @@ def get_entry(
     ] = None,
     entry_id: Annotated[str, Field(description="Or its id")] = "",
     offset: Annotated[
-        int, Field(ge=0, description="Where to go on in a body over 100,000 characters")
+        int, Field(ge=0, description="Start in a body over 100,000 characters")
     ] = 0,
     history: History = False,  # noqa: FBT002
     format: Format = "markdown",  # noqa: A002
@@ -178,7 +178,7 @@ def list_updates(  # noqa: PLR0913, PLR0917 (what a client may say)
     since_iso: Annotated[str, Field(description="Or a time, RFC 3339")] = "",
     limit: Many = 30,
     digest: Annotated[  # noqa: FBT002
-        bool, Field(description="Per thread: what it came to, latest first")
+        bool, Field(description="One summary per thread, latest first")
     ] = False,
     code_branch: WrittenOn = "",
     max_tokens: Tokens = 0,
@@ -219,7 +219,7 @@ def list_updates(  # noqa: PLR0913, PLR0917 (what a client may say)
 
 
 def _start_time(since: str, since_iso: str) -> str:
-    """Returns where the updates start: ``since_iso``, which must be a time, or else
+    """Returns where the updates start: ``since_iso``, which must be a time, otherwise
     ``since``."""
     if not since_iso:
         return since
@@ -241,7 +241,7 @@ def _tags(text: str) -> tuple[str, ...]:
 
 
 def _floor_id(text: str) -> str:
-    """Returns the id that a time, an age or an id stands for; empty for nothing."""
+    """Returns the id that a time, age or id stands for; empty for nothing."""
     return since_id(text, CURRENT.get().now_ms()) if text.strip() else ""
 
 
@@ -255,7 +255,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     ] = "",
     words: Annotated[
         Literal["auto", "all", "any", "phrase"],
-        Field(description="auto: with all words; where few have them, also with some"),
+        Field(description="auto: all words; if few match, also some"),
     ] = "auto",
     sort: Literal["best", "newest"] = "best",
     file: Annotated[str, Field(description="About this file or folder")] = "",
@@ -302,7 +302,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
 def _given(
     tool: Callable[..., ToolResult], arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Returns those of the arguments of a tool that are not its defaults."""
+    """Returns the arguments of a tool that differ from their defaults."""
     defaults = inspect.signature(tool).parameters
     return {
         name: value
@@ -319,35 +319,35 @@ def reindex() -> ToolResult:
 SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         health,
-        "How the store is: which one, counts of threads, damage, what is not "
+        "The store's state: which one, counts of threads, damage, what is not "
         "committed yet, versions. Never fails.",
         HEALTH_SCHEMA,
     ),
     ToolSpec(
         whoami,
-        "The name you go by in threads, which rule gave it, and your store.",
+        "Your name in threads, the rule that gave it, and your store.",
         WHOAMI_SCHEMA,
     ),
     ToolSpec(
         list_threads,
-        "List threads, the latest move first: status, who holds the ball (whose "
+        "List threads, latest move first: status, who holds the ball (whose "
         'move it is), what is new for you. Start with ball="me", open_only=true.',
         threads.LIST_SCHEMA,
     ),
     ToolSpec(
         read_thread,
         "Read a thread's entries in order. Bodies over 4,000 characters are cut; "
-        "get_entry has all of them. Begin with summary_only where it is long.",
+        "get_entry has all of them. If it is long, begin with summary_only.",
         entries.READ_SCHEMA,
     ),
     ToolSpec(
         get_entry,
-        "Read one entry, whole, by its number or its id.",
+        "Read one whole entry, by its number or id.",
         entries.ENTRY_SCHEMA,
     ),
     ToolSpec(
         list_updates,
-        "What was written since a moment, in all threads, oldest first. To catch "
+        "What was written since a given time, in all threads, oldest first. To catch "
         "up: digest=true.",
         search_answers.UPDATES_SCHEMA,
     ),
@@ -365,13 +365,13 @@ SPECS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         list_vocabulary,
-        "The statuses, roles, entry types and actions there are.",
+        "The valid statuses, roles, entry types and actions.",
         VOCABULARY_SCHEMA,
     ),
 )
 
 
-# Each family of tools has a module of its own.
+# Each family of tools has its own module.
 ALL_SPECS: tuple[ToolSpec, ...] = (
     *SPECS,
     *worktreetools.SPECS,
@@ -383,8 +383,8 @@ ALL_SPECS: tuple[ToolSpec, ...] = (
 
 @functools.cache
 def all_tools(*, local: bool = True, all_stores: bool = False) -> tuple[Tool, ...]:
-    """Returns every tool, ready to be added to any server; those about worktrees
-    only if it is ``local``, and for ``all_stores`` those that look beyond one store.
+    """Returns every tool, ready to be added to any server; those about worktrees only
+    if it is ``local``, and those that look beyond one store only for ``all_stores``.
     They are made once, because that is most of the work of building a server."""
     specs = (*ALL_SPECS, *widetools.SPECS) if all_stores else ALL_SPECS
     return tuple(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 class ToolSpec(NamedTuple):
     """The function that answers, the description for models, and the schema of the
-    structured content if there is some."""
+    structured content, if any."""
 
     answer: Callable[..., ToolResult]
     description: str
@@ -40,18 +40,18 @@ class ToolSpec(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the tool without its prefix: that of its function."""
+        """The tool's name without its prefix: that of its function."""
         return self.answer.__name__
 
 
 def as_tool(spec: ToolSpec) -> Tool:
-    """Returns the tool, named after its function, with its errors turned into ours."""
+    """Returns the tool, named after its function, with its errors turned into wc's."""
     return Tool.from_function(
         guarded(guided(spec.answer)),
         name=PREFIX + spec.name,
         description=spec.description,
         output_schema=spec.output_schema,
-        # Entries come from other people through git: an open world.
+        # Entries come from other people through git, so the world is open.
         annotations=ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=True
         ),

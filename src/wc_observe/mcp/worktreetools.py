@@ -1,6 +1,7 @@
-"""The tools about worktrees: loops, agents and the team next to one's own worktree.
+"""The tools about worktrees: loops, agents and teams in the caller's and other
+worktrees.
 
-None takes a path: they read worktrees that git has on record, the store, and the cache
+They take no paths. They read worktrees that git has on record, the store, and the cache
 folder of the user who runs the server.
 """
 
@@ -30,7 +31,7 @@ def list_worktrees(format: Format = "markdown") -> ToolResult:  # noqa: A002
 
 def get_conflicts(
     worktree: Annotated[
-        str, Field(description="Its name, branch or agent; none: every pair")
+        str, Field(description="Its name, branch or agent; default: all pairs")
     ] = "",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
@@ -44,7 +45,7 @@ def get_conflicts(
 
 def get_loop_status(
     change_id: Annotated[
-        str, Field(description="Its change, branch or worktree; none: every loop")
+        str, Field(description="Its change, branch or worktree; default: all")
     ] = "",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
@@ -68,25 +69,25 @@ def get_team_status(format: Format = "markdown") -> ToolResult:  # noqa: A002
 SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         list_worktrees,
-        "What goes on in each worktree: branch, whose ball, autonomous loop, who is "
-        "at it. Says first which loop waits for a human.",
+        "What happens in each worktree: branch, who has the ball, loop, who is "
+        "working. Loops that wait for a human come first.",
         worktrees.WORKTREES_SCHEMA,
     ),
     ToolSpec(
         get_conflicts,
         "Which worktrees change the same files, and which will conflict when merged; "
-        "says how old this is.",
+        "with the age of the result.",
         conflicts.CONFLICTS_SCHEMA,
     ),
     ToolSpec(
         get_loop_status,
-        "How an autonomous loop stands: iteration, whether it runs, waits for a "
+        "The state of an autonomous loop: iteration; running, waiting for a "
         "human, stalled or ended.",
         worktrees.LOOPS_SCHEMA,
     ),
     ToolSpec(
         get_team_status,
-        "Who of the team is at what, as their tool has it.",
+        "Who in the team works on what, according to their tool.",
         worktrees.TEAM_SCHEMA,
     ),
 )

@@ -22,16 +22,16 @@ WORKTREES, LOOP = f"{SCHEME}worktrees", f"{SCHEME}loop"
 
 _FIXED = frozenset({THREADS, INDEX, INSTRUCTIONS, WORKTREES})
 _SHOWN = 120
-# An entry, by its number or its id.
+# An entry, by its number or id.
 _ENTRY = re.compile(r"-?[0-9A-Za-z_-]{1,100}")
 
 
 class Changes(NamedTuple):
-    """What changed in a store.
+    """The changes in a store.
 
-    ``topics`` are the threads that changed. ``listed`` says that a thread was added or
-    removed, ``beside`` that something happened in a worktree, ``loops`` that an
-    autonomous loop moved.
+    ``topics`` are the changed threads. ``listed`` if a thread was added or removed,
+    ``beside`` if something happened in a worktree, ``loops`` if an autonomous loop
+    progressed.
     """
 
     topics: frozenset[str] = frozenset()
@@ -65,8 +65,7 @@ def changed_addresses(changes: Changes, addresses: Iterable[str]) -> set[str]:
 
 
 def _thread_of(uri: str) -> str:
-    """Returns the URI of the thread that the URI of an entry belongs to, or an empty
-    string."""
+    """Returns the URI of an entry's thread, or an empty string."""
     thread, slash, entry = uri.rpartition("/")
     within = slash and thread.startswith(f"{THREADS}/")
     return thread if within and _ENTRY.fullmatch(entry) else ""
@@ -83,7 +82,7 @@ def is_about_worktrees(uri: str) -> bool:
 
 
 def canonical(uri: str) -> str:
-    """Returns the canonical spelling of a URI. What it names need not exist yet.
+    """Returns the canonical spelling of a URI, which need not exist yet.
 
     Raises InvalidInputError if it cannot be one of our URIs.
     """
@@ -105,7 +104,7 @@ def canonical(uri: str) -> str:
 
 
 def spellings(uris: Iterable[str]) -> dict[str, set[str]]:
-    """Returns canonical URIs, each with the spellings a client used for it.
+    """Returns canonical URIs, each with the client's spellings of it.
 
     Raises InvalidInputError if one cannot be one of our URIs.
     """

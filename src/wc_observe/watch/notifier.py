@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from threading import Event
 
-# Seconds between two looks at what the kernel has reported. Measured on two cores: 23
-# ms from write to report and 0.3 % of a core when idle. watchfiles itself, looking each
-# 15 ms and waiting for a look that brings nothing more, took 24 ms and 0.45 %.
+# Seconds between two checks of what the kernel has reported. Measured on two cores: 23
+# ms from write to report and 0.3 % of a core when idle. watchfiles itself, which checks
+# every 15 ms and waits for a check without new events, took 24 ms and 0.45 %.
 STEP = 0.045
-# watchfiles returns the events that it has seen in two looks.
+# watchfiles returns the events that it has seen in two checks.
 _LOOKS = 2
 
 _ADDED, _DELETED = 1, 3
@@ -29,14 +29,14 @@ _LIMITS = "/proc/sys/fs/inotify"
 
 
 class CannotWatchError(Exception):
-    """The kernel cannot watch; the message says why and what to do."""
+    """The kernel cannot watch. The message says why and what to do."""
 
 
 class FolderSurvey(NamedTuple):
     """The real folders at and below some folders.
 
-    ``plain`` says that among them is neither a link, which may lead out of the store,
-    nor a folder that cannot be read.
+    ``plain`` if they contain neither a link, which may lead out of the store, nor an
+    unreadable folder.
     """
 
     folders: tuple[str, ...]
@@ -54,17 +54,17 @@ class PathChanges(NamedTuple):
 class FolderWatch:
     """A watch on existing folders, from now on. Without folders it reports nothing.
 
-    ``deep`` says that folders made later are watched as well. It holds an inotify
-    instance, of which a user has 128, until it is closed. Raises CannotWatchError if
-    the kernel refuses, and FileNotFoundError for a folder that has just been removed.
+    With ``deep``, new subfolders are watched as well. It holds an inotify instance, of
+    which a user has 128, until it is closed. Raises CannotWatchError if the kernel
+    refuses, and FileNotFoundError for a folder that has just been removed.
     """
 
     def __init__(self, folders: Sequence[str], *, recursive: bool) -> None:
         self.deep = recursive
         if recursive:
             surveyed = survey_folders(folders)
-            # The library follows links, and a link in a cloned store may lead
-            # to the root of the disk.
+            # The library follows links, and a link in a cloned store may lead to the
+            # root of the disk.
             self.deep = surveyed.plain
             folders = folders if surveyed.plain else surveyed.folders
         self._notify = (
@@ -105,7 +105,7 @@ def _next_events(notifier: Any, seconds: float, stop: Event) -> set[tuple[int, s
 
 
 def _new_events(notifier: Any) -> set[tuple[int, str]]:
-    """Returns the events since the last look."""
+    """Returns the events since the last check."""
     try:
         events: set[tuple[int, str]] | str = notifier.watch(0, 0, 0, _Looks())
     except (OSError, RuntimeError) as error:
@@ -114,24 +114,24 @@ def _new_events(notifier: Any) -> set[tuple[int, str]]:
 
 
 class _Looks:
-    """What watchfiles asks before each look whether it has to stop: after two looks."""
+    """The stop signal that watchfiles polls: set after two checks."""
 
     def __init__(self) -> None:
         self._left = _LOOKS
 
     def is_set(self) -> bool:
-        """Returns whether it has looked often enough."""
+        """Returns whether watchfiles has checked often enough."""
         self._left -= 1
         return self._left < 0
 
 
 def _open_notifier(folders: list[str], *, deep: bool) -> Any:
     try:
-        # 30 ms, which the first answer need not wait for.
+        # 30 ms, which the first answer should not wait for.
         from watchfiles._rust_notify import RustNotify
 
-        # Do not ignore missing permissions: the library would then also skip
-        # folders silently when the kernel runs out of watches.
+        # Do not ignore missing permissions: the library would then also skip folders
+        # silently when the kernel runs out of watches.
         return RustNotify(
             watch_paths=folders,
             debug=False,
@@ -184,7 +184,7 @@ def _explanation(error: Exception) -> str:
             "Allow more: sudo sysctl fs.inotify.max_user_instances=1024; ulimit -n"
         )
     return (
-        f"the kernel does not tell of changes ({type(error).__name__}: {message[:200]})"
+        f"the kernel does not report changes ({type(error).__name__}: {message[:200]})"
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wc_observe.watch.addresses import Changes
     from wc_observe.watch.watcher import Health
 
-# The one of the server that answers the current call.
+# The watchers of the server that answers the current call.
 CURRENT_WATCH: ContextVar[StoreWatch] = ContextVar("watch")
 
 # Stores that are watched only to keep their caches fresh.
@@ -28,7 +28,7 @@ _MOST_KEPT = 4
 
 
 class StoreWatch:
-    """Listeners by store. A store that is kept in memory is told of changes first."""
+    """Listeners by store. A store kept in memory learns of changes first."""
 
     def __init__(self, stores: Stores) -> None:
         self._memory = stores
@@ -42,9 +42,9 @@ class StoreWatch:
     ) -> Callable[[], None]:
         """Calls ``callback``, on another thread, for every change in the store at
         ``root`` from now on. The store need not exist yet. Returns a function that
-        ends it.
+        stops it.
 
-        ``callback`` must return at once.
+        ``callback`` must return immediately.
         """
         with self._lock:
             store = self._at(root, env)
@@ -63,7 +63,7 @@ class StoreWatch:
         env: Mapping[str, str],
         callback: Callable[[Changes], None],
     ) -> Callable[[], None]:
-        """Like `listen`, for the store of a place."""
+        """Like `listen_at`, for the store of a place."""
         return self.listen(place.root, env, callback)
 
     def listen_beside(
@@ -72,8 +72,7 @@ class StoreWatch:
         env: Mapping[str, str],
         callback: Callable[[Changes], None],
     ) -> Callable[[], None]:
-        """Like `listen_at`, and also for what happens in the worktrees of its
-        repository."""
+        """Like `listen_at`, and also for changes in the worktrees of its repository."""
         end_store = self.listen_at(place, env, callback)
         repository, root = place.repository, place.root
         if repository is None or settings.load(root, env).watch == "off":
@@ -112,12 +111,12 @@ class StoreWatch:
         return store is not None and store.kept
 
     def open(self) -> None:
-        """Counts one more run of the server."""
+        """Counts another run of the server."""
         with self._lock:
             self._runs += 1
 
     def close(self) -> None:
-        """Counts one run less; after the last one nothing is watched for caches."""
+        """Counts one run less. After the last one, nothing is watched for caches."""
         with self._lock:
             self._runs -= 1
             for root in [] if self._runs else list(self._stores):
@@ -142,7 +141,7 @@ class StoreWatch:
             store.end()
 
     def health(self, root: str) -> Health | None:
-        """Returns how changes in a store are noticed, or None if nobody listens to
+        """Returns how changes in a store are noticed, or None if no one listens to
         it."""
         store = self._stores.get(root)
         return None if store is None else store.watcher.health
@@ -171,7 +170,7 @@ class _WatchedStore:
         """Adds a listener for all changes from now on. Returns its key."""
         with self._lock:
             if self._stamps is None:
-                # The watcher's first report, once it runs, is to check everything.
+                # The watcher's first report is to check everything.
                 self._stamps = ThreadStamps(self._root)
             token = object()
             self.listeners[token] = callback

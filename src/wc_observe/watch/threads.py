@@ -1,4 +1,4 @@
-"""Which threads of a store changed, by the stamps of their files alone."""
+"""Which threads of a store changed, based only on the stamps of their files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ThreadStamps:
-    """The stamps of all logs of a store; of a thread without a log, its page."""
+    """The stamps of all logs of a store; for a thread without a log, of its page."""
 
     def __init__(self, root: str) -> None:
         self._layout = Layout(root)

@@ -1,7 +1,7 @@
 """Reports changes in folders within 45 ms, without polling them.
 
-Nothing depends on it: every answer is computed from the files as they are. It serves
-clients that wait for news, and saves checking files for nothing.
+Nothing depends on it: every answer is computed from the files as they are. It notifies
+waiting clients, and saves unnecessary checks of files.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
     from wc_observe.watch.notifier import PathChanges
 
-    # Each existing folder with its device and inode, which tell when it was replaced.
+    # Each existing folder with its device and inode, which show if it was replaced.
     Identities: TypeAlias = dict[str, tuple[int, int]]
 
 WATCHING, POLLING, OFF = "watching", "polling", "off"
 
 _log = logging.getLogger(__name__)
 
-# Seconds until a replaced folder is noticed, a new one where none existed, and a
-# new one where some existed.
+# Seconds until it notices a replaced folder, a new folder where none existed, and a new
+# folder where some existed.
 _TICK, _ABSENT, _PARTLY = 1.0, 0.05, 0.1
 _ABSENT_A_SECOND = 100
-# The kernel may not report a file that was written right after its folder was made.
+# The kernel may not report a file that was written right after its folder was created.
 _RECHECKS = (0.02, 0.2)
 # The kernel drops events beyond its queue (16,384).
 _FLOOD = 4096
-# A safety net against lost events of any other cause.
+# A safety net for events lost for any other reason.
 _SAFETY_NET = 30.0
 _POLL = 1.0
 # Limits may be raised and mounts may change, so try again.
@@ -53,7 +53,7 @@ _RARELY, _OFTEN = 1000, 200
 class Health(NamedTuple):
     """How changes are noticed: ``watching``, ``polling`` or ``off``.
 
-    ``why`` says, with what to do, why it is not ``watching``.
+    ``why`` is the reason if it is not ``watching``, and what to do about it.
     """
 
     kind: str
@@ -77,12 +77,12 @@ class Watcher:
     """Reports changes in ``folders`` (absolute, links resolved), which need not exist
     yet; with ``recursive`` also in all real folders below them.
 
-    ``report`` is called on a thread of its own: with the paths that changed, or with
-    None if anything may have changed. The first call is a None; from then on nothing is
-    missed. If a folder is among the paths, check all of it. ``report`` must not wait
-    for a thread that calls `stop`.
+    ``report`` is called on its own thread: with the changed paths, or with None if
+    anything may have changed. The first call is a None; after that nothing is missed.
+    If a folder is among the paths, check all of it. ``report`` must not wait for a
+    thread that calls `stop`.
 
-    ``mode`` is ``auto``, ``on`` (trust a network file system too) or ``off``.
+    ``mode`` is ``auto``, ``on`` (also trust a network file system) or ``off``.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Watcher:
         self._grown = False
 
     def start(self) -> None:
-        """Starts to watch and returns at once. May be called once."""
+        """Starts watching and returns immediately. May be called once."""
         if self._mode == "off":
             why = "turned off by [observe] watch or WATERCOOLER_WATCH"
             self.health = Health(OFF, why)
@@ -126,7 +126,7 @@ class Watcher:
 
     def stop(self, *, wait: bool = True) -> None:
         """Stops. With ``wait``, nothing is reported after this returns; called from
-        within ``report`` it returns at once."""
+        within ``report`` it returns immediately."""
         self._stop.set()
         thread = self._thread
         if wait and thread is not None and thread is not threading.current_thread():
@@ -168,13 +168,13 @@ class Watcher:
             if kind := mounts.network_type(mounted, folder):
                 raise CannotWatchError(
                     f"{folder} is on a network file system ({kind}), which does not "
-                    'tell of other machines. If only this one writes: watch = "on"'
+                    'report remote changes. If only this machine writes: watch = "on"'
                 )
 
     def _listen(self, watch: FolderWatch, identities: Identities) -> None:
         """Reports changes until a folder was replaced or has to be watched again."""
         absent = [folder for folder in self._folders if folder not in identities]
-        why = f"{absent[0]} is not there yet" if absent else ""
+        why = f"{absent[0]} does not exist yet" if absent else ""
         self.health = Health(WATCHING, why)
         self._grown = False
         self._new_folders.clear()
@@ -186,7 +186,7 @@ class Watcher:
                 return
             if self._is_due():
                 if self._grown:
-                    # Without room for more watches a new folder is silently
+                    # If there is no room for more watches, a new folder is silently
                     # ignored. A new watch reports that as an error.
                     return
                 self._report_all()
@@ -201,7 +201,7 @@ class Watcher:
         return max(_PARTLY, seldom) if identities else max(_ABSENT, seldom)
 
     def _handle(self, changes: PathChanges, watch: FolderWatch) -> bool:
-        """Reports changes. Returns whether this watch can go on."""
+        """Reports changes. Returns whether this watch can continue."""
         if len(changes.paths) > _FLOOD:
             self._report_all()
         elif changes.paths:
@@ -229,8 +229,8 @@ class Watcher:
         return True
 
     def _is_due(self) -> bool:
-        """Returns whether everything has to be checked: it is time, or there was a
-        time in which nothing could be reported."""
+        """Returns whether to check everything: it is due, or for some time nothing
+        could be reported."""
         before, self._last_full = self._last_full, self._clock()
         passed = self._last_full.monotonic - before.monotonic
         slept = abs(self._last_full.wall - before.wall - passed) > _SLEEP_DRIFT
@@ -253,13 +253,13 @@ class Watcher:
             self._stop.wait(max(_POLL, seldom))
 
     def _report_paths(self, paths: frozenset[str] | None) -> bool:
-        """Returns whether the report was taken in; if not, everything is checked
+        """Returns whether the report was processed; if not, everything is checked
         next."""
         try:
             self._report(paths)
         except Exception:  # noqa: BLE001  (any fault of a listener)
             # One faulty report must not end all later ones.
-            _log.exception("what changed could not be taken in")
+            _log.exception("a change could not be processed")
             self._next_full = 0.0
             return False
         return True

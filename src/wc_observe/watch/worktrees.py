@@ -64,7 +64,7 @@ class WorktreeWatch:
         return watcher
 
     def _report(self, paths: frozenset[str] | None) -> None:
-        # Git's lock files come and go beside the files that matter.
+        # Git's lock files appear and disappear beside the files that matter.
         if paths is not None and all(path.endswith(".lock") for path in paths):
             return
         with self._lock:
@@ -88,7 +88,7 @@ class WorktreeWatch:
                 callback(Changes(beside=True, loops=loops))
 
     def _read_stamps(self) -> dict[str, Stamp]:
-        """Returns the stamps of all files that matter, whether they exist or not."""
+        """Returns the stamps of all relevant files, existing or not."""
         files = [f"{self._repository.common}/HEAD", team_path(self._env)]
         for worktree in worktrees(self._repository, self._env)[:_MOST]:
             if worktree.path:

@@ -1,4 +1,4 @@
-"""The web application: routes, and the page that answers each."""
+"""The web application: its routes, and the page behind each."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ _YEAR = "public, max-age=31536000, immutable"
 
 
 class WebSite(NamedTuple):
-    """The application, the requests it is answering, and the path of its first page.
+    """The application, the requests being answered, and the path of its first page.
 
-    ``inner`` is the part that has the routes."""
+    ``inner`` is the part with the routes.
+    """
 
     app: ASGIApp
     under_way: UnderWay
@@ -76,8 +77,8 @@ def load_assets() -> dict[str, Asset]:
 def build_site(
     start: ServerContext, secret: str, ticket: str = "", topic: str = ""
 ) -> WebSite:
-    """Builds everything that is served. It does not listen yet. The first page is that
-    of the thread ``topic``, or the board."""
+    """Builds everything that is served, without listening. The first page is that of
+    the thread ``topic``, or the board."""
     assets = load_assets()
     digest = hashlib.sha256(
         b"".join(asset.data for asset in assets.values())
@@ -98,7 +99,7 @@ def build_site(
         lifespan=opener.lifespan,
     )
     app.router.redirect_slashes = False
-    # Only below the secret: the error page links back, and so contains the secret.
+    # Only below the secret: the error page has a link back, which contains the secret.
     app.add_route(base + "{rest:path}", pages.page(_nothing))
     first = links.thread(topic) if topic else links.board()
     whole = Leaving(Guard(app, secret, ticket, first), under_way)
@@ -106,7 +107,7 @@ def build_site(
 
 
 def _store_routes(base: str, pages: Pages, streams: Streams) -> list[Route]:
-    """Returns the routes of the pages of one store."""
+    """Returns the routes of one store's pages."""
     return [
         Route(base + "/", pages.page(_board)),
         Route(base + "/threads", pages.page(_threads)),
@@ -127,7 +128,7 @@ def _store_routes(base: str, pages: Pages, streams: Streams) -> list[Route]:
 
 
 class Pages:
-    """Endpoints; an error becomes a page of its own."""
+    """Endpoints. An error becomes an error page."""
 
     def __init__(self, opener: StoreOpener) -> None:
         self._opener = opener
@@ -153,7 +154,7 @@ class Pages:
     def inbox(self, _: Request) -> Response:
         """Answers with what needs the viewer in all stores."""
         store = None
-        with suppress(WcError):  # not every folder has a store of its own
+        with suppress(WcError):  # the folder may be without a store
             store = self._opener.open()
         try:
             page = inbox_page(self._opener, self._opener.page_context(store))
@@ -200,19 +201,19 @@ def _svg_response(picture: str) -> Response:
     return Response(picture, media_type=_KINDS["svg"], headers=_PICTURE)
 
 
-# The SVG is a document of its own and has inline styles.
+# The SVG is a separate document and has inline styles.
 _PICTURE = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
 
 
 def _internal(error: Exception) -> WcError:
     return WcError(
         f"This page could not be made ({type(error).__name__}).",
-        "The details are where wc-observe was started. Try: wc doctor",
+        "The terminal that runs wc-observe has the details. Try: wc doctor",
     )
 
 
 def _query(request: Request) -> dict[str, str]:
-    """Returns the parameters of path and query; of a repeated one, the last value."""
+    """Returns the parameters of path and query; the last value of a repeated one."""
     path = {name: text for name, text in request.path_params.items() if name != "store"}
     return {**dict(request.query_params), **path}
 

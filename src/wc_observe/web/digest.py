@@ -32,8 +32,8 @@ _WIDTH, _AUTHORS = 200, 6
 def digest_page(
     store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
-    """Returns the threads with entries since a time, the latest move first. Raises
-    InvalidInputError for what is no time."""
+    """Returns the threads with entries since a time, latest move first. Raises
+    InvalidInputError if that is not a valid time."""
     since = query.get("since", "").strip() or _SINCE
     branch = query.get("branch", "").strip()
     limit = _MOST_THREADS if query.get("all") else _THREADS

@@ -1,4 +1,4 @@
-"""The page of edits: what worktrees will conflict in, and who has claimed what."""
+"""The page of edits: which worktrees will conflict, and who has claimed what."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _TREES, _PAIRS, _FILES, _CLAIMS = 16, 40, 20, 200
 _WIDTH = 60
 _LABELS = {HOT: "conflict", REGISTRY: "registry", SOFT: "merges"}
-_NEVER = "No radar was computed yet. Compute it: wc radar"
+_NEVER = "The radar has not been computed yet. Compute it: wc radar"
 
 
 def edits_page(store: OpenStore, context: PageContext) -> WebPage:
@@ -50,9 +50,9 @@ def _radar(radar: Radar, context: PageContext) -> Html:
     trees = counted(len(radar.sides), "worktree")
     age = moment(rfc3339(radar.at_ms), context.now_ms)
     pairs = [pair for pair in radar.pairs if pair.files or pair.problem]
-    # Sorting keeps the order of pairs with as many conflicts.
+    # Sorting is stable: pairs with equally many conflicts keep their order.
     pairs.sort(key=lambda pair: -len(pair.of_kind(HOT)))
-    quiet = element("p", "No two of them change the same file.", class_="none")
+    quiet = element("p", "No two worktrees change the same file.", class_="none")
     hidden = len(pairs) - _PAIRS
     return joined(
         (
@@ -66,7 +66,7 @@ def _radar(radar: Radar, context: PageContext) -> Html:
 
 
 def _matrix(radar: Radar) -> Html:
-    """A table with a row and a column for each worktree."""
+    """A table with one row and one column per worktree."""
     sides = radar.sides[:_TREES]
     pairs = {(pair.first, pair.second): pair for pair in radar.pairs}
     head = element(
@@ -110,7 +110,7 @@ def _anchor(pair: Pair) -> str:
 
 
 def _pair(radar: Radar, pair: Pair) -> Html:
-    """What both of a pair change, those files that conflict first."""
+    """The files that both worktrees of a pair change, conflicts first."""
     left, right = radar.sides[pair.first], radar.sides[pair.second]
     ordered = [file for kind in (HOT, REGISTRY, SOFT) for file in pair.of_kind(kind)]
     lines = [_file(file) for file in ordered[:_FILES]]

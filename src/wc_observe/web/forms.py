@@ -1,4 +1,4 @@
-"""The parts of the forms that filter, and what they ask for."""
+"""The parts of the filter forms, and the values they submit."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def kind_choice(query: Mapping[str, str]) -> Html:
 
 
 def severity_choice(query: Mapping[str, str]) -> Html:
-    """Returns the drop-down list of the least severities."""
+    """Returns the drop-down list of minimum severities."""
     options = [("", "any"), *((level, f"{level} or more") for level in SEVERITIES)]
     return choice("severity", "Severity", options, query.get("severity", "").lower())
 
 
 def chosen_status(query: Mapping[str, str]) -> str:
-    """Returns the status that a query asks for, or an empty string. Raises
-    InvalidInputError for an unknown one."""
+    """Returns the requested status, or an empty string. Raises InvalidInputError for an
+    unknown one."""
     status = query.get("status", "").upper()
     if status and status not in STATUSES:
         raise InvalidInputError(
@@ -75,8 +75,8 @@ def chosen_status(query: Mapping[str, str]) -> str:
 
 
 def filter_form(fields: Iterable[Html], count: Html, action: str) -> Html:
-    """Returns a form that filters what is below it. On a narrow screen a button opens
-    its fields; the script submits it while somebody types."""
+    """Returns a form that filters the list below it. On a narrow screen a button opens
+    its fields; the script submits it as the user types."""
     button = element(
         "button", "Filter", type="button", popovertarget="fields", class_="opens"
     )

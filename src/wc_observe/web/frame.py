@@ -1,4 +1,4 @@
-"""The frame of every page: head, navigation, footer, and the pages that say why
+"""The frame of every page: head, navigation, footer, and the pages that explain why
 there is nothing to show."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _STATUS = {"INVALID_INPUT": 400, "NOT_FOUND": 404, "CONFLICT": 409, "INTERNAL": 
 
 
 def render_page(page: WebPage, context: PageContext) -> str:
-    """Returns the whole page as HTML."""
+    """Returns the complete page as HTML."""
     site = one_line(context.repository, 60) or "Watercooler"
     name = f"{page.title} · {site}" if page.title else site
     head = element(
@@ -76,7 +76,7 @@ def _header(page: WebPage, context: PageContext) -> Html:
         )
         for name, words, href in places
     ]
-    # On a wide screen both are part of the row; on a narrow one the button opens them.
+    # On a wide screen both are part of the row; on a narrow screen a button opens them.
     menu = element(
         "div",
         element("nav", joined(items, " "), aria_label="Pages"),
@@ -88,14 +88,13 @@ def _header(page: WebPage, context: PageContext) -> Html:
     button = element(
         "button", "Menu", type="button", popovertarget="menu", class_="opens"
     )
-    # Filled by the script: without it there are no live updates and no shortcuts.
+    # Filled by the script; without it there are no live updates and no shortcuts.
     tools = element("div", id="tools", class_="tools")
     return element("header", _home(context), " ", menu, tools, button)
 
 
 def _home(context: PageContext) -> Html:
-    """Returns the name of the repository, with a list of the others if there are
-    any."""
+    """Returns the name of the repository, with a list of the others, if any."""
     name = one_line(context.repository, 60) or "Watercooler"
     mark = element(
         "img", src=context.links.icon(), alt="", width=20, height=20, class_="icon"
@@ -152,13 +151,13 @@ def _footer(context: PageContext) -> Html:
     return element(
         "footer",
         element("p", "Store " if context.store else "Folder ", *place),
-        element("p", f"Read only: to write, use wc. wc-observe {__version__}"),
+        element("p", f"Read-only: to write, use wc. wc-observe {__version__}"),
         id="about",
     )
 
 
 def icon_svg(repository: str) -> str:
-    """Returns the icon of a repository: its initials on its colour, and a ball."""
+    """Returns a repository's icon: its initials on its colour, and a ball."""
     badge = badge_of(repository or "Watercooler")
     label = element(
         "text",
@@ -204,7 +203,7 @@ def error_page(error: WcError, context: PageContext) -> WebPage:
 
 
 def welcome_page(context: PageContext) -> WebPage:
-    """Returns what somebody reads whose repository has no threads yet."""
+    """Returns the page for a repository that has no threads yet."""
     place = element("code", context.folder)
     main = element(
         "section",
@@ -213,7 +212,7 @@ def welcome_page(context: PageContext) -> WebPage:
             "p",
             "This page will show the threads of ",
             place,
-            ". There are none yet. It updates by itself when the first one is there.",
+            ". There are none yet. It updates automatically with the first one.",
         ),
         first_steps(),
         class_="problem welcome",
@@ -223,10 +222,10 @@ def welcome_page(context: PageContext) -> WebPage:
 
 
 def first_steps() -> Html:
-    """Returns the commands with which somebody begins."""
+    """Returns the first commands for a new user."""
     new = "wc new login -m 'Log in with a passkey' --to Codex"
     steps = (
-        (new, "Start a thread and pass its ball to an agent, or to a person."),
+        (new, "Start a thread and pass its ball to an agent or a person."),
         ("wc install", "Connect your agents, so that they know whose move it is."),
         ("wc demo", "Watch two agents pass a ball, in a throwaway repository."),
     )
@@ -235,7 +234,7 @@ def first_steps() -> Html:
         (
             element("p", "In a terminal, in your repository:"),
             element("ol", *items, class_="steps"),
-            element("p", "This page only reads: to write, use ", _code("wc"), "."),
+            element("p", "This page is read-only: to write, use ", _code("wc"), "."),
         )
     )
 

@@ -1,10 +1,10 @@
 """Access control: only requests from this machine that know the secret address.
 
-The threads belong to one user, but every user of the machine can connect to a
-loopback port. So the address contains a secret, which is made at each start and
-kept only in memory. Other sites in the same browser get nothing either: they do
-not know the secret, a host name of theirs that resolves to this machine is
-refused (DNS rebinding), and no answer may be framed or read across origins.
+The threads belong to one user, but every user of the machine can connect to a loopback
+port. So the address contains a secret, which is made at each start and kept only in
+memory. Other sites in the same browser have no access either: they do not know the
+secret, a host name of theirs that resolves to this machine is refused (DNS rebinding),
+and no answer may be framed or read across origins.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 _WITHOUT = (
-    "403: the address of this page has a secret in it, so that only you can read "
-    "your threads.\nOpen the whole address that wc-observe web printed. It is a new "
-    "one at each start.\n"
+    "403: the address of this page contains a secret, so that only you can read "
+    "your threads.\nOpen the complete address that wc-observe web printed; each "
+    "start makes a new one.\n"
 )
 
 
 class Guard:
-    """Middleware that passes on requests to a local host name with the secret.
+    """Middleware that passes on requests that have a local host name and the secret.
 
     The ticket, if there is one, is exchanged once for the address of the ``first``
-    page, which has the secret in it.
+    page, which contains the secret.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Guard:
         await (refused or self._app)(scope, receive, safely)
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
-        """Returns the refusal to send instead, or None if the request may pass."""
+        """Returns the refusal to send, or None if the request may pass."""
         return _refuse_foreign(scope) or self._without_secret(scope)
 
     def _without_secret(self, scope: Scope) -> ASGIApp | None:
@@ -99,12 +99,12 @@ def _refuse_foreign(scope: Scope) -> ASGIApp | None:
     headers = dict(scope["headers"])
     host = headers.get(b"host", b"").decode("latin-1")
     if not _is_local(f"http://{host}"):
-        return PlainTextResponse("421: not a name of this machine.\n", 421)
+        return PlainTextResponse("421: not a host name of this machine.\n", 421)
     origin = headers.get(b"origin", b"").decode("latin-1")
     if origin and origin != f"http://{host}":
-        return PlainTextResponse("403: another page asks for this.\n", 403)
+        return PlainTextResponse("403: the request comes from another page.\n", 403)
     if scope["method"] not in {"GET", "HEAD"}:
-        words = "405: this page reads. To write, use wc.\n"
+        words = "405: this page is read-only. To write, use wc.\n"
         return PlainTextResponse(words, 405, {"Allow": "GET, HEAD"})
     return None
 

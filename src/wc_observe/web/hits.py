@@ -1,4 +1,4 @@
-"""Hits of a search: by thread, each with the words around its first match."""
+"""Hits of a search, by thread, each with the words around its first match."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from wc_observe.web.page import PageContext
 
 _AROUND, _WIDTH = 110, 200
-# Longer texts are shown as they are written, in markdown.
+# Longer texts are shown as markdown source.
 _MOST_MARKDOWN = 20_000
-# Markers around a match; neither occurs in cleaned text.
+# Markers around a match. Neither occurs in cleaned text.
 _MARKS = ("\x02", "\x03")
 _MARKED = re.compile("\x02(.*?)\x03")
-# A heading, a quotation, an item with or without a box, a fence.
+# A heading, a quotation, a list item with or without a checkbox, a fence.
 _LINE_START = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:```|~~~).*$"
     r"|(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t])?)",
@@ -37,8 +37,8 @@ _LINE_START = re.compile(
 def hit_list(
     hits: Hits, query: SearchQuery, context: PageContext, *, by_time: bool
 ) -> Html:
-    """Returns the threads in the order of their first hit, each with its hits. Where
-    ``by_time``, no hit moves: a thread may be there several times."""
+    """Returns the threads in the order of their first hit, each with its hits. With
+    ``by_time``, hits keep their order: a thread may occur several times."""
     totals = dict(hits.topics)
     items = (
         _thread(group, totals.get(group[0].name, 0), query, context)
@@ -102,8 +102,8 @@ def _hit(hit: Hit, query: SearchQuery, context: PageContext) -> Html:
 
 
 def snippet(body: str, terms: Iterable[Term]) -> Html:
-    """Returns a line of a text around the first match, with marks around each; as plain
-    text, unless only the markdown has a match."""
+    """Returns one line of a text around its first match, with marks around each match;
+    as plain text, unless only the markdown source matches."""
     terms = tuple(terms)
     if len(body) <= _MOST_MARKDOWN:
         line = words.mark_terms(_plain(body), terms, _AROUND, _MARKS)

@@ -27,12 +27,12 @@ NOTHING = Html()
 
 
 def text(words: str) -> Html:
-    """Returns text escaped, without control and bidirectional characters."""
+    """Returns escaped text, without control and bidirectional characters."""
     return Html(escape(clean(words), quote=True))
 
 
 def joined(parts: Iterable[str], between: str = "") -> Html:
-    """Returns the parts one after the other; those that are not Html are escaped."""
+    """Returns the concatenated parts; those that are not Html are escaped."""
     glue = text(between)
     return Html(glue.join(_inside(part) for part in parts))
 

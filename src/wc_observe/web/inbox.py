@@ -1,4 +1,4 @@
-"""The inbox page: what needs the viewer in all repositories of this machine."""
+"""The inbox page: what needs the viewer in all repositories on this machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LABELS = {INPUT: "needs an answer", MOVE: "your move"}
 
 
 def inbox_page(opener: StoreOpener, context: PageContext) -> WebPage:
-    """Returns what needs the viewer, the most important first, in every repository."""
+    """Returns what needs the viewer in every repository, the most important first."""
     inbox = caller_inbox(opener.call, _ITEMS).inbox
     repositories = counted(len(inbox.counts), "repository", "repositories")
     count = f"{counted(inbox.total, 'thread')} in {repositories}"
@@ -91,7 +91,7 @@ def _unreadable(inbox: Inbox) -> list[Html]:
 
 
 def _repositories(inbox: Inbox, opener: StoreOpener) -> Html:
-    """Returns all repositories, each with how much of it needs the viewer."""
+    """Returns all repositories, each with its number of items for the viewer."""
     items = (
         element(
             "li",

@@ -1,4 +1,4 @@
-"""The addresses of the pages: the only place that builds them."""
+"""The addresses of pages; no other module builds them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ class Links(NamedTuple):
     """Builds addresses.
 
     ``base`` is the path of all pages of a store and contains the secret; ``files`` is
-    the path of static files, ``home`` that of the pages about all stores."""
+    the path of static files, ``home`` that of pages about all stores.
+    """
 
     base: str
     files: str

@@ -1,7 +1,7 @@
-"""``wc-observe web --open``: starts the browser, the only program that is ever run.
+"""``wc-observe web --open``: starts the browser, the only program that it ever runs.
 
-It is run before anything is served. Every user of the machine can see the browser's
-command line, so it contains a ticket that works once instead of the secret.
+The browser starts before anything is served. Every user of the machine can see its
+command line, so that contains a ticket that works once instead of the secret.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def open_in_browser(url: str, env: Mapping[str, str]) -> str:
     )
     if not screen and not env.get("BROWSER"):
         # Otherwise a text browser would take over the terminal.
-        return "There is no screen here: open the address yourself."
+        return "There is no screen: open the address yourself."
     try:
         browser = webbrowser.get()
     except webbrowser.Error:
-        return "There is no browser here: open the address yourself."
-    # Some browsers block until they are closed; serving must not wait for that.
+        return "No browser was found: open the address yourself."
+    # Some browsers block until they are closed; the server must not wait for that.
     threading.Thread(target=browser.open, args=(url,), daemon=True).start()
     return ""

@@ -17,9 +17,10 @@ PORT = 8422
 class WebOptions(NamedTuple):
     """Where to listen, whose board to show, and whether to open a browser.
 
-    ``name`` is empty for the user who starts the server; ``named`` says that a port
-    was given. ``all_stores`` asks for every repository of this machine; ``thread`` is
-    the topic to begin with, empty for the board."""
+    ``name`` is empty for the user who starts the server; ``named`` if a port was given.
+    ``all_stores`` requests every repository on this machine; ``thread`` is the topic of
+    the first page, empty for the board.
+    """
 
     host: str
     port: int
@@ -31,8 +32,8 @@ class WebOptions(NamedTuple):
 
 
 def read(words: Sequence[str]) -> WebOptions:
-    """Parses the command line. Prints the usage and exits with status 2 if it is
-    wrong."""
+    """Parses the command line. If it is wrong, prints the usage and exits with status
+    2."""
     arguments = parser()
     parsed = arguments.parse_args(words)
     named = parsed.port is not None
@@ -53,13 +54,13 @@ def read(words: Sequence[str]) -> WebOptions:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Returns the parser, which also has the help."""
+    """Returns the parser, which also has the help text."""
     arguments = argparse.ArgumentParser(
         prog="wc-observe web",
         description="Shows the threads of this repository in a browser: the board, "
-        "threads, search, the timeline; live. It reads; it cannot write.",
-        epilog="Only this machine can open it, and only with the address that is "
-        "printed. From another machine: ssh -L 8422:127.0.0.1:8422 HOST. For "
+        "threads, search and the timeline, live and read-only.",
+        epilog="It can be opened on this machine only, with the printed address. "
+        "From another machine: ssh -L 8422:127.0.0.1:8422 HOST. For "
         "programs elsewhere: wc-observe --transport http.",
         allow_abbrev=False,
     )
@@ -77,13 +78,13 @@ def parser() -> argparse.ArgumentParser:
         "--open",
         dest="browser",
         action="store_true",
-        help="open it in the browser as well",
+        help="also open it in the browser",
     )
     add(
         "--all",
         dest="all_stores",
         action="store_true",
-        help="show the repositories of this machine, with an inbox of all",
+        help="show all repositories on this machine, with a common inbox",
     )
     add(
         "--thread",

@@ -1,6 +1,8 @@
-"""What pages are made of: the values of a page, and the parts that several share.
+"""The building blocks of pages: the data of a page, and the parts that several pages
+share.
 
-`wc_observe.web.frame` puts a page into its frame."""
+`wc_observe.web.frame` adds the frame around a page.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,7 @@ _TAGS, _TAG_WIDTH = 8, 40
 
 
 class StoreLink(NamedTuple):
-    """A repository whose store can be looked at: its name and the address of its
-    board."""
+    """A repository with a readable store: its name and the address of its board."""
 
     name: str
     href: str
@@ -39,9 +40,10 @@ class StoreLink(NamedTuple):
 class PageContext(NamedTuple):
     """What every page needs: addresses, the store, the viewer and the time.
 
-    ``store`` is how the store is written, empty if there is none; then ``folder`` is
-    shown instead. ``repository`` is its name for people. ``stores`` are all
-    repositories that the page can show, if it shows several."""
+    ``store`` is the store's path as shown, empty if there is none; then ``folder`` is
+    shown instead. ``repository`` is the repository's display name. ``stores`` are all
+    repositories that the page can show, if it shows several.
+    """
 
     links: Links
     store: str
@@ -54,12 +56,13 @@ class PageContext(NamedTuple):
 
 
 class WebPage(NamedTuple):
-    """One page.
+    """A page.
 
-    ``section`` is the item of the navigation that is current, ``query`` the text in
-    the search field, ``mark`` the number in the tab's title (balls that wait for the
-    viewer), ``topic`` the thread that the page shows, if it is one, and ``up`` the
-    address one level up."""
+    ``section`` is the current item of the navigation, ``query`` the text in the search
+    field, ``mark`` the number in the tab's title (balls that wait for the viewer),
+    ``topic`` the thread of the page, if it has one, and ``up`` the address one level
+    up.
+    """
 
     title: str
     main: Html
@@ -72,9 +75,10 @@ class WebPage(NamedTuple):
 
 
 def moment(at: str, now_ms: int) -> Html:
-    """Returns how long ago something was, with the time itself as tooltip.
+    """Returns how long ago something was, with the exact time as tooltip.
 
-    The script keeps it up to date."""
+    The script keeps it up to date.
+    """
     if times.milliseconds(at) is None:
         return element("span", one_line(at, 40) or "?", class_="age")
     return element("time", times.age(at, now_ms), datetime=at, title=at, class_="age")
@@ -82,7 +86,7 @@ def moment(at: str, now_ms: int) -> Html:
 
 def badge(holder: str | None, directory: Directory) -> Html:
     """Returns the badge of a holder: colour, shape and initials
-    (`wc_core.views.drawing.badges`). It says no more than the name beside it."""
+    (`wc_core.views.drawing.badges`). It adds nothing to the name beside it."""
     if holder is None:
         return element("span", class_="badge nobody", aria_hidden="true")
     drawn = badge_of(holder, directory)
@@ -99,15 +103,15 @@ def person(holder: str, directory: Directory) -> Html:
     """Returns a participant: badge, the agent's name, seat and tag as chips."""
     name = directory.canonical(names.parse(holder))
     agent = element("bdi", one_line(name.agent, 60))
-    # No space before the seat: what is copied is the name as it is written.
+    # No space before the seat, so that copying gives the name as it is written.
     words = joined((agent, *seat_chips(name)[:1])) if name.seat else agent
     tag = seat_chips(name._replace(seat=""))
     return joined((badge(holder, directory), words, *tag), " ")
 
 
 def seat_chips(name: Name) -> list[Html]:
-    """Returns the seat and the tag of a name as chips; written as in the name, so that
-    what is copied is the name."""
+    """Returns a name's seat and tag as chips. They are written as in the name, so that
+    copying gives the name."""
     chips = []
     if name.seat:
         chips.append(element("span", f"@{one_line(name.seat, 40)}", class_="chip"))
@@ -117,7 +121,7 @@ def seat_chips(name: Name) -> list[Html]:
 
 
 def command_line(command: str, explanation: str = "") -> Html:
-    """Returns a command to copy; the script adds the button."""
+    """Returns a command to copy; the script adds the copy button."""
     parts = [element("code", command, data_copy=True)]
     if explanation:
         parts.append(element("span", explanation, class_="why"))
@@ -125,7 +129,7 @@ def command_line(command: str, explanation: str = "") -> Html:
 
 
 def progress_bar(done: int, total: int) -> Html:
-    """Returns how much of a checklist is done, as a bar and as a number."""
+    """Returns how much of a checklist is done, as a bar and a number."""
     label = f"{done} of {total} items of the checklist are done"
     width = f"{100 * done / max(1, total):.0f}%"
     fill = element("rect", class_="done", width=width, height="100%", rx=3)
@@ -141,7 +145,7 @@ def holder_name(holder: str | None) -> Html:
 
 
 def ownership_mark(ownership: str) -> Html:
-    """Returns a mark if a ball is the viewer's, or offered to them (see
+    """Returns a mark if the viewer has a ball or is offered it (see
     `names.Directory.whose`)."""
     text = {MINE: "you", OFFERED: "offered to you"}.get(ownership)
     return element("span", text, class_="mark you") if text else NOTHING
@@ -155,7 +159,7 @@ def thread_marks(row: ThreadRow) -> Html:
     if row.tags:
         parts.append(tag_marks(row.tags))
     if row.forked:
-        explanation = "two histories side by side, not joined yet"
+        explanation = "two parallel histories, not joined yet"
         parts.append(element("span", "forked", class_="mark forked", title=explanation))
     if row.damaged:
         explanation = "part of it cannot be read; see wc doctor"
@@ -166,8 +170,8 @@ def thread_marks(row: ThreadRow) -> Html:
 
 
 def _move_marks(row: ThreadRow) -> Iterator[Html]:
-    """Yields the marks that say whose move it is: new entries, status, what is waited
-    for, how far the ball has come."""
+    """Yields the marks about the next move: new entries, status, what the thread waits
+    for, whether the ball was noticed."""
     if row.new_for_you:
         yield element("span", f"{row.new_for_you} new", class_="mark new")
     if row.status != OPEN:
@@ -184,7 +188,7 @@ def _move_marks(row: ThreadRow) -> Iterator[Html]:
 
 
 def tag_marks(tags: Sequence[str]) -> Html:
-    """Returns the first tags of a thread, as the filter takes them."""
+    """Returns a thread's first tags, written as in the filter."""
     names = [f"+{one_line(tag, _TAG_WIDTH)}" for tag in tags[:_TAGS]]
     if len(tags) > _TAGS:
         names.append(f"and {len(tags) - _TAGS} more")

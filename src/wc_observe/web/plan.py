@@ -1,4 +1,4 @@
-"""The page of the plan: which threads belong to which, and what waits for what."""
+"""The plan page: which threads belong to which, and which wait for which."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 _NODES, _REASONS = 300, 20
 _TITLE, _NAME, _STATE = 160, 19, 23
-_NO_LINKS = "No thread has a link. Link two of them: "
+_NO_LINKS = "No thread has a link. To link two threads: "
 
 
 def plan_page(store: OpenStore, context: PageContext, topic: str) -> WebPage:
-    """Returns the plan of the store, or what a thread waits for, what waits for it and
-    what is part of it.
+    """Returns the plan of the store or of one thread: what it waits for, what waits for
+    it and its parts.
 
     Raises NotFoundError for a thread that does not exist.
     """
@@ -84,13 +84,13 @@ def _topic_head(plan: ThreadPlan, topic: str, context: PageContext) -> Html:
             element("h1", "Plan of ", link),
             element("p", one_line(thread.title, _TITLE), class_="title", dir="auto"),
             reasons,
-            more_link(context.links.plan(), "The whole plan"),
+            more_link(context.links.plan(), "The complete plan"),
         )
     )
 
 
 def _state(plan: ThreadPlan, topic: str) -> tuple[str, str]:
-    """The state of a thread for the viewer: the name of its style, and in words."""
+    """The state of a thread for the viewer: its style name, and a description."""
     thread = plan.threads.get(topic)
     if thread is None:
         return "missing", "not in this store"
@@ -129,7 +129,7 @@ def _graph(
         width=picture.width,
         height=picture.height,
         role="group",
-        aria_label="Threads, from those to begin with to those that come last",
+        aria_label="Threads, from first to last",
         viewBox=f"0 0 {picture.width} {picture.height}",
     )
     hidden = f"{counted(picture.hidden, 'more thread')}, not drawn."
@@ -138,11 +138,11 @@ def _graph(
             element("h2", "What waits for what"),
             element(
                 "p",
-                "An arrow leads to what comes later; a dashed one from a part to its "
+                "An arrow leads to what comes later; a dashed arrow from a part to its "
                 "whole.",
                 class_="none",
             ),
-            # It may be wider than the page: with a key it can be scrolled.
+            # It may be wider than the page, so the keyboard must be able to scroll it.
             element(
                 "div",
                 drawing,
@@ -210,7 +210,7 @@ def _box(
 
 
 class _Room:
-    """How many more threads are shown."""
+    """How many more threads may be shown."""
 
     def __init__(self, most: int) -> None:
         self.left = most
@@ -268,10 +268,10 @@ def _node(node: TreeNode, room: _Room, context: PageContext) -> Html:
 
 
 def _ignored(tree: Tree) -> Html:
-    """The links that do not count."""
+    """The links that are ignored."""
     if not tree.ignored:
         return NOTHING
-    reason = "These links would be a cycle with earlier ones, and do not count: "
+    reason = "These links would close a cycle with earlier ones, and are ignored: "
     names = "; ".join(map(one_line, tree.ignored[:_REASONS]))
     return element(
         "div",

@@ -1,4 +1,4 @@
-"""The search page: the same engine, filters and order as for every client."""
+"""The search page, with the same engine, filters and order as for MCP clients."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ if TYPE_CHECKING:
 
 _MOST_UNREADABLE = 8
 _HITS = 25
-# The first ones are enough to search for, without words.
+# Fields that are enough for a search without words.
 _FILTERS = (
     *("file", "branch", "commit", "pr", "kind", "severity", "author"),
     *("since", "until", "ball", "status", "tag", "area", "words", "sort"),
 )
-# Values of a facet that are shown.
+# The most values shown per facet.
 _VALUES, _VALUE_WIDTH = 8, 60
 _ENOUGH = 9
 _MODE_OPTIONS = (
     ("", "all, else some"),
     ("all", "all of them"),
     ("any", "any of them"),
-    ("phrase", "side by side"),
+    ("phrase", "as a phrase"),
 )
 _SORT_OPTIONS = (("", "best first"), ("newest", "newest first"))
 
@@ -61,7 +61,7 @@ _SORT_OPTIONS = (("", "best first"), ("newest", "newest first"))
 def search_page(
     store: OpenStore, context: PageContext, query: Mapping[str, str]
 ) -> WebPage:
-    """Returns the hits, or the empty form if nothing was searched for."""
+    """Returns the hits, or the empty form if there is no query."""
     text = query.get("q", "")
     areas = store.settings.areas
     heading, form = element("h1", "Search"), _form(context, query, areas)
@@ -84,7 +84,7 @@ def _question(text: str, query: Mapping[str, str], now_ms: int) -> Question:
     pr = query.get("pr", "").strip().lstrip("#")
     if pr and not (pr.isdecimal() and len(pr) < len("1000000000")):
         raise InvalidInputError(
-            f"{one_line(pr, 40)!r} is no pull request.", "Give its number."
+            f"{one_line(pr, 40)!r} is not a pull request.", "Give its number."
         )
     about = Mentions(
         query.get("file", ""),
@@ -136,7 +136,7 @@ def _form(context: PageContext, query: Mapping[str, str], areas: Iterable[str]) 
         field("area", "Area", query.get("area", ""), names) if names else NOTHING,
         field("ball", "Ball", query.get("ball", ""), "a name, me, anyone"),
         status_choice(query),
-        element("button", "Narrow down"),
+        element("button", "Filter"),
     )
     form = element("form", *fields, action=context.links.search(), class_="filter")
     narrowed = any(query.get(name) for name in _FILTERS)
@@ -145,9 +145,9 @@ def _form(context: PageContext, query: Mapping[str, str], areas: Iterable[str]) 
 
 def _help() -> Html:
     lines = (
-        ("auth", "finds words that begin with it: authentication"),
-        ('"log out"', "words side by side, as they are"),
-        ("title: body: topic: author: tag:", "before a word say where"),
+        ("auth", "also finds words that begin with it, such as authentication"),
+        ('"log out"', "this exact phrase"),
+        ("title: body: topic: author: tag:", "in front of a word: where to search"),
     )
     rows = (
         element("div", element("dt", element("code", example)), element("dd", meaning))
@@ -179,14 +179,14 @@ def _answer(
 
 
 def _facets(hits: Hits, context: PageContext, query: Mapping[str, str]) -> Html:
-    """Returns links that narrow the answer down, each with the number of its hits. The
-    link of a value that was chosen takes it away."""
+    """Returns links that narrow the result, each with its number of hits. The link of a
+    chosen value removes that filter."""
     rows = []
     for facet in hits.facets:
         values = facet.values[:_VALUES]
         is_same = values[0][1] == values[-1][1] == hits.total
         if is_same and not _chosen(facet.name, query):
-            continue  # all hits have it
+            continue  # all hits have this value
         links = (
             element("dd", _facet_link(facet.name, value, count, context, query))
             for value, count in values
@@ -196,7 +196,7 @@ def _facets(hits: Hits, context: PageContext, query: Mapping[str, str]) -> Html:
     if not rows:
         return NOTHING
     listed = element("dl", *rows)
-    return element("nav", listed, class_="counts", aria_label="Narrow down")
+    return element("nav", listed, class_="counts", aria_label="Filter")
 
 
 def _facet_link(
@@ -204,7 +204,7 @@ def _facet_link(
 ) -> Html:
     chosen = _chosen(name, query)
     is_chosen = value.casefold() in chosen
-    # Threads may have several tags, but one value of everything else.
+    # A thread may have several tags, but only one value of every other facet.
     kept_values = [item for item in chosen if item != value.casefold()]
     kept = kept_values if name == "tag" else []
     pairs = {item: query.get(item, "") for item in ("q", *_FILTERS)}
@@ -228,7 +228,7 @@ def _chosen(name: str, query: Mapping[str, str]) -> list[str]:
 
 
 def search_notices(searched: Hits | Matches) -> list[Html]:
-    """Returns what a page says if not everything has been searched."""
+    """Returns the notes of a page whose search is incomplete."""
     notices = []
     if searched.unreadable:
         listed = searched.unreadable[:_MOST_UNREADABLE]

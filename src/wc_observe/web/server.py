@@ -37,7 +37,7 @@ def serve(address: Address, options: WebOptions, start: ServerContext) -> None:
         base = base_url(host, port)
         _say(f"{base}{site.path}", _HELP)
         if ticket:
-            # webbrowser can start programs: imported only if --open asks for one.
+            # webbrowser can start programs: imported only with --open.
             from wc_observe.web.opening import open_in_browser
 
             problem = open_in_browser(f"{base}/{OPEN}/{ticket}", start.env)
@@ -56,7 +56,7 @@ def _listen(address: Address, options: WebOptions, service: Service) -> None:
         listen(address.host, options.port, service)
         return
     try:
-        # A busy default port is not worth a message: another port will do.
+        # A busy default port needs no message: another port will do.
         logging.getLogger("uvicorn.error").disabled = True
         listen(address.host, options.port, service)
     except StorageError:

@@ -35,8 +35,8 @@ _KEY = 12
 
 
 class StoreOpener:
-    """Opens stores as seen by the user who started the server. A store has a key, which
-    is in the addresses of its pages; that of the first one is empty."""
+    """Opens stores as seen by the user who started the server. Each store has a key for
+    the addresses of its pages; the first one's key is empty."""
 
     def __init__(self, start: ServerContext, links: Links) -> None:
         stores = Stores()
@@ -47,11 +47,11 @@ class StoreOpener:
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        """Watches the stores for as long as the server runs."""
+        """Watches the stores while the server runs."""
         self.watch.open()
         try:
             async with anyio.create_task_group() as tasks:
-                # Read ahead: the first page need not wait for all of it.
+                # Read ahead, so that the first page need not wait for all of it.
                 tasks.start_soon(anyio.to_thread.run_sync, self._warm)
                 yield
         finally:
@@ -70,13 +70,13 @@ class StoreOpener:
         for reachable in self._others():
             if key_of(reachable.root) == key:
                 return reachable.call
-        raise NotFoundError("There is no such repository here.", "Go to the inbox.")
+        raise NotFoundError("There is no such repository.", "Go to the inbox.")
 
     def _others(self) -> list[Reachable]:
         return reachable_stores(self.call) if self.is_wide else []
 
     def open(self, key: str = "") -> OpenStore:
-        """Returns a store as it is now. Raises WcError if it cannot be read."""
+        """Returns the current state of a store. Raises WcError if it cannot be read."""
         call = self.call_to(key)
         store = open_store(call)
         for root in call.stores.unwatched():
@@ -85,7 +85,8 @@ class StoreOpener:
         return store
 
     def is_new(self) -> bool:
-        """Returns whether nobody has begun a store where the server was started."""
+        """Returns whether the folder in which the server was started has no store
+        yet."""
         try:
             place = discovery.find(self.call.folder, self.call.env)
         except WcError:
@@ -129,7 +130,7 @@ class StoreOpener:
         )
 
     def links_of(self, root: str, *, is_own: bool) -> Links:
-        """Returns the addresses of the pages of a store."""
+        """Returns the addresses of a store's pages."""
         return self._links if is_own else self._links.in_store(key_of(root))
 
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from wc_observe.watch.addresses import Changes
     from wc_observe.web.stores import StoreOpener
 
-# One open page has one stream; more than this is a fault, not a reader.
+# Each open page has one stream; more than this is a fault.
 MAX_STREAMS = 32
-# Seconds between keep-alives, which reveal connections that are gone.
+# Seconds between keep-alives, which reveal closed connections.
 _SILENCE = 20.0
-# Debounce: changes within so many seconds become one event.
+# Debounce: changes within this many seconds become one event.
 _TOGETHER = 0.03
 _NAMED = 50
 
@@ -43,7 +43,7 @@ class Streams:
         self.count = 0
 
     async def answer(self, request: Request) -> Response:
-        """Answers with a stream, or 503 if there are too many already."""
+        """Answers with a stream, or 503 if there are too many."""
         if self.count >= MAX_STREAMS:
             words = f"There are {MAX_STREAMS} streams already. Close a page.\n"
             return Response(words, 503, {"Retry-After": "30"}, "text/plain")
@@ -66,7 +66,7 @@ class Streams:
         self.count += 1
         end = None
         try:
-            # Looking at ten thousand logs takes a while.
+            # Scanning ten thousand logs takes a while.
             end = await anyio.to_thread.run_sync(
                 self._watch.listen_at, place, env, pending.add
             )
@@ -82,7 +82,7 @@ class Streams:
 
 
 class _PendingChanges:
-    """Changes that one stream has not sent yet."""
+    """Changes that have not been sent on a stream yet."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()

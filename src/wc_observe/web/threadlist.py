@@ -39,7 +39,7 @@ _FILTERS = ("status", "ball", "branch", "file", "area", "open")
 
 
 class _Listed(NamedTuple):
-    """The rows to show, of how many, and the cursor of the next ones."""
+    """The rows to show, their total, and the cursor of the next ones."""
 
     rows: list[ThreadRow]
     total: int
@@ -73,7 +73,7 @@ def threads_page(
 
 
 def _criteria(store: OpenStore, query: Mapping[str, str]) -> tuple[Filter, Matches]:
-    """Returns what to list, and what was searched for the threads about a file."""
+    """Returns the filter, and the result of the search for threads about a file."""
     criteria = Filter(
         open_only=bool(query.get("open")),
         ball=query.get("ball", ""),
@@ -125,7 +125,7 @@ def _filters(
 
 
 def _area_field(query: Mapping[str, str], areas: Iterable[str]) -> list[Html]:
-    """The filter for an area, if the repository has any."""
+    """The filter for an area, if the repository has areas."""
     names = ", ".join(map(one_line, areas))
     return [field("area", "Area", query.get("area", ""), names)] if names else []
 
@@ -144,7 +144,7 @@ def _table(
 
 
 def _nothing(context: PageContext, query: Mapping[str, str]) -> Html:
-    """Returns what to do where no thread is listed."""
+    """Returns a hint for an empty list."""
     if not any(query.get(name) for name in (*_FILTERS, "filter")):
         words = "There are no threads yet. Start one: "
         command = element("code", "wc new TOPIC -m '…'", data_copy=True)
@@ -155,14 +155,14 @@ def _nothing(context: PageContext, query: Mapping[str, str]) -> Html:
         ways.append(element("a", "Search the entries for these words", href=href))
     return joined(
         (
-            element("p", "No thread is like that.", class_="none"),
+            element("p", "No thread matches.", class_="none"),
             element("p", joined(ways, " · ")),
         )
     )
 
 
 class _Order(NamedTuple):
-    """What the list is sorted by, and whether the largest comes first."""
+    """The sort column, and whether the largest value comes first."""
 
     name: str
     is_down: bool
@@ -175,13 +175,13 @@ _SORT_KEYS: Mapping[str, Callable[[ThreadRow], tuple[str | int, ...]]] = {
     "entries": lambda row: (row.entry_count, row.topic),
     "moved": recency,
 }
-# What most people look for first.
+# The order that most people look for first.
 _DOWN_FIRST = frozenset({"entries", "moved"})
 
 
 def _order(query: Mapping[str, str]) -> _Order:
-    """Returns the order that is asked for: a column, with a dash for the largest
-    first. What is no column means the usual order."""
+    """Returns the requested order: a column, with a leading dash if the largest value
+    comes first. An unknown column means the default order."""
     sort = query.get("sort", "")
     name = sort.removeprefix("-")
     return _Order(name, sort != name) if name in _HEADS else _Order("moved", True)
@@ -190,7 +190,7 @@ def _order(query: Mapping[str, str]) -> _Order:
 def _head(
     name: str, order: _Order, context: PageContext, query: Mapping[str, str]
 ) -> Html:
-    """Returns the head of a column, a link that sorts by it, or turns it round."""
+    """Returns the head of a column: a link that sorts by it, or reverses the order."""
     is_current = order.name == name
     down = not order.is_down if is_current else name in _DOWN_FIRST
     kept = {key: query.get(key, "") for key in (*_FILTERS, "filter")}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # One chart reads the logs of at most this many threads.
 _THREADS = 40
 _TICKS = 6
-# Per cent of the width; the label of a tick beyond it would not fit.
+# In per cent of the width. The label of a tick further right would not fit.
 _LAST_TICK = 96
 _DEFAULT = "7d"
 _ALL = "all"
@@ -38,23 +38,23 @@ _WINDOWS = (
     ("90d", "90 days"),
     (_ALL, "everything"),
 )
-# The least and the most that zooming shows, in hours.
+# The limits of zooming, in hours.
 _LEAST_HOURS, _MOST_HOURS = 1, 24 * 365 * 4
 _HOUR_MS = 3_600_000
-# Per cent of the width; a bar this wide has room for a name.
+# In per cent of the width. A bar this wide has room for a name.
 _NAMED = 4.0
 _MARKS = {CLOSED: "closed", IN_REVIEW: "review", BLOCKED: "blocked"}
-# Per cent of the width; a narrower bar is invisible.
+# In per cent of the width. A narrower bar is invisible.
 _LEAST = 0.05
 
 
 def draw_chart(
     store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
 ) -> Chart:
-    """Returns the chart of one thread, or of the threads that moved last.
+    """Returns the chart of one thread, or of the most recently changed threads.
 
-    Raises NotFoundError for a thread that does not exist and InvalidInputError for
-    an age that cannot be parsed.
+    Raises NotFoundError for a thread that does not exist and InvalidInputError for an
+    age that cannot be parsed.
     """
     directory, since = (
         store.viewer.directory,
@@ -94,7 +94,7 @@ def _tracks(store: OpenStore, rows: list[ThreadRow], now_ms: int) -> Iterator[Tr
 def timeline_page(
     store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
 ) -> WebPage:
-    """Returns the timeline of one thread, or of the threads that moved last."""
+    """Returns the timeline of one thread, or of the most recently changed threads."""
     chart = draw_chart(store, context, topic, query)
     name = one_line(topic) if topic else ""
     title = f"Timeline of {name}" if name else "Timeline"
@@ -106,9 +106,7 @@ def timeline_page(
             _chart(chart, context)
             if chart.until
             else element("p", "Nothing to show yet.", class_="none"),
-            element(
-                "p", f"The {len(chart.tracks)} threads that moved last; {hidden} more."
-            )
+            element("p", f"The latest {len(chart.tracks)} threads; {hidden} more.")
             if hidden > 0 and not topic
             else NOTHING,
             _spans(chart) if topic else NOTHING,
@@ -116,7 +114,7 @@ def timeline_page(
                 "p",
                 element(
                     "a",
-                    "As a picture (SVG)",
+                    "Download as SVG",
                     href=context.links.picture(topic),
                     download="timeline.svg",
                 ),
@@ -129,7 +127,8 @@ def timeline_page(
 def _windows(
     chart: Chart, context: PageContext, topic: str, query: Mapping[str, str]
 ) -> Html:
-    """Returns links to windows of time: some usual ones, half and double of this."""
+    """Returns links to periods of time: the usual ones, and half and double the current
+    one."""
     since = query.get("since", "") or (_ALL if topic else _DEFAULT)
     kept = {"all": query.get("all", "")}
 
@@ -155,19 +154,19 @@ def _windows(
         is_all = bool(query.get("all"))
         href = context.links.timeline(since=since, all="" if is_all else "1")
         current = "true" if is_all else None
-        words = "closed ones too"
+        words = "include closed"
         parts.append(element("a", words, href=href, aria_current=current))
     return element("nav", joined(parts, " "), class_="windows", aria_label="Window")
 
 
 def thread_strip(chart: Chart, context: PageContext) -> Html:
-    """Returns the chart of one thread as a strip for the head of its page."""
+    """Returns one thread's chart as a strip for the head of its page."""
     if not chart.until or chart.since == chart.until:
         return NOTHING
     (track,) = chart.tracks
     href = context.links.timeline(track.topic)
-    words = f"Who held the ball, from {_minute(chart.since)} on"
-    # The page lists the names beside it: in so narrow a picture they would be cut.
+    words = f"Who held the ball since {_minute(chart.since)}"
+    # The page lists the names beside it; in such a narrow picture they would be cut.
     bars = _bars(chart, track, has_names=False)
     return element("a", bars, href=href, class_="strip", title=words)
 
@@ -207,7 +206,7 @@ def _row(chart: Chart, track: Track, context: PageContext) -> Html:
 
 
 def _bars(chart: Chart, track: Track, *, has_names: bool = True) -> Html:
-    """Returns a bar for each span, with a tooltip each and one label for screen
+    """Returns one bar per span, each with a tooltip, and one label for screen
     readers."""
     parts, drawn_to = [], -1.0
     for span in track.spans:
@@ -242,7 +241,7 @@ def _bar(
     box = {"x": f"{start:.3f}%", "width": f"{max(0.0, end - start):.3f}%"}
     kind = f"{name} {_MARKS.get(span.status, '')}".strip()
     bar = element("rect", y=1, height=18, rx=2, width="100%", class_=kind)
-    # The inner picture cuts off what does not fit into the bar.
+    # The inner picture clips what does not fit into the bar.
     words = NOTHING
     if has_names and end - start >= _NAMED and span.known:
         words = element("text", _span_holder(span), x=5, y=14, class_=f"in {name}")

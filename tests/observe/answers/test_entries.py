@@ -98,7 +98,7 @@ def test_where_to_begin_and_how_many(
     for number in range(7):
         assert (f"\nentry {number} |" in text) == (number in numbers)
     assert (f"go on with from_entry={following}" in text) == (following is not None)
-    assert ("no such entries from there on" in text) == (not numbers)
+    assert ("no such entries after that" in text) == (not numbers)
 
 
 def test_a_long_body_is_cut_with_a_pointer(store: Store, session: Session) -> None:

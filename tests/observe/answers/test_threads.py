@@ -206,7 +206,7 @@ def test_a_fork_shows(store: Store, session: Session) -> None:
     store.thread("plan", first, *beside)
     assert ", forked" in session.text("list_threads")
     page = session.text("read_thread", topic="plan")
-    assert f"forked: two histories side by side, ending in {beside[0].id}" in page
+    assert f"forked: two parallel histories, ending in {beside[0].id}" in page
 
 
 @pytest.mark.usefixtures("several")

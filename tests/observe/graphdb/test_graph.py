@@ -351,7 +351,7 @@ def test_a_graph_that_is_away_is_answered_for_by_the_stores(
         expected.pop("source")
         assert answer == expected, tool
         text = lost.text(tool, **arguments)
-        assert "from the stores, because the graph is away" in text
+        assert "from the stores, because the graph is unavailable" in text
 
 
 def test_a_graph_that_was_away_is_asked_again_later(
@@ -394,7 +394,7 @@ def test_a_graph_with_another_schema_is_not_read(
         graph.query("MATCH (s:Schema) SET s.version = 1")
         session.graph.retry_now()
         answer = session.json("search_threads", scope="all", query="retries")
-        assert "has version 1 of the schema, and this server reads" in answer["problem"]
+        assert "has schema version 1, and this server reads" in answer["problem"]
         assert answer["source"] == "stores"
         assert "stores" in session.text("list_related", topic="login")
         graph.query("MATCH (s:Schema) DELETE s")

@@ -89,7 +89,7 @@ def test_every_option_is_read(tmp_path: Path) -> None:
         (["--store", "x=/nowhere/at/all"], "there is no folder"),
         (["--store", "x=/", "--store", "x=/"], "x twice"),
         (["--allow-host", "*"], "--allow-host"),
-        (["--allow-host", "wc.example.org"], "prove who they are"),
+        (["--allow-host", "wc.example.org"], "have to authenticate"),
         (["--allow-origin", "*"], "--allow-origin"),
         (["--allow-origin", "example.org"], "--allow-origin"),
         (["--auth", "none"], "--auth"),
@@ -97,7 +97,7 @@ def test_every_option_is_read(tmp_path: Path) -> None:
         (["--token-file", "x"], "without --auth token"),
         (GITHUB[2:], "without --auth github"),
         (KEYS, "without --auth jwt"),
-        (["--auth", "github"], "everybody"),
+        (["--auth", "github"], "everyone"),
         (["--auth", "github", "--github-login", "a/b"], "a/b"),
         ([*GITHUB, "--github-api", "http://git.example.org"], "https://"),
         ([*GITHUB, "--github-api", "git.example.org"], "--github-api"),
@@ -144,7 +144,7 @@ def test_loopback_needs_no_token(host: str, address: str) -> None:
     ["0.0.0.0", "::", "0", "192.0.2.7", "::ffff:0.0.0.0", "2001:db8::7"],
 )
 def test_elsewhere_is_refused_without_a_token_and_not_with_one(host: str) -> None:
-    with pytest.raises(InvalidInputError, match="nobody would ask") as caught:
+    with pytest.raises(InvalidInputError, match="without authentication") as caught:
         listening_address(read("--host", host))
     assert "--auth token" in caught.value.hint
     assert not listening_address(
@@ -153,7 +153,7 @@ def test_elsewhere_is_refused_without_a_token_and_not_with_one(host: str) -> Non
 
 
 def test_an_unknown_name_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match="is not known"):
+    with pytest.raises(InvalidInputError, match="cannot be resolved"):
         listening_address(read("--host", "no-such-host.invalid"))
 
 
@@ -163,7 +163,7 @@ def test_an_unknown_name_is_refused() -> None:
         ("", "no token"),
         ("# nothing\n\n", "no token"),
         ("short", "fewer than 20"),
-        (f"{TOKEN}\nalex pass\n", "Line 2"),
+        (f"{TOKEN}\nalex pass\n", "line 2"),
     ],
 )
 def test_tokens_that_cannot_be_used(tmp_path: Path, text: str, said: str) -> None:
@@ -213,7 +213,7 @@ def test_a_file_without_the_key_is_refused(
 def test_a_refusal_is_told_in_words(tmp_path: Path, env: dict[str, str]) -> None:
     status, said = refused(tmp_path, env, "--host", "0.0.0.0")
     assert status == 2
-    assert said.startswith("wc-observe: --host 0.0.0.0 lets other machines call")
+    assert said.startswith("wc-observe: --host 0.0.0.0 lets other machines connect")
     assert "127.0.0.1" in said
 
 
@@ -225,7 +225,7 @@ def test_a_store_that_is_not_there_is_told_at_the_start(
     status, said = refused(tmp_path, env, *words)
     assert status == 3
     begin = "wc-observe: --store team: " if named else "wc-observe: "
-    assert said.startswith(f"{begin}There is no store here yet; it would be ")
+    assert said.startswith(f"{begin}There is no store yet; it would be ")
     assert "wc init" in said
     assert "listening" not in said
     missing = env | {"WATERCOOLER_DIR": str(tmp_path / "gone")}

@@ -240,7 +240,7 @@ def test_groups_are_those_of_the_claim() -> None:
         ("[http", "is not TOML"),
         ("", "it has [http.stores]"),
         ("[http]\ncolour = 1\n[http.stores]\n", "it has [http.stores]"),
-        ("[http]\nstores = 1", "[http.stores] is missing, or no table"),
+        ("[http]\nstores = 1", "[http.stores] is missing, or not a table"),
         ("[http.stores]\nteam = 'alex'", "team in http.stores is not a list"),
         ("[http.stores]\nteam = [1]", "team in http.stores is not a list"),
         ("[http.stores]\nteem = ['alex']", "no --store is called teem"),

@@ -50,8 +50,8 @@ def test_catching_up(store: Store, session: Session) -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"ball": Ball("Claude Code (pat)")}, ("The ball is yours.", "wc say plan")),
-        ({"ball": Ball("Codex")}, ("with somebody else", "wc ack plan")),
+        ({"ball": Ball("Claude Code (pat)")}, ("You have the ball.", "wc say plan")),
+        ({"ball": Ball("Codex")}, ("Someone else has the ball", "wc ack plan")),
         ({"ball": Ball(None)}, ("The ball is free: wc take plan", "wc say plan")),
         ({"ball": Ball(None), "status": "CLOSED"}, ("needs --reopen", "wc say plan")),
     ],
@@ -190,7 +190,7 @@ def test_without_a_store_there_is_nothing_to_choose_from(
     tmp_path: Path, env: dict[str, str]
 ) -> None:
     assert Session(tmp_path, env).complete(THREAD, {"topic": ""}).values == []
-    with pytest.raises(McpError, match="NOT_FOUND: There is no store here yet"):
+    with pytest.raises(McpError, match="NOT_FOUND: There is no store yet"):
         Session(tmp_path, env).prompt("catch_up")
 
 

@@ -28,5 +28,5 @@ def test_the_list_is_filtered_by_area(machine: Machine) -> None:
     assert "Expiry" in shown
     assert "Layout" not in shown
     both = words(site.get("threads?area=api&file=src%2Fui%2Fform.py"))
-    assert "No thread is like that." in both
+    assert "No thread matches." in both
     assert "Layout" in words(site.get("threads?area="))

@@ -81,7 +81,7 @@ def test_an_empty_store_teaches_the_first_steps(site: Site, store: Store) -> Non
     said = site.said()
     assert "No threads yet" in said
     assert "wc new login" in said
-    assert "This page only reads" in said
+    assert "This page is read-only" in said
 
 
 # --- beside a thread ---------------------------------------------------------
@@ -118,7 +118,7 @@ def test_commands_to_copy_depend_on_who_has_the_ball(site: Site, store: Store) -
     assert copied.findall(mine) == ["wc say mine", "wc done mine"]
     expected = ["wc say theirs", "wc take theirs", "wc seen theirs"]
     assert copied.findall(theirs) == expected
-    assert "this page only reads, so it can't" in words(theirs)
+    assert "this page is read-only" in words(theirs)
     assert copied.findall(site.get("threads/over")) == ["wc set-status over OPEN"]
 
 

@@ -36,7 +36,7 @@ def site(repo: Here) -> Site:
 
 def test_without_a_radar_and_without_claims(repo: Here) -> None:
     text = site(repo).said("edits")
-    assert "No radar was computed yet. Compute it: wc radar" in text
+    assert "The radar has not been computed yet. Compute it: wc radar" in text
     assert "Nothing is claimed." in text
 
 

@@ -83,7 +83,7 @@ def test_a_head_is_that_of_the_page(site: Site) -> None:
 def test_without_the_secret_there_is_nothing(site: Site, path: str) -> None:
     found = site.ask(path)
     assert found.status_code == 403
-    assert "Open the whole address" in found.text
+    assert "Open the complete address" in found.text
     assert SECRET not in found.text
 
 

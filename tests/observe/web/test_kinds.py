@@ -36,7 +36,7 @@ def test_a_thread_can_be_narrowed_down_to_a_kind(site: Site) -> None:
     assert "By type" in words(narrowed)
     assert "A leak" not in words(narrowed)
     assert "all entries" in words(narrowed)
-    assert "before these" not in words(narrowed)
+    assert "earlier entries" not in words(narrowed)
     assert "is not a kind" in words(site.ask(f"{link}s").text)
 
 

@@ -77,7 +77,7 @@ def test_the_tab_says_how_many_wait_for_me(site: Site, store: Store) -> None:
 
 def test_a_board_without_anything_of_mine_says_so(site: Site, store: Store) -> None:
     store.thread("x", store.give("x", "Codex"))
-    assert "Nothing waits for you." in site.said()
+    assert "Nothing is waiting for you." in site.said()
 
 
 def test_a_card_says_what_is_new_and_how_the_thread_stands(
@@ -164,7 +164,7 @@ def test_the_list_has_filters(
     store.thread("b", store.give("b", None, status="CLOSED"))
     page = site.get(f"threads{asked}")
     assert re.findall(r'id="t-([^"]+)"', page) == topics
-    assert ("No thread is like that." in page) == (not topics)
+    assert ("No thread matches." in page) == (not topics)
 
 
 def test_the_filters_of_the_list_keep_what_was_asked(site: Site, store: Store) -> None:
@@ -266,9 +266,9 @@ def test_a_long_thread_begins_with_its_latest_entries(site: Site, store: Store) 
             (one for one in links(page) if "from=" in one and "#" not in one), ""
         )
     assert {*seen} == {str(one) for one in range(95)}
-    assert "55 entries after these" in site.said("threads/x?from=0")
+    assert "55 later entries" in site.said("threads/x?from=0")
     beyond = words(site.get("threads/x?from=900"))
-    assert "55 entries before these" in beyond
+    assert "55 earlier entries" in beyond
     assert "Body 94." in beyond
 
 
@@ -280,7 +280,7 @@ def test_a_thread_of_long_bodies_ends_with_its_last_entry(
     )
     said = site.said("threads/x")
     assert "Body 59." in said
-    assert "40 entries before these" in said
+    assert "40 earlier entries" in said
 
 
 def test_a_body_that_is_cut_leads_to_all_of_it(site: Site, store: Store) -> None:
@@ -321,7 +321,7 @@ def test_a_fork_and_damage_are_said(site: Site, store: Store) -> None:
     with Path(store.layout.log("x")).open("ab") as log:
         log.write(b"\xff\n")
     said = site.said("threads/x")
-    assert "Forked. Two clones wrote at once" in said
+    assert "Forked. Two clones wrote at the same time" in said
     assert "Damaged." in said
     assert 'class="notice damaged"' in site.get("threads/x")
     assert "wc doctor" in said
@@ -470,7 +470,7 @@ def test_the_timeline_can_be_kept_as_a_picture(site: Site, store: Store) -> None
 def test_the_timeline_ends_with_a_limit_and_says_so(site: Site, store: Store) -> None:
     for number in range(45):
         store.thread(f"x{number}")
-    assert "The 40 threads that moved last; 5 more." in site.said("timeline")
+    assert "The latest 40 threads; 5 more." in site.said("timeline")
 
 
 def test_the_timeline_may_begin_later(site: Site, store: Store) -> None:
@@ -529,7 +529,7 @@ def test_the_colours_are_those_of_the_picture() -> None:
         ("threads?cursor=odd", 400, "not a cursor"),
         ("threads?file=%2F%2F", 400, "names no file"),
         ("search?q=x&status=odd", 400, "not a status"),
-        ("search?q=x&pr=odd", 400, "no pull request"),
+        ("search?q=x&pr=odd", 400, "not a pull request"),
         ("search?q=x&cursor=odd", 400, "not a cursor"),
         ("search?q=..", 400, "nothing to search for"),
         ("search?q=x&file=.", 400, "names no file"),

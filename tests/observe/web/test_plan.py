@@ -49,7 +49,7 @@ def boxes(page: str) -> dict[str, str]:
 def test_a_store_without_links_says_how_to_make_one(repo: Here) -> None:
     repo.ok("new", "login", "--title", "T")
     page = site(repo).get("plan")
-    assert "No thread has a link. Link two of them: wc link B waits-for A" in words(
+    assert "No thread has a link. To link two threads: wc link B waits-for A" in words(
         page
     )
     assert "<svg" not in page
@@ -79,7 +79,7 @@ def test_the_plan_of_a_thread(planned: Here) -> None:
     page = site(planned).get("plan/ui")
     assert boxes(page)["ui"] == "waits current"
     assert "other" not in words(page)
-    assert "Not ready: it waits for api The whole plan" in words(page)
+    assert "Not ready: it waits for api The complete plan" in words(page)
     assert "Plan of api <b>api</b> ready" in site(planned).said("plan/api")
     planned.ok("set-status", "flaky", "CLOSED", "--reason", "x")
     assert "Plan of flaky T closed" in site(planned).said("plan/flaky")
@@ -105,7 +105,7 @@ def test_links_that_do_not_count_and_threads_that_are_missing(planned: Here) -> 
         with log.open("a") as file:
             file.write(f"{made}\n")
     page = site(planned).get("plan")
-    assert "do not count: api waits for ui." in words(page)
+    assert "are ignored: api waits for ui." in words(page)
     assert boxes(page)["gone (not in this store)"] == "missing"
 
 

@@ -1,4 +1,5 @@
-"""What `search_threads` does: it asks one store, or all, and fits the answer."""
+"""The tool `search_threads`: it searches one store, or all, and fits the result to the
+answer."""
 
 from __future__ import annotations
 
@@ -42,8 +43,8 @@ class SearchCall(NamedTuple):
 
 
 def search_store(store: OpenStore, call: SearchCall) -> ToolResult:
-    """Returns the answer of one store. Raises InvalidInputError for an empty question,
-    and for an area that there is not."""
+    """Returns the answer of one store. Raises InvalidInputError for an empty query and
+    for an unknown area."""
     question, form = call.question, call.form
     question.search_query()  # raises before anything is read
     if call.area:
@@ -78,12 +79,12 @@ def search_store(store: OpenStore, call: SearchCall) -> ToolResult:
 
 def search_all(call: SearchCall) -> ToolResult:
     """Returns the answer of all stores that the caller may see. Raises
-    InvalidInputError if the server was not started for that, and for what such a search
-    does not have."""
+    InvalidInputError if the server was started for one store only, and for arguments
+    that such a search does not take."""
     question, form, current = call.question, call.form, CURRENT.get()
     if not current.is_wide:
         raise InvalidInputError(
-            'This server has one store: there is no scope="all".',
+            'This server has one store, so scope="all" is not available.',
             "Start another: wc-observe --all-stores, or --graph URL",
         )
     if call.area or call.facets:
@@ -114,8 +115,8 @@ def search_all(call: SearchCall) -> ToolResult:
 def _fitting_hits(
     call: SearchCall, ask: Callable[[int], _Hits], size: Callable[[_Hits], int]
 ) -> _Hits:
-    """Returns the hits that fit into the answer. Raises InvalidInputError if there is
-    no room for one."""
+    """Returns the hits that fit into the answer. Raises InvalidInputError if not even
+    one fits."""
     limit = call.question.limit
     if not call.max_tokens:
         return ask(limit)

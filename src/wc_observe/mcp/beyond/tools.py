@@ -40,7 +40,7 @@ def list_related(
     return json_result(answer.to_json(), len(answer.threads), "threads")
 
 
-# Only a server that was started with --all-stores or --graph has these.
+# Only for a server started with --all-stores or --graph.
 SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         list_inbox,
@@ -50,8 +50,8 @@ SPECS: tuple[ToolSpec, ...] = (
     ),
     ToolSpec(
         list_related,
-        "Threads of all repositories that have to do with one of yours: linked, about "
-        "the same files, with the same words or meaning, each with the reason.",
+        "Threads in all repositories that relate to one of yours: linked, about "
+        "the same files, with similar words or meaning, each with the reason.",
         everywhere.RELATED_SCHEMA,
     ),
 )

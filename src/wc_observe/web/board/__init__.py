@@ -1,5 +1,5 @@
 """The board: threads by holder, as columns of cards.
 
-`columns` groups threads by agent, `facts` reads what cards say beyond the row of a
-thread, `cards` draws them, and `page` puts the columns on a page. Must not know HTTP.
+`columns` groups threads by agent, `facts` reads what cards show beyond a thread's row,
+`cards` draws the cards, and `page` lays out the columns. Must not know HTTP.
 """

@@ -1,4 +1,4 @@
-"""A card of the board: a thread, what was said last, and what stands out."""
+"""A card of the board: a thread, its last entry, and what stands out."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _TITLE, _LISTED = 160, 3
 
 
 def card(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:
-    """Returns the card of a thread: title, topic, seat and tag of its holder, the
-    latest words, marks."""
+    """Returns the card of a thread: title, topic, its holder's seat and tag, the last
+    entry, marks."""
     topic = one_line(row.name)
     held = facts.held_too_long(row)
     parts = [
@@ -43,8 +43,7 @@ def card(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:
         "li",
         element(
             "a",
-            # Screen readers read the words of a link without a pause unless spaces
-            # separate them.
+            # Without spaces, screen readers read the words of a link without a pause.
             joined(filter(None, parts), " "),
             href=context.links.thread(row.name),
             id=f"t-{topic}",
@@ -56,7 +55,7 @@ def card(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:
 
 
 def _place(row: ThreadRow, context: PageContext) -> Iterator[Html]:
-    """Yields the topic, and the seat and the tag of the holder."""
+    """Yields the topic, and the holder's seat and tag."""
     yield element("bdi", one_line(row.name), class_="topic")
     if row.ball is not None:
         yield from seat_chips(context.directory.canonical(names.parse(row.ball)))
@@ -75,7 +74,7 @@ def _said(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:
 
 def _marks(row: ThreadRow, facts: BoardFacts, held: str) -> Iterator[Html]:
     if held:
-        explanation = "The ball has been held for longer than two days"
+        explanation = "The ball has been held for more than two days"
         yield element("span", f"stale {held}", class_="mark stale", title=explanation)
     if marks := thread_marks(row):
         yield marks
@@ -86,8 +85,8 @@ def _marks(row: ThreadRow, facts: BoardFacts, held: str) -> Iterator[Html]:
 
 
 def _listed(places: list[str], word: str, style: str) -> Iterator[Html]:
-    """Yields a mark that names the first of some places, with all of them as
-    tooltip."""
+    """Yields a mark that names the first of several places; its tooltip has all of
+    them."""
     if places:
         further = f" +{len(places) - 1}" if len(places) > 1 else ""
         words = f"{word} {places[0]}{further}"

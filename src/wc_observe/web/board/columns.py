@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class HolderColumn(NamedTuple):
-    """The open threads of one agent or person, whatever the seat and the tag (``None``:
+    """The open threads of one agent or person, in any seat and with any tag (``None``:
     the ball is free), latest move first.
 
-    ``mine`` marks the column of the viewer, with every ball they may play; ``waiting``
-    that of threads that wait for another one; ``damaged`` that of threads that cannot
-    be read."""
+    ``mine`` marks the viewer's column, with every ball they may play; ``waiting`` the
+    column of threads that wait for another one; ``damaged`` that of unreadable threads.
+    """
 
     holder: str | None
     rows: list[ThreadRow]
@@ -33,7 +33,8 @@ class HolderColumn(NamedTuple):
 def columns(rows: Iterable[ThreadRow], directory: Directory) -> list[HolderColumn]:
     """Returns the open threads by agent, in the order of `agentgroups`: mine first.
 
-    Within a column, and among the others, the latest move comes first."""
+    Within a column, and among the other columns, the latest move comes first.
+    """
     return [
         HolderColumn(
             group.agent or None,
@@ -48,7 +49,7 @@ def columns(rows: Iterable[ThreadRow], directory: Directory) -> list[HolderColum
 
 
 def rows_with_words(rows: list[ThreadRow], words: str) -> list[ThreadRow]:
-    """Returns the rows that have every word in their topic, title or holder, and every
+    """Returns the rows with every word in their topic, title or holder, and every
     ``+tag`` among their tags."""
     if not words.strip():
         return rows

@@ -1,5 +1,5 @@
-"""What cards say beyond the row of a thread: the latest words, how long the ball has
-been held, claims, and conflicts of its branch."""
+"""What cards show beyond a thread's row: the last entry, how long the ball has been
+held, claims, and conflicts of its branch."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _SAID, _PLACE = 200, 60
 
 
 class LastSaid(NamedTuple):
-    """Who wrote last, and what; no text if that is the title of the thread."""
+    """Who wrote the last entry, and its text; empty if that is the thread's title."""
 
     author: str = ""
     text: str = ""
 
 
 class BoardFacts(NamedTuple):
-    """What is read once for all cards of a board: the claims by thread, and what the
-    branches conflict with."""
+    """What is read once for all cards of a board: the claims by thread, and the
+    conflicts by branch."""
 
     store: OpenStore
     now_ms: int
@@ -45,7 +45,7 @@ class BoardFacts(NamedTuple):
     conflicts: Mapping[str, list[tuple[Side, SharedFile]]]
 
     def last_said(self, row: ThreadRow) -> LastSaid:
-        """Returns what was said last in a thread."""
+        """Returns the last entry of a thread, in short."""
         entry = latest_entry(self.store.reader, row.topic)
         if entry is None:
             return LastSaid()
@@ -54,8 +54,8 @@ class BoardFacts(NamedTuple):
         return LastSaid(entry.agent, text)
 
     def held_too_long(self, row: ThreadRow) -> str:
-        """Returns for how long the ball has been held, if that is too long; else an
-        empty string."""
+        """Returns how long the ball has been held if that is too long, else an empty
+        string."""
         try:
             state = self.store.reader.snapshot(row.topic).state
         except WcError:
@@ -66,11 +66,11 @@ class BoardFacts(NamedTuple):
         return span((self.now_ms - since) // 1000)
 
     def claimed(self, row: ThreadRow) -> list[str]:
-        """Returns what is claimed for a thread."""
+        """Returns the claims made for a thread."""
         return [one_line(claim.id, _PLACE) for claim in self.claims.get(row.topic, ())]
 
     def conflicting(self, row: ThreadRow) -> list[str]:
-        """Returns what the branch of a thread conflicts with, in words."""
+        """Returns what a thread's branch conflicts with, in words."""
         branch_conflicts = self.conflicts.get(row.branch, ()) if row.branch else ()
         return [
             f"{one_line(file.path, _PLACE)} with {one_line(side.label, _PLACE)}"
@@ -79,7 +79,7 @@ class BoardFacts(NamedTuple):
 
 
 def board_facts(store: OpenStore, now_ms: int) -> BoardFacts:
-    """Reads what all cards need."""
+    """Reads the data that all cards need."""
     claims: dict[str, list[Claim]] = {}
     for claim in read_claims(store).book.claims:
         if claim.thread and claim.mode != READ:
@@ -90,7 +90,7 @@ def board_facts(store: OpenStore, now_ms: int) -> BoardFacts:
 def branch_conflicts(
     store: OpenStore, now_ms: int
 ) -> dict[str, list[tuple[Side, SharedFile]]]:
-    """Returns the conflicts of each branch, as the radar was last computed."""
+    """Returns the conflicts of each branch, from the stored radar."""
     radar = kept.load(Layout(store.place.root))
     if radar is None:
         return {}
@@ -102,8 +102,8 @@ def branch_conflicts(
 
 
 def link_words(row: ThreadRow, store: OpenStore) -> list[str]:
-    """Returns what a thread has to do with others, in words, without what it waits
-    for: that is said by its obstacles."""
+    """Returns a thread's links to other threads in words, without what it waits for:
+    its obstacles show that."""
     words = []
     for link in row.links:
         if link.kind == kinds.BLOCKED_BY:

@@ -1,4 +1,4 @@
-"""The board page: the viewer's column on the left, beside it those of all others."""
+"""The board page: the viewer's column on the left, all others beside it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def board_page(
     facts = board_facts(store, context.now_ms)
     sections = [_column(column, facts, context, words) for column in visible]
     if not other_columns:
-        empty = "No match here." if words.strip() else "Nobody else has a ball."
+        empty = "No match here." if words.strip() else "No one else has a ball."
         sections.append(element("p", empty, class_="none"))
     main = joined(
         (
@@ -68,8 +68,8 @@ def _nothing() -> Html:
         element("h1", "No threads yet"),
         element(
             "p",
-            "A thread is a conversation about one thing, with one ball: whoever has it "
-            "makes the next move. They show here, by who has the ball.",
+            "A thread is a conversation about one thing, with one ball: whoever "
+            "has it makes the next move. The board shows threads by who has the ball.",
         ),
         first_steps(),
         class_="problem welcome",
@@ -98,7 +98,7 @@ def _column(
     limit = _MINE if column.mine else _THEIRS
     rows, hidden = column.rows[:limit], len(column.rows) - limit
     key = "mine" if column.mine else quote(column.holder or "anyone", safe="")
-    # No holder has such names.
+    # Not a possible name of a holder.
     if column.waiting:
         key = "=waiting"
     if column.damaged:
@@ -106,7 +106,7 @@ def _column(
     ball = "me" if column.mine else column.holder or "anyone"
     of_holder = {} if column.waiting or column.damaged else {"ball": ball}
     cards = (card(row, facts, context) for row in rows)
-    nothing = "No match here." if words.strip() else "Nothing waits for you."
+    nothing = "No match here." if words.strip() else "Nothing is waiting for you."
     return element(
         "section",
         element("h2", joined(_heading(column, context), " "), id=f"h-{key}"),

@@ -1,5 +1,5 @@
-// A button beside each command and each name that one would want to copy. The page
-// cannot write: what is copied is run in a terminal.
+// A copy button beside each command and each name worth copying. The page cannot
+// write, so people run what they copy in a terminal.
 
 const COPIED = 2000;
 

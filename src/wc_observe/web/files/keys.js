@@ -1,5 +1,5 @@
-// Keys for who reads without a mouse. Letters can be switched off: some people
-// speak to their machine, and words are letters (WCAG 2.1.4).
+// Keyboard shortcuts. Single letters can be switched off, because voice control
+// types words as letters (WCAG 2.1.4).
 
 const KEYS = [
   ["j  k", "next, previous"],
@@ -34,7 +34,7 @@ export function start(tools) {
   arrive();
 }
 
-// Back from a thread: on the same thread of the board.
+// After returning from a thread, select the same thread on the board.
 function arrive() {
   const name = decodeURIComponent(location.hash.slice(1));
   if (name) document.getElementById(name)?.focus();
@@ -56,7 +56,7 @@ function leave(field) {
 
 function act(key, list) {
   if (key.length === 1 && stored(OFF)) return false;
-  // Arrows scroll, until somebody has begun to go from one to the next.
+  // Arrows scroll until an item is selected.
   if (key.startsWith("Arrow") && !here()) return false;
   if (key in NEXT) return step(NEXT[key]);
   if (key in SIDE) return aside(SIDE[key]);
@@ -78,7 +78,7 @@ function follow(selector) {
 
 function focus(id) {
   const field = document.getElementById(id);
-  // On a narrow screen the field is behind a button.
+  // On a narrow screen a button hides the field.
   const sheet = field?.closest("[popover]");
   if (sheet && getComputedStyle(sheet).display === "none") sheet.showPopover();
   field?.focus();
@@ -108,7 +108,7 @@ function go(one) {
   return Boolean(one);
 }
 
-// A link is followed by the browser itself; an entry has one.
+// The browser follows links by itself; an entry contains one.
 function enter() {
   if (document.activeElement?.nodeName !== "ARTICLE") return false;
   document.activeElement.querySelector("a.alone")?.click();
@@ -143,7 +143,7 @@ function help() {
     rows.append(term, says);
   }
   list.append(title, rows, letters(), done());
-  // Not every browser takes the focus out of what is closed at once.
+  // Not every browser removes the focus from a closed dialog at once.
   list.addEventListener("close", () => {
     if (list.contains(document.activeElement)) document.activeElement.blur();
   });

@@ -1,5 +1,5 @@
-// Keeps the page what the store is. The server says what changed; the page is
-// asked for again as it is, and what differs is put in its place.
+// Keeps the page up to date. When the server reports a change, this fetches the
+// page again and replaces the parts that differ.
 
 import { buttons } from "./copy.js";
 import { morph } from "./morph.js";
@@ -33,14 +33,14 @@ export function start(tools) {
   addEventListener("pagehide", close);
   addEventListener("pageshow", follow);
   setInterval(ages, 20_000);
-  // What was read elsewhere, by `wc seen`, is told to nobody.
+  // `wc seen` elsewhere causes no notification.
   setInterval(() => stream && refresh([]), 60_000);
   follow();
   later();
 }
 
-// A browser has six connections for all pages of one server: only pages that
-// are looked at keep one of them.
+// A browser has six connections for all pages of one server, so only visible
+// pages keep one.
 function follow() {
   if (document.hidden) {
     close();
@@ -52,7 +52,7 @@ function follow() {
   }
 }
 
-// From now on nothing is missed; what changed before it is taken in.
+// From now on no change is missed; fetch the earlier ones.
 function ready(event) {
   if (JSON.parse(event.data).live) show("live", "");
   else show("off", OFF);
@@ -84,7 +84,7 @@ function heard(changes) {
   refresh(changes.topics);
 }
 
-// One question at a time; what changes meanwhile is requested again.
+// One request at a time; changes in the meantime cause another one.
 export async function refresh(topics) {
   if (asking) {
     asking.topics.push(...topics);
@@ -129,7 +129,7 @@ async function take() {
   later();
 }
 
-// What is still being made is asked for again.
+// Parts that are still being computed are requested again.
 function later() {
   clearTimeout(again);
   const soon = main.querySelector("[data-again]");

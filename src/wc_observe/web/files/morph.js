@@ -1,5 +1,5 @@
-// Makes one piece of a page like another, touching only what differs: what is
-// selected, focused or scrolled stays so.
+// Makes one part of a page equal to another, touching only the differences, so that
+// selection, focus and scroll position stay.
 
 export function morph(from, to) {
   if (from.isEqualNode(to)) return;

@@ -1,5 +1,5 @@
-// What the pages are with a script, beyond what they are without: live, with
-// keys, in the colours of one's choice, and narrowed down as one types.
+// What scripts add to the pages: live updates, keyboard shortcuts, a choice of theme,
+// and filters that apply as you type.
 
 import * as copy from "./copy.js";
 import * as keys from "./keys.js";
@@ -37,7 +37,7 @@ function colours() {
       if (next) localStorage.setItem("wc-colours", next);
       else localStorage.removeItem("wc-colours");
     } catch {
-      // Storage is off: for this page alone.
+      // Storage is off: only for this page.
     }
     say();
   });
@@ -48,7 +48,7 @@ function colours() {
 function typing() {
   let waiting = 0;
   document.addEventListener("input", (event) => {
-    // Search asks when somebody presses Enter: it is not made for each letter.
+    // Search runs on Enter: it is too slow for every letter.
     if (!event.target.closest?.(".filter .fields")) return;
     clearTimeout(waiting);
     waiting = setTimeout(() => {

@@ -1,7 +1,7 @@
-// Before anything is painted: the colours that were chosen here before.
+// Applies the stored theme before anything is painted.
 try {
   const chosen = localStorage.getItem("wc-colours");
   if (chosen) document.documentElement.dataset.colours = chosen;
 } catch {
-  // Storage is off: as the system is.
+  // Storage is off: use the system's theme.
 }

@@ -1,5 +1,5 @@
-"""The column beside a thread: the ball and its history, status, participants, what it
-refers to and is related to, and the commands with which to go on."""
+"""The column beside a thread: the ball and its history, status, participants,
+references, related threads, and the commands for the next step."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 _SPELLS, _PEOPLE, _REFS, _RELATED = 8, 12, 12, 5
 _WIDTH = 300
-# In a store of up to so many threads, related ones are found at once.
+# In stores with at most this many threads, related threads are found at once.
 _FEW = 300
 
 
 class AsideContext(NamedTuple):
-    """What the column is about: a thread, the history of its ball, and how many entries
-    are new to the viewer. ``finds_related`` says that related threads were asked for,
+    """The subject of the column: a thread, the history of its ball, and how many
+    entries are new to the viewer. ``finds_related`` if related threads were requested,
     which takes a second in a store of ten thousand."""
 
     store: OpenStore
@@ -65,7 +65,7 @@ def aside(context: AsideContext) -> Html:
     sections = (
         ("Ball", _ball(context)),
         ("Status", _status(context)),
-        ("Go on in a terminal", _commands(context)),
+        ("Continue in a terminal", _commands(context)),
         ("Checklist", _checklist(context)),
         ("Plan", _links(context)),
         ("Claims", _claims(context)),
@@ -112,7 +112,7 @@ def _ball(context: AsideContext) -> Html:
             element("p", joined(filter(None, (*now, since)), " "), class_="now"),
             thread_strip(chart, page),
             element("ol", *items, class_="spells", aria_label="Before"),
-            more_link(whole, f"{hidden} before these" if hidden > 0 else "Timeline"),
+            more_link(whole, f"{hidden} earlier" if hidden > 0 else "Timeline"),
         )
     )
 
@@ -151,19 +151,19 @@ def _entries(context: AsideContext) -> str:
 
 
 def _commands(context: AsideContext) -> Html:
-    """Returns what the viewer would do next; the page itself cannot."""
+    """Returns the commands for the viewer's next step, which the page cannot run."""
     state, topic = context.thread.state, quoted(one_line(context.thread.name))
     viewer = context.store.viewer
     commands = [("wc say", "answer, and pass the ball back")]
     if viewer.holds(state.ball):
-        commands.append(("wc done", "finish your part"))
+        commands.append(("wc done", "report that you are done"))
     else:
         commands.append(("wc take", "take the ball"))
     if state.status == CLOSED:
-        return command_line(f"wc set-status {topic} OPEN", "open it again")
+        return command_line(f"wc set-status {topic} OPEN", "reopen it")
     lines = [command_line(f"{words} {topic}", why) for words, why in commands]
     if context.new:
-        why = "mark it as read: this page only reads, so it can't"
+        why = "mark it as read; this page is read-only"
         lines.append(command_line(f"wc seen {topic}", why))
     return joined(lines)
 
@@ -187,8 +187,8 @@ def _checklist(context: AsideContext) -> Html:
 
 
 def _links(context: AsideContext) -> Html:
-    """Returns what the thread waits for and belongs to; nothing without links, of it
-    or to it."""
+    """Returns what the thread waits for and belongs to; nothing if there are no links
+    from it or to it."""
     reader, state = context.store.reader, context.thread.state
     links, items = context.page.links, []
     for kind, topic, _ in state.links[:_REFS]:
@@ -272,7 +272,7 @@ def _participants(context: AsideContext) -> Html:
 
 
 def _references(context: AsideContext) -> Html:
-    """Returns what the entries refer to, each once, the latest first."""
+    """Returns what the entries refer to, without repetition, latest first."""
     words = dict.fromkeys(
         one_line(word, 120)
         for entry in reversed(context.thread.entries)

@@ -1,4 +1,4 @@
-"""The entries of a thread, as they are shown."""
+"""The entries of a thread as HTML."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _REFS = 12
 
 
 class EntryContext(NamedTuple):
-    """What each entry of a page needs: the topic, the ids that are NEW, and the id of
-    the entry that passed the ball to where it is. ``is_alone`` says that the page has
-    only one entry."""
+    """What each entry of a page needs: the topic, the ids of NEW entries, and the id of
+    the entry that passed the ball to its holder. ``is_alone`` if the page has only one
+    entry."""
 
     topic: str
     new: frozenset[str]
@@ -45,7 +45,7 @@ class EntryContext(NamedTuple):
 
 
 def entry_item(shown: ShownEntry, context: EntryContext) -> Html:
-    """Returns an entry as an item of a list: author, title, text, what it changed."""
+    """Returns an entry as a list item: author, title, text, what it changed."""
     entry, numbered = shown.numbered.entry, shown.numbered
     number = f"e{numbered.idx}"
     fresh = entry.id in context.new
@@ -108,18 +108,20 @@ def _by(shown: ShownEntry, context: EntryContext) -> Html:
     anchor = element(
         "a", number, href=f"#e{numbered.idx}", class_="number", title=words
     )
-    alone = element("a", "alone", href=href, class_="alone", title="Only this entry")
+    alone = element(
+        "a", "permalink", href=href, class_="alone", title="Only this entry"
+    )
     return element("p", joined((anchor, *parts, alone), " "), class_="by")
 
 
 def _kind_class(entry: Entry) -> str:
-    """Returns the class of the mark that says the kind of an entry."""
+    """Returns the class of the mark for an entry's kind."""
     severe = entry.severity in SEVERITIES[2:]
     return "mark severe" if severe else "mark kind"
 
 
 def _quotations(entry: Entry) -> Html:
-    """Returns the lines of files that an entry is about, with their numbers."""
+    """Returns the lines of files that an entry refers to, with their numbers."""
     figures = []
     for reference in entry.line_refs[:_REFS]:
         language = language_at(reference.path)
@@ -140,8 +142,8 @@ def _quotations(entry: Entry) -> Html:
 
 
 def _foot(entry: Entry, idx: int, context: EntryContext) -> Html:
-    """Returns what an entry changed, and what it refers to. Only the ball that is
-    still where the entry passed it is bright."""
+    """Returns what an entry changed, and what it refers to. A ball is bright only if
+    its holder still has it from this entry."""
     parts = []
     if entry.ball is not None:
         kind = "ball now" if entry.id == context.passing else "ball"

@@ -1,7 +1,7 @@
-"""Code in entries, coloured by Pygments: classes only, no styles.
+"""Colours code in entries with Pygments: classes only, no styles.
 
-Lexers are regular expressions, and entries are untrusted: only common languages are
-coloured, and only so much of them that none can keep the server busy.
+Lexers are regular expressions, and entries are untrusted. So only common languages are
+coloured, and only up to a length that cannot keep the server busy.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from wc_observe.web.html import Html, element, joined, text
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-# Characters of a block, and of one line of it.
+# The most characters in a block, and in one line of it.
 _MOST, _LINE = 8_000, 400
 _LEXERS: dict[str, type[Lexer]] = {
     alias: lexer
@@ -45,8 +45,8 @@ _PLAIN = frozenset({"", "p", "w", "err", "g"})
 
 
 def highlighted(code: str, language: str) -> Html:
-    """Returns code with its words in classes; as plain text if the language is not
-    known, or there is too much of it."""
+    """Returns code with its tokens in classes; as plain text if the language is unknown
+    or there is too much code."""
     lexer = _LEXERS.get(language.strip().casefold())
     if lexer is None or len(code) > _MOST or max(map(len, code.split("\n"))) > _LINE:
         return text(code)
@@ -57,7 +57,7 @@ def highlighted(code: str, language: str) -> Html:
 
 
 def language_at(path: str) -> str:
-    """Returns the language of a file by its name; empty if it is not known."""
+    """Returns a file's language, by the file's name; empty if it is unknown."""
     ending = path.rpartition(".")[2].casefold()
     return {"yml": "yaml", "h": "c"}.get(ending, ending if ending in _LEXERS else "")
 

@@ -1,8 +1,8 @@
-"""Untrusted markdown as HTML that cannot act.
+"""Renders untrusted markdown as HTML that cannot act.
 
-Raw HTML is shown as text. An image becomes a link to it, so that reading a thread
-never loads anything from elsewhere. Links may only be http, https or mailto; any
-other is shown as text.
+Raw HTML is shown as text. An image becomes a link, so that reading a thread never loads
+anything from elsewhere. Links may be http, https or mailto; any other link is shown as
+text.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict
 
-# Characters; longer bodies are shown as plain text, which costs nothing.
+# Characters. Longer bodies are shown as plain text, which costs nothing.
 LONGEST = 50_000
 _LINK = re.compile(r"(?:https?://|mailto:)[^\s]", re.IGNORECASE)
 _BARE = re.compile(r"https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]}*_]")
-# Headings in a body start below those of the page and of the entry.
+# Headings in a body come below those of the page and of the entry.
 _TOP = 3
 _LEAST = 6
 
@@ -71,7 +71,7 @@ class _Renderer(RendererHTML):
         language = one_line(token.info.strip().partition(" ")[0], 40)
         code = highlighted(token.content, language)
         kind = f"language-{language}" if language else None
-        # A block that scrolls must be within reach of the keyboard.
+        # The keyboard must be able to reach a block that scrolls.
         return element("pre", element("code", code, class_=kind), tabindex=0) + "\n"
 
     def code_block(

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from wc_core.errors import InvalidInputError
+from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.threads.model import CLOSED, KINDS
@@ -46,7 +47,8 @@ _REFS = 12
 def thread_page(
     store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
 ) -> WebPage:
-    """Returns the page of a thread: its latest entries, or those from a number on.
+    """Returns the page of a thread: its latest entries, or those from a given number
+    on.
 
     Raises NotFoundError for a thread that does not exist.
     """
@@ -93,8 +95,8 @@ def thread_page(
 
 
 def _around(store: OpenStore, topic: str, context: PageContext) -> Html:
-    """Returns links to the threads of the viewer before and after this one, in the
-    order of the board."""
+    """Returns links to the viewer's threads before and after this one, in the board's
+    order."""
     mine = [row for row in store.overview.rows() if row.is_due and row.status != CLOSED]
     place = next((i for i, row in enumerate(mine) if row.topic == topic), -1)
     others = [row for row in mine if row.topic != topic]
@@ -121,18 +123,18 @@ def _around(store: OpenStore, topic: str, context: PageContext) -> Html:
 
 
 def _part(store: OpenStore, topic: str, kind: str, start: str) -> EntryPage:
-    """Returns the entries to show: of a kind the first ones, else the latest; or those
-    from a number on."""
+    """Returns the entries to show: the first ones of a kind, or those from a given
+    number on; by default the latest."""
     number = _number(start, 0 if kind else -_ENTRIES)
     if kind:
         return _from(store, topic, number, kind)
     part = None if number == -_ENTRIES else _from(store, topic, number)
-    # Also for a start beyond the end.
+    # Also if the start is beyond the end.
     return part if part is not None and part.entries else _latest(store, topic)
 
 
 def _facets(thread: Thread, chosen: str, context: PageContext) -> Html:
-    """Returns links to the entries of each kind that the thread has."""
+    """Returns a link for each kind of entry in the thread."""
     counts = Counter(
         item.entry.any_kind
         for item in entry_views.numbered(thread)
@@ -184,7 +186,7 @@ def _latest(store: OpenStore, topic: str) -> EntryPage:
 
 
 def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
-    """Returns title, topic, status and ball; the rest is beside the entries."""
+    """Returns title, topic, status and ball; everything else is beside the entries."""
     state = thread.state
     is_free = state.ball is None
     parts = [
@@ -212,7 +214,7 @@ def _notices(thread: Thread) -> Html:
             element(
                 "p",
                 element("b", "Forked. "),
-                "Two clones wrote at once: entries marked so stand side by side. "
+                "Two clones wrote at the same time: the marked entries are parallel. "
                 "The next entry joins them.",
             )
         )
@@ -221,7 +223,7 @@ def _notices(thread: Thread) -> Html:
         notices.append(element("p", element("b", "Damaged. "), words))
     if thread.damage:
         fix = element("code", "wc doctor")
-        notices.append(element("p", "What to do about it says ", fix, "."))
+        notices.append(element("p", "To see what to do, run ", fix, "."))
     kind = "notice damaged" if thread.damage else "notice"
     return element("div", *notices, class_=kind) if notices else NOTHING
 
@@ -242,7 +244,7 @@ def _earlier(first: int, topic: str, context: PageContext) -> Html:
     if first <= 0:
         return NOTHING
     start = {"from": str(max(0, first - _ENTRIES))}
-    words = f"{entry_count(first)} before these"
+    words = counted(first, "earlier entry", "earlier entries")
     return more_link(context.links.thread(topic, **start), words)
 
 
@@ -251,7 +253,7 @@ def _later(part: EntryPage, topic: str, context: PageContext, kind: str) -> Html
     if part.next_index < 0:
         return NOTHING if part.entries else element("p", "No entries.", class_="none")
     start = {"from": str(part.next_index), "kind": kind}
-    words = f"{entry_count(count - part.next_index)} after these"
+    words = counted(count - part.next_index, "later entry", "later entries")
     words = f"more of kind {kind}" if kind else words
     return more_link(context.links.thread(topic, **start), words)
 
@@ -259,7 +261,7 @@ def _later(part: EntryPage, topic: str, context: PageContext, kind: str) -> Html
 def entry_page(
     store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
 ) -> WebPage:
-    """Returns the page of one entry, of a very long one a part.
+    """Returns the page of one entry; a very long entry takes several pages.
 
     Raises NotFoundError if there is no such entry.
     """
@@ -277,7 +279,7 @@ def entry_page(
     below = NOTHING
     if shown.end < shown.length:
         href = f"{links.entry(topic, idx)}?offset={shown.end}"
-        below = more_link(href, f"{shown.length - shown.end:,} characters more")
+        below = more_link(href, f"{shown.length - shown.end:,} more characters")
     main = joined(
         (
             element("nav", joined(ways, " · "), aria_label="Around", class_="around"),
