@@ -1,8 +1,8 @@
 """The inbox items of a participant in one store: questions to them, their balls, and
 offered balls.
 
-The status line's files say which threads these are, by their names; a thread is read
-when it is shown.
+The names of the status line's files identify these threads; a thread is read when it is
+shown.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from wc_core.threads.model import OpenQuestion, State
     from wc_core.threads.reader import Snapshot, StoreReader
 
-# The kinds, the most important first: a question, or a ball in a thread that is
-# BLOCKED; another ball; a ball that any participant of this kind may take.
+# The kinds, most important first: a question, or a ball in a thread that is BLOCKED;
+# another ball; a ball that any participant of this kind may take.
 INPUT, MOVE, OFFERED = KINDS = ("input_required", "my_move", "offered")
 UNREADABLE = "(cannot be read; see wc doctor)"
 
 
 class WaitingThread(NamedTuple):
-    """A thread that needs the viewer, by the name of a status file. ``is_question``
-    says that the file is that of a question, ``ball`` is which file it is, and
-    ``several`` that the thread has more than one question to the viewer."""
+    """A thread that needs the viewer, by the name of a status file. ``is_question`` if
+    the file is that of a question, ``ball`` is which file it is, and ``several`` if the
+    thread has more than one question to the viewer."""
 
     kind: str
     ball: HeldBall
@@ -48,16 +48,16 @@ class WaitingThread(NamedTuple):
 
     @property
     def rank(self) -> tuple[int, str]:
-        """The sort key: the kind, then what has waited longest."""
+        """The sort key: the kind, then the longest waiting."""
         return KINDS.index(self.kind), self.ball.name
 
 
 class InboxItem(NamedTuple):
     """A thread that needs the viewer.
 
-    ``topic`` is its name. ``by`` is who asks, or who passed the ball; empty if nobody
+    ``topic`` is its name. ``by`` is who asks, or who passed the ball; empty if no one
     did. ``title`` is the question's, or the thread's. ``since_ms`` is since when it
-    waits, ``None`` if unknown. ``question`` is the id of a question, else empty.
+    waits, ``None`` if unknown. ``question`` is the id of a question, otherwise empty.
     """
 
     kind: str
@@ -126,12 +126,12 @@ def _questions(balls: Sequence[HeldBall]) -> Iterator[WaitingThread]:
 def _by_reading(
     reader: StoreReader, viewer: Viewer, now_ms: int
 ) -> Iterator[WaitingThread]:
-    """Yields the same from the threads themselves."""
+    """Yields the same from the threads."""
     for topic in reader.topics():
         try:
             state = reader.snapshot(topic).state
         except WcError:
-            continue  # nobody knows whose it is; wc doctor names it
+            continue  # unknown whose it is; wc doctor names it
         if state.status == CLOSED:
             continue
         questions = [
@@ -149,8 +149,8 @@ def _by_reading(
 def read_item(
     reader: StoreReader, viewer: Viewer, waiting: WaitingThread
 ) -> InboxItem | None:
-    """Returns a thread that needs the viewer as it is shown; ``None`` if it does not
-    need them any more."""
+    """Returns a thread that needs the viewer as it is shown; ``None`` if it no longer
+    needs them."""
     ulid = prefix(waiting.ball.since)
     since_ms = timestamp_ms(ulid) if ulid not in {"", files.UNKNOWN_ID} else None
     try:

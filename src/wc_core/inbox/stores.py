@@ -1,8 +1,7 @@
-"""The stores of this machine that an inbox looks into.
+"""The stores of this machine that an inbox covers.
 
 These are the stores in the folder below HOME in which wc checks them out, and that of
-the current folder, whatever kind it is. A store that cannot be read is listed with the
-reason.
+the current folder, of any kind. A store that cannot be read is listed with the reason.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ _FOLDER_NAME = re.compile(r"watercooler-(.+)-[0-9a-f]{12}(?:-\d+)?")
 
 
 class InboxStore(NamedTuple):
-    """A store, and the repository that it belongs to.
+    """A store and its repository.
 
-    ``name`` is the repository's for people; if several have the same, it is a path, and
-    ``base_name`` is what they have in common. ``folder`` is where commands about it are
-    run: the current folder if ``is_current``, else the main worktree, or another one of
-    a repository without. ``place`` is ``None`` if the store cannot be read; then
-    ``problem`` says why.
+    ``name`` is the repository's display name; if several have the same, it is a path,
+    and ``base_name`` is what they share. ``folder`` is where commands about it are run:
+    the current folder if ``is_current``, otherwise the main worktree or, without one,
+    another worktree. ``place`` is ``None`` if the store cannot be read; then
+    ``problem`` is the reason.
     """
 
     name: str
@@ -76,16 +75,15 @@ def chosen_stores(
     preferred: Iterable[str],
     env: Mapping[str, str],
 ) -> list[InboxStore]:
-    """The stores without those that are ``excluded`` by name or path for one command,
-    or always: ``preferred``. Raises NotFoundError for an excluded name that no
-    repository has."""
+    """The stores without those ``excluded`` by name or path for one command, or always:
+    ``preferred``. Raises NotFoundError for an excluded name that no repository has."""
     words = tuple(excluded)
     for word in words:
         if not any(store.is_called(word, env) for store in stores):
             names = ", ".join(store.name for store in stores) or "none"
             raise NotFoundError(
-                f"No repository of the inbox is called {word!r}.",
-                f"It has: {names}. Name one of them, or its path.",
+                f"The inbox has no repository {word!r}.",
+                f"It has: {names}. Give one of these names, or a path.",
             )
     words = (*words, *preferred)
     return [
@@ -102,7 +100,7 @@ def _current_store(cwd: str, env: Mapping[str, str]) -> InboxStore | None:
     try:
         place = discovery.find(cwd, env)
     except InvalidInputError:
-        return None  # a folder that cannot have a store
+        return None  # not a possible place for a store
     except WcError as error:
         return InboxStore(name, cwd, "", problem=error.message, is_current=True)
     if place.exists:
@@ -135,7 +133,7 @@ def _checked_out(path: str, env: Mapping[str, str]) -> InboxStore | None:
 
 
 def _store_of(repository: Repository, root: str, env: Mapping[str, str]) -> InboxStore:
-    """The store of a repository, of which a checkout is at ``root``."""
+    """The store of a repository with a checkout at ``root``."""
     folder = _working_folder(repository, root)
     store = InboxStore(repository.name, folder, root)
     try:
@@ -161,8 +159,8 @@ def _working_folder(repository: Repository, root: str) -> str:
 
 
 def _told_apart(stores: list[InboxStore], env: Mapping[str, str]) -> list[InboxStore]:
-    """The same stores; those of repositories with the same name have its path as
-    theirs."""
+    """The same stores; those of repositories with the same name have the path as
+    name."""
     names = [store.name for store in stores]
     return [
         store._replace(name=shown_path(store.folder, env), base_name=store.name)

@@ -1,4 +1,4 @@
-"""The inbox itself: what needs one participant in several stores."""
+"""The inbox: what needs one participant in several stores."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class InboxOwner(NamedTuple):
-    """Whose inbox it is: the identity is resolved in each store, because the aliases,
-    the names of git's user and the seats may differ. ``started_by`` returns the agent
-    that started this program, or empty. ``is_person`` says that it is the inbox of the
-    person, whatever agent runs this program."""
+    """The owner of an inbox: the identity is resolved in each store, because the
+    aliases, the names of git's user and the seats may differ. ``started_by`` returns
+    the agent that started this program, or empty. ``is_person`` if it is the person's
+    inbox, whatever agent runs this program."""
 
     env: Mapping[str, str]
     request: Asked = Asked()
@@ -50,7 +50,7 @@ class InboxOwner(NamedTuple):
         return Viewer(identity, rules.directory)
 
     def command_for(self, item: InboxItem, store: InboxStore) -> str:
-        """Returns the command line with which an item is answered, in any folder."""
+        """Returns the command line that answers an item, from any folder."""
         name, seat = one_line(self.request.name), one_line(self.request.seat)
         words = _answer_words(item)
         words += f" --as {quoted(name)}" if name else ""
@@ -62,7 +62,7 @@ class InboxOwner(NamedTuple):
 
 
 def _folder_word(folder: str, env: Mapping[str, str]) -> str:
-    """Returns a folder as a word of a shell; ``~`` stays the home folder."""
+    """Returns a folder as a shell word; ``~`` stays the home folder."""
     path = with_home(folder, env)
     return f"~/{quoted(path[2:])}" if path.startswith("~/") else quoted(folder)
 
@@ -115,8 +115,8 @@ class StoreCount(NamedTuple):
 
 
 class Inbox(NamedTuple):
-    """The items that are shown, by kind and the longest waiting first; ``total`` counts
-    all. ``unreadable`` are stores with the reason why they cannot be read."""
+    """The items shown, by kind, longest waiting first; ``total`` counts all.
+    ``unreadable`` are stores with the reason why they cannot be read."""
 
     entries: tuple[InboxEntry, ...] = ()
     total: int = 0
@@ -154,7 +154,8 @@ def inbox(
     stores: Iterable[InboxStore], owner: InboxOwner, now_ms: int, limit: int = 0
 ) -> Inbox:
     """Returns the inbox of these stores with at most ``limit`` items (0: all). Only the
-    threads of these items are read. A store that cannot be read affects no other."""
+    threads of these items are read. A store that cannot be read does not affect the
+    others."""
     opened: list[_StoreSource] = []
     unreadable: list[InboxStore] = []
     for store in stores:
@@ -187,8 +188,8 @@ def _open(store: InboxStore, owner: InboxOwner, now_ms: int) -> _StoreSource:
 def _entries(
     opened: Sequence[_StoreSource], owner: InboxOwner, limit: int
 ) -> tuple[tuple[InboxEntry, ...], dict[str, int]]:
-    """Returns the first items, and how many of each store do not need anybody any
-    more, by the store's folder."""
+    """Returns the first items, and how many items of each store no longer need anyone,
+    by the store's folder."""
     queue = [(waiting, source) for source in opened for waiting in source.waiting]
     queue.sort(key=lambda pair: pair[0].rank)
     entries: list[InboxEntry] = []
@@ -210,8 +211,8 @@ def store_counts(
     stores: Iterable[InboxStore], owner: InboxOwner, now_ms: int
 ) -> list[StoreCount]:
     """Returns how many items each of these stores has, by the names of its status
-    files: no thread is read. Stores that cannot be read, or in which the owner would
-    be no person but should be, are left out."""
+    files, without reading a thread. Stores are left out if they cannot be read, or if
+    the owner should be a person but would not be one there."""
     counts: list[StoreCount] = []
     for store in stores:
         try:

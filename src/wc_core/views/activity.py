@@ -30,8 +30,8 @@ _SHOWN = 3
 
 
 class ActivityRow(NamedTuple):
-    """A participant's activity. ``mine`` says that it is the viewer, ``elsewhere`` that
-    it is in another clone."""
+    """A participant's activity. ``mine`` if that is the viewer, ``elsewhere`` if it is
+    in another clone."""
 
     note: Note
     mine: bool
@@ -42,7 +42,7 @@ class ActivityRow(NamedTuple):
         return bool(self.overlap(targets))
 
     def overlap(self, targets: Iterable[ClaimId]) -> list[str]:
-        """The paths of its scope that overlap with one of these."""
+        """The paths in its scope that overlap with one of these."""
         others = list(targets)
         return [
             path
@@ -65,27 +65,28 @@ class ActivityRow(NamedTuple):
 
 
 class ActivityView(NamedTuple):
-    """Everyone's activity, the latest first. ``as_of_ms`` is when the notes of
-    other clones were last fetched, ``None`` if never."""
+    """Everyone's activity, latest first. ``as_of_ms`` is when the notes of other clones
+    were last fetched, ``None`` if never."""
 
     rows: tuple[ActivityRow, ...]
     now_ms: int
     as_of_ms: int | None = None
 
     def about(self, targets: Iterable[ClaimId]) -> ActivityView:
-        """Only what overlaps with one of these; all of it if there are none."""
+        """Only the activity that overlaps with one of these; all of it if there are
+        none."""
         chosen = list(targets)
         if not chosen:
             return self
         return self._replace(rows=tuple(r for r in self.rows if r.is_about(chosen)))
 
     def of_mine(self, *, mine: bool) -> ActivityView:
-        """Only what is the viewer's, or only what is not."""
+        """Only the viewer's activity, or only that of others."""
         return self._replace(rows=tuple(r for r in self.rows if r.mine == mine))
 
     @property
     def age_of_others(self) -> str:
-        """Since when the notes of other clones are known, in words."""
+        """The age of the notes from other clones, in words."""
         if self.as_of_ms is None:
             return "never fetched"
         return f"as of {ago(seconds_between(self.as_of_ms, self.now_ms))}"
@@ -100,8 +101,8 @@ class ActivityView(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """Another participant's activity on ``paths`` that the viewer changes, has claimed
-    or has named, too. ``id`` is that of their note."""
+    """Another participant's activity on ``paths`` that the viewer also changes, has
+    claimed or has named. ``id`` is that of their note."""
 
     id: str
     row: ActivityRow
@@ -123,8 +124,9 @@ class Overlap(NamedTuple):
 def load_overlaps(
     layout: Layout, repository: Repository | None, viewer: Viewer, now_ms: int
 ) -> tuple[Overlap, ...]:
-    """The notes of others whose scope overlaps with what the viewer does in a worktree:
-    what the radar saw change, claims, and the scope of their own note."""
+    """The notes of others whose scope overlaps with the viewer's work in a worktree:
+    its changes according to the radar, claims, and the scope of the viewer's own
+    note."""
     if repository is None or not repository.top:
         return ()
     log = reading.read(layout, now_ms)
@@ -162,7 +164,7 @@ def _row(announcement: Announcement, log: ActivityLog, viewer: Viewer) -> Activi
 
 
 def activity_view(layout: Layout, viewer: Viewer, now_ms: int) -> ActivityView:
-    """Read what everybody is doing from a store."""
+    """Read everyone's activity from a store."""
     log = reading.read(layout, now_ms)
     rows = tuple(_row(item, log, viewer) for item in log.announcements)
     return ActivityView(rows, now_ms, log.as_of_ms)

@@ -1,9 +1,9 @@
-"""Threads by the agent that has the ball, as the boards of the terminal and of the page
-show them: mine, free balls, those that wait for another thread, then one group for each
-agent or person, whatever the seat and the tag, and last what cannot be read.
+"""Threads by the agent that has the ball, as on the boards of the terminal and the
+page: mine, free balls, those that wait for another thread, then one group for each
+agent or person, in any seat and with any tag, and last the unreadable threads.
 
-The groups of agents are in the order in which their threads come, so the latest move
-comes first if the threads come in that order.
+The groups of agents are in the order of their first threads, so if the threads begin
+with the latest move, so do the groups.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ MINE, FREE, WAITING, AGENT, DAMAGED, CLOSED_THREADS = KINDS
 
 
 class Group(NamedTuple):
-    """Threads of one kind; ``agent`` is empty unless an agent or a person has their
-    balls."""
+    """Threads of one kind. ``agent`` is empty unless the balls belong to an agent or a
+    person."""
 
     kind: str
     agent: str
@@ -36,7 +36,7 @@ class Group(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What identifies the group: an agent's name may be spelled differently."""
+        """What identifies the group, however the agent's name is spelled."""
         return f"{self.kind} {fold(self.agent)}".strip()
 
 

@@ -1,9 +1,9 @@
-"""Which balls and questions have come to me, and which I already had.
+"""Which balls and questions have reached me, and which I already had.
 
 A ball counts as arrived if the entry that passed it is later than everything I wrote
 and I have not read it. So an answer that was faster than the waiting command is not
-missed, and a ball that I left lying does not count. A question counts if its thread has
-NEW entries.
+missed, and a ball that I left unattended does not count. A question counts if its
+thread has NEW entries.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from wc_core.status.holders import HeldBall
     from wc_core.threads.reader import StoreReader
 
-# How many balls are searched for the viewer's latest entry: their own, and the last
-# ones passed. Passing a ball is an entry of the one who passed it.
+# How many balls are searched for the viewer's latest entry: the viewer's own, and the
+# last ones passed. Passing a ball is an entry by the one who passed it.
 _MOST = 50
 
 
 class Awaiting(NamedTuple):
-    """What a waiter waits for: balls in ``topics`` (none: in any thread) that are
-    not among ``before``, the names of status files. With ``new``, NEW entries
-    count too; ``counts`` are those that were NEW already. With ``ready``, threads that
-    the viewer may begin with count instead, those that were there before as well."""
+    """What a waiter waits for: balls in ``topics`` (empty: in any thread) that are not
+    among ``before``, the names of status files. With ``new``, NEW entries count too;
+    ``counts`` are those that were already NEW. With ``ready``, threads that the viewer
+    can start count instead, including those that were there before."""
 
     viewer: Viewer
     topics: frozenset[str] = frozenset()
@@ -46,8 +46,8 @@ class Awaiting(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """A thread that was waited for; ``ball`` says whether it is the waiter's move,
-    ``question`` whether the waiter is asked something."""
+    """A thread that was waited for. ``ball`` if the waiter has the next move,
+    ``question`` if the waiter is asked something."""
 
     topic: str
     ball: bool = True
@@ -58,7 +58,7 @@ def awaiting(
     reader: StoreReader, viewer: Viewer, topics: Iterable[str], *, new: bool
 ) -> Awaiting:
     """Returns what counts as an arrival from now on. In named topics every ball
-    does."""
+    counts."""
     named = frozenset(topics)
     before = frozenset[str]() if named else _before(reader, viewer)
     counts = _counts(reader, viewer, named) if new else {}
@@ -66,7 +66,7 @@ def awaiting(
 
 
 def arrivals(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
-    """Returns what has arrived, the longest held balls first."""
+    """Returns what has arrived, longest held balls first."""
     if awaited.ready:
         return _ready(reader, awaited)
     arrived = [Arrival(held.topic) for held in arrived_balls(reader, awaited)]
@@ -83,7 +83,7 @@ def arrivals(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
 
 
 def arrived_balls(reader: StoreReader, awaited: Awaiting) -> list[HeldBall]:
-    """Returns the balls that have arrived, the longest held first."""
+    """Returns the balls that have arrived, longest held first."""
     viewer = awaited.viewer
     return [
         held
@@ -94,8 +94,8 @@ def arrived_balls(reader: StoreReader, awaited: Awaiting) -> list[HeldBall]:
 
 
 def new_questions(reader: StoreReader, awaited: Awaiting) -> list[HeldBall]:
-    """Returns the questions that have arrived, the oldest first; in the place of the
-    ball's entry is that of the question."""
+    """Returns the questions that have arrived, oldest first; each has the question's
+    entry in place of the ball's."""
     return [
         held
         for held in holders.asked_of(reader.layout, awaited.viewer)
@@ -106,8 +106,8 @@ def new_questions(reader: StoreReader, awaited: Awaiting) -> list[HeldBall]:
 
 
 def _ready(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
-    """Returns the threads that the viewer may begin with, their own first. The folders
-    of holders have no thread that waits."""
+    """Returns the threads that the viewer can start, the viewer's own first. The
+    folders of holders contain no waiting threads."""
     folders = holders.folders_of(awaited.viewer)
     own = holders.held_balls(reader.layout, folders)
     free = holders.held_balls(reader.layout, [FREE_FOLDER])
@@ -152,8 +152,8 @@ def _is_held(reader: StoreReader, viewer: Viewer, held: HeldBall) -> bool:
 
 
 def _before(reader: StoreReader, viewer: Viewer) -> frozenset[str]:
-    """Returns the balls that were there before: read already, or older than the
-    viewer's latest entry; and the questions that were read already."""
+    """Returns the balls that were there before: already read, or older than the
+    viewer's latest entry; and the questions already read."""
     read = (
         held.name
         for held in holders.asked_of(reader.layout, viewer)
@@ -190,8 +190,8 @@ def _balls_before(reader: StoreReader, viewer: Viewer) -> frozenset[str]:
 def _wrote_last(
     reader: StoreReader, viewer: Viewer, own: list[HeldBall], passed: list[HeldBall]
 ) -> str:
-    """Returns the greatest id among the viewer's latest entries: in threads whose ball
-    is their ``own``, and in those of the balls that were ``passed`` last."""
+    """Returns the greatest id among the viewer's latest entries: in threads with their
+    ``own`` balls, and in those whose balls were ``passed`` last."""
     latest = ""
     for held in _taken_part_in(reader, viewer, own[-_MOST:]):
         try:
@@ -213,8 +213,8 @@ def _wrote_last(
 def _taken_part_in(
     reader: StoreReader, viewer: Viewer, balls: Iterable[HeldBall]
 ) -> Iterator[HeldBall]:
-    """Yields those of the balls whose status files do not rule out that the viewer
-    wrote in their threads. A file tells it in a tenth of the time of a log."""
+    """Yields the balls whose status files do not rule out that the viewer wrote in
+    their threads. A file takes a tenth of the time of a log."""
     for held, status in holders.viewer_statuses(reader.layout, balls, viewer):
         if status is None or status.may_list:
             yield held
@@ -237,8 +237,8 @@ def _is_passed_by(reader: StoreReader, viewer: Viewer, held: HeldBall) -> bool:
 def _counts(
     reader: StoreReader, viewer: Viewer, topics: frozenset[str]
 ) -> dict[str, int]:
-    """Returns the number of NEW entries in the named threads, else in those that the
-    viewer takes part in or holds the ball of."""
+    """Returns the number of NEW entries in the named threads, otherwise in those that
+    the viewer takes part in or has the ball of."""
     layout = reader.layout
     own = holders.folders_of(viewer)
     balls = holders.held_balls(layout, holders.holder_folders(layout))

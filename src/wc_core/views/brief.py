@@ -1,7 +1,7 @@
-"""The brief: what someone who starts to work needs to know about whose move it is.
+"""The brief: what someone who starts working needs to know about whose move it is.
 
-It is computed from the names of the status line's files and from as few threads as are
-shown. It has a deadline: the caller says when it is `late`, and gets what there is by
+It is computed from the names of the status line's files and from the shown threads
+only. It has a deadline: the caller says when it is `late`, and gets what is ready by
 then, marked as `partial`.
 """
 
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from wc_core.views.conflicts import Conflict
     from wc_core.wake.passes import PassState
 
-# How many open questions a brief shows.
+# The most open questions in a brief.
 MAX_QUESTIONS = 6
-# How many threads each section of a brief shows.
+# The most threads in each section of a brief.
 READY_SECTIONS = frozenset({"mine", "offered", "free"})
 LIMITS = {"mine": 16, "offered": 8, "free": 6, "with_others": 6, "stale": 4}
 # The commands that show what a brief leaves out.
@@ -67,13 +67,13 @@ SHOWN_BY = {
     "overlaps": "wc activity",
     "guidance": "wc guidance",
 }
-# How many threads of others are searched for news and for balls that come back.
+# The most threads of others that are searched for news and for balls that come back.
 RECENT = 300
 _TAIL = 1 << 15
 
 
 class BriefQuery(NamedTuple):
-    """Who looks at which store, from where, and until when.
+    """The viewer, their store and folder, and the deadline.
 
     ``surroundings`` are the current worktree with the viewer.
     """
@@ -107,11 +107,11 @@ class LastEntry(NamedTuple):
 class BriefItem(NamedTuple):
     """A thread in a brief.
 
-    ``since_ms`` is when its ball got to its holder, ``None`` if unknown; ``by`` is who
-    passed it, and so waits. ``freed`` says which threads that it waited for are closed.
-    ``here`` says that the thread is here (`status.places`), ``next`` that its holder
-    would pass the ball to the viewer. ``passed`` is how far the ball has come with
-    somebody else, where they were called for it.
+    ``since_ms`` is when its holder got the ball, ``None`` if unknown; ``by`` is who
+    passed it, and so waits. ``freed`` names the closed threads that it waited for.
+    ``here`` if the thread is here (`status.places`), ``next`` if its holder would pass
+    the ball to the viewer. ``passed`` is how far the ball has come if someone else has
+    it and was called for it.
     """
 
     topic: str
@@ -151,8 +151,8 @@ class BriefItem(NamedTuple):
 
 
 class BriefSection(NamedTuple):
-    """Some of the threads of one kind, and how many there are. ``blocked`` counts those
-    that would be shown, but have the status BLOCKED."""
+    """Some of the threads of one kind, and their total. ``blocked`` counts those that
+    would be shown, but have the status BLOCKED."""
 
     items: tuple[BriefItem, ...] = ()
     total: int = 0
@@ -169,16 +169,15 @@ class BriefSection(NamedTuple):
 class Brief(NamedTuple):
     """The balls and threads that wait for ``me``.
 
-    ``mine`` are balls that I hold, ``offered`` those for any agent of my kind, ``free``
-    those that nobody holds: all of them ready to begin with. ``with_others`` are
-    threads I take part in that have NEW entries or come back to me next; ``stale`` are
-    those whose ball somebody else has held for more than two days. ``conflicts`` are
-    those that the current worktree will have with others, ``overlaps`` the notes of
-    others about what is changed or claimed here, as of ``now_ms``. ``questions`` are
-    those to me that are open, ``decisions`` what others decided since I was here.
-    ``notes`` are problems of the store, ``guidance`` is what the repository itself
-    asks. ``left_out`` counts what there was no room for, by the name of its field,
-    where no ``total`` does.
+    ``mine`` are my balls, ``offered`` those for any agent of my kind, ``free`` those
+    without a holder: all of them ready to start. ``with_others`` are threads I take
+    part in that have NEW entries or come back to me next; ``stale`` are those whose
+    ball someone else has held for more than two days. ``conflicts`` are those that the
+    current worktree will have with others, ``overlaps`` the notes of others about what
+    is changed or claimed here, as of ``now_ms``. ``questions`` are the open ones to me,
+    ``decisions`` those of others since my last entry. ``notes`` are problems of the
+    store, ``guidance`` is the repository's own guidance. ``left_out`` counts what there
+    was no room for, by the name of its field, unless a ``total`` does.
     """
 
     me: str
@@ -227,7 +226,7 @@ class Brief(NamedTuple):
         }
 
     def _left_out_json(self) -> dict[str, Any]:
-        """The parts that are not in the answer, and the commands that show them."""
+        """The parts that are left out, and the commands that show them."""
         counts = {
             name: part.total - len(part.items) for name, part in self.parts.items()
         }
@@ -258,7 +257,7 @@ def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
         notes=tuple(notes),
         guidance=for_brief(query.reader.layout),
     )
-    # What is left are the balls of others.
+    # The rest are the balls of others.
     away, stale = _with_others(query, names), _stale(query, names)
     since_ms = last_visit_ms(query.reader.layout, query.viewer.key, query.now_ms)
     decided = decisions_since(query.reader, query.viewer, since_ms, query.late)
@@ -306,7 +305,7 @@ def _here_first(query: BriefQuery, balls: list[HeldBall]) -> list[HeldBall]:
 
 
 def _section(query: BriefQuery, balls: list[HeldBall], name: str) -> BriefSection:
-    """Returns as many of these threads as are shown, and how many there are."""
+    """Returns as many of these threads as are shown, and their total."""
     items: list[BriefItem] = []
     moved = blocked = 0
     for held in balls:
@@ -374,7 +373,7 @@ def _freed(reader: StoreReader, state: State) -> str:
 
 
 def _passed(query: BriefQuery, state: State) -> PassState | None:
-    """Returns how far the ball of somebody else has come, if they were called."""
+    """Returns how far someone else's ball has come, if its holder was called."""
     if query.viewer.holds(state.ball):
         return None
     passed = pass_state(query.reader, state, query.viewer.directory)
@@ -390,8 +389,8 @@ def _is_next(query: BriefQuery, state: State) -> bool:
 
 
 def _last_entry(reader: StoreReader, state: State) -> LastEntry:
-    """Returns the last entry, read from the end of the log: a title and a summary are
-    not worth reading all of it."""
+    """Returns the last entry, read from the end of the log: for a title and a summary,
+    reading all of it is not worth the time."""
     untitled = LastEntry(state.last_id, state.updated_by)
     layout, topic = reader.layout, state.topic
     path = layout.log(topic)
@@ -433,7 +432,7 @@ def _stale(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
 
 
 def _taken_part_in(query: BriefQuery, balls: Iterable[HeldBall]) -> Iterator[HeldBall]:
-    """Yields those of the balls whose threads the viewer wrote in."""
+    """Yields the balls in whose threads the viewer wrote."""
     layout = query.reader.layout
     for held, status in holders.viewer_statuses(layout, balls, query.viewer):
         if query.late():

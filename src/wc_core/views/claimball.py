@@ -1,4 +1,4 @@
-"""Who has the ball of the thread that claimed work is about. The same to the command
+"""Who has the ball of the thread that claimed work is about. The same for the command
 and the server."""
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def ball_elsewhere(
     targets: Iterable[ClaimId],
     topic: str = "",
 ) -> ThreadBall | None:
-    """The thread of the work, if somebody else has its ball: the one that was named, or
-    that of the viewer's own claims on the targets. Raises NotFoundError if there is no
-    thread that was named."""
+    """The thread of the work, if someone else has its ball: the named thread, or that
+    of the viewer's own claims on the targets. Raises NotFoundError if the named thread
+    does not exist."""
     topics = [topic] if topic else []
     topics += [
         claim.thread

@@ -1,5 +1,5 @@
-"""The radar as it is shown: who changes the same files, and where it will conflict. The
-same to the command, the server and the page."""
+"""The radar as it is shown: who changes the same files, and where they will conflict.
+The same for the command, the server and the page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_NAME = 200
 _MAX_PATH = 300
 
 
-# Nobody is told of conflicts that an older radar foresaw.
+# Conflicts predicted by an older radar are not reported.
 _MAX_AGE_MS = 3600 * 1000
 
 
@@ -39,7 +39,7 @@ class Conflict(NamedTuple):
 
     @property
     def keys(self) -> frozenset[str]:
-        """A text for each file, which differs where the conflict is another one."""
+        """A text for each file, which differs for different conflicts."""
         return frozenset(
             "\n".join((self.opposite.path, file.path, *file.symbols))
             for file in self.files
@@ -52,7 +52,7 @@ class Conflict(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The participant who works there, else its name."""
+        """The participant who works there, otherwise its name."""
         return one_line(self.opposite.label, _MAX_NAME)
 
     def sentence(self, limit: int) -> str:
@@ -88,8 +88,8 @@ class Conflict(NamedTuple):
 
 
 def conflicts_of(radar: Radar, path: str, now_ms: int) -> tuple[Conflict, ...]:
-    """What the worktree at ``path`` should be told of: real conflicts with worktrees
-    that are worked in. None if the radar is older than an hour."""
+    """The conflicts to report to the worktree at ``path``: real conflicts with
+    worktrees in use. None if the radar is more than an hour old."""
     own = radar.side_at(path)
     if own is None or now_ms - radar.at_ms > _MAX_AGE_MS:
         return ()
@@ -107,7 +107,7 @@ def conflicts_of(radar: Radar, path: str, now_ms: int) -> tuple[Conflict, ...]:
 def load_conflicts(
     layout: Layout, repository: Repository | None, now_ms: int
 ) -> tuple[Conflict, ...]:
-    """The same for the worktree of a repository, from the radar that was kept."""
+    """The same for a repository's worktree, from the stored radar."""
     if repository is None or not repository.top:
         return ()
     radar = kept.load(layout)
@@ -117,8 +117,8 @@ def load_conflicts(
 def hot_targets(
     conflicts: Iterable[Conflict], targets: Iterable[ClaimId]
 ) -> tuple[tuple[str, str], ...]:
-    """The targets in which a worktree will conflict, each with a sentence that says
-    with whom."""
+    """The targets in which a worktree will conflict, each with a sentence that names
+    the other side."""
     return tuple(
         (str(target), conflict.warning(file))
         for target in targets
@@ -129,7 +129,7 @@ def hot_targets(
 
 
 class RadarView(NamedTuple):
-    """A radar as somebody in the worktree ``own`` sees it; empty: in none of them."""
+    """A radar as seen from the worktree ``own``; empty: from outside of all."""
 
     radar: Radar
     own: str
@@ -147,13 +147,13 @@ class RadarView(NamedTuple):
         return self.radar.side_at(self.own)
 
     def display_path(self, side: Side) -> str:
-        """The folder of a worktree, as answers show it."""
+        """The folder of a worktree, as shown in answers."""
         return shown_path(side.path, self.env)
 
     @property
     def pairs(self) -> list[Pair]:
         """The pairs that share files or could not be compared: those of the viewer's
-        worktree first, and those with the most conflicts first."""
+        worktree first, then those with the most conflicts."""
         own = self.own_side
         shared = [pair for pair in self.radar.pairs if pair.files or pair.problem]
         return sorted(

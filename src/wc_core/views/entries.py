@@ -1,4 +1,4 @@
-"""Entries and whole threads as they are shown, the same to ``wc … --json`` and the
+"""Entries and whole threads as they are shown, the same for ``wc … --json`` and the
 server.
 
 Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class Numbered(NamedTuple):
     """An entry with its position in the thread, counted from 0.
 
-    ``corrections`` are the ids of the entries that replaced its text, or removed it
-    from view (``retracted``).
+    ``corrections`` are the ids of the entries that replaced its text, or hid it
+    (``retracted``).
     """
 
     idx: int
@@ -104,7 +104,7 @@ class Numbered(NamedTuple):
         return fields
 
     def to_summary_json(self, summary: Summary) -> dict[str, Any]:
-        """Returns the entry with a summary of its body and the length of that."""
+        """Returns the entry with a summary of its body and the body's length."""
         fields = self.to_json("") | summary.to_json()
         del fields["body"]
         return fields | {"body_length": len(clean(self.entry.body))}
@@ -162,8 +162,8 @@ def thread_head(thread: Thread | Excerpt, store: str) -> dict[str, Any]:
 def read_json(
     thread: Thread | Excerpt, store: str, visible: list[Numbered], following: int = -1
 ) -> dict[str, Any]:
-    """Returns the read shape; ``following`` is the first entry that is left for the
-    next call, -1 if there is none."""
+    """Returns the read shape. ``following`` is the first entry of the next call, -1 if
+    there is none."""
     fields = thread_head(thread, store)
     fields["entries"] = [entry.to_json() for entry in visible]
     if following >= 0:
@@ -172,8 +172,8 @@ def read_json(
 
 
 def new_ids(thread: Thread, viewer: Viewer, cursor: Cursor) -> set[str]:
-    """Returns the ids of the entries that are NEW for ``viewer``, themselves or by a
-    correction."""
+    """Returns the ids of the entries that are NEW for ``viewer``, themselves or through
+    a correction."""
     entries = model.new_entries(viewer.is_me, thread.entries, cursor.heads)
     new = {entry.id for entry in entries}
     corrections = revisions.corrections(thread.entries)
@@ -192,9 +192,9 @@ def first_index(start: int, count: int) -> int:
 
 
 def find_entry(thread: Thread, position: str, *, history: bool = False) -> Numbered:
-    """Returns the entry with an id, with a unique beginning of one, or at a position
+    """Returns the entry with an id, with a unique prefix of one, or at a position
     (``#3`` or ``3``). For a correction, that is the entry it corrects; with ``history``
-    every entry is the one that was written.
+    every entry is the original one.
 
     Raises NotFoundError.
     """
@@ -218,7 +218,7 @@ def find_entry(thread: Thread, position: str, *, history: bool = False) -> Numbe
 
 
 def _entries_by_id(thread: Thread, *, history: bool) -> dict[str, Numbered]:
-    """Returns every entry by its id, and the corrected one by that of a correction."""
+    """Returns every entry by its id; a correction's id maps to the corrected entry."""
     visible = numbered(thread, history=history)
     by_correction = {name: item for item in visible for name in item.corrections}
     return by_correction | {item.entry.id: item for item in visible}

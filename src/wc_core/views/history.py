@@ -1,9 +1,9 @@
 """The holders of a thread's ball, and for how long: a fold of its entries.
 
-Moments come from the entries' ids, which order the log; only an id without a time uses
-its timestamp. A clock that ran backwards makes a spell of no length, one that ran ahead
+Times come from the entries' ids, which order the log; only an id without a time uses
+its timestamp. A clock that ran backwards gives a spell of no length, one that ran ahead
 ends now: spells follow each other without a gap from the first entry to now, whatever
-the log says.
+the log contains.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ STALE_MS = 2 * 24 * 3600 * 1000
 
 
 class Spell(NamedTuple):
-    """A time in which one name held the ball, or nobody did (``None``).
+    """A period in which one name held the ball, or no one did (``None``).
 
     ``start`` and ``end`` are milliseconds since 1970. ``by`` wrote the entry that
     passed it, ``entry_id``, at position ``idx``; empty and -1 if no entry did.
-    ``known`` is false for the time before an older tool's log says anything about the
+    ``known`` is false for the period before an older tool's log first mentions the
     ball.
     """
 
@@ -50,7 +50,7 @@ class Spell(NamedTuple):
         return self.end - self.start
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the spell in the history shape; its entry only if there is one."""
+        """Returns the spell in the history shape, with its entry if there is one."""
         fields: dict[str, Any] = {
             "holder": self.holder,
             "since": times.rfc3339(self.start),
@@ -64,7 +64,7 @@ class Spell(NamedTuple):
 
 
 class HolderTotal(NamedTuple):
-    """All known spells of one holder (``None``: nobody)."""
+    """All known spells of one holder (``None``: no one)."""
 
     holder: str | None
     spells: int
@@ -75,7 +75,7 @@ class BallHistory(NamedTuple):
     """The spells of a thread in order; none without entries.
 
     ``changes`` counts how often the ball went to another holder, was released or taken;
-    ``bounces`` how often it came straight back from the one it was passed to.
+    ``bounces`` how often a holder passed it straight back.
     """
 
     spells: tuple[Spell, ...] = ()
@@ -89,13 +89,13 @@ class BallHistory(NamedTuple):
 
     @property
     def longest(self) -> Spell | None:
-        """The longest time that one name held it; of equal ones the last."""
+        """The longest time that one name held it; if several are equal, the last."""
         held = [spell for spell in self.spells if spell.holder is not None]
         return max(reversed(held), key=lambda spell: spell.ms, default=None)
 
     def holders(self) -> list[HolderTotal]:
-        """Returns everyone who ever held it, and the time it was free, the longest
-        total first."""
+        """Returns everyone who ever held it, and the time it was free, longest total
+        first."""
         lengths: dict[str | None, list[int]] = {}
         for spell in self.spells:
             if spell.known:
@@ -108,7 +108,7 @@ class BallHistory(NamedTuple):
 
     @property
     def free_ms(self) -> int:
-        """How long nobody held it, in milliseconds."""
+        """How long no one held it, in milliseconds."""
         return sum(
             spell.ms for spell in self.spells if spell.known and spell.holder is None
         )
@@ -164,7 +164,7 @@ def ball_history(
 
 
 def entry_moments(entries: Sequence[Entry], now_ms: int) -> list[int]:
-    """Returns a moment for each entry, never before the previous one nor after now."""
+    """Returns a time for each entry, never before the previous one nor after now."""
     own = [moment_of(entry.id, entry.at) for entry in entries]
     latest = next((moment for moment in own if moment is not None), now_ms)
     result = []
@@ -176,7 +176,7 @@ def entry_moments(entries: Sequence[Entry], now_ms: int) -> list[int]:
 
 def moment_of(entry_id: str, at: str) -> int | None:
     """Returns when an entry was written, in milliseconds since 1970: from its id,
-    else from its timestamp; ``None`` if neither says."""
+    otherwise from its timestamp; ``None`` if neither has a time."""
     own = ulid.prefix(entry_id)
     return ulid.timestamp_ms(own) if own else times.milliseconds(at)
 
@@ -201,8 +201,8 @@ def _begun_spells(
 
 
 def _first_holder(state: State, entries: Sequence[Entry]) -> str | None:
-    """Returns the holder before any entry names one: what was recorded when an older
-    tool's thread was first continued, else what its own files say."""
+    """Returns the holder before any entry names one: as recorded when wc first
+    continued an older tool's thread, otherwise as in that tool's files."""
     base = next((entry.base for entry in entries if entry.base is not None), None)
     if base is not None:
         return base.ball or None
@@ -228,13 +228,13 @@ def since_ms(state: State) -> int | None:
     """Returns since when the holder has the ball, in milliseconds since 1970.
 
     If no entry passed it (an older tool's thread), since the last entry at the latest.
-    ``None`` if nothing says.
+    ``None`` if unknown.
     """
     return moment_of(state.since or state.last_id, state.updated_at)
 
 
 def is_stale(state: State, now_ms: int, longer_ms: int = STALE_MS) -> bool:
-    """Returns whether the ball of an open thread has been held for longer than
+    """Returns whether the ball of an open thread has been held for more than
     ``longer_ms``."""
     if state.status == CLOSED or state.ball is None:
         return False
@@ -243,7 +243,7 @@ def is_stale(state: State, now_ms: int, longer_ms: int = STALE_MS) -> bool:
 
 
 def history_facts(fields: dict[str, Any]) -> list[str]:
-    """Returns the history shape in a few short facts."""
+    """Returns a few short facts from the history shape."""
     facts = [
         f"changed hands {counted(fields['changes'], 'time')}",
         f"bounced {counted(fields['bounces'], 'time')}",

@@ -1,4 +1,4 @@
-"""The index page: whose move it is, at a glance, as markdown."""
+"""The index page: who has the next move, at a glance, as markdown."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _WAITING = "Waiting for another thread"
 
 
 def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
-    """Returns the threads by whose move it is: mine, offered to me, free, in review,
-    waiting on others; closed ones only on request. Each thread is in the first group
-    that fits."""
+    """Returns the threads by who has the next move: mine, offered to me, free, in
+    review, waiting on others; closed ones only on request. Each thread is in the first
+    group that fits."""
     groups: dict[str, list[ThreadRow]] = {
         "My move": [],
         _OFFERED: [],

@@ -1,4 +1,5 @@
-"""The rows of many threads, from the index where it is true, else from their files."""
+"""The rows of many threads, from the index if it is up to date, otherwise from their
+files."""
 
 from __future__ import annotations
 
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
 
 
-# Of more threads than this, the index is read, which has a line for every thread.
+# With more threads than this, the index is read, which has one line per thread.
 _MANY = 100
 
 
 class Listing(NamedTuple):
-    """The rows of threads, latest move first, and what was found of their files.
+    """The rows of threads, latest move first, and facts about their files.
 
-    ``renamed`` are those in the index that have more names than their topic.
+    ``renamed`` are the indexed threads that have more names than their topic.
     """
 
     rows: list[ThreadRow]
@@ -49,8 +50,8 @@ def thread_listing(
     topics: Iterable[str] | None = None,
     share: Share = at_once,
 ) -> Listing:
-    """Returns all threads, or those with the ``topics``. A damaged one hides no
-    other. ``share`` is for `ThreadFiles`."""
+    """Returns all threads, or those with the ``topics``. If one is damaged, the others
+    are still listed. ``share`` is for `ThreadFiles`."""
     survey = overview.survey(reader, topics, share=share)
     source = RowMaker(reader, viewer)
     rows = [
@@ -65,9 +66,8 @@ def thread_listing(
 
 
 class NewestRows(NamedTuple):
-    """The first rows of a list, how many it has in all, and the newest entry of all
-    threads. ``end`` has the last id and the topic of the last of the rows, as they were
-    when the rows were chosen."""
+    """The first rows of a list, its total, and the newest entry of all threads. ``end``
+    has the last id and the topic of the last row, as of when the rows were chosen."""
 
     rows: list[ThreadRow]
     total: int
@@ -83,11 +83,10 @@ def newest_rows(
     count: int,
     share: Share = at_once,
 ) -> NewestRows | None:
-    """Returns at most ``count`` threads whose last entry and status ``chooses`` lets
-    through, latest move first, without looking at more than these of the others.
-    ``None`` if some thread may wait for others: then all have to be looked at.
-    ``share`` is for `ThreadFiles`."""
-    # Only those that are shown are asked for their tags.
+    """Returns at most ``count`` threads whose last entry and status pass ``chooses``,
+    latest move first, without examining the others further. ``None`` if some thread may
+    wait for others: then all have to be examined. ``share`` is for `ThreadFiles`."""
+    # Tags are read only for the threads that are shown.
     survey = overview.survey(reader, annotations=False, share=share)
     newest_id = ""
     chosen: list[tuple[str, str]] = []
@@ -124,8 +123,8 @@ def newest_rows(
 def _indexed_rows(
     reader: StoreReader, viewer: Viewer, records: Mapping[str, str]
 ) -> dict[str, ThreadRow]:
-    """Returns the rows of threads whose records are true but for annotations. Those
-    with other annotations are read from their files."""
+    """Returns the rows of threads whose records are up to date except for annotations.
+    Those with other annotations are read from their files."""
     keys = thread_keys(reader.layout, records)
     source = RowMaker(reader, viewer)
     rows = {}
@@ -154,7 +153,7 @@ def thread_logs(
 def thread_names(
     reader: StoreReader, viewer: Viewer, topics: Collection[str]
 ) -> dict[str, str]:
-    """Returns the names of threads, by topic: of many, from the index."""
+    """Returns the names of threads, by topic; if there are many, from the index."""
     if len(topics) > _MANY:
         rows: Iterable[ThreadRow | None] = thread_rows(reader, viewer, topics)
     else:
@@ -207,7 +206,7 @@ class RowMaker:
         return self._complete(row, more) if more else row
 
     def _complete(self, row: ThreadRow, more: str) -> ThreadRow:
-        """Returns the row with what few threads have."""
+        """Returns the row with the fields that only few threads have."""
         fields: dict[str, Any] = json.loads(more)
         if "names" in fields:
             self.renamed.append(row.topic)
@@ -232,7 +231,7 @@ class RowMaker:
         )
 
     def _new(self, topic: str, count: int, column: str) -> int:
-        """How many entries are new for the viewer, like `Viewer.new_count`."""
+        """Returns the number of entries new for the viewer, like `Viewer.new_count`."""
         least = overview.least_new(column, self._viewer.is_me, count)
         if not least or topic not in self._read:
             return least

@@ -33,11 +33,11 @@ _MOST_MOVED = 300
 
 
 class Overview:
-    """A store as one viewer sees it. Every question reads it again, and asks ``clock``
-    for the milliseconds since 1970: gates of time open by themselves.
-    ``note_unindexed`` is told how many threads had to be read because the index does
-    not have them. ``share`` may do work on the files of many threads in several
-    processes, see `ThreadFiles`."""
+    """A store as one viewer sees it. Every query reads it again, and calls ``clock``
+    for the milliseconds since 1970: time gates open by themselves. ``note_unindexed``
+    gets the number of threads that had to be read because the index lacks them.
+    ``share`` may split work on the files of many threads among several processes, see
+    `ThreadFiles`."""
 
     def __init__(
         self,
@@ -55,7 +55,8 @@ class Overview:
         self._keys: Mapping[str, str] = {}
 
     def rows(self) -> list[ThreadRow]:
-        """Returns all threads, latest move first. A damaged one hides no other."""
+        """Returns all threads, latest move first. If one is damaged, the others are
+        still listed."""
         rows = self.with_passes(self._read())
         if not any(row.links or row.gates for row in rows):
             return rows
@@ -74,9 +75,9 @@ class Overview:
         self.note_unindexed(survey.unindexed)
 
     def keys(self, topics: Iterable[str]) -> Mapping[str, str]:
-        """Returns the key of each of these threads, or at least the part of it that is
-        about its words: as they were when rows or topics were last asked for. Those of
-        others are as they are now."""
+        """Returns the key of each of these threads, or at least the part about its
+        words, as of the last request for rows or topics; for other threads, the current
+        key."""
         missing = [topic for topic in topics if topic not in self._keys]
         if missing:
             found = word_keys(self.reader.layout, missing)
@@ -88,17 +89,17 @@ class Overview:
         return with_passes(self.reader, rows, self.viewer.directory)
 
     def plan(self) -> ThreadPlan:
-        """Returns what all threads wait for, now."""
+        """Returns what all threads currently wait for."""
         from wc_core.views import planning  # as in `rows`
 
         return planning.plan_of(self.rows(), self.clock())
 
     def matching(self, criteria: Filter) -> list[ThreadRow]:
-        """Returns the threads that a filter lets through, latest move first."""
+        """Returns the threads that pass a filter, latest move first."""
         return self.newest_and_matching(criteria)[1]
 
     def topics(self, criteria: Filter) -> list[str]:
-        """Returns the threads that a filter lets through, in any order."""
+        """Returns the threads that pass a filter, in any order."""
         if criteria != row_views.ANYTHING:
             return [row.topic for row in self.matching(criteria)]
         self._keys = thread_logs(self.reader, self.viewer, self._share)
@@ -109,16 +110,16 @@ class Overview:
         return thread_names(self.reader, self.viewer, topics)
 
     def newest_and_matching(self, criteria: Filter) -> tuple[str, list[ThreadRow]]:
-        """Returns the id of the newest entry, and what `matching` returns, from one
+        """Returns the id of the newest entry, and the result of `matching`, from one
         reading of the store."""
         rows = self._candidates(criteria)
         newest = rows[0].last_id if rows else ""
         return newest, row_views.filter_rows(rows, criteria, self.viewer)
 
     def _candidates(self, criteria: Filter) -> list[ThreadRow]:
-        """Returns the threads that may pass a filter, latest move first: of a store
+        """Returns the threads that may pass a filter, latest move first. In a store
         that is read from its files, no others need to be read."""
-        # What a thread waits for may be in any other.
+        # A thread may wait for any other one.
         if criteria.topics is None or os.path.isdir(self.reader.layout.links):
             return self.rows()
         return self.with_passes(self._read(criteria.topics))
@@ -126,9 +127,9 @@ class Overview:
     def page(self, criteria: Filter, limit: int, cursor: str = "") -> RowPage:
         """Returns at most ``limit`` rows (0: all) from ``cursor`` on.
 
-        Following the cursors gives each thread that existed at the start exactly once,
-        whatever is written meanwhile: threads keep the order they had then. Raises
-        InvalidInputError for a foreign cursor.
+        Following the cursors returns each thread that existed at the start exactly
+        once, whatever is written in the meantime: threads keep the order they had then.
+        Raises InvalidInputError for the cursor of something else.
         """
         first = None if cursor or not limit else self._first_page(criteria, limit)
         if first is not None:
@@ -153,8 +154,8 @@ class Overview:
 
     def moved_since(self, floor: str, limit: int) -> RowPage | None:
         """Returns at most ``limit`` threads with an entry after the id ``floor``,
-        latest move first, and how many there are in all. ``None`` if every row has to
-        be made to know them, or there are threads whose last entry is not known."""
+        latest move first, and their total. ``None`` if that takes every row, or there
+        are threads whose last entry is not known."""
         is_known = True
 
         def has_moved(last_id: str, _: str) -> bool:
@@ -193,8 +194,7 @@ class Overview:
 def with_passes(
     reader: StoreReader, rows: list[ThreadRow], directory: Directory
 ) -> list[ThreadRow]:
-    """Returns the rows with how far the balls have come for which somebody was
-    called."""
+    """Returns the rows; balls whose holders were called get how far they have come."""
     if not os.path.isdir(reader.layout.wakes):
         return rows
     from wc_core.wake import called  # 2 ms, only where agents are woken
@@ -205,8 +205,8 @@ def with_passes(
 
 
 def cursor_of(*parts: str) -> str:
-    """Returns a cursor with these parts, in characters that need no quoting and mean
-    nothing to a terminal: an id of another tool may contain anything."""
+    """Returns a cursor with these parts, in characters that need no quoting and are
+    harmless in a terminal: another tool's id may contain anything."""
     from urllib.parse import quote  # 3 ms, and most answers need no cursor
 
     return "~".join(
@@ -226,17 +226,18 @@ def cursor_parts(cursor: str, count: int, kind: str) -> list[str]:
             return parts
     raise InvalidInputError(
         f"{cursor!r} is not a cursor of {kind}.",
-        "Use the cursor of the page before, or none to start.",
+        "Use the cursor of the previous page, or none to start.",
     )
 
 
 def _rows_as_of(
     reader: StoreReader, rows: list[ThreadRow], start: str
 ) -> list[ThreadRow]:
-    """Returns the rows in the order they had when ``start`` was the newest entry.
-    Threads that are newer are left to the next walk.
+    """Returns the rows in the order they had when ``start`` was the newest entry. Newer
+    threads are left to the next walk.
 
-    Raises InvalidInputError if too many threads have changed since to find out quickly.
+    Raises InvalidInputError if too many threads have changed since then to find out
+    quickly.
     """
     if sum(row.last_id > start for row in rows) > _MOST_MOVED:
         raise InvalidInputError(

@@ -21,7 +21,7 @@ MAX_DEPTH = 12
 
 
 def plan_of(rows: Iterable[ThreadRow], now_ms: int) -> ThreadPlan:
-    """Returns the plan of all threads of a store at a moment."""
+    """Returns the plan of all threads of a store at a given time."""
     planned = (
         PlannedThread(
             topic=row.topic,
@@ -52,15 +52,15 @@ def with_waits(rows: list[ThreadRow], now_ms: int) -> list[ThreadRow]:
 
 
 class Chain(NamedTuple):
-    """Why a thread is not ready, each reason with the chain of the thread that is
-    waited for. Each thread is followed once, and `MAX_DEPTH` links far."""
+    """Why a thread is not ready; each reason that is a thread has that thread's own
+    chain. Each thread is followed once, and `MAX_DEPTH` links far."""
 
     name: str
     reasons: tuple[ChainLink, ...] = ()
 
     @property
     def is_ready(self) -> bool:
-        """Whether the viewer may begin with the thread."""
+        """Whether the viewer can start the thread."""
         return not self.reasons
 
     def to_json(self) -> dict[str, Any]:
@@ -70,8 +70,8 @@ class Chain(NamedTuple):
 
 
 class ChainLink(NamedTuple):
-    """A reason, and for a thread that is waited for, why that is not closed yet: its
-    own chain, without reasons if the viewer may begin with it."""
+    """A reason and, if it is a thread, why that is not closed yet: its own chain,
+    without reasons if the viewer can start it."""
 
     obstacle: Obstacle
     chain: Chain | None = None
@@ -115,7 +115,7 @@ class _Chains:
 
 
 class TreeNode(NamedTuple):
-    """A thread in the tree. ``kind`` is how it belongs to the one above: ``part`` or
+    """A thread in the tree. ``kind`` is its relation to the one above: ``part`` or
     ``sidequest``; empty at the top."""
 
     thread: PlannedThread
@@ -143,8 +143,8 @@ class TreeNode(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """The threads of a plan below each other. ``ignored`` are the links that do not
-    count, because they would close a cycle with earlier ones, in words."""
+    """The threads of a plan as a tree. ``ignored`` are the links that do not count
+    because they would close a cycle with earlier ones, in words."""
 
     nodes: tuple[TreeNode, ...] = ()
     ignored: tuple[str, ...] = ()
@@ -168,7 +168,7 @@ def tree_of(plan: ThreadPlan, topic: str = "") -> Tree:
 
 
 def ignored_links(plan: ThreadPlan) -> list[tuple[OwnedLink, str]]:
-    """Returns the links that do not count, each with its words."""
+    """Returns the links that do not count, each in words."""
     return [
         (item, kinds.sentence(plan.name(topic), link.kind, plan.name(link.topic)))
         for item in plan.order.ignored
@@ -206,7 +206,7 @@ class _Trees:
         )
         named = [name for name in linked if name in self.plan.threads]
         tops = [name for name in named if name not in below]
-        # Two sidequests of each other are below no top: one of them is shown there.
+        # Two sidequests of each other are below no top, so one of them is shown there.
         reached = self._reached(tops)
         for name in named:
             if name not in reached:
@@ -225,7 +225,7 @@ class _Trees:
         return reached
 
     def node(self, topic: str, kind: str = "", depth: int = 0) -> TreeNode:
-        """Returns a thread with what is below it."""
+        """Returns a thread with everything below it."""
         plan, nodes = self.plan, []
         if topic not in self._followed and depth < MAX_DEPTH:
             self._followed.add(topic)

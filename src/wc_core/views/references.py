@@ -1,8 +1,8 @@
 """The references of an entry: recorded with it, or named in its title or body.
 
-Nothing of this is stored beyond what authors record, so that it is the same for old
-entries and new ones. The patterns are stricter than those of `mentions`, which looks
-for something known: here a word must look like a path or an id on its own.
+Only what authors record is stored, so references are the same for old and new entries.
+The patterns are stricter than those of `mentions`, which looks for something known:
+here a word must look like a path or an id by itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 
-# The most of a kind that are taken from one text.
+# The most references of a kind from one text.
 _MOST = 50
 _SHORT_ID = 7
 _SHOWN = 12
@@ -35,15 +35,15 @@ _ENDINGS = (
     "sol|sql|sum|svelte|svg|swift|tex|tf|toml|ts|tsx|txt|v|vim|vue|xml|yaml|yml|zig|zsh"
 )
 _WHOLE_NAMES = "Makefile|Dockerfile|Jenkinsfile|Gemfile|Rakefile|Procfile|Justfile"
-# Names of projects and sites, which only look like files.
+# Names of projects and sites that look like files.
 _NO_FILES = frozenset(
     [
         *("node.js", "next.js", "vue.js", "nuxt.js", "react.js", "express.js"),
         *("three.js", "d3.js", "docs.rs", "lib.rs", "asp.net"),
     ]
 )
-# Each pattern begins with something rare: most characters of a text are passed over
-# at the speed of C. What stands before a match is looked at afterwards.
+# Each pattern begins with something rare, so that most characters of a text are skipped
+# at the speed of C. What precedes a match is checked afterwards.
 _FILE_END = rf"(?:\.(?:{_ENDINGS})|{_WHOLE_NAMES})(?![\w/@+-]|\.\w)"
 _NUMBER = r"[1-9]\d{0,6}(?![\w-]|\.\d)"
 _ENDS_BEFORE_NUMBER = frozenset("#!/ RrsSt")
@@ -56,8 +56,8 @@ _IN_PATHS = frozenset("_.@+-/")
 
 
 class References(NamedTuple):
-    """Files, pull requests and commits; those that were recorded come first. ``lines``
-    are those of some of the files."""
+    """Files, pull requests and commits; recorded ones come first. ``lines`` are the
+    line ranges of some of the files."""
 
     files: tuple[str, ...] = ()
     prs: tuple[int, ...] = ()
@@ -66,7 +66,7 @@ class References(NamedTuple):
 
     def words(self, most: int = _SHOWN) -> list[str]:
         """Returns them as words to show: ``src/a.py``, ``#12``, ``3f2a1b9``. If there
-        are more than ``most`` (0: all), the last word says how many are left out."""
+        are more than ``most`` (0: all), the last word has the number left out."""
         numbers = (f"#{number}" for number in self.prs)
         commits = (commit[:_SHORT_ID] for commit in self.commits)
         words = [*self._places(), *numbers, *commits]
@@ -75,13 +75,13 @@ class References(NamedTuple):
         return [*words[:most], f"and {len(words) - most} more"]
 
     def _places(self) -> Iterator[str]:
-        """Yields the files, with their lines where there are any."""
+        """Yields the files, with their lines if there are any."""
         for path in self.files:
             places = [ref.place for ref in self.lines if ref.path == path]
             yield from places or [path]
 
     def to_json(self) -> dict[str, list[Any]]:
-        """Returns the kinds that there are, under the names that a log has for them."""
+        """Returns the kinds that are present, under their names in a log."""
         fields: dict[str, list[Any]] = {}
         if self.files:
             fields["file_refs"] = list(self.files)
@@ -95,7 +95,7 @@ class References(NamedTuple):
 
 
 def references(entry: Entry) -> References:
-    """Returns the references of an entry. A part of another one is not repeated:
+    """Returns the references of an entry. A part of another reference is not repeated:
     ``a.py`` beside ``src/a.py``, or fewer digits of a commit."""
     text = f"{entry.title}\n{entry.body}"
     return References(
@@ -111,15 +111,15 @@ def _ends_with(path: str, name: str) -> bool:
 
 
 def code_words(entry: Entry) -> str:
-    """Returns the branch and commit of the code that an entry was written on, as
-    ``on login (3f2a1b9)``; empty if none was recorded."""
+    """Returns the code's branch and commit when an entry was written, as ``on login
+    (3f2a1b9)``; empty if none was recorded."""
     branch, commit = entry.code_branch, entry.code_commit[:_SHORT_ID]
     if not branch:
         return f"on {commit}" if commit else ""
     return f"on {branch} ({commit})" if commit else f"on {branch}"
 
 
-# The patterns are compiled when they are first needed, and then kept by `re`.
+# The patterns are compiled when first needed, and then cached by `re`.
 
 
 def _files(text: str) -> list[str]:
@@ -128,8 +128,8 @@ def _files(text: str) -> list[str]:
 
 
 def _path_before(text: str, match: re.Match[str]) -> str:
-    """Returns the path that ends with a match; empty for a part of an address, and
-    for a path outside of the repository."""
+    """Returns the path that ends with a match; empty for a part of an address, and for
+    a path outside the repository."""
     start = match.start()
     while start and (text[start - 1].isalnum() or text[start - 1] in _IN_PATHS):
         start -= 1
@@ -160,7 +160,7 @@ def _commits(text: str) -> list[str]:
 
 
 def _is_commit(text: str, match: re.Match[str]) -> bool:
-    """Whether hexadecimal digits are those of a commit: some letters, some not, and
+    """Whether hexadecimal digits are those of a commit: some letters, some digits, and
     nothing before them that makes them part of something else."""
     digits, before = match[0], text[max(0, match.start() - 1) : match.start()]
     is_part = before.isalnum() or before in _NOT_BEFORE_COMMIT
@@ -181,7 +181,8 @@ def _first(values: Iterable[_T]) -> list[_T]:
 def _united(
     recorded: Iterable[str], named: list[str], contains: Callable[[str, str], bool]
 ) -> Iterator[str]:
-    """Yields what is recorded, then what is named and not part of any other."""
+    """Yields recorded references, then those named in texts that are not part of any
+    other."""
     references = dict.fromkeys(recorded)
     yield from references
     for name in named:

@@ -1,4 +1,4 @@
-"""Open questions as the one who is asked sees them, and what others decided."""
+"""Open questions to the viewer, and the decisions of others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wc_core.status.holders import HeldBall
     from wc_core.threads.reader import StoreReader
 
-# How many new decisions a brief shows.
+# The most new decisions in a brief.
 _MOST_DECISIONS = 6
 
 
@@ -49,14 +49,13 @@ class AskedQuestion(NamedTuple):
 
 
 class QuestionSection(NamedTuple):
-    """Some of the open questions to the viewer, the oldest first, and how many there
-    are."""
+    """Some of the open questions to the viewer, oldest first, and their total."""
 
     items: tuple[AskedQuestion, ...] = ()
     total: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the questions, and how many there are if some are left out."""
+        """Returns the questions, and their total if some are left out."""
         hidden = self.total > len(self.items)
         questions = [question.to_json() for question in self.items]
         count = {"question_count": self.total} if hidden else {}
@@ -64,8 +63,8 @@ class QuestionSection(NamedTuple):
 
 
 def questions_to(reader: StoreReader, viewer: Viewer, limit: int) -> QuestionSection:
-    """Returns the open questions to the viewer: as many as ``limit``. Only their
-    threads are read."""
+    """Returns at most ``limit`` open questions to the viewer. Only their threads are
+    read."""
     listed = holders.asked_of(reader.layout, viewer)
     items: list[AskedQuestion] = []
     vanished = 0
@@ -101,8 +100,8 @@ def asked_question(
 
 
 class NewDecision(NamedTuple):
-    """A decision of somebody else: ``topic`` is the name of its thread, ``id`` that of
-    its entry, ``at_ms`` when it was made."""
+    """Someone else's decision: ``topic`` is the name of its thread, ``id`` that of its
+    entry, ``at_ms`` when it was made."""
 
     topic: str
     id: str
@@ -124,9 +123,9 @@ class NewDecision(NamedTuple):
 def decisions_since(
     reader: StoreReader, viewer: Viewer, since_ms: int, late: Callable[[], bool]
 ) -> tuple[NewDecision, ...]:
-    """Returns what others decided since then, in its latest words, the latest first;
-    what was retracted is left out. Reads the logs that were written since; with an
-    index, those of them that may have such a decision."""
+    """Returns what others decided since then, with the latest text, latest first;
+    without retracted decisions. Reads the logs that were written since; with an index,
+    those of them that may have such a decision."""
     decided: list[NewDecision] = []
     for topic, latest_id in _may_have_decided(reader, since_ms):
         is_full = len(decided) == _MOST_DECISIONS
@@ -141,7 +140,7 @@ def decisions_since(
 
 def _may_have_decided(reader: StoreReader, since_ms: int) -> Iterable[tuple[str, str]]:
     """Returns the threads that may have a decision since then, each with the id of its
-    latest one, empty where that is unknown: these first, then the latest."""
+    latest one, empty if that is unknown: these first, then the latest."""
     indexed = recent.load(reader.layout)
     floor = encode(max(0, since_ms) << RANDOM_BITS)
     if indexed is None or indexed.floor > floor:

@@ -1,4 +1,4 @@
-"""Threads as they are shown, the same to ``wc … --json`` and the server.
+"""Threads as they are shown, the same for ``wc … --json`` and the server.
 
 Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
 """
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import Snapshot, StoreReader
     from wc_core.wake.passes import PassState
 
-# Stands for the status of a thread that cannot be read.
+# Replaces the status of a thread that cannot be read.
 UNREADABLE = "?"
 
 
 class ThreadRow(NamedTuple):
-    """One thread in a list. ``ownership`` says whose its ball is, for the viewer:
-    see `names.Directory.whose`. It is stored under ``topic``, and shown as ``name``.
-    ``waits`` has what it waits for, in words: threads that have to be closed and gates
-    that have to open; see `wc_core.planning.readiness`. ``asked_by`` are those who wait
+    """One thread in a list. ``ownership`` says whose its ball is, for the viewer: see
+    `names.Directory.whose`. It is stored under ``topic``, and shown as ``name``.
+    ``waits`` has what it waits for, in words: threads that must be closed and gates
+    that must open; see `wc_core.planning.readiness`. ``asked_by`` are those who wait
     for the viewer's answer to a question. ``passed`` is how far the ball has come with
-    its holder, where somebody was called for it on this machine."""
+    its holder, if someone was called for it on this machine."""
 
     topic: str
     title: str
@@ -65,12 +65,12 @@ class ThreadRow(NamedTuple):
 
     @property
     def have_ball(self) -> bool:
-        """Whether the viewer has the ball: theirs, or offered to them."""
+        """Whether the viewer has the ball or is offered it."""
         return self.ownership in {MINE, OFFERED}
 
     @property
     def is_due(self) -> bool:
-        """Whether the next move is the viewer's: they have the ball, and the thread
+        """Whether the viewer has the next move: they have the ball, and the thread
         waits for nothing."""
         return self.have_ball and not self.waits
 
@@ -85,7 +85,7 @@ class ThreadRow(NamedTuple):
 
     @property
     def status_text(self) -> str:
-        """The status, and the outcome of the latest review if it has one."""
+        """The status, and the outcome of the latest review, if any."""
         outcome = outcome_text(self.review.outcome)
         return f"{self.status}, {outcome}" if outcome else self.status
 
@@ -104,13 +104,12 @@ class ThreadRow(NamedTuple):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the viewer may begin with it: then ``wc why`` has no reason against
-        it."""
+        """Whether the viewer can start it: then ``wc why`` has no reason against it."""
         own = own_obstacles(self.status, self.ball, self.ownership)
         return not (self.waits or own)
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the thread in the list shape; ``branch``, tags and marks only where
+        """Returns the thread in the list shape; ``branch``, tags and marks only if
         set."""
         fields: dict[str, Any] = {
             "topic": self.name,
@@ -146,11 +145,11 @@ class ThreadRow(NamedTuple):
 
 class Filter(NamedTuple):
     """Which threads to list: ``ball`` is a name, ``me`` or a word for "anyone";
-    ``branch`` the one that they are at (`status.places`); ``topics``, if given, are
-    the only ones. They have all of the ``tags``. ``ready`` lets through those that the
-    viewer may begin with, ``waiting`` those that wait for a thread or a gate.
-    ``author`` wrote last; nothing happened after ``quiet_since``, an RFC 3339 time in
-    UTC; ``words`` are in topic, title or holder, or are tags with a ``+``."""
+    ``branch`` the one that they are at (`status.places`); ``topics``, if given, are the
+    only ones. They have all of the ``tags``. ``ready`` are those that the viewer can
+    start, ``waiting`` those that wait for a thread or a gate. ``author`` wrote last;
+    nothing happened after ``quiet_since``, an RFC 3339 time in UTC; ``words`` are in
+    topic, title or holder, or are tags with a ``+``."""
 
     open_only: bool = False
     ball: str = ""
@@ -217,7 +216,7 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
 
 
 def askers(state: State, viewer: Viewer) -> tuple[str, ...]:
-    """Returns those who asked the viewer a question that is open, each once."""
+    """Returns those who asked the viewer an open question, without repetition."""
     if state.status == CLOSED:
         return ()
     askers = (q.asker for q in state.questions if viewer.holds(q.asked))
@@ -232,8 +231,8 @@ def unreadable_row(topic: str) -> ThreadRow:
 
 
 def listed_row(reader: StoreReader, topic: str, viewer: Viewer) -> ThreadRow | None:
-    """Returns a listed thread as ``viewer`` sees it; ``None`` if it was removed
-    after it was listed, or never begun."""
+    """Returns a listed thread as ``viewer`` sees it; ``None`` if it was removed after
+    it was listed, or never begun."""
     try:
         return thread_row(reader, reader.snapshot(topic), viewer)
     except NotFoundError:
@@ -249,7 +248,7 @@ def recency(row: ThreadRow) -> tuple[str, str]:
 
 
 def has_status(status: str, criteria: Filter) -> bool:
-    """Returns whether a filter lets through threads with a status."""
+    """Returns whether a filter passes threads with a status."""
     if criteria.open_only and status == CLOSED:
         return False
     return criteria.status in {"", status}
@@ -258,7 +257,7 @@ def has_status(status: str, criteria: Filter) -> bool:
 def filter_rows(
     rows: Iterable[ThreadRow], criteria: Filter, viewer: Viewer
 ) -> list[ThreadRow]:
-    """Returns the rows that a filter lets through, in the order they have."""
+    """Returns the rows that pass a filter, in the same order."""
     if criteria == ANYTHING:
         return list(rows)
     chosen = [
@@ -300,7 +299,7 @@ def matches_words(row: ThreadRow, text: str, words: str) -> bool:
 
 
 def placed_state(row: ThreadRow) -> State:
-    """Returns the part of a thread's state that says where the thread is."""
+    """Returns the part of a thread's state that determines its place."""
     return State(row.topic, branch=row.branch, ball=row.ball, names=(row.name,))
 
 
@@ -318,13 +317,13 @@ def _last_written_by(
 
 
 def _with_ball(rows: list[ThreadRow], ball: str, viewer: Viewer) -> list[ThreadRow]:
-    """Returns the rows whose ball is with ``ball``: ``me``, a word for "anyone", or a
+    """Returns the rows whose ball ``ball`` has: ``me``, a word for "anyone", or a
     name."""
     if ball.casefold() == "me":
         return [row for row in rows if row.have_ball]
     if ball.casefold() in FREE_WORDS:
         return [row for row in rows if row.ball is None]
-    # Names are compared once for each holder: there are many threads, few holders.
+    # Names are compared once per holder: there are many threads, few holders.
     matches = {
         holder: viewer.directory.matches(ball, names.parse(holder))
         for holder in {row.ball for row in rows if row.ball is not None}

@@ -1,8 +1,8 @@
-"""Statistics of a store: whose turn it is how often, and what has waited too long.
+"""Statistics of a store: how many balls each holder has, and what has waited too long.
 
 Everything but ``recent`` comes from the states of the threads, which cost the same
 however long a log is. ``recent`` reads the logs of the most recent threads, up to a
-fixed number of entries, and says how many it read.
+fixed number of entries, and includes how many it read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader, Thread
     from wc_core.views.history import BallHistory
 
-# Rows in each list of an answer by default.
+# Default number of rows in each list of an answer.
 ROWS = 20
 RECENT_THREADS = 100
 RECENT_ENTRIES = 20_000
@@ -37,8 +37,8 @@ STALE_AFTER = "2d"
 
 
 class Pile(NamedTuple):
-    """The open threads whose ball one holder has (``None``: nobody), and the one
-    that has waited longest; ``since`` is ``None`` if unknown."""
+    """The open threads whose ball one holder has (``None``: no one), and the one that
+    has waited longest; ``since`` is ``None`` if unknown."""
 
     holder: str | None
     threads: int
@@ -47,7 +47,7 @@ class Pile(NamedTuple):
 
 
 class Recent(NamedTuple):
-    """What the logs of the most recent threads say: entries by author, most first,
+    """Figures from the logs of the most recent threads: entries by author, most first,
     and the threads whose ball bounced, most first."""
 
     threads: int = 0
@@ -59,8 +59,8 @@ class Recent(NamedTuple):
 class StoreStats(NamedTuple):
     """The statistics of a store at ``now_ms``.
 
-    ``stale`` are open threads whose ball has been held too long, the longest first;
-    ``busiest`` those with the most entries. ``unreadable`` threads count only towards
+    ``stale`` are open threads whose ball has been held too long, longest first;
+    ``busiest`` those with the most entries. ``unreadable`` threads only count towards
     the total.
     """
 
@@ -78,7 +78,7 @@ class StoreStats(NamedTuple):
         return sum(self.by_status.values()) + len(self.unreadable)
 
     def held_for(self, since: int | None) -> int | None:
-        """Returns the seconds from a moment until now."""
+        """Returns the seconds from a time until now."""
         return None if since is None else max(0, self.now_ms - since) // 1000
 
     def to_json(self, store: str, limit: int = 0) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def stale_after_ms(text: str) -> int:
     """Returns the milliseconds after which a ball is stale, given an age such as
     ``2d``.
 
-    Raises InvalidInputError for anything else.
+    Raises InvalidInputError for an invalid age.
     """
     age_ms = times.age_ms(text)
     if age_ms is None:
@@ -190,7 +190,7 @@ def _states(reader: StoreReader) -> tuple[list[State], list[str]]:
         try:
             states.append(reader.snapshot(topic).state)
         except NotFoundError:
-            continue  # removed after it was listed, or never begun
+            continue  # removed since it was listed, or never begun
         except WcError:
             unreadable.append(topic)
     return states, unreadable
@@ -203,8 +203,8 @@ def _recency(state: State) -> tuple[str, str]:
 def _piles(
     states: Iterable[State], since: Mapping[str, int | None], key: Callable[[str], str]
 ) -> list[Pile]:
-    """Returns the balls of open threads by holder, most first. A holder is spelled
-    as in the most recent thread."""
+    """Returns the balls of open threads by holder, most first. A holder is spelled as
+    in the most recent thread."""
     by_holder: dict[str | None, list[State]] = {}
     for state in states:
         if state.status != CLOSED:
@@ -268,16 +268,16 @@ def _threads(reader: StoreReader, states: Iterable[State]) -> Iterable[Thread]:
 def stats_total(
     fields: dict[str, Any], status_text: Callable[[str], str] = str
 ) -> tuple[str, str]:
-    """Returns how many threads the stats shape counts, in words, and how many have
-    each status; the latter is empty if there are none."""
+    """Returns the total of threads in the stats shape, in words, and the number for
+    each status; the latter is empty if there are no threads."""
     threads = fields["threads"]
     counts = (f"{n} {status_text(name)}" for name, n in threads["by_status"].items())
     return counted(threads["total"], "thread"), ", ".join(counts)
 
 
 def stats_note(fields: dict[str, Any]) -> str:
-    """Returns which threads the authors and bounces of the stats shape were counted in,
-    if not in all of them."""
+    """Returns how many threads the authors and bounces of the stats shape come from, if
+    not from all."""
     recent = fields["recent"]["threads"]
     if recent >= fields["threads"]["total"]:
         return ""

@@ -1,8 +1,8 @@
-"""The timeline of balls: the spans of threads in one window of time.
+"""The timeline of balls: the spans of threads in one period of time.
 
 A span is a time in which one holder had the ball and the status stayed the same. The
 spans of a thread follow each other without a gap from its first entry to now;
-`wc_core.views.history` defines the moments.
+`wc_core.views.history` defines their times.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wc_core.views.history import Spell
 
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
-# The possible distances of ticks: in milliseconds, and from months on in months.
+# The possible distances of ticks: in milliseconds, and for months and more in months.
 _STEPS = (
     *(count * _MINUTE for count in (1, 2, 5, 10, 15, 30)),
     *(count * _HOUR for count in (1, 2, 3, 6, 12)),
@@ -42,10 +42,10 @@ _MONDAY = 4 * _DAY
 
 
 class BallSpan(NamedTuple):
-    """A time in which ``holder`` (``None``: nobody) had the ball of a thread with
+    """A time in which ``holder`` (``None``: no one) had the ball of a thread with
     ``status``, in milliseconds since 1970.
 
-    ``entries`` counts the entries written meanwhile. ``known`` is false for what an
+    ``entries`` counts the entries written during it. ``known`` is false for what an
     older tool did.
     """
 
@@ -95,12 +95,12 @@ class Track(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """Tracks, cut to one window of time.
+    """Tracks, cut to one period of time.
 
-    ``holders`` are the names in it, the longest total first, each as it was spelled
-    last; ``places`` maps every spelling to the position of its name there, ``hues`` to
-    the hue of its agent (`wc_core.views.drawing.badges`). ``total`` also counts the
-    tracks that a limit left out.
+    ``holders`` are the names in it, longest total first, each in its latest spelling;
+    ``places`` maps every spelling to the position of its name there, ``hues`` to the
+    hue of its agent (`wc_core.views.drawing.badges`). ``total`` also counts the tracks
+    that a limit left out.
     """
 
     since: int
@@ -125,13 +125,13 @@ class Chart(NamedTuple):
         return fields
 
     def place(self, moment: int, width: float) -> float:
-        """Returns the position of a moment on an axis of this width."""
+        """Returns the position of a time on an axis of this width."""
         length = max(1, self.until - self.since)
         return (moment - self.since) / length * width
 
 
 class Tick(NamedTuple):
-    """A moment on an axis, in UTC, and its label."""
+    """A time on an axis, in UTC, and its label."""
 
     at: int
     label: str
@@ -159,7 +159,7 @@ def ball_spans(
     if not spells:
         return ()
     moments = history.entry_moments(entries, now_ms)
-    # The first entry of each spell, and of none after the last.
+    # The first entry of each spell, and none after the last.
     firsts = [
         spell.idx if spell.idx >= 0 else bisect_left(moments, spell.start)
         for spell in spells
@@ -179,8 +179,8 @@ def ball_spans(
 
 
 def _goes_on(span: BallSpan, following: BallSpan) -> bool:
-    """Returns whether nothing changed between two spans: an entry named the holder
-    that was already known."""
+    """Returns whether nothing changed between two spans: an entry named the holder that
+    was already known."""
     unchanged = span.holder == following.holder and span.status == following.status
     return unchanged and span.known == following.known
 
@@ -222,7 +222,7 @@ def make_chart(
     since: int | None = None,
     limit: int = 0,
 ) -> Chart:
-    """Returns tracks side by side, from their first entry on or from ``since``; at
+    """Returns tracks for a common axis, from their first entry on or from ``since``; at
     most the first ``limit`` (0: all) of them."""
     all_tracks = list(tracks)
     charted = all_tracks[: limit or None]
@@ -273,8 +273,8 @@ def _holders(
 
 
 def ticks(since: int, until: int, most: int) -> list[Tick]:
-    """Returns at most ``most`` round moments in a window, in UTC. Labels are the
-    date where a day begins, else the time; the year where one begins or only
+    """Returns at most ``most`` round times in a period, in UTC. Labels are the date at
+    the beginning of a day, otherwise the time; the year at its beginning or if only
     years are shown."""
     length, most = max(1, until - since), max(1, most)
     step = next((size for size in _STEPS if length // size < most), 0)
@@ -306,7 +306,7 @@ def _months(since: int, until: int, most: int) -> list[Tick]:
 
 
 def _month_start(month: int) -> int:
-    """Returns when a month begins, counted from the year 0."""
+    """Returns the beginning of a month, counted from the year 0."""
     from calendar import timegm  # 3 ms, and windows of many months are rare
 
     return timegm((month // 12, month % 12 + 1, 1, 0, 0, 0)) * 1000

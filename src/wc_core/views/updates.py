@@ -1,4 +1,4 @@
-"""The entries since a moment, over all threads."""
+"""The entries since a given time, over all threads."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from wc_core.views.rows import ThreadRow
     from wc_core.views.search.answers import Engine
 
-# Nearly the last letter there is; it prints.
+# Nearly the last character there is; it is printable.
 _BEHIND = "\uffee"
 
 
 class Updates(NamedTuple):
-    """Entries since a moment, oldest first; ``more`` were left out.
+    """Entries since a given time, oldest first; ``more`` were left out.
 
     ``next_since`` continues after the last one shown.
     """
@@ -61,9 +61,9 @@ def updates(
 ) -> Updates:
     """Returns at most ``limit`` (0: all) entries written or corrected after ``since``:
     a time, an age or an entry's id (see `times.since_id`); of a ``branch``, those
-    written on it. With an ``engine``, only the logs are read that it needs.
+    written on it. With an ``engine``, only the necessary logs are read.
 
-    Raises InvalidInputError for anything else.
+    Raises InvalidInputError for an invalid ``since``.
     """
     if engine is not None and limit:
         floor = times.since_id(since, now_ms)
@@ -89,7 +89,7 @@ def updates(
 def _first_updates(
     overview: Overview, engine: Engine, floor: str, limit: int, branch: str
 ) -> Updates | None:
-    """Returns what `updates` does, from the index and the logs of other threads;
+    """Returns the result of `updates`, from the index and the logs of other threads;
     ``None`` if an entry was removed in the meantime."""
     rows = {
         row.topic: row
@@ -131,8 +131,8 @@ def _first_updates(
 def _since(
     overview: Overview, floor: str, branch: str
 ) -> Iterator[tuple[ThreadRow, list[Numbered] | None]]:
-    """Yields the threads that changed with their entries after ``floor``; ``None``
-    for a thread that cannot be read."""
+    """Yields the threads that changed with their entries after ``floor``; ``None`` for
+    a thread that cannot be read."""
     for row in overview.rows():
         if not row.last_id or row.last_id > floor:
             yield row, _new(overview, row, floor, branch)

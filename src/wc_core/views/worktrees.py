@@ -1,7 +1,8 @@
-"""The activity in a repository's worktrees: balls, loops, agents.
-The same to ``wc worktrees --json`` and to the server.
+"""The activity in a repository's worktrees: balls, loops, agents. The same for ``wc
+worktrees --json`` and the server.
 
-Everything is read from existing files. A worktree that cannot be read hides no other.
+Everything is read from existing files. If a worktree cannot be read, the others are
+still shown.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
     from wc_core.views.rows import ThreadRow
 
     class WorktreeSource(Protocol):
-        """A folder, and the store that belongs to it. Each property raises a WcError if
-        the store cannot be used."""
+        """A folder and its store. Each property raises a WcError if the store cannot be
+        used."""
 
         @property
         def env(self) -> Mapping[str, str]:
@@ -63,18 +64,18 @@ if TYPE_CHECKING:
 
         @property
         def store(self) -> str:
-            """How answers name the store."""
+            """The name of the store in answers."""
 
 
 MAX_THREADS = 20
 MAX_NAME = 200
 _COMMIT = 12
-# The place of balls at the viewer's own seat: no branch is called like this.
+# The key for balls at the viewer's own seat: not a possible name of a branch.
 _OWN_SEAT = ""
 
 
 class WorktreeQuery(NamedTuple):
-    """From where worktrees are looked at, and when.
+    """From where worktrees are viewed, and when.
 
     ``repository`` is ``None`` outside git: then ``folder`` is the only place.
     """
@@ -97,11 +98,11 @@ class WorktreeQuery(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """A worktree and what is known of the work in it.
+    """A worktree and what is known about the work in it.
 
-    ``threads`` are its threads that are not closed. ``age`` is the seconds since
-    anything visible changed in it, ``None`` if that cannot be seen. ``conflicts`` are
-    those that it will have with other worktrees.
+    ``threads`` are its threads that are not closed. ``age`` is the seconds since its
+    last visible change, ``None`` if unknown. ``conflicts`` are those that it will have
+    with other worktrees.
     """
 
     worktree: Worktree
@@ -120,7 +121,7 @@ class Neighbour(NamedTuple):
 
     @property
     def names(self) -> set[str]:
-        """Every name by which its loop can be asked for."""
+        """Every name that selects its loop."""
         names = {self.worktree.change_id, self.worktree.branch, self.worktree.name}
         return {*names, self.loop.change_id if self.loop else ""} - {""}
 
@@ -131,7 +132,7 @@ class Neighbour(NamedTuple):
         return from_loop or one_line(self.worktree.change_id, MAX_NAME)
 
     def head(self, query: WorktreeQuery) -> dict[str, Any]:
-        """Returns which worktree it is."""
+        """Returns the fields that identify the worktree."""
         tree = self.worktree
         fields = {
             "path": query.display_path(tree.path) if tree.path else None,
@@ -145,7 +146,7 @@ class Neighbour(NamedTuple):
         return {key: value for key, value in fields.items() if value is not None}
 
     def to_json(self, query: WorktreeQuery) -> dict[str, Any]:
-        """Returns all of it; empty fields other than the threads are left out."""
+        """Returns all fields; empty ones other than the threads are left out."""
         tree = self.worktree
         fields = self.head(query)
         if tree.refs:
@@ -188,8 +189,8 @@ def neighbours(
     rows: Iterable[ThreadRow],
     notes: Iterable[Note],
 ) -> list[Neighbour]:
-    """Returns every worktree: the current one first, then those whose loop waits for
-    a person, then by their latest change."""
+    """Returns every worktree: the current one first, then those whose loop waits for a
+    person, then by their latest change."""
     filed = _by_place(rows)
     all_notes = tuple(notes)
     if query.repository is None:
@@ -235,7 +236,7 @@ def _neighbour(
 def with_conflicts(
     trees: Iterable[Neighbour], layout: Layout, now_ms: int
 ) -> list[Neighbour]:
-    """Returns the worktrees with the conflicts that the radar of the store foresees."""
+    """Returns the worktrees with the conflicts that the store's radar predicts."""
     radar = kept.load(layout)
     if radar is None:
         return list(trees)
@@ -279,8 +280,8 @@ def worktree_query(
 
 
 class WorktreeView(NamedTuple):
-    """The worktrees as a viewer sees them. ``store`` is how answers name the store,
-    ``None`` if there is none; ``problem`` says why it cannot be used."""
+    """The worktrees as a viewer sees them. ``store`` is the name of the store in
+    answers, ``None`` if there is none; ``problem`` is why it cannot be used."""
 
     query: WorktreeQuery
     neighbours: list[Neighbour]
@@ -302,8 +303,8 @@ class WorktreeView(NamedTuple):
 def worktree_view(
     source: WorktreeSource, files: StateFiles, now_ms: int
 ) -> WorktreeView:
-    """Returns what happens in the worktrees now. If the store cannot be used, the view
-    says why and has the worktrees and loops without their threads."""
+    """Returns the current activity in the worktrees. If the store cannot be used, the
+    view has the reason, and the worktrees and loops without their threads."""
     place: Place | None = None
     rows: list[ThreadRow] = []
     notes: list[Note] = []
@@ -324,7 +325,7 @@ def worktree_view(
 
 
 def loop_json(query: WorktreeQuery, neighbour: Neighbour, loop: Loop) -> dict[str, Any]:
-    """Returns a loop with the worktree it is in."""
+    """Returns a loop with its worktree."""
     return {
         **neighbour.head(query),
         **loop.details(),

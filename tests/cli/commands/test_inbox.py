@@ -162,7 +162,7 @@ def test_a_repository_is_left_out_once_or_always(app: Repo, shop: Repo) -> None:
         answer = app.json("inbox", "--not", word)
         assert facts(answer) == [("my_move", "app", "here")], word
     error = app.fails(3, "inbox", "--not", "sho")
-    assert "No repository of the inbox is called 'sho'." in error
+    assert "The inbox has no repository 'sho'." in error
     assert "app, shop" in error
     app.ok("config", "--global", "set", "inbox.leave_out", "~/src/app", "gone")
     assert facts(shop.json("inbox")) == [("my_move", "shop", "there")]

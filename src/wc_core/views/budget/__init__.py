@@ -1,5 +1,5 @@
-"""How long an answer may be: which of its items are shown, and in which form.
+"""The size of answers: which of an answer's items are shown, and in which form.
 
-It knows how many characters an item takes and how much it matters, and decides. It
-reads no files, and knows nothing of how the answer is written.
+Decides by the size of an item in characters, and its importance. Reads no files, and
+does not know how the answer is written.
 """

@@ -1,4 +1,4 @@
-"""The first hits of a search that an answer has room for."""
+"""The first hits of a search that fit into an answer."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def first_hits(
     ask: Callable[[int], Page], limit: int, size: Callable[[Page], int], budget: Budget
 ) -> Page:
     """Returns at most ``limit`` hits (0: all), and no more than fit. They are in the
-    order in which they matter, and the cursor of fewer continues after them: so ``ask``
-    is called with smaller limits. ``size`` is what an answer takes in characters.
+    order of importance, and the cursor continues after the last one: so ``ask`` is
+    called again with smaller limits. ``size`` returns an answer's size in characters.
 
-    Raises InvalidInputError if there is no room for one.
+    Raises InvalidInputError if not even one fits.
     """
     hits = ask(limit)
     if size(hits) <= budget.characters:

@@ -1,7 +1,7 @@
-"""Spending a number of tokens on the items of an answer.
+"""Spending a token budget on the items of an answer.
 
-Items are considered by how much they matter, and shown in the order that they have. A
-larger budget never shows less of any of them.
+Items are chosen by importance, and shown in their own order. A larger budget never
+shows less of any of them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 CHARACTERS_PER_TOKEN = 4
-# An item that matters counts as much as another that is this many times newer.
+# An important item counts as much as another that is this many times newer.
 _WEIGHT = 4
-# While there are more items than room, one of so many that are shown is shown whole.
+# If there are more items than room, one in this many of those shown is shown whole.
 _SHARE = 3
 
 # Calls in the shortest answer, for what is left out before and after, and what follows.
@@ -29,8 +29,8 @@ LEFT_OUT = 0
 
 class Budget(NamedTuple):
     """How many tokens an answer may take, four characters each. ``reserved`` are
-    characters that something else takes, such as guidance. The shortest answer has at
-    most so many ``calls`` that repeat the number of tokens."""
+    characters used by something else, such as guidance. The shortest answer has at most
+    this many ``calls`` that repeat the number of tokens."""
 
     tokens: int
     reserved: int = 0
@@ -38,11 +38,11 @@ class Budget(NamedTuple):
 
     @property
     def characters(self) -> int:
-        """How many characters there are for the answer."""
+        """The number of characters available for the answer."""
         return self.tokens * CHARACTERS_PER_TOKEN - self.reserved
 
     def least_tokens(self, characters: int) -> int:
-        """Returns how many tokens are enough for an answer of so many characters. Its
+        """Returns how many tokens are enough for an answer of this many characters. Its
         calls become longer with a number that has more digits."""
         characters += self.reserved
         least = -(-characters // CHARACTERS_PER_TOKEN)
@@ -53,7 +53,7 @@ class Budget(NamedTuple):
 
 class AnswerItem(NamedTuple):
     """An item of an answer: how many are newer, whether it ``matters`` more than its
-    age says, and in how many ``forms`` it can be shown, from the shortest to the
+    age suggests, and in how many ``forms`` it can be shown, from the shortest to the
     whole. A ``large`` one is shown whole only after all others are."""
 
     age: int
@@ -63,9 +63,9 @@ class AnswerItem(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """What an answer takes in characters: ``frame`` without items, ``item(index,
-    form)`` for an item in a form, counted from 1, and ``gap(first, count)`` for naming
-    items in a row that are left out."""
+    """Sizes in characters: ``frame`` of an answer without items, ``item(index, form)``
+    of an item in a form, counted from 1, and ``gap(first, count)`` of the text that
+    names consecutive items left out."""
 
     frame: int
     item: Callable[[int, int], int]
@@ -73,17 +73,17 @@ class Prices(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Items in a row that are left out: the index of the first, and how many."""
+    """Consecutive items left out: the index of the first, and their count."""
 
     first: int
     size: int
 
 
 def spend(items: Sequence[AnswerItem], prices: Prices, budget: Budget) -> list[int]:
-    """Returns the form of each item, `LEFT_OUT` for those that there is no room for.
+    """Returns the form of each item, `LEFT_OUT` for those that do not fit.
 
-    At least one item is shown. Raises InvalidInputError, which says the least that is
-    needed, if the budget is too small for that.
+    At least one item is shown. Raises InvalidInputError, which gives the minimum, if
+    the budget is too small for that.
     """
     room = budget.characters - prices.frame
     spending = _Spending(items, prices)
@@ -97,7 +97,7 @@ def spend(items: Sequence[AnswerItem], prices: Prices, budget: Budget) -> list[i
             least = spending.total
         if spending.total <= room:
             affordable = len(steps)
-        # What items take only grows; what gaps take may shrink again.
+        # The size of items only grows; the size of gaps may shrink again.
         if spending.used > max(room, least):
             break
     if affordable < 0 or least > room:
@@ -109,7 +109,7 @@ def spend(items: Sequence[AnswerItem], prices: Prices, budget: Budget) -> list[i
 
 
 def gaps(forms: Iterable[int]) -> list[Gap]:
-    """Returns what is left out, in order."""
+    """Returns the gaps, in order."""
     runs: list[Gap] = []
     for index, form in enumerate(forms):
         if form != LEFT_OUT:
@@ -122,7 +122,7 @@ def gaps(forms: Iterable[int]) -> list[Gap]:
 
 
 def too_small(budget: Budget, characters: int) -> InvalidInputError:
-    """Returns the error for an answer that takes so many characters at least."""
+    """Returns the error for an answer that takes at least this many characters."""
     least = budget.least_tokens(characters)
     return InvalidInputError(
         f"This answer takes at least {least} tokens; {budget.tokens} are too few.",
@@ -131,12 +131,12 @@ def too_small(budget: Budget, characters: int) -> InvalidInputError:
 
 
 def by_importance(items: Sequence[AnswerItem]) -> list[int]:
-    """Returns the indices of items, those first that count most."""
+    """Returns the indices of items, most important first."""
     return sorted(range(len(items)), key=lambda index: _distance(items[index]))
 
 
 def _steps(items: Sequence[AnswerItem]) -> list[tuple[int, int]]:
-    """Returns in which order items are shown, and shown whole."""
+    """Returns the order in which items are shown, and shown whole."""
     order = by_importance(items)
     steps: list[tuple[int, int, int]] = []
     for rank, index in enumerate(order):
@@ -157,7 +157,7 @@ def _distance(item: AnswerItem) -> tuple[int, bool, int]:
 
 
 class _Spending:
-    """What is shown so far, and what that takes: ``used`` for the items alone."""
+    """The forms chosen so far, and their size: ``used`` for the items alone."""
 
     def __init__(self, items: Sequence[AnswerItem], prices: Prices) -> None:
         self._items = items

@@ -1,4 +1,4 @@
-"""The threads of a digest that an answer has room for."""
+"""The threads of a digest that fit into an answer."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def fit_digest(
     digest: Digest, viewer: Viewer, size: Callable[[Digest], int], budget: Budget
 ) -> Digest:
-    """Returns the digest with as many threads as fit: the latest, those in which
-    something was decided and those whose ball the viewer has come first. ``size`` is
-    what a digest takes in characters.
+    """Returns the digest with as many threads as fit: the latest, those with a decision
+    and those whose ball the viewer has come first. ``size`` returns a digest's size in
+    characters.
 
-    Raises InvalidInputError if there is no room for one thread.
+    Raises InvalidInputError if not even one thread fits.
     """
     if size(digest) <= budget.characters:
         return digest

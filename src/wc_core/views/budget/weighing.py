@@ -1,4 +1,4 @@
-"""How much the entries and threads of an answer matter to the one who asks."""
+"""The importance of an answer's entries and threads for the viewer."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ if TYPE_CHECKING:
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.model import Entry
 
-# How much of a body the answers of the server quote beside an entry.
+# The most characters of a body that the server's answers quote beside an entry.
 SNIPPET_WIDTH = 120
-# The characters of a text that is shown whole only after all shorter ones.
+# A text with more characters is shown whole only after all shorter ones.
 LARGE = 4_000
 
 
 # The characters of a call or a command besides the topic. The command and the server
-# count so many at least, so that they choose the same entries.
+# count at least this many, so that they choose the same entries.
 _CALL = 90
 
 
 def show_padding(text: str, topic: str) -> int:
-    """Returns by how many characters a call or a command is shorter than what it is
-    counted as."""
+    """Returns how many characters a call or a command is shorter than counted."""
     return max(0, _CALL + len(topic) - len(text))
 
 
@@ -41,8 +40,8 @@ def matters(entry: Entry, viewer: Viewer) -> bool:
 def entry_items(
     entries: Sequence[Entry], viewer: Viewer, *, summaries_only: bool = False
 ) -> list[AnswerItem]:
-    """Returns the entries of a thread, the newest last, as items of an answer: as a
-    summary and whole, except for those without a text."""
+    """Returns the entries of a thread, newest last, as items of an answer: as a summary
+    and whole, except for those without a text."""
     newest = len(entries) - 1
     return [
         AnswerItem(

@@ -1,4 +1,4 @@
-"""Pictures: a timeline, which files use which, and what waits for what.
+"""Pictures: a timeline, which files use which, and which threads wait for which.
 
-What is drawn comes from the views beside it. Must not read a file.
+Draws the data of the views. Must not read a file.
 """

@@ -1,8 +1,8 @@
 """The colour, the shape and the initials of a participant, the same in every picture.
 
-They depend on the agent's name alone, so all seats and tags of an agent look alike, in
+They depend only on the agent's name, so all seats and tags of an agent look alike, in
 every store and at every time. Colours repeat: shape (agents are square, people round)
-and initials tell apart those who share one.
+and initials distinguish those with the same colour.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ HUES = (
     Hue("#3f6b7d", 24),
     Hue("#7a2e52", 89),
 )
-# The agents that most people run; nobody else has their colours.
+# The most common agents. No one else has their colours.
 _COMMON = {"Claude Code": 0, "Codex": 1, "Gemini CLI": 2}
 # A prime, larger than the number of hues: similar names get different hues.
 _PRIME = 65_521
 
 
 class Badge(NamedTuple):
-    """How a participant is drawn: ``hue`` is a place in `HUES`, ``is_agent`` says that
-    the shape is that of a program, not of a person."""
+    """How a participant is drawn: ``hue`` is an index in `HUES`, ``is_agent`` if the
+    shape is that of a program, not of a person."""
 
     hue: int
     initials: str

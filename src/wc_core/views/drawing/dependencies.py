@@ -1,6 +1,6 @@
 """Draws a graph as a Mermaid flowchart or as an SVG picture.
 
-A diagram of hundreds of files shows nothing, so they are drawn as folders, as deep as
+A diagram of hundreds of files is unreadable, so they are drawn as folders, as deep as
 there is room for.
 """
 
@@ -39,8 +39,8 @@ _TIP = (
 
 
 class Diagram(NamedTuple):
-    """What is drawn: nodes, each with those that it points to. ``is_files`` is false
-    where folders stand for their files."""
+    """The content of a drawing: nodes, each with those that it points to. ``is_files``
+    is false if folders stand for their files."""
 
     nodes: Mapping[str, tuple[str, ...]]
     is_files: bool = True
@@ -55,7 +55,7 @@ class _NodePlace(NamedTuple):
 
 
 def diagram_of(graph: Graph) -> Diagram:
-    """The files of a graph that have neighbours, or folders where they are many."""
+    """The files of a graph that have neighbours, or folders if there are many."""
     linked = {user for user, row in graph.uses.items() if row}
     linked |= {target for row in graph.uses.values() for target in row}
     nodes = {user: tuple(graph.uses[user]) for user in graph.uses if user in linked}
@@ -72,7 +72,7 @@ def diagram_of(graph: Graph) -> Diagram:
 def _folded(
     nodes: Mapping[str, Iterable[str]], depth: int
 ) -> dict[str, tuple[str, ...]]:
-    """The folders of the nodes, of at most so many parts."""
+    """The folders of the nodes, with at most this many parts."""
     folders: dict[str, set[str]] = {}
     for user, targets in nodes.items():
         folder = _folder(user, depth)
@@ -88,7 +88,7 @@ def _folder(path: str, depth: int) -> str:
 
 
 def mermaid(diagram: Diagram) -> str:
-    """The flowchart of a diagram: what points to what it uses."""
+    """The flowchart of a diagram: each node points to what it uses."""
     numbers = {name: number for number, name in enumerate(diagram.nodes)}
     lines = ["flowchart LR"]
     lines += [f'  n{number}["{_label(name)}"]' for name, number in numbers.items()]
@@ -108,8 +108,8 @@ def _label(name: str) -> str:
 
 
 def svg(diagram: Diagram) -> str:
-    """The picture of a diagram: columns, in which each node stands to the right of
-    those that use it."""
+    """The picture of a diagram: columns, in which each node is to the right of those
+    that use it."""
     boxes = _placed(_columns(diagram.nodes))
     width = max((box.x + box.width for box in boxes.values()), default=0) + _MARGIN
     height = max((box.top for box in boxes.values()), default=0) + _BOX + _MARGIN
@@ -130,8 +130,8 @@ def svg(diagram: Diagram) -> str:
 
 
 def _columns(nodes: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
-    """The nodes by column: each is to the right of those that use it, but where files
-    use each other in a circle."""
+    """The nodes by column: each is to the right of those that use it, unless files use
+    each other in a circle."""
     order = _in_order(nodes)
     position = {name: number for number, name in enumerate(order)}
     column = dict.fromkeys(order, 0)
@@ -146,7 +146,7 @@ def _columns(nodes: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
 
 
 def _in_order(nodes: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """The nodes, those that use others before them, as far as there is no circle."""
+    """The nodes, each before those that it uses, as far as there is no circle."""
     ended: dict[str, None] = {}
     for start in nodes:
         path, visited = [(start, iter(nodes[start]))], {start}
@@ -176,7 +176,7 @@ def _placed(columns: list[list[str]]) -> dict[str, _NodePlace]:
 
 
 def _arrow(user: _NodePlace, target: _NodePlace) -> str:
-    """The line from one node to another, which leaves at the right edge."""
+    """The line from one node to another, starting at the right edge."""
     start, end = user.x + user.width, target.x
     first, second = user.top + _BOX / 2, target.top + _BOX / 2
     bend = max(_COLUMN_GAP / 2, abs(end - start) / 2)
@@ -198,6 +198,6 @@ def _node(name: str, box: _NodePlace) -> Iterator[str]:
 
 
 def _shortened(name: str) -> str:
-    """A name that fits into a box: its end, which tells it from others."""
+    """A name that fits into a box: its end, which distinguishes it best."""
     text = one_line(name)
     return text if len(text) <= _MAX_LABEL else f"…{text[1 - _MAX_LABEL :]}"

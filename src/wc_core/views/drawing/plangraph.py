@@ -1,5 +1,5 @@
-"""Where the threads of a plan are in a picture: what is to be done first on the left,
-and an arrow from each thread to those that come after it.
+"""The layout of a plan's threads in a picture: what comes first is on the left, and an
+arrow leads from each thread to those after it.
 
 Columns, with room for arrows that pass a column, in an order with few crossings:
 Sugiyama's method. An arrow that others imply is left out.
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from wc_core.planning.readiness import ThreadPlan
 
-# More boxes show nothing.
+# With more boxes, nothing would be readable.
 MAX_BOXES = 60
 BOX_WIDTH, BOX_HEIGHT = 160, 42
 _PASS_HEIGHT = 8
 _COLUMN_GAP, _ROW_GAP, _MARGIN = 46, 14, 4
-# How often the boxes of a column are moved next to those that they are linked with.
+# How often the boxes of a column are moved next to their neighbours.
 _SWEEPS = 6
 
 
@@ -36,7 +36,7 @@ class PlanBox(NamedTuple):
 
 
 class PlanArrow(NamedTuple):
-    """From a thread to one that comes later; ``is_part`` if it is part of that."""
+    """From a thread to a later one; ``is_part`` if it is part of that one."""
 
     first: str
     later: str
@@ -44,8 +44,8 @@ class PlanArrow(NamedTuple):
 
 
 class PlanPicture(NamedTuple):
-    """The boxes, the arrows between them, each with its line as a path of SVG, the size
-    of it all, and how many threads are left out."""
+    """The boxes, the arrows between them, each with its line as an SVG path, the size
+    of the picture, and how many threads are left out."""
 
     boxes: tuple[PlanBox, ...]
     arrows: tuple[tuple[PlanArrow, str], ...]
@@ -56,7 +56,7 @@ class PlanPicture(NamedTuple):
 
 def picture(plan: ThreadPlan, topic: str = "") -> PlanPicture:
     """Returns the picture of a plan, or of what a thread waits for and what waits for
-    it. Where not all fits, closed threads are left out, then what comes last."""
+    it. If not all fits, closed threads are left out first, then the last ones."""
     arrows = _links(plan)
     if topic:
         arrows = _among(arrows, _around(arrows, topic))
@@ -74,7 +74,7 @@ def picture(plan: ThreadPlan, topic: str = "") -> PlanPicture:
 
 
 def _links(plan: ThreadPlan) -> list[PlanArrow]:
-    """An arrow for each link that counts. They make no circle: each leads to a thread
+    """An arrow for each link that counts. They form no circle: each leads to a thread
     that ends later."""
     return [
         PlanArrow(link.topic, topic)
@@ -87,7 +87,7 @@ def _links(plan: ThreadPlan) -> list[PlanArrow]:
 def _inherited(
     plan: ThreadPlan, arrows: Iterable[PlanArrow], allowed: Iterable[str]
 ) -> list[PlanArrow]:
-    """The arrows to parts from what the thread waits for that they are part of."""
+    """The arrows to parts, from what the thread waits for to which they belong."""
     drawn = set(allowed)
     blockers: dict[str, list[str]] = {}
     for arrow in arrows:
@@ -149,7 +149,7 @@ def _columns(arrows: Iterable[PlanArrow]) -> dict[str, int]:
 
 
 def _reduced(arrows: Iterable[PlanArrow]) -> list[PlanArrow]:
-    """The arrows without those for which there is a longer way."""
+    """The arrows without those for which there is a longer path."""
     unique = {arrow[:2]: arrow for arrow in sorted(arrows)}
     following: dict[str, set[str]] = {}
     for first, later in unique:
@@ -178,8 +178,8 @@ def _drawn(arrows: list[PlanArrow], total: int) -> PlanPicture:
 
 
 def _way(arrow: PlanArrow, columns: Mapping[str, int]) -> tuple[str, ...]:
-    """What an arrow leads through: two threads, and a passage in each column between
-    them. No topic contains a space."""
+    """The stations of an arrow: two threads, and a passage in each column between them.
+    No topic contains a space."""
     first, later = arrow.first, arrow.later
     between = range(columns[first] + 1, columns[later])
     return (first, *(f"{first} {later} {column}" for column in between), later)
@@ -188,7 +188,7 @@ def _way(arrow: PlanArrow, columns: Mapping[str, int]) -> tuple[str, ...]:
 def _ordered(
     columns: Mapping[str, int], ways: Mapping[PlanArrow, tuple[str, ...]]
 ) -> list[list[str]]:
-    """The threads and passages of each column, near those that they are linked with."""
+    """The threads and passages of each column, near their neighbours."""
     neighbours: dict[str, list[str]] = {name: [] for name in columns}
     lanes: list[list[str]] = [[] for _ in range(max(columns.values(), default=-1) + 1)]
     for name in sorted(columns):
@@ -213,7 +213,7 @@ def _ordered(
 
 
 def _levels(names: list[str]) -> list[tuple[str, float]]:
-    """How low each one is, from the middle of its column."""
+    """The vertical position of each, from the middle of its column."""
     return [(name, place - (len(names) - 1) / 2) for place, name in enumerate(names)]
 
 

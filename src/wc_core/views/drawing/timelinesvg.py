@@ -1,8 +1,8 @@
 """A timeline as an SVG picture, without scripts or external content, for light and dark
 screens.
 
-Colours are classes of a style sheet inside it, so that a page with several pictures can
-change the colours of all of them.
+Colours are classes in its style sheet, so that a page with several pictures can change
+the colours of all of them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ROW, _BAR, _TOP, _GAP = 26, 18, 30, 12
 _LETTER, _WIDE = 6.8, 12.5
 _TICK_ROOM = 76
 _MIN_WIDTH = 320
-# Narrower bars are skipped; they would be invisible.
+# Narrower bars would be invisible, so they are skipped.
 _VISIBLE = 0.5
 
 
@@ -87,7 +87,7 @@ def escaped(text: str) -> str:
 
 
 def summary(chart: Chart) -> str:
-    """Returns one sentence that says what the chart shows."""
+    """Returns one sentence that describes the chart."""
     since, until = (times.rfc3339(moment)[:16] for moment in (chart.since, chart.until))
     threads = counted(len(chart.tracks), "thread")
     return f"Who held the ball of {threads}, {since}Z to {until}Z"
@@ -99,7 +99,7 @@ def _holder_styles(chart: Chart) -> str:
 
 
 def _label_room(chart: Chart, width: int) -> float:
-    """Returns the width of the topics: the longest one, but at most a third of the
+    """Returns the width of the topics: that of the longest, but at most a third of the
     chart."""
     longest = max((_width(track.topic) for track in chart.tracks), default=0)
     return min(longest + 2 * _GAP, width / 3)
@@ -168,7 +168,7 @@ def _line(name: str, box: _Box) -> str:
 
 
 def _legend(chart: Chart, width: int, top: int) -> tuple[list[str], int]:
-    """Returns the legend, in as many lines as it needs, and where it ends."""
+    """Returns the legend, in as many lines as it needs, and its end."""
     items = [(f"h{chart.hues[name]}", name) for name in chart.holders]
     items += [(name, words) for name, words in _marks_in(chart)]
     parts, x, y = [], float(_GAP), float(top)
@@ -188,7 +188,7 @@ def _legend(chart: Chart, width: int, top: int) -> tuple[list[str], int]:
 
 
 def _marks_in(chart: Chart) -> Iterator[tuple[str, str]]:
-    """Yields the marks that occur, with their meaning."""
+    """Yields the marks used in the chart, with their meaning."""
     statuses = {span.status for track in chart.tracks for span in track.spans}
     held = {(o.holder is None, o.known) for t in chart.tracks for o in t.spans}
     if (True, True) in held:
@@ -216,7 +216,7 @@ def _text(x: float, y: float, words: str, name: str = "", extra: str = "") -> st
 
 
 def _width(words: str) -> float:
-    """Returns the approximate width of a text in pixels; wide letters count as such."""
+    """Returns the approximate width of a text in pixels, including wide letters."""
     if words.isascii():
         return len(words) * _LETTER
     wide = sum(unicodedata.east_asian_width(char) in {"W", "F"} for char in words)

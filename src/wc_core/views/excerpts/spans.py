@@ -1,6 +1,6 @@
 """Some entries of a thread: those from a position on, the new ones, those of a kind.
 
-Where the seal of a log allows it, no other entry is decoded. The answer is the same.
+If the seal of a log allows it, no other entry is decoded. The result is the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class SpanQuery(NamedTuple):
     """Which entries: at most ``limit`` (0: all) from position ``start`` on; a negative
     number counts from the end. Only those that are ``new``, written on a ``branch`` or
-    of a ``kind``. ``history`` asks for every text that was written."""
+    of a ``kind``. ``history`` returns every text that was written."""
 
     start: int = 0
     limit: int = 0
@@ -34,14 +34,14 @@ class SpanQuery(NamedTuple):
     kind: str = ""
 
     def fits(self, item: Numbered) -> bool:
-        """Whether an entry is of the branch and of the kind."""
+        """Whether an entry has the branch and the kind."""
         on_branch = is_written_on(item.entry, self.branch)
         return on_branch and is_of_kind(item.entry, self.kind)
 
 
 class ThreadSpan(NamedTuple):
-    """The entries, and their thread. ``left_out_count`` were left out, the first
-    of them is at position ``following``."""
+    """The entries, and their thread. ``left_out_count`` entries were left out, the
+    first of them at position ``following``."""
 
     thread: Thread | Excerpt
     entries: list[Numbered]
@@ -52,7 +52,7 @@ class ThreadSpan(NamedTuple):
 def thread_span(
     reader: StoreReader, topic: str, query: SpanQuery, viewer: Viewer
 ) -> ThreadSpan:
-    """Returns some entries of a thread. ``viewer`` is whose new ones may be asked for.
+    """Returns some entries of a thread. ``viewer`` determines which are new.
 
     Raises NotFoundError for a thread that does not exist, and CorruptError for a log
     that cannot be read.
@@ -68,7 +68,7 @@ def thread_span(
 def whole_span(
     reader: StoreReader, thread: Thread, query: SpanQuery, viewer: Viewer
 ) -> ThreadSpan:
-    """Returns some entries of a thread that was read as a whole."""
+    """Returns some entries of a thread that was read completely."""
     start = first_index(query.start, len(thread.entries))
     items = numbered(thread, history=query.history)
     if query.new:
@@ -88,8 +88,8 @@ def _span(
 def _sealed_span(
     reader: StoreReader, thread: SealedThread, query: SpanQuery, viewer: Viewer
 ) -> ThreadSpan | None:
-    """Returns some entries of a thread that is not forked; ``None`` if all of it has to
-    be read."""
+    """Returns some entries of a thread that is not forked; ``None`` if it has to be
+    read completely."""
     count = len(thread.lines)
     positions: Iterable[int] = range(first_index(query.start, count), count)
     if query.new:
@@ -123,8 +123,8 @@ def _sealed_span(
 def _new_positions(
     thread: SealedThread, viewer: Viewer, cursor: Cursor
 ) -> set[int] | None:
-    """Returns where the entries are that are NEW for the viewer, themselves or by a
-    correction, like `new_ids`; ``None`` if that takes all entries."""
+    """Returns the positions of entries that are NEW for the viewer, themselves or
+    through a correction, like `new_ids`; ``None`` if that takes all entries."""
     if not thread.seal.linear:
         return None
     count = len(thread.lines)

@@ -1,4 +1,4 @@
-"""The digest: each thread with entries since a moment."""
+"""The digest: each thread with entries since a given time."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
 
-# How many of the new entries of a thread are summarised, the last ones.
+# The most new entries of a thread that are summarised, counted from the last.
 MOST_SUMMARIES = 4
-# How many of the threads that are left out are named.
+# The most threads left out that are named.
 _MOST_NAMED = 20
 
 
 class SummarizedEntry(NamedTuple):
-    """An entry and what it says."""
+    """An entry and its summary."""
 
     numbered: Numbered
     summary: Summary
@@ -41,7 +41,7 @@ class SummarizedEntry(NamedTuple):
 
 
 class Before(NamedTuple):
-    """A thread's state at a moment: its status and holder."""
+    """A thread's state at some time: its status and holder."""
 
     status: str
     ball: str | None
@@ -51,9 +51,9 @@ class News(NamedTuple):
     """What happened in a thread: its current row, how many entries were added, who
     wrote them, the first and the last one.
 
-    ``before`` is what it was until then; ``None`` if it was begun since, or if that is
-    not known. ``decisions`` are among the new entries, ``summaries`` are the last of
-    those with a text of their own; ``texts`` counts them all.
+    ``before`` is its earlier state; ``None`` if it was begun since, or if that is not
+    known. ``decisions`` are among the new entries, ``summaries`` are the last of those
+    with their own text; ``texts`` counts them all.
     """
 
     row: ThreadRow
@@ -74,8 +74,8 @@ class News(NamedTuple):
         return next(texts, "")
 
     def changes(self) -> list[str]:
-        """Returns what became of the status and the ball, in words: the former value
-        before the current one, where it is another."""
+        """Returns the changes of status and ball in words: the former value before the
+        current one, if they differ."""
         row, before = self.row, self.before
         status, ball = row.status_text, holder_text(row.ball)
         if before is not None and before.status != row.status:
@@ -109,8 +109,8 @@ class News(NamedTuple):
 
 
 class Digest(NamedTuple):
-    """Threads with entries since a moment, latest move first; ``more`` follow.
-    ``left_out`` are topics between them that an answer had no room for."""
+    """Threads with entries since a given time, latest move first; ``more`` follow.
+    ``left_out`` are topics among them that did not fit into an answer."""
 
     threads: tuple[News, ...]
     more: int = 0
@@ -119,7 +119,7 @@ class Digest(NamedTuple):
 
     @property
     def named_topics(self) -> tuple[str, ...]:
-        """The first of those that are left out."""
+        """The first of those left out."""
         return self.left_out[:_MOST_NAMED]
 
     def to_json(self, store: str, show: str = "") -> dict[str, Any]:
@@ -166,7 +166,7 @@ def digest(
         if new := entries_since(thread, floor, branch):
             news.append(_news(overview.reader, row, thread, new, floor))
         if limit and len(news) >= limit and not branch:
-            break  # the latest moves come first: no other log has to be read
+            break  # latest moves come first: no other log has to be read
     unvisited = [*moved]
     unreadable += [row.topic for row in unvisited if row.damaged and not row.last_id]
     visible = news[:limit] if limit else news
@@ -175,8 +175,8 @@ def digest(
 
 
 def _latest(overview: Overview, floor: str, limit: int) -> Digest | None:
-    """Returns what `digest` does without making the rows of all other threads; ``None``
-    if it has to."""
+    """Returns the result of `digest` without making the rows of all other threads;
+    ``None`` if they are needed."""
     page = overview.moved_since(floor, limit)
     if page is None:
         return None
@@ -223,8 +223,8 @@ def _news(
 def _before(
     topic: str, entries: Sequence[Entry], earlier: Sequence[Entry]
 ) -> Before | None:
-    """Returns what a thread was after its earlier entries. The logs of other tools do
-    not say."""
+    """Returns a thread's state after its earlier entries. The logs of other tools do
+    not have it."""
     if not earlier or not written_by_wc(entries):
         return None
     state = folding.fold(topic, earlier)

@@ -1,7 +1,7 @@
-"""Searches: which entries answer a question, and in which order they are shown.
+"""Searches: which entries match a query, and in which order they are shown.
 
-`answers` has the question and its answer. It asks an engine: `scan` reads the logs,
-`indexed` asks the index and reads the logs that it lacks; both find the same. `ranked`
-puts entries in order by their texts, `loose` and `candidates` find those with some of
+`answers` has the query and its result. It uses an engine: `scan` reads the logs,
+`indexed` uses the index and reads the logs that the index lacks; both find the same.
+`ranked` orders entries by their texts, `loose` and `candidates` find those with some of
 the words.
 """

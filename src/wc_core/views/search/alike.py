@@ -1,4 +1,4 @@
-"""Is there a thread like one that is being created? By topics and titles alone."""
+"""Finds a thread similar to one being created, only by topics and titles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
 
-# Up to so many threads are all looked at. Of more, those whose records in the index
+# Up to this many threads are all compared. With more, only those whose index records
 # have the words: that takes 25 ms for 10,000, however many entries they have.
 _FEW = 100
 _CANDIDATES = 20
@@ -23,8 +23,8 @@ _LEAST = 2
 
 
 def similar_thread(overview: Overview, topic: str, title: str) -> ThreadRow | None:
-    """Returns the thread whose topic and title have most words of these two, if they
-    have at least two, and at least half of them."""
+    """Returns the thread whose topic and title have most of these words, if they have
+    at least two, and at least half of them."""
     stems = _stems(topic, title)
     if len(stems) < _LEAST:
         return None
@@ -34,7 +34,7 @@ def similar_thread(overview: Overview, topic: str, title: str) -> ThreadRow | No
     else:
         topics = [name for name in overview.reader.topics() if name != topic]
         if len(topics) > _FEW:
-            return None  # the index is not there: too many logs to read
+            return None  # without the index there are too many logs to read
     best, most = None, max(_LEAST - 1, (len(stems) - 1) // 2)
     for row in overview.matching(Filter(topics=frozenset(topics))):
         shared = len(stems & _stems(row.name, row.title))
@@ -50,8 +50,8 @@ def _stems(topic: str, title: str) -> set[str]:
 def _with_words(
     records: Mapping[str, str], stems: Iterable[str], topic: str
 ) -> list[str]:
-    """Returns the threads with most of the words in their records in the index. These
-    need not be up to date: the threads are read afterwards."""
+    """Returns the threads with most of the words in their index records. The records
+    may be outdated: the threads are read afterwards."""
     shared: dict[str, int] = {}
     for name, record in records.items():
         text = words.fold_text(f"{name} {record}")

@@ -1,10 +1,10 @@
-"""The question of a search and its answer: the entries with the words, best first.
+"""The query of a search and its result: the entries with the words, best first.
 
 `wc_core.search.words` defines what a term is. Up to `RANKED` entries with every term
-are put in order by their texts; where they are few, entries with some of the terms
-follow (`ranked`). Of more, those with all terms in their title come first, then those
-with some of them, then the rest; newest first within each rank. An *engine* knows which
-entries match; the engine `scan` reads the logs.
+are ordered by their texts; if there are few, entries with some of the terms follow
+(`ranked`). If there are more, those with all terms in their title come first, then
+those with some of them, then the rest; newest first within each rank. An *engine* knows
+which entries match; the engine `scan` reads the logs.
 """
 
 from __future__ import annotations
@@ -56,30 +56,29 @@ if TYPE_CHECKING:
             """Returns the best entries of these threads with any of the terms."""
 
         def entry(self, topic: str, entry_id: str) -> Numbered:
-            """Returns an entry that was found. Raises WcError if it has been
-            removed."""
+            """Returns a found entry. Raises WcError if it has been removed."""
 
         def thread_words(self, topic: str) -> ThreadWords:
-            """Returns the words of a thread. Raises WcError if it is gone."""
+            """Returns the words of a thread. Raises WcError if it no longer exists."""
 
     class SearchedThreads(Protocol):
-        """Which threads there are: an `Overview` of a store."""
+        """The threads to search: an `Overview` of a store."""
 
         @property
         def viewer(self) -> Viewer:
-            """Who is looking."""
+            """The viewer."""
 
         def topics(self, criteria: Filter) -> list[str]:
-            """Returns the threads that a filter lets through, in any order."""
+            """Returns the threads that pass a filter, in any order."""
 
         def names(self, topics: Collection[str]) -> dict[str, str]:
             """Returns the names of threads, by topic."""
 
         def matching(self, criteria: Filter) -> list[ThreadRow]:
-            """Returns the threads that a filter lets through."""
+            """Returns the threads that pass a filter."""
 
     class Engine(SearchEngine, Protocol):
-        """Also answers what lists and updates ask."""
+        """Also answers the queries of lists and updates."""
 
         def threads(self, topics: list[str], about: Mentions) -> Matches:
             """Returns matches in each thread with an entry that mentions it."""
@@ -91,12 +90,13 @@ if TYPE_CHECKING:
             ``floor``, an id; of a ``branch`` unless that is empty."""
 
         def read(self, topic: str, indexed: IndexedEntry) -> Numbered:
-            """Returns an entry of `written_after`. Raises WcError if it is gone."""
+            """Returns an entry of `written_after`. Raises WcError if it no longer
+            exists."""
 
 
 _AROUND = 60
-# Which entries answer a question: those with every word, and with some where they are
-# few; with every word; with any; with the words side by side.
+# Which entries match a query: those with every word, and with some if there are few;
+# with every word; with any; with the words as a phrase.
 MODES = AUTO, ALL, ANY, PHRASE = "auto", "all", "any", "phrase"
 SORTS = BEST, NEWEST = "best", "newest"
 # The rank of an entry with all terms in its title, with some, with none.
@@ -105,8 +105,8 @@ _MANY = 20
 
 
 class Match(NamedTuple):
-    """An entry that matches. Two threads can have an entry with the same id: pages
-    imported from copies."""
+    """A matching entry. Two threads can have an entry with the same id: pages imported
+    from copies."""
 
     rank: int
     id: str
@@ -114,12 +114,12 @@ class Match(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """The entries that match.
+    """The matching entries.
 
     ``best`` are the first of them in order and ``remaining`` counts all that follow the
     cursor. ``topics`` counts every match by thread. ``unreadable`` are threads that
-    could not be searched. ``counts`` has the values of all matches, if the query asks
-    for them and there are no more than `facets.MOST_COUNTED`.
+    could not be searched. ``counts`` has the values of all matches, if the query
+    requests them and there are no more than `facets.MOST_COUNTED`.
     """
 
     best: list[Match]
@@ -141,9 +141,9 @@ class EntriesAfter(NamedTuple):
 class SearchQuery(NamedTuple):
     """What an entry must have: each of the terms and each of the mentions.
 
-    At most ``limit`` matches (0: all) are wanted that come after ``behind`` and are not
-    newer than the entry ``newest``. Unless ``by_title``, the newest come first,
-    wherever the terms are. ``counted``: the values of all matches are wanted, too.
+    At most ``limit`` matches (0: all) are returned that come after ``behind`` and are
+    not newer than the entry ``newest``. Unless ``by_title``, the newest come first,
+    wherever the terms are. ``counted`` also requests the values of all matches.
     """
 
     terms: tuple[Term, ...]
@@ -168,8 +168,8 @@ class SearchQuery(NamedTuple):
         )
 
     def rank(self, entry: Entry, thread: ThreadWords | None = None) -> int | None:
-        """Returns how well an entry matches; ``None`` if it does not. Of its thread
-        only the topic counts if ``thread`` is missing."""
+        """Returns how well an entry matches; ``None`` if it does not. Without
+        ``thread``, only the thread's topic is considered."""
         thread = thread or ThreadWords(entry.topic)
         title, body = words.plain_words(entry.title), words.plain_words(entry.body)
         if self.about != Mentions():
@@ -200,8 +200,8 @@ class SearchQuery(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """An entry that matches, and the words around the first match. ``is_partial``: it
-    has only some of the words. ``is_near``: none of them, but it means the same."""
+    """A matching entry, and the words around the first match. ``is_partial``: it has
+    only some of the words. ``is_near``: none of them, but a similar meaning."""
 
     topic: str
     numbered: Numbered
@@ -228,16 +228,15 @@ class Hit(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """A page of hits, best first. ``cursor`` gets the next one.
+    """A page of hits, best first. ``cursor`` gets the next page.
 
     ``total`` counts the hits of all pages; ``topics`` those of the threads with most,
-    by name, and ``topic_count`` all threads with any.
-    ``partial`` counts those of them with only some of the words, and ``candidates``
-    all entries with some: if there are more, those in the answer are the best.
-    ``near`` counts the partial ones that have none of the words, but mean the same;
-    ``by_words`` says why there can be none.
+    by name, and ``topic_count`` all threads with any. ``partial`` counts those with
+    only some of the words, and ``candidates`` all entries with some: if there are more,
+    the result has the best of them. ``near`` counts the partial ones that have none of
+    the words, but a similar meaning; ``by_words`` is why there can be none.
     ``unreadable`` are threads that could not be searched. ``facets`` has the values of
-    all hits, if the question asks for them.
+    all hits, if the query requests them.
     """
 
     hits: tuple[Hit, ...]
@@ -280,8 +279,8 @@ class Hits(NamedTuple):
 class Question(NamedTuple):
     """What to search for, in which threads, and how many hits to show (0: all).
 
-    ``mode`` is one of `MODES`, and ``sort`` one of `SORTS`. With ``counting``, the
-    answer has facets.
+    ``mode`` is one of `MODES`, and ``sort`` one of `SORTS`. ``counting`` requests
+    facets.
     """
 
     query: str
@@ -294,8 +293,8 @@ class Question(NamedTuple):
     counting: Counting | None = None
 
     def search_query(self) -> SearchQuery:
-        """Returns what entries must have. Raises InvalidInputError if nothing is
-        asked for, and for an unknown order."""
+        """Returns what entries must have. Raises InvalidInputError for an empty query,
+        and for an unknown order."""
         if self.sort not in SORTS:
             raise InvalidInputError(
                 f"There is no order {self.sort!r}.", f"Use {' or '.join(SORTS)}."
@@ -317,7 +316,7 @@ class Question(NamedTuple):
 
     @property
     def is_loose(self) -> bool:
-        """Whether entries with some of the words may answer it."""
+        """Whether entries with some of the words may match."""
         return self.mode == ANY or (self.mode == AUTO and self.sort == BEST)
 
 
@@ -339,7 +338,7 @@ class ShownThreads(NamedTuple):
         )
 
     def facets(self, counts: Counts, topics: Mapping[str, int]) -> tuple[Facet, ...]:
-        """Returns the facets of hits in these threads, if they are asked for."""
+        """Returns the facets of hits in these threads, if requested."""
         counting = self.question.counting
         if counting is None:
             return ()
@@ -354,12 +353,12 @@ def search(
     question: Question,
     meaning: MeaningSource | None = None,
 ) -> Hits:
-    """Returns the entries that match the question; where they are few, also what means
-    the same, if ``meaning`` knows.
+    """Returns the entries that match the query; if there are few, also those with a
+    similar meaning, if ``meaning`` is available.
 
-    Following the cursors gives each hit that existed at the start once, because entries
-    do not change. Raises InvalidInputError for an empty question and for a foreign
-    cursor.
+    Following the cursors returns each hit that existed at the start once, because
+    entries do not change. Raises InvalidInputError for an empty query and for the
+    cursor of another search.
     """
     query = question.search_query()
     position = _start(question, query)
@@ -389,15 +388,15 @@ def search(
 def _near_query(
     question: Question, query: SearchQuery, meaning: MeaningSource | None
 ) -> NearQuery | None:
-    """The query in its own words, unless it says what a field must have."""
+    """The query's original text, unless it restricts words to a field."""
     if meaning is None or any(term.field for term in query.terms):
         return None
     return NearQuery(question.query, meaning)
 
 
 def _start(question: Question, query: SearchQuery) -> Match | Position:
-    """Returns where the page begins: after a match in the order of the engine, or in a
-    ranked answer. Raises InvalidInputError for a foreign cursor."""
+    """Returns where the page begins: after a match in the engine's order, or in a
+    ranked result. Raises InvalidInputError for the cursor of another search."""
     cursor = question.cursor
     if not cursor:
         return Position()
@@ -411,7 +410,7 @@ def _start(question: Question, query: SearchQuery) -> Match | Position:
             return Match(int(rank), entry_id, topic)
     raise InvalidInputError(
         f"{cursor!r} is not a cursor of a search.",
-        "Use the cursor of the page before, or none to start.",
+        "Use the cursor of the previous page, or none to start.",
     )
 
 
@@ -422,7 +421,7 @@ def _can_be_ranked(query: SearchQuery, whole: Matches) -> bool:
 def _in_engine_order(
     engine: SearchEngine, matches: Matches, query: SearchQuery, shown: ShownThreads
 ) -> Hits:
-    """Returns a page of hits in the order in which the engine returns them."""
+    """Returns a page of hits in the engine's order."""
     visible = matches.best[: query.limit or None]
     cursor = ""
     if len(visible) < matches.remaining:
@@ -456,7 +455,7 @@ def _in_engine_order(
 
 
 def _ranked_page(answer: Ranked, query: SearchQuery, shown: ShownThreads) -> Hits:
-    """Returns a page of a ranked answer."""
+    """Returns a page of a ranked result."""
     start = answer.position.place
     remaining = [item for item in answer.entries if start is None or item[0] < start]
     visible = remaining[: query.limit or None]
@@ -497,7 +496,7 @@ def _hit(numbered: Numbered, topic: str, terms: Iterable[Term]) -> Hit:
 
 
 def _most_first(topics: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-    """Returns how many hits the threads with the most have, most first."""
+    """Returns the number of hits in the threads with the most, most first."""
     ordered = sorted(topics)
     ordered.sort(key=topics.__getitem__, reverse=True)
     return tuple((topic, topics[topic]) for topic in ordered[:_MANY])
@@ -524,7 +523,7 @@ def _near_text(hits: Hits) -> str:
 def threads_about(
     engine: Engine, reader: StoreReader, about: Mentions
 ) -> tuple[frozenset[str], Matches]:
-    """Returns the threads with an entry that mentions ``about``, and what was searched
-    for them. Raises InvalidInputError for what cannot be mentioned."""
+    """Returns the threads with an entry that mentions ``about``, and the search result
+    for them. Raises InvalidInputError for an invalid mention."""
     matches = engine.threads(reader.topics(), about.checked())
     return frozenset(matches.topics), matches

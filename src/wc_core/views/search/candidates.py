@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 def facets_of(about: Mentions) -> Facets:
-    """Returns what the index knows of a mention apart from words."""
+    """Returns what the index knows about a mention apart from words."""
     severities = at_least(about.severity) if about.severity else ()
     return Facets(about.branch, about.kind, severities, about.since, about.until)
 
 
 class IndexedCandidates:
-    """An `IndexedPart` of an answer: the entries of the threads with these numbers.
-    ``fits`` says whether an entry with the words really mentions a thing. Every method
-    may raise UnusableIndexError."""
+    """An `IndexedPart` of a result: the entries of the threads with these numbers.
+    ``fits`` checks whether an entry with the words really mentions a thing. Every
+    method may raise UnusableIndexError."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class IndexedCandidates:
 
     @cached_property
     def _fitting(self) -> set[int]:
-        """The entries that mention all of what is asked for."""
+        """The entries that mention everything required."""
         about = self._about
         entries = self._file.entries(
             entryfile.words_expression((), about.terms),
@@ -93,7 +93,7 @@ class IndexedCandidates:
 
     def scores(self, weights: Sequence[int]) -> dict[int, int]:
         """Returns the rough score of each entry, by its number, given the weights of
-        the terms; 0: does not count."""
+        the terms; 0: no match."""
         scores: defaultdict[int, int] = defaultdict(int)
         for term, weight in enumerate(weights):
             if weight:
@@ -118,8 +118,8 @@ class IndexedCandidates:
         return (self._names[number // ENTRIES] for number in numbers)
 
     def best(self, scores: dict[int, int], query: LooseQuery) -> list[Candidate]:
-        """Returns the best of the entries with these scores, the newest first where
-        they are equal."""
+        """Returns the best of the entries with these scores; of equal ones, newest
+        first."""
         by_score: defaultdict[int, list[int]] = defaultdict(list)
         for number, score in scores.items():
             by_score[score].append(number)

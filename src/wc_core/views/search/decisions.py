@@ -1,4 +1,4 @@
-"""The decisions of a thread or of all."""
+"""The decisions of one thread or of all."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class DecisionPage(NamedTuple):
-    """Decisions, the latest first; ``more`` were left out. ``unreadable`` are threads
-    that could not be read."""
+    """Decisions, latest first; ``more`` were left out. ``unreadable`` are threads that
+    could not be read."""
 
     hits: tuple[Hit, ...] = ()
     more: int = 0
@@ -49,7 +49,7 @@ def decisions(
     engine: Engine, overview: Overview, query: DecisionQuery, now_ms: int
 ) -> DecisionPage:
     """Returns the entries of kind ``decision``, and those of earlier versions and other
-    tools with that type, in their latest words; retracted ones are left out. Raises
+    tools with that type, each with its latest text; retracted ones are left out. Raises
     InvalidInputError for an invalid ``since``."""
     floor = since_id(query.since, now_ms) if query.since else ""
     topics = frozenset({query.topic}) if query.topic else None

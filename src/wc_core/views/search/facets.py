@@ -1,4 +1,4 @@
-"""Facets: how many of the hits each value of a filter would leave."""
+"""Facets: how many hits each value of a filter would leave."""
 
 from __future__ import annotations
 
@@ -20,25 +20,26 @@ if TYPE_CHECKING:
     AreasOf = Callable[[Iterable[ThreadRow]], Mapping[str, tuple[str, ...]]]
 
 NAMES = ("status", "ball", "author", "kind", "tag", "area", "branch", "file")
-# The value of a ball that nobody has, as it is written in a filter.
+# The value of a free ball, as in a filter.
 FREE_BALL = "anyone"
-# Of more hits, only what is known of their threads is counted.
+# With more hits than this, only facts about their threads are counted.
 MOST_COUNTED = 20_000
-# Values of one facet in an answer, and threads whose areas are looked up.
+# The most values per facet in an answer, and the most threads whose areas are looked
+# up.
 MOST_VALUES, _MOST_PLACED = 20, 200
 NO_COUNTS: dict[str, dict[str, int]] = {}
 
 
 class Counting(NamedTuple):
-    """Asks for facets. ``areas_of`` returns the areas of threads, if a store has
+    """The request for facets. ``areas_of`` returns the areas of threads, if a store has
     any."""
 
     areas_of: AreasOf | None = None
 
 
 class Facet(NamedTuple):
-    """What hits have of one filter: each of its values, and how many hits have it,
-    most first. The first `MOST_VALUES` of them."""
+    """The values of one filter, and how many hits have each, most first. Answers show
+    the first `MOST_VALUES` of them."""
 
     name: str
     values: tuple[tuple[str, int], ...]
@@ -49,15 +50,15 @@ class Facet(NamedTuple):
 
 
 def entry_values(entry: Entry) -> Iterator[tuple[str, str]]:
-    """Yields the values that an entry has, each after the name of its facet; files are
-    those that it records."""
+    """Yields an entry's values, each after the name of its facet. Its files are the
+    recorded ones."""
     yield from indexed_values(entry.agent, entry.any_kind, entry.code_branch)
     for path in dict.fromkeys(entry.file_refs):
         yield "file", path
 
 
 def indexed_values(author: str, kind: str, branch: str) -> Iterator[tuple[str, str]]:
-    """Yields those of the values that the index has of an entry as well."""
+    """Yields those of the values that the index also has."""
     yield "author", author
     yield "kind", kind
     yield "branch", branch
@@ -91,8 +92,8 @@ def facets(
     topics: Mapping[str, int],
     counting: Counting,
 ) -> tuple[Facet, ...]:
-    """Returns the facets of hits: the ``counts`` of their entries, and what their
-    threads have. ``topics`` has the number of hits in each thread."""
+    """Returns the facets of hits: the ``counts`` of their entries, and the values of
+    their threads. ``topics`` has the number of hits in each thread."""
     rows = overview.matching(Filter(topics=frozenset(topics)))
     of_threads: dict[str, dict[str, int]] = {}
     areas: Mapping[str, tuple[str, ...]] = {}

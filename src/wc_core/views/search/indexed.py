@@ -1,4 +1,4 @@
-"""Searches in the index, and reads the logs of those threads that it does not have."""
+"""Searches in the index, and reads the logs of threads that it lacks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from wc_core.views.search.facets import (
 from wc_core.views.search.loose import Loose, LooseQuery, best_matches
 from wc_core.views.search.scan import Scan
 
-# With `EntryFiles`: what is imported together, and late, by those who search.
+# With `EntryFiles`: modules that searches import together, and late.
 __all__ = ["EntryFiles", "IndexedSearch"]
 
 TYPE_CHECKING = False
@@ -49,22 +49,22 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
     from wc_core.views.search.facets import Counts
 
-# Up to this many matches are all looked at; of more, only the newest.
+# Up to this many matches are all examined; of more, only the newest.
 _FEW = 5_000
-# So many are looked into for the best matches before asking which have any.
+# The most that are examined for the best matches before a query for all of them.
 _FEW_THREADS = 100
-# More threads than this are not left out of a question.
+# With more threads than this, none are excluded in a query.
 _MOST_OTHERS = 200
-# How often to ask an index that is written to meanwhile.
+# How often to query an index that is being written.
 _ATTEMPTS = 3
-# The first bytes of a line to read; few entries are longer.
+# The number of bytes of a line to read first; few entries are longer.
 _LINE = 4096
 
 
 class IndexedSearch:
-    """An engine of `wc_core.views.search`. ``keys`` returns each thread's key
-    now. ``note_unindexed`` is told how many threads had to be read because the
-    index does not have them."""
+    """An engine of `wc_core.views.search`. ``keys`` returns each thread's current key.
+    ``note_unindexed`` gets the number of threads that had to be read because the index
+    lacks them."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class IndexedSearch:
         self._file: EntryFile | None = None
         self._indexed: dict[tuple[str, str], IndexedEntry] = {}
         self._note_unindexed = note_unindexed
-        # The threads that were found to be others than the index says.
+        # The threads whose files differed from the index.
         self._changed: set[str] = set()
 
     def matches(self, topics: Sequence[str], query: SearchQuery) -> Matches:
@@ -111,7 +111,8 @@ class IndexedSearch:
         return EntriesAfter([], 0, topics)
 
     def read(self, topic: str, indexed: IndexedEntry) -> Numbered:
-        """Returns an entry of `written_after`. Raises WcError if it is gone."""
+        """Returns an entry of `written_after`. Raises WcError if it no longer
+        exists."""
         return self._read(topic, indexed)
 
     def _search(
@@ -120,7 +121,8 @@ class IndexedSearch:
         query: SearchQuery,
         scan: Callable[[Sequence[str]], Matches],
     ) -> Matches:
-        """Searches in the index; ``scan`` searches in the threads that it lacks."""
+        """Searches in the index; ``scan`` searches in the threads that the index
+        lacks."""
         current = self._keys(topics)
         try:
             file = self._files.current()
@@ -145,8 +147,8 @@ class IndexedSearch:
         current: Mapping[str, str],
         query: SearchQuery,
     ) -> tuple[Matches, Sequence[str]]:
-        """Returns the matches in the threads that the index has, and the others. All
-        questions are answered from one version of the file."""
+        """Returns the matches in the indexed threads, and the other threads. All
+        queries use one version of the file."""
         for _ in range(_ATTEMPTS):
             version, changed = file.version(), len(self._changed)
             names, unindexed = self._threads(file, topics, current)
@@ -163,8 +165,8 @@ class IndexedSearch:
     def _threads(
         self, file: EntryFile, topics: Sequence[str], current: Mapping[str, str]
     ) -> tuple[dict[int, str], list[str]]:
-        """Returns the topic of each thread that the index has as it is now, by its
-        number; and the others."""
+        """Returns the topic of each thread that the index has in its current state, by
+        its number; and the others."""
         names = {
             thread.number: topic
             for topic, thread in _true_threads(file, topics, current).items()
@@ -194,7 +196,7 @@ class IndexedSearch:
         return self._scan.loose_matches(topics, query)
 
     def _fits(self, topic: str, entry: IndexedEntry, about: Mentions) -> bool:
-        """Whether an entry that has the words really mentions the thing."""
+        """Whether an entry with the words really mentions the thing."""
         entry_read = self._entry_at(topic, entry.start)
         if entry_read is None or entry_read.id != entry.id:
             try:
@@ -216,7 +218,7 @@ class IndexedSearch:
         return self._scan.thread_words(topic)
 
     def _read(self, topic: str, indexed: IndexedEntry) -> Numbered:
-        """The entry. Raises NotFoundError if it is gone."""
+        """The entry. Raises NotFoundError if it no longer exists."""
         entry = self._entry_at(topic, indexed.start)
         position = self._position(indexed)
         if entry is not None and entry.id == indexed.id and position >= 0:
@@ -224,7 +226,7 @@ class IndexedSearch:
         return self._find(topic, indexed.id)
 
     def _position(self, indexed: IndexedEntry) -> int:
-        """The position of an entry in its thread; -1 if the index does not say."""
+        """The position of an entry in its thread; -1 if the index does not have it."""
         if self._file is None:
             return -1
         try:
@@ -233,11 +235,12 @@ class IndexedSearch:
             return -1
 
     def _find(self, topic: str, entry_id: str) -> Numbered:
-        """The entry, from the whole thread. Raises NotFoundError if it is gone."""
+        """The entry, from the whole thread. Raises NotFoundError if it no longer
+        exists."""
         for item in numbered(self._reader.thread(topic)):
             if item.entry.id == entry_id and not item.retracted:
                 return item
-        raise NotFoundError(f"{topic} has no entry {entry_id} any more.")
+        raise NotFoundError(f"{topic} no longer has the entry {entry_id}.")
 
     def _entry_at(self, topic: str, start: int) -> Entry | None:
         """The entry at an offset of a log, or None if it cannot be read from there."""
@@ -259,8 +262,8 @@ class IndexedSearch:
 def _true_threads(
     file: EntryFile, topics: Sequence[str], current: Mapping[str, str]
 ) -> dict[str, IndexedThread]:
-    """Returns those of the threads that the index has as they are now: made from the
-    log with the ``current`` key."""
+    """Returns the threads that the index has in their current state: made from the log
+    with the ``current`` key."""
     indexed = file.threads()
     return {
         topic: thread
@@ -271,7 +274,7 @@ def _true_threads(
 
 
 def _others(topics: Sequence[str], names: Mapping[int, str]) -> list[str]:
-    """Returns the topics that are none of the ``names``."""
+    """Returns the topics that are not among the ``names``."""
     if len(names) == len(topics):
         return []
     known = {*names.values()}
@@ -284,7 +287,7 @@ def _written(
     current: Mapping[str, str],
     question: tuple[str, str, int],
 ) -> EntriesAfter:
-    """What `IndexedSearch.written_after` returns, of one version of the file."""
+    """The result of `IndexedSearch.written_after` from one version of the file."""
     names = {
         thread.number: topic
         for topic, thread in _true_threads(file, topics, current).items()
@@ -298,7 +301,7 @@ def _written(
     ]
     if len(without) > _MOST_OTHERS:
         return EntriesAfter([], 0, topics)
-    # One more: where its id is that of the last one, the order is not known here.
+    # One extra: if its id equals the last one, their order is not known here.
     first_entries, total = file.written_after(floor, branch, without, limit + 1)
     if len(first_entries) > limit and first_entries[-1].id == first_entries[-2].id:
         return EntriesAfter([], 0, topics)
@@ -324,11 +327,11 @@ class _Finder:
         self._facets = facets_of(about)
         fields = {term.field for term in query.terms}
         self._is_for_titles = fields <= {"", "title"} and not about.terms
-        # The entries of the matches that were returned.
+        # The entries of the returned matches.
         self.chosen: list[IndexedEntry] = []
 
     def matches(self, fits: Callable[[str, IndexedEntry, Mentions], bool]) -> Matches:
-        """Returns the matches; ``fits`` says whether an entry mentions a thing."""
+        """Returns the matches. ``fits`` checks whether an entry mentions a thing."""
         query, names = self._query, self._names
         has_facets = self._facets != entryfile.NO_FACETS
         if self._words and not (has_facets or query.about.terms) and query.limit:
@@ -373,7 +376,7 @@ class _Finder:
         )
 
     def _ranked(self, entries: list[IndexedEntry]) -> Matches:
-        """The matches among all entries that have what is asked for."""
+        """The matches among all entries that have what the query requires."""
         query, ranks = self._query, self._ranks()
         by_match = {
             Match(ranks.get(entry.number, ELSEWHERE), entry.id, self._topic(entry)): (
@@ -400,7 +403,7 @@ class _Finder:
         return ranks
 
     def _expression(self, rank: int, *, exactly: bool = True) -> str:
-        """What finds the entries of a rank; with those of higher ranks unless
+        """The expression for the entries of a rank; with those of higher ranks unless
         ``exactly``."""
         terms = self._query.terms
         in_title = {
@@ -411,7 +414,7 @@ class _Finder:
         if not self._query.by_title:
             return expression
         if rank == ALL_IN_TITLE and self._is_for_titles:
-            return in_title[rank]  # what has them there has all that is asked for
+            return in_title[rank]  # terms in the title imply that the entry has them
         if rank in in_title:
             expression = f"({expression}) AND ({in_title[rank]})"
         if exactly and rank + 1 in in_title:
@@ -419,8 +422,8 @@ class _Finder:
         return expression
 
     def _newest(self, counts: Mapping[int, int]) -> Matches:
-        """The best of many matches: thread after thread, those with the newest entries
-        first, until no other can have a better one."""
+        """The best of many matches: thread by thread, those with the newest entries
+        first, until no other thread can have a better one."""
         query = self._query
         threads = self._file.threads()
         last_ids = {number: threads[self._names[number]].last_id for number in counts}
@@ -444,8 +447,8 @@ class _Finder:
         last_ids: Mapping[int, str],
         count: int,
     ) -> list[tuple[Match, IndexedEntry]]:
-        """The first matches of a rank; only threads with these numbers have any, those
-        with the greatest of their last ids first."""
+        """The first matches of a rank, only in threads with these numbers; those with
+        the greatest last ids come first."""
         expression = self._expression(rank)
         best: list[tuple[Match, IndexedEntry]] = []
         for number in self._candidates(expression, numbers):
@@ -460,8 +463,8 @@ class _Finder:
         return best
 
     def _candidates(self, expression: str, numbers: Sequence[int]) -> Iterator[int]:
-        """Those of the threads that may have what the expression finds. To look into a
-        few is quicker than to ask for all that have it."""
+        """The threads that may have what the expression finds. Examining a few is
+        faster than a query for all that have it."""
         yield from numbers[:_FEW_THREADS]
         if len(numbers) > _FEW_THREADS:
             having = {number for number, _ in self._file.counts(expression)}

@@ -1,5 +1,5 @@
-"""Entries with any of the words, best first: what is the same with and without the
-index.
+"""Entries with any of the words, best first: the part that is the same with and without
+the index.
 
 `wc_core.search.ranking` defines the order.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wc_core.search.words import Term
 
     class IndexedPart(Protocol):
-        """What the index has of the entries in question."""
+        """The index's data on the entries in question."""
 
         def counts(self) -> Sequence[int]:
             """Returns how many entries have each term."""
@@ -42,7 +42,7 @@ class LooseQuery(NamedTuple):
     """What entries must have: any of the ``terms``, each ``required`` term, and each of
     the mentions.
 
-    The best ``limit`` of them are wanted (0: all). The next page of an answer gives the
+    The best ``limit`` of them are returned (0: all). The next page of a result has the
     ``weights`` of its first page and ignores entries that are newer than ``newest``.
     """
 
@@ -54,14 +54,14 @@ class LooseQuery(NamedTuple):
     required: tuple[Term, ...] = ()
 
     def has(self, entry_id: str) -> bool:
-        """Returns whether an entry is old enough to be in the answer."""
+        """Returns whether an entry is old enough to be in the result."""
         return not self.newest or entry_id <= self.newest
 
 
 class Loose(NamedTuple):
-    """The best candidates in order; of ``total``, counted by thread in ``topics``.
-    With the ``weights`` of the terms, their order can be made again; ``counts`` says
-    how many entries have each term. ``unreadable`` are threads that could not be
+    """The best candidates in order; of ``total``, counted by thread in ``topics``. With
+    the ``weights`` of the terms, their order can be reproduced; ``counts`` has the
+    number of entries with each term. ``unreadable`` are threads that could not be
     searched."""
 
     best: list[Candidate]
@@ -81,7 +81,7 @@ class Sighting(NamedTuple):
 
 
 class Sightings(NamedTuple):
-    """What reading logs found, and the threads that could not be read."""
+    """What was found in logs, and the threads that could not be read."""
 
     entries: list[Sighting]
     unreadable: tuple[str, ...] = ()
@@ -93,8 +93,8 @@ def best_matches(
     scanned: Sightings,
     indexed: IndexedPart | None = None,
 ) -> Loose:
-    """Returns the best of the entries that were found in so many ``threads``, in logs
-    and in the index."""
+    """Returns the best of the entries found in this many ``threads``, in logs and in
+    the index."""
     sightings = scanned.entries
     counts = [
         sum(sighting.places[number] > 0 for sighting in sightings)
@@ -123,8 +123,8 @@ def best_matches(
 
 
 def topic_counts(topics: Iterable[str]) -> dict[str, int]:
-    """Returns how often each of the topics occurs. `collections.Counter` takes 2 ms to
-    import, which a list does not have."""
+    """Returns how often each topic occurs. Avoids `collections.Counter`, whose import
+    takes 2 ms."""
     counts: dict[str, int] = {}
     for topic in topics:
         counts[topic] = counts.get(topic, 0) + 1

@@ -1,4 +1,4 @@
-"""Entries that mean what a query asks, among those with some of its words."""
+"""Entries with a meaning similar to a query, among those with some of its words."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
         """Knows which entries of a store are near a query: `wc_core.meaning`."""
 
         def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
-            """Returns the nearest entries of threads, of those up to the id
-            ``newest`` if there is one."""
+            """Returns the nearest entries of threads, of those up to the id ``newest``
+            if there is one."""
 
         def entry(self, topic: str, entry_id: str) -> Numbered:
-            """Returns an entry. Raises WcError if it is gone."""
+            """Returns an entry. Raises WcError if it no longer exists."""
 
 
-# Of a query with fewer words, entries without any of them are no answer.
+# For a query with fewer words, entries without any of them do not match.
 LEAST_TERMS = 2
-# So many entries without any of the words are in an answer at most.
+# The most entries in a result that have none of the words.
 _MOST_NEAR = 20
 # They are at least so near, as a part of the nearest. In a small store, everything
 # would be in every answer otherwise.
@@ -38,7 +38,7 @@ _SCALE = 1_000_000
 
 
 class NearQuery(NamedTuple):
-    """A query in somebody's own words, and what knows which entries are near it."""
+    """A natural-language query, and the source that knows which entries are near it."""
 
     text: str
     source: MeaningSource
@@ -46,7 +46,7 @@ class NearQuery(NamedTuple):
 
 class Mixture(NamedTuple):
     """Entries in the order of their mixed scores. ``near`` are those without any of the
-    words. ``problem`` says why meaning did not count."""
+    words. ``problem`` is why meaning was not used."""
 
     entries: list[tuple[Candidate, Numbered]]
     near: frozenset[EntryName] = frozenset()
@@ -60,9 +60,9 @@ def with_meaning(
     scored: list[tuple[Candidate, Numbered]],
     answered: Iterable[EntryName],
 ) -> Mixture:
-    """Returns entries that were ``scored`` by their words and those near the query, but
-    for those that were ``answered`` already; of those threads and mentions that are
-    asked for."""
+    """Returns entries ``scored`` by their words and those near the query, except
+    those already ``answered``; only in the requested threads and with the requested
+    mentions."""
     nearness = near_query.source.nearest(near_query.text, topics, query.newest)
     if not nearness.scores:
         return Mixture(scored, problem=nearness.problem)
@@ -94,12 +94,12 @@ def with_meaning(
 def _found(
     source: MeaningSource, query: SearchQuery, name: EntryName, nearness: Nearness
 ) -> Numbered | None:
-    """The entry, if it still has the text that its score is for, and mentions what is
-    asked for."""
+    """The entry, if its text is still the one that was scored and it mentions what the
+    query requires."""
     try:
         numbered = source.entry(*name)
     except WcError:
-        return None  # gone since its vector was made
+        return None  # removed since its vector was made
     entry = numbered.entry
     if not nearness.is_current(name[0], entry):
         return None

@@ -1,8 +1,8 @@
-"""A ranked answer: entries with every word in the order of their scores, and where
-these are fewer than a handful, entries with some of the words after them.
+"""A ranked result: entries with every word in the order of their scores and, if there
+are fewer than a handful, entries with some of the words after them.
 
-An answer is a snapshot: its cursors contain what its order depends on, the newest entry
-there was and the weights of the terms. Entries that are written later are not in it.
+A result is a snapshot: its cursors contain what its order depends on, the newest entry
+at the time and the weights of the terms. Entries written later are not in it.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
     )
     from wc_core.views.search.near import NearQuery
 
-# Entries that are put in order by their texts. Of more with every word, none are.
+# The most entries that are ordered by their texts. If more have every word, none are.
 RANKED = 100
-# With so many entries that have every word, others are not looked for; and how many
-# others there are beside fewer.
+# With this many entries with every word, others are not looked for; and the most others
+# that are added to fewer.
 HANDFUL, SUGGESTED = 5, 10
 _MARK = "ranked"
 _PARTS = 7
-# More than a score has.
+# Greater than any score.
 _MOST_DIGITS = 12
 
 
 class RankedPlace(NamedTuple):
-    """Where an entry is in an answer; the greatest is the first. ``is_whole``: it has
+    """The place of an entry in a result; the greatest comes first. ``is_whole``: it has
     every word."""
 
     is_whole: bool
@@ -58,8 +58,8 @@ class RankedPlace(NamedTuple):
 
 
 class Position(NamedTuple):
-    """What a cursor says: the last place before the page, the newest entry there was,
-    and the weights of the terms. Without a cursor, all of it is empty."""
+    """The content of a cursor: the last place before the page, the newest entry at the
+    time, and the weights of the terms. Without a cursor, all of it is empty."""
 
     place: RankedPlace | None = None
     newest: str = ""
@@ -78,8 +78,8 @@ def is_ranked_cursor(cursor: str) -> bool:
 
 
 def position_of(cursor: str, terms: int) -> Position | None:
-    """Returns what the cursor of a ranked answer says, to a query with so many terms;
-    ``None`` for a foreign one."""
+    """Returns the content of a ranked result's cursor, for a query with this many
+    terms; ``None`` for the cursor of another search."""
     _, newest, weights, is_whole, score, entry_id, topic = cursor_parts(
         cursor, _PARTS, "a search"
     )
@@ -96,10 +96,10 @@ def position_of(cursor: str, terms: int) -> Position | None:
 
 
 class Ranked(NamedTuple):
-    """An answer: all of its entries in order, each with its place. ``topics`` counts
-    them by thread. ``candidates`` counts the entries with some of the words, of which
-    those in the answer are the best. ``near`` are the entries without any of them,
-    which mean what is asked for; ``by_words`` says why there can be none."""
+    """A result: all of its entries in order, each with its place. ``topics`` counts
+    them by thread. ``candidates`` counts the entries with some of the words; the result
+    has the best of these. ``near`` are the entries without any of the words but with a
+    similar meaning; ``by_words`` is why there can be none."""
 
     entries: list[tuple[RankedPlace, Numbered]]
     topics: dict[str, int]
@@ -119,10 +119,10 @@ def ranked_answer(
     loosely: bool,
     near_query: NearQuery | None = None,
 ) -> Ranked:
-    """Returns the answer for these threads. ``start``: all matches with every word, or
-    ``None`` if entries with any are asked for; and what the cursor says. ``loosely``:
-    entries with some of the words may follow, and with a ``near_query`` those that mean
-    the same."""
+    """Returns the result for these threads. ``start``: all matches with every word, or
+    ``None`` if entries with any word are requested; and the cursor's content.
+    ``loosely``: entries with some of the words may follow, and with a ``near_query``
+    those with a similar meaning."""
     whole, position = start
     entries: list[tuple[RankedPlace, Numbered]] = []
     unreadable: tuple[str, ...] = ()
@@ -179,8 +179,7 @@ def _scored(
     query: SearchQuery,
     weights: Sequence[int],
 ) -> list[tuple[Candidate, Numbered]]:
-    """Returns the entries of matches in their order: by their scores, or the newest
-    first."""
+    """Returns the entries of matches in order: by score, or newest first."""
     entries: list[tuple[Candidate, Numbered]] = []
     for match in matches:
         try:

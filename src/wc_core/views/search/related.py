@@ -1,4 +1,4 @@
-"""Threads about the same subject as another one, by their words."""
+"""Threads about the same subject as a given one, by their words."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ if TYPE_CHECKING:
     from wc_core.views.rows import ThreadRow
     from wc_core.views.search.answers import Engine
 
-# Words of a thread that are looked for in others, and how many of them are shown.
+# The most words of a thread that are searched in others, and how many of them are
+# shown.
 _TERMS, _REASONS = 24, 5
-# Entries that are looked at, and how many of a thread count.
+# The most entries that are examined, and how many of one thread count.
 _ENTRIES, _BEST = 100, 3
-# A word of a title says as much as so many in a body.
+# A word of a title weighs as much as this many in a body.
 _TITLE = 5
 
 
 class SimilarThread(NamedTuple):
-    """A thread, how near it is (more is nearer), and the words that it shares, those
-    that say most first."""
+    """A thread, its nearness (greater is nearer), and the words that it shares, the
+    most significant first."""
 
     row: ThreadRow
     score: int
@@ -54,8 +55,8 @@ def related_threads(
 def threads_with(
     engine: Engine, overview: Overview, forms: Mapping[str, str], without: str = ""
 ) -> list[SimilarThread]:
-    """Returns the threads of a store that use words as `most_used_words` returns them,
-    the nearest first; all but the one whose topic is ``without``."""
+    """Returns the threads of a store that use these words, from `most_used_words`, the
+    nearest first; all but the one whose topic is ``without``."""
     terms = tuple(Term((word,)) for word in forms)
     topics = [name for name in overview.reader.topics() if name != without]
     if not terms or not topics:
@@ -120,7 +121,7 @@ def most_used_words(reader: StoreReader, topic: str) -> dict[str, str]:
 
 
 def telling_words(text: str) -> Iterable[str]:
-    """Returns the words of a text that say what it is about: no stop words, numbers or
+    """Returns the words of a text that indicate its subject: no stop words, numbers or
     short words."""
     return (
         word

@@ -1,4 +1,4 @@
-"""Searches by reading the logs of a store one after the other."""
+"""Searches by reading the logs of a store one by one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def may_have(topic: str, log: bytes | None, sure: Iterable[str]) -> bool:
 
 
 class Scan:
-    """Searches by reading the logs of a store one after the other."""
+    """Searches by reading the logs of a store one by one."""
 
     def __init__(self, reader: StoreReader) -> None:
         self._reader = reader
@@ -112,7 +112,7 @@ class Scan:
     def _may_have(self, topic: str, log: bytes | None, sure: Sequence[str]) -> bool:
         if may_have(topic, log, sure):
             return True
-        # The tags of an older tool are in another file.
+        # An older tool's tags are in another file.
         return os.path.lexists(self._reader.layout.annotations(topic))
 
     def thread_words(self, topic: str) -> ThreadWords:
@@ -170,7 +170,7 @@ class Scan:
 
     def read(self, topic: str, indexed: IndexedEntry) -> Numbered:
         """Like `Engine.read`."""
-        raise NotFoundError(f"{topic} has no entry {indexed.id} any more.")
+        raise NotFoundError(f"{topic} no longer has the entry {indexed.id}.")
 
     def entry(self, topic: str, entry_id: str) -> Numbered:
         """Like `Engine.entry`: the entry as it was read."""

@@ -1,7 +1,7 @@
 """Several stores that are searched as if they were one.
 
-The topic of a thread is the key of its store and its own topic, so everything else of a
-search works as it does in one store: what matches, the order, meaning, cursors.
+The topic of a thread is its store's key and its own topic, so everything else works as
+in one store: matches, order, meaning, cursors.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from wc_core.views.search.loose import LooseQuery
     from wc_core.views.search.near import MeaningSource
 
-# Between the key of a store and a topic; neither has it.
+# Separates a store's key from a topic; occurs in neither.
 _BETWEEN = "\x1f"
-# Comes after every topic.
+# Sorts after every topic.
 _LAST = "\U0010ffff"
 
 
 class SearchedStore(NamedTuple):
-    """One of the stores, and what searches in it. The order of keys decides between
-    entries that are equal otherwise."""
+    """One of the stores, and its engine. The order of keys decides between equal
+    entries."""
 
     engine: SearchEngine
     overview: Overview
@@ -52,14 +52,14 @@ class Together:
 
     @staticmethod
     def store_of(topic: str) -> str:
-        """Returns the key of the store that a thread is in."""
+        """Returns the key of a thread's store."""
         return topic.partition(_BETWEEN)[0]
 
-    # What the threads are.
+    # The threads.
 
     @property
     def viewer(self) -> Viewer:
-        """Who is looking, in the first of the stores."""
+        """The viewer, in the first of the stores."""
         return next(iter(self._parts.values())).overview.viewer
 
     def topics(self, criteria: Filter) -> list[str]:
@@ -92,7 +92,7 @@ class Together:
             ]
         return rows
 
-    # Which entries match.
+    # The matching entries.
 
     def matches(self, topics: list[str], query: SearchQuery) -> Matches:
         """Like `Engine.matches`."""
@@ -116,7 +116,8 @@ class Together:
         return total._replace(best=total.best[: query.limit or None])
 
     def loose_matches(self, topics: list[str], query: LooseQuery) -> Loose:
-        """Like `Engine.loose_matches`. How rare a term is, is counted in all stores."""
+        """Like `Engine.loose_matches`. The rarity of a term is counted in all
+        stores."""
         by_store = _by_store(topics)
         if not query.weights:
             counts = [0] * len(query.terms)
@@ -153,14 +154,14 @@ class Together:
 
 
 class MeaningTogether:
-    """What the stores know beyond words."""
+    """The stores' source of meaning."""
 
     def __init__(self, parts: Mapping[str, SearchedStore]) -> None:
         self._parts = parts
 
     def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
-        """Like `MeaningSource.nearest`. It has a problem only if no store knows
-        anything."""
+        """Like `MeaningSource.nearest`. It has a problem only if every store has
+        one."""
         by_key = {
             key: self._parts[key].meaning.nearest(query, own, newest)
             for key, own in _by_store(topics).items()
@@ -191,7 +192,7 @@ class MeaningTogether:
 
 
 def own_topic(topic: str) -> str:
-    """Returns the topic that a thread has in its store."""
+    """Returns a thread's topic in its own store."""
     return _split(topic)[1]
 
 
@@ -221,7 +222,8 @@ def _all_placed(key: str, topics: Iterable[str]) -> list[str]:
 
 
 def _in_store(match: Match, key: str) -> Match:
-    """The match that those of a store come after which come after this one."""
+    """The match in one store after which exactly those matches come that come after
+    this match."""
     own_key, topic = _split(match.topic)
     if key == own_key:
         return match._replace(topic=topic)
