@@ -1,15 +1,16 @@
-"""The part of the index that has the decisions of the last days, for the brief.
+"""The part of the index that has the recent decisions, for the brief.
 
-Keys of files, which say that a part of the index is true, take three system calls for
-each thread; a brief cannot afford them. So wc leaves a trace of each thread that it
-wrote to, until this file has its decisions: the marker of a thread that is not settled,
-then an empty file in ``settled``, then a line in ``behind``. Each is made before the
-one before it is removed, so who reads them in this order misses none.
+Keys of files, which show whether a part of the index is up to date, take three system
+calls for each thread; a brief cannot afford them. So wc leaves a trace of each thread
+that it wrote to, until this file has its decisions: the marker of a thread that is not
+settled, then an empty file in ``settled``, then a line in ``behind``. Each is created
+before the previous one is removed, so a reader who reads them in this order misses
+none.
 
 The file is UTF-8 text. Its first line is `HEADER` and a ULID: every decision that was
-made later, in the logs that were indexed, has a line with its id and its topic, a tab
-between them. What was retracted may be among them: a log has the last word. The last
-line has ``=`` and the CRC-32 of what is before it, and so has that of ``behind``.
+made later, in the logs that were indexed, has a line with its id and its topic,
+separated by a tab. Retracted decisions may be among them, so the log decides. The last
+line has ``=`` and the CRC-32 of what is before it; so does the last line of ``behind``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
 
 HEADER = "watercooler decisions 1"
-# A brief asks for a week at most.
+# A brief covers at most a week.
 KEPT_MS = 8 * 24 * 3600 * 1000
 _MAX_BYTES = 1 << 26
 
@@ -43,10 +44,10 @@ class RecentDecisions(NamedTuple):
 
 
 def load(layout: Layout) -> RecentDecisions | None:
-    """Returns the decisions of the last days; ``None`` if they are not in the index, or
-    if a part of it is missing or damaged."""
+    """Returns the recent decisions; ``None`` if they are not in the index, or if a part
+    of it is missing or damaged."""
     try:
-        # In this order, in which threads pass from one to the next.
+        # In the order in which threads pass from one to the next.
         unindexed = set(topics_in(layout, layout.unsettled))
         unindexed.update(topics_in(layout, layout.index_settled))
         behind = load_behind(layout)
@@ -66,8 +67,8 @@ def load(layout: Layout) -> RecentDecisions | None:
 
 
 def topics_in(layout: Layout, folder: str) -> list[str]:
-    """Returns the topics that files are named after. Raises StorageError and
-    CorruptError."""
+    """Returns the topics that the files in a folder are named after. Raises
+    StorageError and CorruptError."""
     return [topic_of(name) for name in names_in(folder, layout.root)]
 
 

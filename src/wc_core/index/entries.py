@@ -2,12 +2,12 @@
 here.
 
 Its tables (`SCHEMA`): ``threads`` has a number for each indexed version of a thread,
-with the key of what its words are from; ``entries`` has what an entry can be found by
-apart from its words, its author, and where its line begins in the log (-1: it cannot be
-shown from one line); ``words`` is the full-text index. The number of an entry is that
-of its thread times `ENTRIES`, plus its position: which threads have words is known
-without looking up entries. ``dropped`` has the numbers of threads that are no longer in
-the index, though their words are.
+with the key of the files that its words are from; ``entries`` has what an entry can be
+found by apart from its words, its author, and where its line begins in the log (-1: it
+cannot be shown from one line); ``words`` is the full-text index. The number of an entry
+is that of its thread times `ENTRIES`, plus its position: this tells which threads have
+words without looking up entries. ``dropped`` has the numbers of threads that were
+removed from the index while their words are still in it.
 
 A file of another `VERSION` is not used, nor one that is locked, damaged or missing.
 """
@@ -37,8 +37,8 @@ VERSION = 3
 ENTRIES = 1 << 20
 NOWHERE = -1
 # The tokenizer "ascii" splits the output of `words.fold_text` into exactly its words:
-# ASCII letters, digits and everything beyond ASCII. The index stores only positions
-# of words, neither texts nor lengths: ranking is not its job.
+# ASCII letters, digits and everything beyond ASCII. The index stores only positions of
+# words, neither texts nor lengths, because it does not rank.
 SCHEMA = """
 CREATE TABLE threads(
   number INTEGER PRIMARY KEY, topic TEXT UNIQUE, key TEXT, last_id TEXT,
@@ -60,23 +60,24 @@ CREATE TABLE dropped(number INTEGER, entries INTEGER);
 _TEXT_FIELDS = " ".join(FIELDS)
 _PROMINENT_FIELDS = " ".join(PROMINENT_FIELDS)
 _MENTION_FIELDS = "title body recorded"
-# The header of a SQLite file; two bytes later come the versions of its format for
+# The header of a SQLite file. Two bytes later follow the versions of its format for
 # writing and reading.
 _MAGIC = b"SQLite format 3\0"
 _NO_WRITE_AHEAD_LOG = b"\1\1"
-# Milliseconds to wait while the index is written. Then logs are read instead.
+# Milliseconds to wait while the index is being written. After that, logs are read.
 _BUSY_MS = 30
-# So many values may be in a question to any version of SQLite.
+# Every version of SQLite allows this many values in a query.
 _MOST_VALUES = 999
 
 
 class UnusableIndexError(Exception):
-    """The file is missing, locked, damaged or of another version: logs are read."""
+    """The file is missing, locked, damaged or of another version: read the logs
+    instead."""
 
 
 def checked_path(layout: Layout) -> str:
-    """Returns where the file is. Raises UnusableIndexError if nothing should open it: a
-    link may lead out of the store, and reading a file with a write-ahead log makes
+    """Returns the path of the file. Raises UnusableIndexError if it must not be opened:
+    a link may lead out of the store, and reading a file with a write-ahead log creates
     files beside it."""
     path = layout.entry_index
     try:
@@ -99,7 +100,8 @@ def file_uri(path: str, mode: str) -> str:
 class IndexedThread(NamedTuple):
     """A thread in the index: its number, the key of its log, and its greatest id.
 
-    ``size`` is the length of its log; `NOWHERE` if its lines do not say what is shown.
+    ``size`` is the length of its log; `NOWHERE` if its lines do not suffice to show its
+    entries.
     """
 
     topic: str
@@ -123,7 +125,7 @@ class IndexedEntry(NamedTuple):
 
 
 class Facets(NamedTuple):
-    """What entries have to be apart from their words; empty means anything."""
+    """Conditions on entries apart from their words; an empty one allows anything."""
 
     branch: str = ""
     kind: str = ""
@@ -132,7 +134,7 @@ class Facets(NamedTuple):
     until: str = ""
 
     def conditions(self) -> tuple[str, list[str]]:
-        """Returns it as conditions of SQL, each after ``AND``, and their values."""
+        """Returns them as SQL conditions, each after ``AND``, and their values."""
         parts = ""
         values: list[str] = []
         for column, accepted in (
@@ -161,7 +163,7 @@ class EntryFile:
     """The file, open for reading. Every method may raise UnusableIndexError."""
 
     def __init__(self, layout: Layout) -> None:
-        # The threads, at a version of the file.
+        # The threads in one version of the file.
         self._threads: tuple[int, Mapping[str, IndexedThread]] | None = None
         try:
             self._open(checked_path(layout))
@@ -175,8 +177,8 @@ class EntryFile:
             isolation_level=None,
             check_same_thread=False,
         )
-        # From Python 3.13 on, a database that is not closed is a ResourceWarning. At
-        # exit the process takes it along.
+        # From Python 3.13 on, a database that is not closed is a ResourceWarning. It is
+        # closed when the process exits.
         weakref.finalize(self, db.close).atexit = False
         self._db = db
         self._db.execute("PRAGMA query_only = on")
@@ -197,7 +199,7 @@ class EntryFile:
             raise UnusableIndexError(str(verdict))
 
     def version(self) -> int:
-        """Returns a number that differs after the file was written to."""
+        """Returns a number that changes when the file is written to."""
         ((version,),) = self._ask("PRAGMA data_version")
         return int(version)
 
@@ -212,8 +214,8 @@ class EntryFile:
         return self._threads[1]
 
     def counts(self, words: str) -> list[tuple[int, int]]:
-        """Returns the number of each thread with the words, and how many of its
-        entries have them. Threads may be among them that were replaced since."""
+        """Returns the number of each thread with the words, and how many of its entries
+        have them. Some threads may have been replaced since."""
         return self._ask(
             "SELECT rowid / ?, count(*) FROM words WHERE words MATCH ? GROUP BY 1",
             *(ENTRIES, words),
@@ -221,7 +223,7 @@ class EntryFile:
 
     def numbers(self, words: str) -> list[int]:
         """Returns the numbers of the entries that have the words. Some may be of
-        threads that were replaced since."""
+        replaced threads."""
         rows = self._ask("SELECT rowid FROM words WHERE words MATCH ?", words)
         return [number for (number,) in rows]
 
@@ -276,8 +278,8 @@ class EntryFile:
         self, floor: str, branch: str, without: Sequence[int], limit: int
     ) -> tuple[list[IndexedEntry], int]:
         """Returns the first entries whose ids are greater than ``floor``, written on a
-        ``branch`` unless that is empty, and how many there are; none of the threads
-        with the numbers in ``without``."""
+        ``branch`` unless that is empty, and how many there are, excluding threads with
+        the numbers in ``without``."""
         conditions, accepted = Facets(branch).conditions()
         values: list[Any] = [floor, *accepted]
         if without:
@@ -304,38 +306,38 @@ class EntryFile:
         try:
             return self._db.execute(question, values).fetchall()
         except (sqlite3.Error, UnicodeError) as error:
-            # SQLite has no lone surrogates, as the bytes of an argument may be.
+            # SQLite has no lone surrogates, which the bytes of an argument may become.
             raise UnusableIndexError(str(error)) from error
 
 
 class EntryFiles:
-    """The file of a store, kept open until another one is in its place."""
+    """The file of a store, kept open until another file replaces it."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._opened: tuple[int, EntryFile] | None = None
 
     def current(self) -> EntryFile:
-        """Returns the file that is there now. Raises UnusableIndexError."""
+        """Returns the current file. Raises UnusableIndexError."""
         try:
             inode = os.lstat(self._layout.entry_index).st_ino
         except OSError as error:
             raise UnusableIndexError("it is missing") from error
         if self._opened is None or self._opened[0] != inode:
-            # The one before is closed with its last reference: another thread may
+            # The previous one is closed with its last reference: another thread may
             # still be searching in it.
             self._opened = inode, EntryFile(self._layout)
         return self._opened[1]
 
 
 def _no_other_file(action: int, *_: str | None) -> int:
-    """Authorises every action except attaching another file. This one is open for
-    reading alone."""
+    """Authorises every action except attaching another file. This file is open for
+    reading only."""
     return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
 
 
 def words_expression(terms: Iterable[Term], mentioned: Iterable[Term] = ()) -> str:
-    """Returns what finds the entries with all of the terms: ``terms`` in the fields
+    """Returns the expression for entries with all of the terms: ``terms`` in the fields
     they name, ``mentioned`` in the fields that mention files, commits and pull
     requests."""
     parts = [_part(term.field or _TEXT_FIELDS, term) for term in terms]
@@ -344,8 +346,8 @@ def words_expression(terms: Iterable[Term], mentioned: Iterable[Term] = ()) -> s
 
 
 def title_expression(terms: Iterable[Term], *, all_terms: bool) -> str:
-    """Returns what finds the entries with all of the terms, or any of them, in their
-    title."""
+    """Returns the expression for entries with all of the terms, or any of them, in
+    their title."""
     parts = [_part("title", term) for term in terms]
     return (" AND " if all_terms else " OR ").join(parts)
 
@@ -353,8 +355,8 @@ def title_expression(terms: Iterable[Term], *, all_terms: bool) -> str:
 def prominent_expression(
     term: Term, required: Iterable[Term] = (), mentioned: Iterable[Term] = ()
 ) -> str:
-    """Returns what finds the entries with a term in their title or among the names or
-    tags of their thread, and with all that is ``required`` and ``mentioned``; nothing
+    """Returns the expression for entries with a term in their title or among the names
+    or tags of their thread, and with everything ``required`` and ``mentioned``; nothing
     if the term is for another field."""
     if term.field not in {"", *_PROMINENT_FIELDS.split()}:
         return ""

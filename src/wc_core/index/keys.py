@@ -1,8 +1,8 @@
-"""Which version of a thread's files a line of the index was made from: its key.
+"""The key of a line in the index: which version of a thread's files it was made from.
 
 A key has the inode, the size, and the times of change of the thread's log and of its
-``meta.json``; and of an older tool's annotations where there are any. Programs write to
-these files in place as well as replace them: nothing less than this tells.
+``meta.json``, and of an older tool's annotations if there are any. Programs write to
+these files in place as well as replace them, so nothing less is enough.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ if TYPE_CHECKING:
     Work = Callable[[Sequence[str]], list[str]]
     Share = Callable[[Work, Sequence[str]], list[str]]
 
-# The key of a thread whose files alone do not say what it is: nothing is kept of it.
+# The key of a thread whose files do not suffice to tell its state: the index keeps
+# nothing about it.
 NONE = ""
 _MISSING = "-"
 # A file may be written to twice within one tick of the clock that stamps it, and look
-# the same. Such a tick is a few milliseconds long; on some file systems, whose times
-# are whole seconds, it takes two seconds.
+# the same. Such a tick takes a few milliseconds; on some file systems, whose times are
+# whole seconds, it takes two seconds.
 TICK_SECONDS = 0.1
 _TICK_NS = int(TICK_SECONDS * 1e9)
 _LONG_TICK_NS = 2_500_000_000
 _SECOND_NS = 1_000_000_000
-# Of more threads than this, the folders are listed, not looked at one by one.
+# With more threads than this, the folders are listed rather than examined one by one.
 _FEW = 20
 
 
@@ -44,11 +45,11 @@ def at_once(work: Work, names: Sequence[str]) -> list[str]:
 
 
 class ThreadFiles:
-    """The files of the threads of a store, for their keys: a context manager. Raises
-    OSError if the folder of the threads cannot be opened.
+    """The files of a store's threads, for their keys: a context manager. Raises OSError
+    if the folder of the threads cannot be opened.
 
-    ``share`` does work on the names of folders, which returns a line for each of them:
-    all of it, in any processes.
+    ``share`` calls the work on the names of folders, which returns a line for each of
+    them, in one process or in several.
     """
 
     def __init__(self, layout: Layout, share: Share = at_once) -> None:
@@ -75,9 +76,8 @@ class ThreadFiles:
         annotations: bool = True,
     ) -> dict[str, str]:
         """Returns the key of each of these threads; `NONE` for one without a log.
-        ``folders`` are the names of the threads' folders, links left out, if they are
-        known. Without ``annotations``, the keys lack what is about them. Raises
-        OSError."""
+        ``folders`` are the names of the threads' folders, without links, if they are
+        known. Without ``annotations``, the keys do not cover these. Raises OSError."""
         names, plain = self._names_and_folders(topics, folders)
 
         def work(part: Sequence[str]) -> list[str]:
@@ -91,7 +91,7 @@ class ThreadFiles:
         """Returns the keys of the threads in the folders with these names."""
         handle = self._threads.handle
         keys = []
-        # A list of many threads takes half of its time here: no needless calls.
+        # A list of many threads spends half of its time here, so avoid needless calls.
         lstat, access, is_file = os.lstat, os.access, stat.S_ISREG
         for name in names:
             key = NONE
@@ -108,9 +108,9 @@ class ThreadFiles:
                         f".{meta.st_mtime_ns}.{meta.st_ctime_ns}"
                     )
             except OSError:
-                # An old thread, which is a page alone, or one without a meta.json.
+                # An old thread, which is only a page, or one without a meta.json.
                 key = key and f"{key},{_MISSING}"
-            # Nearly no thread has any. To be told so costs less than lstat takes.
+            # Hardly any thread has annotations. access costs less than lstat.
             if annotations and access(
                 f"{name}/annotations.jsonl", os.F_OK, dir_fd=handle
             ):
@@ -121,7 +121,7 @@ class ThreadFiles:
     def word_keys(
         self, topics: Iterable[str], folders: Collection[str] | None = None
     ) -> dict[str, str]:
-        """Returns of each key that `keys` returns the part that `words_part` does, in
+        """Returns for each thread the same as `words_part` of the key from `keys`, in
         half of the time."""
         names, plain = self._names_and_folders(topics, folders)
 
@@ -161,14 +161,14 @@ class ThreadFiles:
     def _names_and_folders(
         self, topics: Iterable[str], folders: Collection[str] | None
     ) -> tuple[dict[str, str], Collection[str]]:
-        """Returns the file names of these threads, by topic, and those of them that are
+        """Returns the file names of these threads, by topic, and those that are
         folders."""
         topics = [*topics]
         names = dict(zip(topics, file_names(topics), strict=True))
         return names, self._folders(names.values()) if folders is None else {*folders}
 
     def _folders(self, names: Collection[str]) -> Collection[str]:
-        """Those of these names that are folders; of many, all that are."""
+        """Those of these names that are folders; if there are many, all that are."""
         handle = self._threads.handle
         if handle is None:
             return ()
@@ -195,7 +195,7 @@ def _is_folder(name: str, parent: int) -> bool:
 
 
 def thread_keys(layout: Layout, topics: Iterable[str]) -> dict[str, str]:
-    """Returns the key of each of these threads, `NONE` where there is none."""
+    """Returns the key of each of these threads, `NONE` if there is none."""
     try:
         with ThreadFiles(layout) as files:
             return files.keys(topics)
@@ -209,8 +209,8 @@ def word_keys(
     folders: Collection[str] | None = None,
     share: Share = at_once,
 ) -> dict[str, str]:
-    """Returns what `ThreadFiles.word_keys` does; nothing if the folder of the threads
-    cannot be opened."""
+    """Returns the result of `ThreadFiles.word_keys`; nothing if the folder of the
+    threads cannot be opened."""
     try:
         with ThreadFiles(layout, share) as files:
             return files.word_keys(topics, folders)
@@ -224,8 +224,8 @@ def log_part(key: str) -> str:
 
 
 def words_part(key: str) -> str:
-    """Returns the part of a key that is about what a search finds: the log, and the
-    tags of an older tool, with nothing in the place of ``meta.json``."""
+    """Returns the part of a key that matters to searches: the log, and an older tool's
+    tags, with an empty part for ``meta.json``."""
     log, _, others = key.partition(",")
     _, comma, annotations = others.partition(",")
     return f"{log},,{annotations}" if comma else log
@@ -237,8 +237,8 @@ def log_size(key: str) -> int:
 
 
 def is_settled(key: str, now_ns: int) -> bool:
-    """Returns whether every later change of the files will show in the key: the last
-    one is not from the present tick of the clock."""
+    """Returns whether the key will show every later change of the files: the last
+    change was not in the current tick of the clock."""
     moments = [
         int(moment)
         for part in key.split(",")

@@ -39,10 +39,11 @@ _BETWEEN = "\x1f"
 
 
 class Columns(NamedTuple):
-    """The columns of a record, behind the key.
+    """The columns of a record, after the key.
 
     ``new`` has the participants, each after the number of entries that are new for
-    them. ``more`` is a JSON object with what few threads have; empty for most.
+    them. ``more`` is a JSON object with the fields that only few threads have; empty
+    for most.
     """
 
     last_id: str
@@ -61,15 +62,15 @@ _MORE = len(Columns._fields)  # its place in a record
 
 
 class Survey(NamedTuple):
-    """The threads of a store at one moment: each one's key, and the records of those
-    whose record is true."""
+    """The threads of a store at one moment: each one's key, and the records that are up
+    to date."""
 
     keys: Mapping[str, str]
     records: Mapping[str, str]
 
     @property
     def unindexed(self) -> int:
-        """How many threads with a log have no true record."""
+        """How many threads with a log have no up-to-date record."""
         return sum(map(bool, self.keys.values())) - len(self.records)
 
 
@@ -81,9 +82,9 @@ def survey(
     share: Share = at_once,
 ) -> Survey:
     """Returns the threads of a store, or those with the ``topics``. Without
-    ``annotations``, which tell nothing but tags, records may have the tags of earlier
-    ones; the keys have nothing of them, and it takes three quarters of the time.
-    ``share`` is for `ThreadFiles`.
+    ``annotations``, which only contain tags, the keys do not cover them and records may
+    have outdated tags; it takes three quarters of the time. ``share`` is for
+    `ThreadFiles`.
 
     Raises StorageError and CorruptError if they cannot be listed.
     """
@@ -111,7 +112,7 @@ def is_true(record: str, key: str) -> bool:
 
 
 def is_true_but_for_annotations(record: str, key: str) -> bool:
-    """Returns whether a record was made from files with this key, which says nothing of
+    """Returns whether a record was made from files with this key, which does not cover
     annotations."""
     return key != NONE and record.startswith((f"{key}\t", f"{key},"))
 
@@ -126,7 +127,7 @@ def read_records(layout: Layout) -> dict[str, str]:
 
 
 def is_usable(layout: Layout) -> bool:
-    """Returns whether the file is there, and of this version."""
+    """Returns whether the file exists and has this version."""
     try:
         head = read_from(layout.overview, layout.root, 0, len(HEADER) + 1)
     except OSError:
@@ -138,7 +139,7 @@ def parse(data: bytes) -> dict[str, str]:
     """Returns each record in the bytes of an overview, by topic."""
     records: dict[str, str] = {}
     for batch in _batches(data):
-        # A topic has no character that is escaped.
+        # A topic contains no characters that would be escaped.
         for line in str(batch, "utf-8", "surrogatepass").split("\n"):
             topic, _, record = line.partition("\t")
             records[topic] = record
@@ -146,7 +147,7 @@ def parse(data: bytes) -> dict[str, str]:
 
 
 def _batches(data: bytes) -> Iterable[memoryview]:
-    """The batches whose checksum is right."""
+    """The batches with a correct checksum."""
     start = len(HEADER) + 1
     if data[:start] != f"{HEADER}\n".encode():
         return
@@ -199,7 +200,7 @@ def encode(snapshot: Snapshot, key: str) -> str:
 
 
 def _more(snapshot: Snapshot) -> dict[str, Any]:
-    """What is in the last column: what few threads have."""
+    """The content of the last column: fields that only few threads have."""
     state = snapshot.state
     fields = {
         "forked": state.forked,
@@ -251,7 +252,7 @@ def _unescaped(text: str) -> str:
 
 def least_new(column: str, is_me: Callable[[str], bool], total: int) -> int:
     """Returns, from the column for the participants, the least number of entries that
-    are new for one who ``is_me``; the ``total`` if there is none."""
+    are new for a name that ``is_me``; the ``total`` if there is none."""
     least = total
     for part in column.split(_BETWEEN):
         number, _, name = part.partition(_COUNT_END)
@@ -261,7 +262,7 @@ def least_new(column: str, is_me: Callable[[str], bool], total: int) -> int:
 
 
 def can_have(snapshot: Snapshot) -> bool:
-    """Returns whether a record can say everything about a thread."""
+    """Returns whether a record can contain everything about a thread."""
     state = snapshot.state
     return (
         snapshot.move is None

@@ -1,4 +1,4 @@
-"""The checklist of a thread: steps that are checked off one by one, and never move the
+"""The checklist of a thread: items that are checked off one by one, and never move the
 ball. Numbers are positions in the list, from 1."""
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def to_json(items: Sequence[Item]) -> dict[str, Any]:
 
 
 def lines(items: Sequence[Item], most: int = MAX_ITEMS) -> list[str]:
-    """A line for each item, ``2. [x] text``, at most so many; the texts are as they
-    were written."""
+    """One line per item, ``2. [x] text``, at most this many, with the texts as
+    written."""
     items_shown = [
         f"{number}. [{'x' if item.checked else ' '}] {item.text}"
         for number, item in enumerate(items[:most], 1)
@@ -60,8 +60,8 @@ def lines(items: Sequence[Item], most: int = MAX_ITEMS) -> list[str]:
 
 
 def numbered_items(state: State, numbers: Iterable[str]) -> list[Item]:
-    """The items with these numbers, each once. Raises InvalidInputError for what is no
-    number, ConflictError if there is no such item."""
+    """The items with these numbers, without repetition. Raises InvalidInputError for an
+    invalid number, ConflictError if there is no such item."""
     chosen = []
     for written in dict.fromkeys(numbers):
         number = whole_number(written.removeprefix("#"), _MAX_DIGITS)
@@ -82,7 +82,7 @@ def numbered_items(state: State, numbers: Iterable[str]) -> list[Item]:
 
 
 def check_room(state: State, added: int) -> None:
-    """Raise ConflictError if a checklist would be too long with so many more items."""
+    """Raise ConflictError if this many more items would make a checklist too long."""
     if len(state.items) + added > MAX_ITEMS:
         raise ConflictError(
             f"The checklist of {state.name or state.topic} would have "

@@ -19,7 +19,7 @@ _SHOWN = 5
 
 def checked(reader: StoreReader, draft: Draft, state: State) -> Draft:
     """The draft that closes a thread. If it is forced although parts of the thread are
-    open, its reason says so. Raises ConflictError if it is not."""
+    open, its reason mentions that. Raises ConflictError if it is not forced."""
     plan = linkfiles.plan_beside(reader, state.topic, {state.topic: state})
     parts = [plan.name(topic) for topic in plan.open_parts(state.topic)]
     if not parts:
@@ -36,7 +36,7 @@ def checked(reader: StoreReader, draft: Draft, state: State) -> Draft:
 
 
 def notes(reader: StoreReader, state: State, author: str, now_ms: int) -> list[str]:
-    """The threads that others may start once a thread is closed, and the one that its
+    """The threads that others can start once a thread is closed, and the one that its
     author can return to."""
     freed = _freed(reader, state, now_ms)
     sentences = [
@@ -55,7 +55,7 @@ def notes(reader: StoreReader, state: State, author: str, now_ms: int) -> list[s
 
 
 def _freed(reader: StoreReader, state: State, now_ms: int) -> list[PlannedThread]:
-    """The threads that wait for nothing else than one that is about to be closed."""
+    """The threads that wait for nothing but one that is about to be closed."""
     freed = []
     closed = {state.topic: state._replace(status=CLOSED)}
     for topic in linkfiles.affected(reader, state.topic):

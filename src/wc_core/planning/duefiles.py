@@ -1,8 +1,7 @@
-"""When gates of time open: an index of small files, so that nobody has to look for
-them.
+"""When time gates open: an index of small files, which saves looking for them.
 
 ``.local/due/<milliseconds>.<topic>`` is an empty file for the next gate of each thread
-that opens by itself. No write follows when it does: the next command that finds the
+that opens by itself. Nothing is written when it does: the next command that finds the
 file overdue has the thread's status files written again.
 """
 

@@ -1,6 +1,6 @@
 """The gates of a thread: which are closed, and what they wait for in words.
 
-Time is the only gate whose outcome depends on when it is asked for. The others have
+A time gate is the only one whose outcome depends on the current time. The others have
 the outcome of their last check, which is an entry.
 """
 
@@ -32,15 +32,15 @@ _MIDNIGHT = "T00:00:00.000Z"
 
 
 def is_closed(gate: Gate, now_ms: int) -> bool:
-    """Whether a thread still waits at a gate. A gate of a kind that this version does
-    not know is closed until it was passed."""
+    """Whether a thread still waits at a gate. A gate of a kind unknown to this version
+    is closed until someone passes it."""
     if gate.kind == UNTIL:
         return now_ms < (end_ms(gate) or 0)
     return gate.outcome != PASS
 
 
 def end_ms(gate: Gate) -> int | None:
-    """When a time gate opens, in milliseconds since 1970; ``None`` for another."""
+    """When a time gate opens, in milliseconds since 1970; ``None`` for another gate."""
     return milliseconds(gate.value) if gate.kind == UNTIL else None
 
 
@@ -66,7 +66,7 @@ def words(gate: Gate) -> str:
 
 
 def as_gate(change: GateChange) -> Gate:
-    """The gate that a change adds, for display: nobody has added it yet."""
+    """The gate that a change adds, for display before it is added."""
     return Gate("", change.kind, change.value, "")
 
 
@@ -99,7 +99,7 @@ def wait_text(gate: Gate, number: int, name: str) -> str:
 
 def until(text: str, now_ms: int) -> GateChange:
     """A time gate: a date or time (in UTC if it names no zone), or an age from now,
-    such as ``3d``. Raises InvalidInputError, also for a time that is over."""
+    such as ``3d``. Raises InvalidInputError, also for a time in the past."""
     distance = age_ms(text)
     moment = milliseconds(text.strip()) if distance is None else now_ms + distance
     if moment is None:
@@ -109,7 +109,7 @@ def until(text: str, now_ms: int) -> GateChange:
         )
     if moment <= now_ms:
         raise InvalidInputError(
-            f"{text!r} is in the past.", "A gate waits for a time that is to come."
+            f"{text!r} is in the past.", "A gate waits for a time in the future."
         )
     return GateChange(ADD, kind=UNTIL, value=rfc3339(moment))
 
@@ -126,5 +126,5 @@ def command(text: str) -> GateChange:
 
 
 def human(name: str) -> GateChange:
-    """A gate that waits for somebody's approval. Raises InvalidInputError."""
+    """A gate that waits for someone's approval. Raises InvalidInputError."""
     return GateChange(ADD, kind=HUMAN, value=vocabulary.title(name))

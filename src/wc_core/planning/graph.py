@@ -6,8 +6,8 @@ Each thread is two points, its start and its end:
 - if B waits for A, B starts after the end of A
 - if C is part of P, C starts after the start of P, and P ends after the end of C
 
-So the parts of a thread wait for what it waits for, and it waits for its parts. Where
-two clones made links that wait for each other, the later link does not count. Links are
+So the parts of a thread wait for what it waits for, and it waits for its parts. If two
+clones made links that wait for each other, the later link does not count. Links are
 ordered by the ids of their entries, so every clone leaves out the same.
 """
 
@@ -38,7 +38,7 @@ class OwnedLink(NamedTuple):
         return self.link.id, self.topic, self.link.kind, self.link.topic
 
     def edges(self) -> Iterator[tuple[Point, Point]]:
-        """From each point to the one that has to be reached before it."""
+        """From each point to those that must be reached before it."""
         target = self.link.topic
         if self.link.kind == BLOCKED_BY:
             yield (self.topic, False), (target, True)
@@ -74,13 +74,13 @@ class Order:
                 self.add(item)
 
     def add(self, item: OwnedLink) -> None:
-        """Count a link, which must close no cycle."""
+        """Count a link, which must not close a cycle."""
         self.counted.append(item)
         for after, before in item.edges():
             self._before.setdefault(after, []).append(before)
 
     def cycle(self, item: OwnedLink) -> list[str]:
-        """The topics on the way from a thread back to itself that a link would close,
+        """The topics on the path from a thread back to itself that a link would close,
         beginning and ending with the thread; empty if it closes none."""
         for after, before in item.edges():
             path = self._path(before, after)
@@ -90,7 +90,7 @@ class Order:
         return []
 
     def _path(self, start: Point, goal: Point) -> list[Point]:
-        """The shortest way along what has to be reached before; empty if there is
+        """The shortest path along what has to be reached before; empty if there is
         none."""
         previous: dict[Point, Point] = {}
         reached, pending = {start}, [start]
@@ -124,7 +124,7 @@ def _without_repeats(topics: Iterable[str]) -> list[str]:
 
 def _groups(owned: Iterable[OwnedLink]) -> dict[Point, int]:
     """The strongly connected components of all links, by Tarjan's algorithm: a link
-    between two of them closes no cycle."""
+    between different components closes no cycle."""
     edges: dict[Point, list[Point]] = {}
     for item in owned:
         for topic in (item.topic, item.link.topic):

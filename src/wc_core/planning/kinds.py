@@ -1,7 +1,7 @@
 """The kinds of links between threads, and the words for them.
 
-A link is kept in the log of the thread that it says something about: "ui waits for api"
-is a link of ui, of the kind ``blocked_by``.
+A link is stored in the log of the thread that it is about: "ui waits for api" is a link
+of ui, of the kind ``blocked_by``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BLOCKED_BY, PARENT, SIDEQUEST_OF = "blocked_by", "parent", "sidequest_of"
 RELATES, DISCOVERED_FROM, DUPLICATES = "relates", "discovered_from", "duplicates"
 KINDS = (BLOCKED_BY, PARENT, SIDEQUEST_OF, RELATES, DISCOVERED_FROM, DUPLICATES)
-# The kinds that say what has to be finished before what.
+# The kinds that determine the order of threads.
 ORDERING = frozenset({BLOCKED_BY, PARENT})
 
 _SENTENCES = {
@@ -65,9 +65,9 @@ VERBS = {
 
 
 def verb(words: Sequence[str], before: str = "B", after: str = "A") -> Verb:
-    """The verb that was typed, in one word or several: ``waits-for``, ``is part of``.
-    Raises InvalidInputError, with the verb that was probably meant between the words
-    ``before`` and ``after`` it."""
+    """The typed verb, in one word or several: ``waits-for``, ``is part of``. Raises
+    InvalidInputError, which suggests a similar verb between the words ``before`` and
+    ``after`` it."""
     typed = "-".join(words).replace("_", "-").replace(" ", "-").casefold()
     plain = typed.removeprefix("is-").removeprefix("was-")
     if plain in VERBS:
@@ -82,8 +82,8 @@ def verb(words: Sequence[str], before: str = "B", after: str = "A") -> Verb:
 
 
 def sentence(name: str, kind: str, other_name: str) -> str:
-    """A link in words: ``ui waits for api``. A kind of a newer version is shown as it
-    is."""
+    """A link in words: ``ui waits for api``. A kind of a newer version is shown
+    unchanged."""
     if kind not in _SENTENCES:
         return f"{name} {kind} {other_name}"
     return _SENTENCES[kind].format(name, other_name)

@@ -2,9 +2,9 @@
 threads have to be read.
 
 ``.local/links/<topic>/<source>`` is an empty file for each link of the thread
-``source`` to the thread ``topic``. Files may be left over: what a thread is linked to
-is in its state. ``.local/links/=cycles`` is there if links ever closed a cycle.
-Without it, what a thread waits for is told by the threads next to it.
+``source`` to the thread ``topic``. Files may be left over, so a thread's state decides
+what it is linked to. ``.local/links/=cycles`` exists if links ever closed a cycle.
+Without it, a thread and its neighbours determine what the thread waits for.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def link_files(state: State) -> set[str]:
 
 
 def has_links(layout: Layout) -> bool:
-    """Whether any thread of a store has a link, or had one."""
+    """Whether any thread of a store has, or ever had, a link."""
     return os.path.isdir(layout.links)
 
 
 def sources(layout: Layout, topic: str) -> list[str]:
-    """The threads that have a link to another, or had one; sorted."""
+    """The threads that have, or ever had, a link to another; sorted."""
     try:
         files = names_in(f"{layout.links}/{safe_name(topic)}", layout.root)
     except WcError:
@@ -62,8 +62,8 @@ def plan_around(
     now_ms: int = 0,
 ) -> ThreadPlan:
     """The plan of some threads and of everything that they wait for, however far away.
-    The ownership of balls is not in it. ``states`` are those of threads that differ
-    from what is stored. Without ``now_ms``, gates of time are closed."""
+    It lacks the ownership of balls. ``states`` are those of threads that differ from
+    the stored ones. Without ``now_ms``, time gates are closed."""
     threads = _gathered(reader, topics, states, lambda state: _needed(reader, state))
     return ThreadPlan(threads.values(), now_ms)
 
@@ -74,9 +74,9 @@ def plan_beside(
     states: Mapping[str, State] = MappingProxyType({}),
     now_ms: int = 0,
 ) -> ThreadPlan:
-    """As `plan_around` for one thread, if only its own waits are asked for. It reads
-    what the thread is part of, what these wait for, and its parts; in a store with
-    cycles everything, as which links count there depends on the others."""
+    """As `plan_around` for one thread, if only its own waits are needed. It reads what
+    the thread is part of, what these wait for, and its parts; in a store with cycles
+    everything, because which links count there depends on the others."""
     if os.path.exists(f"{reader.layout.local}/{CYCLES}"):
         return plan_around(reader, [topic], states, now_ms)
     wholes = _gathered(reader, [topic], states, lambda state: _targets(state, PARENT))
@@ -92,8 +92,8 @@ def plan_beside(
 
 
 def waits_of(reader: StoreReader, state: State, now_ms: int) -> tuple[str, ...]:
-    """The threads that have to be closed, and the gates that have to open, before one
-    is ready, in words."""
+    """The threads that must be closed, and the gates that must open, before a thread is
+    ready, in words."""
     if not (state.links or state.gates or has_links(reader.layout)):
         return ()
     plan = plan_beside(reader, state.topic, {state.topic: state}, now_ms)
@@ -101,8 +101,8 @@ def waits_of(reader: StoreReader, state: State, now_ms: int) -> tuple[str, ...]:
 
 
 class Cycles(NamedTuple):
-    """What a change of a thread's links means for cycles: whether there is one, or was
-    before, and the other threads with a link that counts no longer, or again."""
+    """The effect of a change of a thread's links on cycles: whether there is or was
+    one, and the other threads with a link that no longer counts, or counts again."""
 
     found: bool = False
     recounted: frozenset[str] = frozenset()
@@ -126,9 +126,9 @@ def cycles(reader: StoreReader, state: State, before: State | None) -> Cycles:
 
 
 def freed_text(reader: StoreReader, state: State) -> str:
-    """That a thread is free to begin, and what it waited for: ``api is closed: ui is
-    yours to begin``. Empty if nothing that it waited for was closed after its own last
-    entry."""
+    """The message that a thread can be started, and what it waited for: ``api is
+    closed: ui is yours to begin``. Empty if nothing that it waited for was closed after
+    its own last entry."""
     freed = []
     for link in state.links:
         target = _state(reader, link.topic) if link.kind == BLOCKED_BY else None

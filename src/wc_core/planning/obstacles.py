@@ -1,5 +1,5 @@
-"""Why a thread is not ready: the reasons in the thread itself. Lists need no more as
-long as no thread has a link."""
+"""Why a thread is not ready: the reasons in the thread itself. Lists need no others
+unless some thread has a link."""
 
 from __future__ import annotations
 

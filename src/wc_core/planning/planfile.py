@@ -45,7 +45,7 @@ class PlannedItem(NamedTuple):
     """A thread of a plan file, from the line ``number``.
 
     ``holder`` is who gets its ball, empty for anyone. ``blockers`` are the threads it
-    waits for, as they are written; ``parent`` is the topic of the one it is part of.
+    waits for, as written; ``parent`` is the topic of the thread it is part of.
     """
 
     number: int
@@ -60,7 +60,7 @@ class PlannedItem(NamedTuple):
 
 
 class _Node:
-    """An item of the list, with what is below it."""
+    """An item of the list, with the items and text below it."""
 
     def __init__(self, number: int, box: str | None, text: str) -> None:
         self.number = number
@@ -109,8 +109,8 @@ def _nodes(text: str) -> list[_Node]:
 
 
 def _add_text(line: str, open_nodes: list[tuple[int, _Node]]) -> None:
-    """Add a line that is no item to the one that it is indented below; a line that is
-    not indented ends them all."""
+    """Add a line that is not an item to the item that it is indented below; a line that
+    is not indented ends them all."""
     if line.strip() and not line.startswith(" "):
         open_nodes.clear()
     while open_nodes and line.strip():
@@ -140,8 +140,8 @@ def _items(nodes: Iterable[_Node], parent: str) -> Iterator[PlannedItem]:
 
 
 def _is_step(node: _Node) -> bool:
-    """Whether an item below a thread is one of its checklist: it has a box, and nothing
-    below it."""
+    """Whether an item below a thread belongs to its checklist: it has a box, and
+    nothing below it."""
     return node.box is not None and not node.nodes
 
 

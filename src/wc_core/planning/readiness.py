@@ -1,5 +1,5 @@
-"""Whether a thread is ready to be worked on, and if not, why. Everything that shows or
-wakes asks here."""
+"""Whether a thread is ready to be worked on, and if not, why. Every display and every
+wake-up uses this."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class PlannedThread(NamedTuple):
 
 
 class ThreadPlan:
-    """The threads of a store, and what they wait for at a moment, in milliseconds since
-    1970: gates of time open by themselves."""
+    """The threads of a store, and what they wait for at a given time, in milliseconds
+    since 1970: time gates open by themselves."""
 
     def __init__(self, threads: Iterable[PlannedThread], now_ms: int = 0) -> None:
         self.now_ms = now_ms
@@ -68,7 +68,8 @@ class ThreadPlan:
         return thread.name if thread is not None else topic
 
     def is_open(self, topic: str) -> bool:
-        """Whether a thread is not closed. One that is not here may be."""
+        """Whether a thread is not closed. A thread that is not in the store may be
+        open."""
         thread = self.threads.get(topic)
         return thread is None or thread.status != CLOSED
 
@@ -77,7 +78,7 @@ class ThreadPlan:
         return sorted(self._parts.get(topic, ()))
 
     def parents(self, topic: str) -> list[str]:
-        """The threads that one is part of."""
+        """The threads that a given one is part of."""
         return self._parents.get(topic, [])
 
     def open_parts(self, topic: str) -> list[str]:
@@ -96,8 +97,8 @@ class ThreadPlan:
         return pending
 
     def waits(self, topic: str) -> list[Obstacle]:
-        """The threads that have to be closed, and the gates that have to open, before
-        one is ready. Each once."""
+        """The threads that must be closed, and the gates that must open, before a
+        thread is ready, without repetition."""
         owners = (topic, *self.wholes(topic))
         return [*self._waits_for_threads(topic, owners), *self._closed_gates(owners)]
 
@@ -138,7 +139,7 @@ class ThreadPlan:
         )
 
     def _with_owner(self, topic: str, owner: str, text: str) -> str:
-        """A reason with its subject: the thread itself, or one that it is part of."""
+        """A reason with its subject: the thread, or one that it is part of."""
         if owner == topic:
             return f"it {text}"
         return f"{self.name(owner)}, which it is part of, {text}"
@@ -150,7 +151,7 @@ class ThreadPlan:
         return [*waits, *own_obstacles(thread.status, thread.ball, thread.ownership)]
 
     def is_ready(self, topic: str) -> bool:
-        """Whether the viewer may begin with a thread."""
+        """Whether the viewer can start a thread."""
         return not self.obstacles(topic)
 
     def ready(self) -> list[str]:
@@ -158,5 +159,6 @@ class ThreadPlan:
         return [topic for topic in self.threads if self.is_ready(topic)]
 
     def would_cycle(self, item: OwnedLink) -> list[str]:
-        """The names on the cycle that a new link would close; empty if it is none."""
+        """The names on the cycle that a new link would close; empty if there is
+        none."""
         return [self.name(topic) for topic in self.order.cycle(item)]

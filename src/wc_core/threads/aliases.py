@@ -1,9 +1,9 @@
 """The names of threads: which thread a name means.
 
 A thread is stored under its first name, its topic. It may be renamed, and all its names
-keep working. A topic always means the thread that is stored under it; then a thread
-that was renamed to it keeps the name before. Of two threads that were renamed to the
-same name, which happens in two clones, the one with the lesser topic has it.
+keep working. A topic always means the thread stored under it; a thread that was renamed
+to it keeps its previous name. If two clones renamed two threads to the same name, the
+one with the lesser topic has it.
 
 The index is ``.local/names/<name>/<topic>``, with an empty file for each name of a
 thread, and the file `COMPLETE` if it has all of them. Without it, the threads are read.
@@ -60,18 +60,18 @@ def near_threads(reader: StoreReader, name: str) -> list[str]:
 
 
 def means_thread(reader: StoreReader, name: str) -> bool:
-    """Whether a thread has this name. The folder of a first entry that failed is
-    listed, but is not a thread."""
+    """Whether a thread has this name. The folder of a failed first entry is listed, but
+    is not a thread."""
     if reader.has(name):
         return True
     return _first_with(reader, name, _indexed(reader, name)) is not None
 
 
 def owner(reader: StoreReader, name: str, *, trusting: bool = False) -> str | None:
-    """The topic of the thread that has been renamed to ``name``, now or once.
+    """The topic of the thread that was at any time renamed to ``name``.
 
     ``None`` if there is none. A complete index is checked against the threads, which
-    git may have changed, unless they are very many, or with ``trusting``.
+    git may have changed, unless there are very many, or with ``trusting``.
     """
     name = folded(name.strip())
     if topic := _first_with(reader, name, _indexed(reader, name)):
@@ -82,7 +82,7 @@ def owner(reader: StoreReader, name: str, *, trusting: bool = False) -> str | No
     try:
         topics = reader.topics()
     except WcError:
-        return None  # what reads the threads says why they cannot be listed
+        return None  # reading the threads raises the error
     if complete and len(topics) > _MANY:
         return None
     return _first_with(reader, name, topics)
@@ -103,20 +103,21 @@ def _first_with(reader: StoreReader, name: str, topics: Iterable[str]) -> str | 
 
 def _names(reader: StoreReader, topic: str) -> tuple[str, ...]:
     try:
-        # Asked first: the error for a thread that is gone looks for similar names.
+        # Checked first: the error for a missing thread looks for similar names.
         return reader.snapshot(topic).state.names if reader.has(topic) else ()
     except WcError:
         return ()
 
 
 def name_of(reader: StoreReader, state: State) -> str:
-    """The name of a thread: the last one that means it and no other."""
+    """The name of a thread: the last one that means only this thread."""
     names = own_names(reader, state) if state.names else ()
     return names[-1] if names else state.topic
 
 
 def own_names(reader: StoreReader, state: State) -> tuple[str, ...]:
-    """The names of a thread that mean it and no other; the last one is its name now.
+    """The names of a thread that mean only this thread; the last one is its current
+    name.
 
     Costs nothing for a thread that was never renamed.
     """

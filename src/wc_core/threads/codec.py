@@ -1,7 +1,7 @@
 """Encodes entries as lines of JSON, and decodes them.
 
-Damage is a value here, never an exception: a log with a bad line in it still
-has every good entry, beside a report of what is wrong.
+Damage is a value here, never an exception: a log with a bad line still has every good
+entry, beside a report of what is wrong.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# Enough for the longest body (16 MiB) of nothing but control characters, which take
-# six bytes of JSON each, and for all other fields.
+# Enough for the longest body (16 MiB) of nothing but control characters, which take six
+# bytes of JSON each, and for all other fields.
 MAX_LINE_BYTES = 128 * 1024 * 1024
 # What tools write into a field without a value.
 _EMPTY: tuple[object, ...] = (None, "", [], {})
@@ -47,7 +47,8 @@ class Damage(NamedTuple):
 
 
 class BadLine(NamedTuple):
-    """Why a line is not an entry: the kind of damage, and a sentence about it."""
+    """The reason why a line is not an entry: the kind of damage, and a sentence about
+    it."""
 
     kind: str
     message: str
@@ -74,7 +75,7 @@ class Log(NamedTuple):
 
     @property
     def lost(self) -> int:
-        """How many lines are not entries."""
+        """The number of lines that are not entries."""
         return sum(1 for damage in self.damage if damage.lost)
 
 
@@ -123,10 +124,9 @@ def read_log(topic: str, data: bytes, file: str = "entries.jsonl") -> Log:
 def _line_damage(
     result: Entry | BadLine, file: str, number: int, *, is_torn: bool
 ) -> Iterator[Damage]:
-    """The damage on one line, of which ``result`` was read.
+    """The damage on one line, from which ``result`` was read.
 
-    A known field of another shape is damage: it stays on its line, but is
-    shown nowhere.
+    A known field of another shape is damage: it stays on its line, but is not shown.
     """
     if isinstance(result, BadLine):
         torn = BadLine("torn", "the last line was never finished")
@@ -134,7 +134,7 @@ def _line_damage(
         return
     for name, value in result.extra.items():
         if name in FIELDS and value not in _EMPTY:
-            message = f"{name} of entry {result.id} has another shape than we know"
+            message = f"{name} of entry {result.id} has an unknown shape"
             yield Damage(file, number, "field", message, lost=False)
     if is_torn:
         message = "the last line has no end; its entry is complete"
@@ -148,7 +148,7 @@ def _superseded(
     by_id = {entry.id: entry for entry in chosen}
     for number, entry in numbered:
         if by_id[entry.id] != entry:
-            message = f"entry {entry.id} is there in two versions"
+            message = f"entry {entry.id} exists in two versions"
             yield Damage(file, number, "differs", message, lost=False)
 
 
@@ -175,7 +175,7 @@ def read_line(topic: str, line: bytes) -> Entry | BadLine:
 def deduplicate(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
     """Keep each id once. Returns the entries, and the ids that had two versions.
 
-    Of two versions the fuller one stays, whichever came first.
+    Of two versions the one with more fields stays, whichever came first.
     """
     chosen: dict[str, Entry] = {}
     differing: dict[str, None] = {}
@@ -190,9 +190,8 @@ def deduplicate(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
 def partition_lines(topic: str, data: bytes) -> tuple[bytes, bytes]:
     """Split a log into its good and its bad lines.
 
-    Bad are lines that are not entries, and those with the less full version of
-    one. Each byte goes into one of the two results, and every line gets its
-    newline.
+    Bad lines are those that are not entries, and less complete versions of an entry.
+    Each byte goes into one of the two results, and every line gets its newline.
     """
     lines = data.split(b"\n")
     if not lines[-1]:
@@ -207,7 +206,7 @@ def partition_lines(topic: str, data: bytes) -> tuple[bytes, bytes]:
 
 
 def _good_lines(topic: str, lines: Iterable[bytes]) -> set[bytes]:
-    """The lines that are an entry, and its fullest version."""
+    """The lines with an entry in its most complete version."""
     results = {line: read_line(topic, line) for line in lines}
     read = {line: item for line, item in results.items() if isinstance(item, Entry)}
     entries, _ = deduplicate(read.values())

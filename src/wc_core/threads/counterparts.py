@@ -1,4 +1,4 @@
-"""The next holder of a ball if nobody is named, and the spelling of names."""
+"""The next holder of a ball if no one is named, and the spelling of names."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 
 def default_holder(state: State, me: Name, settings: Settings) -> Ball:
-    """The next holder after ``me``, who holds the ball or finds it free. A free ball of
-    someone else's thread goes to the asker, because everyone else may only have left a
-    remark.
-    """
+    """The next holder after ``me``, who has the ball or finds it free. A free ball of
+    someone else's thread goes to the asker, because everyone else may have left no more
+    than a remark."""
     directory = settings.directory
     if state.ball is None:
         configured = configured_counterpart(state, me, settings)
@@ -32,10 +31,10 @@ def default_holder(state: State, me: Name, settings: Settings) -> Ball:
 
 
 def counterpart(state: State, me: Name, settings: Settings) -> Ball:
-    """The next holder after ``me`` if nobody is named.
+    """The next holder after ``me`` if no one is named.
 
-    The configured counterpart, else whoever last passed me the ball, else the last
-    other participant, else nobody.
+    The configured counterpart, otherwise whoever last passed me the ball, otherwise the
+    last other participant, otherwise no one.
     """
     directory = settings.directory
     configured = configured_counterpart(state, me, settings)
@@ -51,9 +50,8 @@ def counterpart(state: State, me: Name, settings: Settings) -> Ball:
 def _last_passer(state: State, me: Name, directory: Directory) -> str | None:
     """The participant who last passed the ball to ``me``."""
     for to, by in reversed(state.passes):
-        # "By me" needs the very same name: the same agent in the main
-        # worktree, where its name has no seat, is another participant than in
-        # a linked worktree.
+        # "By me" needs exactly the same name: the same agent in the main worktree,
+        # where its name has no seat, is another participant than in a linked worktree.
         if directory.matches(to, me) and not directory.same(by, str(me)):
             return by
     return None
@@ -62,9 +60,9 @@ def _last_passer(state: State, me: Name, directory: Directory) -> str | None:
 def configured_counterpart(state: State, me: Name, settings: Settings) -> str | None:
     """The counterpart of ``me`` in the settings, its alias resolved.
 
-    One for the thread, under any of its names, comes before a global one, one for the
-    fuller form of my name before one for a shorter form, and that before one for
-    everyone. Of a list, the first counts that is somebody else. An agent without a tag
+    One for the thread, under any of its names, precedes a global one, one for the
+    longer form of my name precedes one for a shorter form, and that precedes one for
+    everyone. In a list, the first that is someone else counts. An agent without a tag
     is the one of the same user.
     """
     directory = settings.directory
@@ -80,7 +78,7 @@ def configured_counterpart(state: State, me: Name, settings: Settings) -> str | 
 
 
 def _of_same_user(name: Name, me: Name, directory: Directory) -> Name:
-    """A name with the tag of ``me``, if it is that of an agent and has none."""
+    """A name with the tag of ``me``, if it is an agent's name without a tag."""
     if name.tag or not directory.is_agent(name):
         return name
     return name._replace(tag=me.tag or me.agent)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _DERIVED = frozenset({"id", "type", "index", "thread_topic"})
 
 
-# The fields that only wc writes, and only where they have a value.
+# The fields that only wc writes, and only if they have a value.
 _OPTIONAL = (
     *("code_commit", "action", "status", "thread_branch", "new_topic"),
     *("supersedes", "tags_added", "tags_removed", "links_added", "links_removed"),
@@ -30,7 +30,7 @@ _OPTIONAL = (
 
 
 def to_fields(entry: Entry) -> dict[str, Any]:
-    """The fields of an entry, by their names in a log; unset optional ones left out."""
+    """The fields of an entry, by their names in a log, without unset optional ones."""
     fields: dict[str, Any] = {
         "entry_id": entry.id,
         "agent": entry.agent,
@@ -83,11 +83,12 @@ def to_fields(entry: Entry) -> dict[str, Any]:
 
 
 def link_fields(links: Iterable[Link]) -> list[dict[str, str]]:
-    """Links as an entry has them in a log."""
+    """Links in their form in a log."""
     return [{"kind": link.kind, "topic": link.topic} for link in links]
 
 
-# What follows reads one field each, and returns None for a value of another shape.
+# The following functions read one field each, and return None for a value of another
+# shape.
 
 
 def _as_text(value: Any) -> str | None:
@@ -199,7 +200,7 @@ def from_fields(topic: str, fields: dict[str, Any]) -> Entry | None:
     for name, value in fields.items():
         if name in _DERIVED:
             continue
-        # Nearly every field is one of these, in nearly every line.
+        # Nearly every line consists almost only of these fields.
         if type(value) is str and name in _TEXT_FIELDS:
             valid[_TEXT_FIELDS[name]] = value
             continue

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 def fold(topic: str, entries: Sequence[Entry], meta: Base | None = None) -> State:
     """Return the state of a thread with these entries, which must be in order.
 
-    The result is that of `apply` for one entry after the other, without
-    making a state for each. ``meta`` has the fields of a foreign
-    ``meta.json``, see `_starting_base`.
+    The result equals applying `apply` to one entry after the other, without making a
+    state for each. ``meta`` has the fields of a foreign ``meta.json``, see
+    `_starting_base`.
     """
     state = initial_state(topic, _starting_base(entries, meta))
     if not entries:
@@ -51,8 +51,8 @@ def fold(topic: str, entries: Sequence[Entry], meta: Base | None = None) -> Stat
 def _starting_base(entries: Sequence[Entry], meta: Base | None) -> Base | None:
     """The fields to start the fold with: the first ``base`` in the log.
 
-    A log without any counts on ``meta``, unless wc has written to it: then
-    what the log does not say is not so.
+    A log without any starts from ``meta``, unless wc has written to it: then the log
+    alone is complete.
     """
     for entry in entries:
         if entry.base is not None:
@@ -86,13 +86,13 @@ class _Folding:
         self.review = state.review
 
     def begin(self, entry: Entry) -> None:
-        """Take what the first entry says because it is the first."""
+        """Apply what only a first entry sets."""
         self.title = self.title or entry.title
         self.first_id = entry.id
         self.first_by = entry.agent if has_text(entry) else ""
 
     def add(self, entry: Entry) -> None:
-        """Take what ``entry`` changes."""
+        """Apply the changes of ``entry``."""
         if entry.status and entry.status != self.status:
             self._set_status(entry, entry.status)
         if entry.ball is not None:
@@ -101,7 +101,7 @@ class _Folding:
             self._add_rare(entry)
 
     def add_all(self, entries: Sequence[Entry]) -> None:
-        """Take what each of ``entries`` changes; most change nothing."""
+        """Apply the changes of each of ``entries``; most change nothing."""
         for entry in entries:
             if entry.is_rare or entry.status:
                 self.add(entry)
@@ -124,7 +124,7 @@ class _Folding:
         self.ball = holder
         if entry.action == "take":
             passer = _taken_from(entry, previous)
-        # Of a move of an older tool it may be unknown whose it was.
+        # The author of an older tool's move may be unknown.
         if holder is None or holder == passer or not passer:
             return
         if self.last_pass in ((passer, holder), (holder, passer)):
@@ -177,7 +177,7 @@ class _Folding:
             self.links.setdefault(key, Link(*key, entry.id))
 
     def _add_question(self, entry: Entry) -> None:
-        """Take an open question, or the end of one."""
+        """Apply an open question, or the end of one."""
         if entry.asks:
             question = OpenQuestion(entry.id, entry.agent, entry.asks, entry.title)
             self.questions[entry.id] = question
@@ -211,7 +211,7 @@ class _Folding:
             self.title = RETRACTED if entry.action == RETRACT else entry.title
 
     def fields(self) -> dict[str, Any]:
-        """The fields as a state has them."""
+        """The fields in the form of a state."""
         return {
             "title": self.title,
             "first_id": self.first_id,
@@ -237,10 +237,10 @@ class _Folding:
 
 
 def _taken_from(entry: Entry, previous: str | None) -> str:
-    """Who passed the ball to the author by having it taken from them.
+    """The previous holder, if the author took the ball from them.
 
-    The author, which is nobody else, if it was free or offered to them: at ``Codex``,
-    which ``Codex@fix`` takes over.
+    The author, which means no one else, if the ball was free or offered to them: if
+    ``Codex`` has it, ``Codex@fix`` may take it over.
     """
     if previous is None or Directory().matches(previous, parse(entry.agent)):
         return entry.agent
@@ -248,7 +248,7 @@ def _taken_from(entry: Entry, previous: str | None) -> str:
 
 
 def _fold_linear(state: State, entries: Sequence[Entry]) -> State:
-    """The state after ``entries``, if each follows the one before it."""
+    """The state after ``entries``, if each follows the previous one."""
     first, latest = entries[0], entries[-1]
     folding = _Folding(state)
     folding.begin(first)
@@ -299,7 +299,7 @@ def apply(state: State, entry: Entry) -> State:
 
 
 def is_linear(entries: Sequence[Entry]) -> bool:
-    """Whether each entry has the one before it as its only parent."""
+    """Whether each entry has the previous one as its only parent."""
     previous: tuple[str, ...] = ()
     for entry in entries:
         parents = previous if entry.parents is None else entry.parents

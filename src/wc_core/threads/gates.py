@@ -1,8 +1,8 @@
-"""The gates of a thread: a time, a pull request, a command or somebody's approval that
+"""The gates of a thread: a time, a pull request, a command or someone's approval that
 it waits for.
 
-Gates are changed by entries, and identified by the entry that added them, so every
-clone comes to the same ones. `wc_core.planning.gates` says which are closed.
+Entries change gates, and a gate is identified by the entry that added it, so every
+clone computes the same ones. `wc_core.planning.gates` determines which are closed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class GateChange(NamedTuple):
 
 class Gate(NamedTuple):
     """A gate of a thread. ``outcome`` is that of its last check: ``pass``, ``fail``, or
-    empty if there was none; ``checked_by`` is who made it."""
+    empty if there was none; ``checked_by`` is who checked it."""
 
     id: str
     kind: str
@@ -48,8 +48,8 @@ class Gate(NamedTuple):
 def changed_gates(
     gates: Iterable[Gate], changes: Iterable[GateChange], entry_id: str, author: str
 ) -> tuple[Gate, ...]:
-    """The gates after an entry with these changes. A gate that the thread does not have
-    is passed over: another clone may have removed it."""
+    """The gates after an entry with these changes. A change of a gate that the thread
+    lacks is ignored: another clone may have removed the gate."""
     by_id = {gate.id: gate for gate in gates}
     for position, item in enumerate(changes, 1):
         if item.change == ADD:
@@ -64,7 +64,7 @@ def changed_gates(
 
 
 def change_fields(changes: Iterable[GateChange]) -> list[Any]:
-    """Changes as an entry has them in a log; empty fields are left out."""
+    """Changes in their form in a log, without empty fields."""
     return [
         {name: value for name, value in change._asdict().items() if value}
         for change in changes

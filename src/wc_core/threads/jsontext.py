@@ -1,4 +1,4 @@
-"""JSON as it is in the files of a store: one compact line, in UTF-8."""
+"""JSON in the files of a store: one compact line, in UTF-8."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-# Far more than anybody nests on purpose, far less than Python's recursion limit.
+# Far more than anyone nests on purpose, far less than Python's recursion limit.
 _MAX_DEPTH = 100
 
 
 def dumps(value: Any) -> str:
     """Encode a value as one compact line of JSON.
 
-    Escaped is only what must be, and the characters that other tools take for
-    the end of a line or that act on a terminal.
+    It escapes only what JSON requires, and characters that other tools treat as the end
+    of a line or that act on a terminal.
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return (

@@ -24,5 +24,5 @@ def labelled(reader: StoreReader, folder: Folder, snapshot: Snapshot) -> Snapsho
     try:
         annotations = folder.read(path, tags.MAX_BYTES) or b""
     except OSError:
-        return snapshot  # another tool's file, which wc can do without
+        return snapshot  # another tool's file, not needed by wc
     return snapshot._replace(tags=tags.current_tags(state, annotations))

@@ -33,8 +33,8 @@ class LineRef(NamedTuple):
         return f"{self.path}:{span}"
 
     def numbered_quote(self) -> list[tuple[int, str, bool]]:
-        """The lines that are quoted: the number, the text, and whether the entry is
-        about it, not only near it."""
+        """The quoted lines: the number, the text, and whether the entry is about the
+        line, not only near it."""
         lines = self.quote.split("\n") if self.first else []
         return [
             (number, line, self.start <= number <= self.end)
@@ -53,7 +53,7 @@ class LineRef(NamedTuple):
 
 def split_place(written: str) -> tuple[str, int, int]:
     """The path and the lines of ``PATH:LINE`` or ``PATH:START-END``; 0 and 0 if it
-    names no lines, or none that a file can have."""
+    names no lines, or impossible ones."""
     path, _, span = written.rpartition(":")
     start, dash, end = span.partition("-")
     numbers = (start, end if dash else start)
@@ -70,8 +70,7 @@ def _is_number(text: str) -> bool:
 
 
 def ref_fields(refs: Iterable[LineRef]) -> list[dict[str, Any]]:
-    """References as an entry has them in a log; without a quotation if there is
-    none."""
+    """References in their form in a log, without an empty quotation."""
     return [
         {name: value for name, value in ref._asdict().items() if value or name in _ALL}
         for ref in refs

@@ -1,7 +1,7 @@
-"""The values a thread consists of, and the fold of its log into a state.
+"""The values of a thread, and the fold of its log into a state.
 
-The values are named tuples rather than dataclasses: importing ``dataclasses``
-takes about as long as starting Python, and every command would pay for it.
+The values are named tuples rather than dataclasses: importing ``dataclasses`` takes
+about as long as starting Python, and every command would pay for it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _, DECISION, _, _, QUESTION, _ = KINDS
 
 
 class Ball(NamedTuple):
-    """Where a ball goes: to one holder, or to nobody (free)."""
+    """Where a ball goes: to one holder, or to no one (free)."""
 
     holder: str | None
 
@@ -45,14 +45,14 @@ FREE = Ball(None)
 
 
 def holder_text(holder: str | None) -> str:
-    """The holder of a ball in words: a free ball is for anyone."""
+    """The holder of a ball in words: anyone may take a free ball."""
     return "anyone" if holder is None else holder
 
 
 class Base(NamedTuple):
     """The thread's fields in ``meta.json`` when wc first wrote to its log.
 
-    Only threads begun by another tool have one.
+    Only threads begun by another tool have this.
     """
 
     title: str = ""
@@ -71,7 +71,7 @@ class Link(NamedTuple):
 
 
 class OpenQuestion(NamedTuple):
-    """An open question: the id of its entry, who asked it, whom, and its title."""
+    """An open question: the id of its entry, who asked whom, and its title."""
 
     id: str
     asker: str
@@ -80,9 +80,9 @@ class OpenQuestion(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A step of a thread's checklist. Its ``id`` is that of the entry that added it, a
+    """An item of a thread's checklist. Its ``id`` is that of the entry that added it, a
     dot, and its position in that entry, from 1. ``checked`` is the entry that checked
-    it off; empty while it is to be done."""
+    it off; empty until then."""
 
     id: str
     text: str
@@ -92,18 +92,17 @@ class Item(NamedTuple):
 class Entry(NamedTuple):
     """One line of a log.
 
-    ``ball`` and ``status`` are ``None`` on an entry that does not change
-    them, and so are the fields after them: ``thread_branch`` is the branch that
-    the thread belongs to from now on, ``new_topic`` another name for it, and
-    ``supersedes`` the id of the entry that this one replaces: its text
-    (``amend``), or the whole of it (``retract``). ``items_added`` are texts, the other
-    changes of a checklist the ids of items. ``parents`` are the heads of
-    the thread when the entry was written; ``None`` if the writer recorded none
-    (older tools), and then the parent is the entry before. ``asks`` is who has to
-    answer the entry, ``answers`` the id of the question that it answers or withdraws.
-    ``outcome`` is what a review came to: one of `reviews.OUTCOMES`.
-    ``at`` is the timestamp as written, RFC 3339. ``extra`` has the keys of other
-    tools, unchanged.
+    ``ball`` and ``status`` are ``None`` on an entry that does not change them, and so
+    are the fields after them: ``thread_branch`` is the branch that the thread belongs
+    to from now on, ``new_topic`` another name for it, and ``supersedes`` the id of the
+    entry that this one replaces: its text (``amend``), or the whole of it
+    (``retract``). ``items_added`` are texts, the other changes of a checklist the ids
+    of items. ``parents`` are the heads of the thread when the entry was written;
+    ``None`` if the writer recorded none (older tools), and then the parent is the
+    previous entry. ``asks`` is who has to answer the entry, ``answers`` the id of the
+    question that it answers or withdraws. ``outcome`` is the outcome of a review: one
+    of `reviews.OUTCOMES`. ``at`` is the timestamp as written, RFC 3339. ``extra`` has
+    the keys of other tools, unchanged.
     """
 
     id: str
@@ -174,8 +173,8 @@ _NOT_RARE = Entry("", "", "", "")[_RARE]
 class Participant(NamedTuple):
     """An author in a thread, and the number of entries that are NEW for them.
 
-    An entry is NEW for a participant if somebody else wrote it and it is not
-    an ancestor of the participant's last entry.
+    An entry is NEW for a participant if someone else wrote it and it is not an ancestor
+    of the participant's last entry.
     """
 
     name: str
@@ -185,7 +184,7 @@ class Participant(NamedTuple):
 class Pass(NamedTuple):
     """The last time that the ball went to ``to``, and who passed it.
 
-    A ball that was taken was passed by whom it was taken from.
+    If the ball was taken, the former holder counts as the one who passed it.
     """
 
     to: str
@@ -261,16 +260,16 @@ class State(NamedTuple):
 
     @property
     def people(self) -> list[str]:
-        """Everybody who wrote, was passed the ball or holds it."""
+        """Everyone who wrote, was passed the ball or holds it."""
         writers = [participant.name for participant in self.participants]
         receivers = [handover.to for handover in self.passes]
         return [name for name in (*writers, *receivers, self.ball or "") if name]
 
     def new_for(self, is_me: Callable[[str], bool]) -> int:
-        """Count the entries that are NEW for a participant, without read cursors.
+        """Count the entries that are NEW for a participant, ignoring read cursors.
 
-        ``is_me`` says which names are theirs. If several are, the one that
-        wrote last counts: it has the fewest NEW entries.
+        ``is_me`` tells which names are theirs. If several are, the one that wrote last
+        counts: it has the fewest NEW entries.
         """
         counts = (count for name, count in self.participants if is_me(name))
         return min(counts, default=self.entry_count)
@@ -292,8 +291,8 @@ def initial_state(topic: str, base: Base | None = None) -> State:
 def in_order(entries: Iterable[Entry]) -> list[Entry]:
     """Sort entries by ULID, the order of a log.
 
-    An entry whose id is not a ULID (damage, or another tool's) stays behind the
-    entry that it followed.
+    An entry whose id is not a ULID (damage, or another tool's) stays after the entry
+    that it followed.
     """
     keyed = []
     greatest = ""
@@ -307,15 +306,15 @@ def in_order(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def written_by_wc(entries: Iterable[Entry]) -> bool:
-    """Whether wc wrote any of the entries. Then the log alone has the whole state."""
+    """Whether wc wrote any of the entries. If so, the log alone has the whole state."""
     return any(entry.is_by_wc for entry in entries)
 
 
 def parent_graph(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
     """The parents of each entry, by its id.
 
-    Only parents among ``entries`` count. If none were recorded, the parent is
-    the entry before.
+    Only parents among ``entries`` count. If none were recorded, the parent is the
+    previous entry.
     """
     ids = {entry.id for entry in entries}
     graph: dict[str, tuple[str, ...]] = {}
@@ -345,7 +344,7 @@ def unseen(
     entries: Sequence[Entry],
     graph: Mapping[str, tuple[str, ...]],
 ) -> list[Entry]:
-    """The entries of others that ``seen_heads`` do not descend from."""
+    """The entries of others that are not ancestors of ``seen_heads``."""
     seen_ids = ancestors(seen_heads, graph)
     return [
         entry
@@ -357,8 +356,8 @@ def unseen(
 def new_count(state: State, is_me: Callable[[str], bool], read: int) -> int:
     """Count the entries that are NEW for a participant who had read ``read`` of them.
 
-    A number is enough, and no log needs to be opened: the heads at the moment
-    of reading had all entries of that moment as ancestors.
+    A number is enough, and no log needs to be opened: the heads at the moment of
+    reading had all entries of that moment as ancestors.
     """
     return min(state.new_for(is_me), max(0, state.entry_count - read))
 
@@ -370,8 +369,8 @@ def new_entries(
 ) -> list[Entry]:
     """The entries that are NEW for a participant.
 
-    They are written by others, and are ancestors neither of the participant's
-    last entry nor of ``cursor``, the heads that the participant had read.
+    They are by others, and are ancestors neither of the participant's last entry nor of
+    ``cursor``, the heads that the participant had read.
     """
     own_ids = [entry.id for entry in entries if is_me(entry.agent)]
     return unseen(is_me, [*own_ids[-1:], *cursor], entries, parent_graph(entries))

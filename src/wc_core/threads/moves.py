@@ -1,8 +1,8 @@
 """The rules of the ball: what a say, ack, handoff, take, … does to a thread.
 
-Everything here is pure. `decide` takes the thread's state, a draft, its
-author and the settings. It returns where the ball goes and which status the
-thread gets, or raises the refusal, with a command that gets past it.
+Everything here is pure. `decide` takes the thread's state, a draft, its author and the
+settings. It returns where the ball goes and which status the thread gets, or raises the
+refusal, with a command that gets past it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from wc_core.threads.settings import Settings
 
 
-# From so many on, the ball may go back and forth without who asked for the work.
+# With this many participants, the ball may go back and forth without the asker.
 _THREE_PARTIES = 3
 
 
@@ -51,7 +51,7 @@ def decide(state: State, draft: Draft, me: Name, settings: Settings) -> Move:
 
 
 def _spelled(ball: Ball | None, state: State, settings: Settings) -> Ball | None:
-    """The same ball, its holder spelled as in the thread so far."""
+    """The same ball, with its holder spelled as in the thread so far."""
     if ball is None or ball.holder is None:
         return ball
     name = names.parse(ball.holder)
@@ -59,7 +59,7 @@ def _spelled(ball: Ball | None, state: State, settings: Settings) -> Ball | None
 
 
 def _new(proposal: Proposal) -> Move:
-    """A new thread: its ball goes to the addressee, else to the author."""
+    """A new thread: its ball goes to the addressee, otherwise to the author."""
     if proposal.state.entry_count or proposal.state.title:
         topic = proposal.draft.topic
         raise ConflictError(
@@ -81,7 +81,7 @@ def _say(proposal: Proposal) -> Move:
     if status == CLOSED:
         return _close(proposal)
     proposal.check_policy()
-    # A thread of an older tool may have a holder before its first entry.
+    # An older tool's thread may have a holder before its first entry.
     if not proposal.state.entry_count and proposal.state.ball is None:
         return Move(proposal.addressee_or_me(), status or OPEN)
     if not proposal.may_pass:
@@ -91,8 +91,8 @@ def _say(proposal: Proposal) -> Move:
 
 
 def _done(proposal: Proposal) -> Move:
-    """A contribution that ends the work: the ball goes to who asked for it. If that is
-    the author, it closes the thread. If it requests changes, the work goes on."""
+    """A contribution that ends the work: the ball goes to whoever asked for it. If that
+    is the author, it closes the thread. If it requests changes, the work continues."""
     draft = proposal.draft
     if draft.outcome == CHANGES_REQUESTED:
         return _say(proposal)
@@ -104,7 +104,7 @@ def _done(proposal: Proposal) -> Move:
 
 
 def _out_of_turn_note(proposal: Proposal) -> str:
-    """The note for an author who spoke without having the ball."""
+    """The note for an author who wrote without having the ball."""
     draft, holder = proposal.draft, proposal.holder
     if not draft.to or draft.to.casefold() == ME:
         return f"the ball stays with {holder}; to take it: {proposal.take_command}"
@@ -118,7 +118,7 @@ def _out_of_turn_note(proposal: Proposal) -> str:
 
 
 def _asker_notes(proposal: Proposal, ball: Ball) -> Iterator[str]:
-    """A reminder of who asked, where the ball goes back and forth between others."""
+    """A reminder of who asked, if the ball goes back and forth between others."""
     state, directory = proposal.state, proposal.settings.directory
     draft = proposal.draft
     if draft.to or proposal.is_asker or not state.asker:
@@ -134,7 +134,8 @@ def _asker_notes(proposal: Proposal, ball: Ball) -> Iterator[str]:
 
 
 def _reopen(proposal: Proposal) -> Move:
-    """A say in a closed thread: the ball goes to the addressee, else to the author."""
+    """A say in a closed thread: the ball goes to the addressee, otherwise to the
+    author."""
     status = proposal.draft.status or OPEN
     if status == CLOSED:
         return _close(proposal)
@@ -151,7 +152,7 @@ def _close(proposal: Proposal) -> Move:
 
 
 def _handoff(proposal: Proposal) -> Move:
-    """The ball goes on. Passing on the ball of another holder needs a reason."""
+    """The ball is passed on. Passing on another holder's ball requires a reason."""
     proposal.check_is_open()
     draft, state = proposal.draft, proposal.state
     if not (proposal.is_mine or proposal.is_free or draft.reason):
@@ -174,7 +175,8 @@ def _take(proposal: Proposal) -> Move:
     """The ball goes to the author; from another holder only with a reason."""
     proposal.check_is_open()
     draft = proposal.draft
-    # Exactly: with the ball at "Codex", Codex@fix may still take it to its full name.
+    # Compare exactly: if "Codex" has the ball, Codex@fix may still take it to its full
+    # name.
     if proposal.state.ball == str(proposal.me):
         raise ConflictError(
             f"You already have the ball of {draft.topic}.",
@@ -189,8 +191,8 @@ def _take(proposal: Proposal) -> Move:
 
 
 def _set_status(proposal: Proposal) -> Move:
-    """Another status. Closing frees the ball, which otherwise stays, or goes to
-    ``--to`` if the author may pass it."""
+    """Another status. Closing frees the ball; otherwise it stays, or goes to ``--to``
+    if the author may pass it."""
     status = proposal.draft.status
     if not status:
         raise InvalidInputError("No status was given.", "Name one, such as IN_REVIEW.")
@@ -212,7 +214,7 @@ def _set_status(proposal: Proposal) -> Move:
 
 
 def _move_thread(proposal: Proposal) -> Move:
-    """Another branch for the thread. Ball and status stay, so everybody may."""
+    """Another branch for the thread. Ball and status stay, so anyone may change it."""
     draft, state = proposal.draft, proposal.state
     if draft.thread_branch == state.branch:
         raise ConflictError(
@@ -223,8 +225,8 @@ def _move_thread(proposal: Proposal) -> Move:
 
 
 def _remark(_: Proposal) -> Move:
-    """An entry that changes neither ball nor status, whoever has the ball, in a closed
-    thread as well."""
+    """An entry that changes neither ball nor status, whoever has the ball, and also in
+    a closed thread."""
     return Move()
 
 
@@ -250,14 +252,15 @@ _MOVES = {
 
 
 def bounce_note(state: State, settings: Settings) -> str:
-    """A note if the ball has now gone back and forth too often; else empty."""
+    """A note if the ball has now gone back and forth too often; otherwise empty."""
     if not settings.bounces or state.bounces != settings.bounces:
         return ""
     return bounces_text(state)
 
 
 def bounces_text(state: State) -> str:
-    """How often the ball went back and forth between the same two, and the ways on."""
+    """How often the ball went back and forth between the same two, and what to do about
+    it."""
     last_pass = state.passes[-1]
     return (
         f"the ball went {state.bounces} times between {last_pass.by} and "
@@ -267,15 +270,14 @@ def bounces_text(state: State) -> str:
 
 
 def is_relative(to: str) -> bool:
-    """Whether an addressee is none in particular, or a word for a participant."""
+    """Whether an addressee is empty, or a word for a participant."""
     return not to or to.casefold() in FREE_WORDS | {ME, ASKER}
 
 
 def unknown_parts(to: str, people: list[str], settings: Settings) -> list[str]:
     """The parts of a written name (agent, seat, tag) that none of ``people`` has.
 
-    Empty if the name is fine. ``me``, ``asker`` and the words for "anyone" always
-    are.
+    Empty if the name is fine. ``me``, ``asker`` and the words for "anyone" always are.
     """
     if is_relative(to):
         return []

@@ -1,7 +1,7 @@
 """The projections beside a log: ``meta.json`` and ``edges.jsonl``.
 
-Both are made from the log and can be deleted at any time. Other tools' keys
-in ``meta.json`` are kept; ours are under ``wc``.
+Both are computed from the log and can be deleted at any time. Other tools' keys in
+``meta.json`` are kept; ours are under ``wc``.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from wc_core.threads.model import Entry
 
-# A projection of a greater version was written by a newer wc. It is read as far
-# as possible, and this wc never overwrites it.
+# A projection of a greater version is by a newer wc. It is read as far as possible, and
+# this wc never overwrites it.
 VERSION = 1
 
 _KNOWN = frozenset(
@@ -57,13 +57,13 @@ class Shown(NamedTuple):
 
 
 class Seal(NamedTuple):
-    """What `excerpts` needs to know of a log in which each line is an entry, and all
+    """What `excerpts` needs to know about a log in which each line is an entry, and all
     are in order.
 
-    ``checksum`` is the CRC-32 of its bytes. ``authors`` are in the order in which they
-    first wrote. ``linear`` says that each entry has the one before it as its only
-    parent. ``corrections`` are those that count: the positions of the entry that was
-    corrected and of the correction.
+    ``checksum`` is the CRC-32 of its bytes. ``authors`` are in the order of their first
+    entries. ``linear`` if each entry has the previous one as its only parent.
+    ``corrections`` are those that count: the positions of the corrected entry and of
+    the correction.
     """
 
     checksum: int = 0
@@ -72,8 +72,8 @@ class Seal(NamedTuple):
     corrections: tuple[tuple[int, int], ...] = ()
 
     def after(self, line: bytes, author: str) -> Seal:
-        """The seal after the ``line`` of an entry that follows all others and corrects
-        none."""
+        """The seal after the ``line`` of an entry that follows all others and is not a
+        correction."""
         authors = dict.fromkeys((*self.authors, author))
         checksum = binascii.crc32(line, self.checksum)
         return self._replace(checksum=checksum, authors=tuple(authors))
@@ -87,14 +87,14 @@ class Seal(NamedTuple):
 class Meta(NamedTuple):
     """The contents of a ``meta.json``.
 
-    ``state`` is the fold of the log's first ``log_size`` bytes; ``None`` if
-    another tool wrote the file. ``seal`` is that of these bytes, if they have
-    one. ``base`` has the thread's fields in the form that all tools share.
-    ``unknown`` has the keys of other tools, in their order.
+    ``state`` is the fold of the log's first ``log_size`` bytes; ``None`` if another
+    tool wrote the file. ``seal`` is that of these bytes, if they have one. ``base`` has
+    the thread's fields in the form that all tools share. ``unknown`` has the keys of
+    other tools, in their order.
 
-    ``rewritten`` says that a program wrote all of it, as the older tool does: not
-    wc, nobody by hand, and no merge of git. ``shown`` is what it had from wc until
-    then; ``None`` if that is no longer in it.
+    ``rewritten`` if a program wrote all of it, as the older tool does: not wc, no one
+    by hand, and no merge of git. ``shown`` is what it had from wc until then; ``None``
+    if that is no longer in it.
     """
 
     state: State | None = None
@@ -177,7 +177,7 @@ def render_meta(
 
 
 def _checksum_end(head: bytes) -> bytes:
-    """The end of a ``meta.json`` of ours: a checksum of everything before it.
+    """The end of our ``meta.json``: a checksum of everything before it.
 
     A file that another program changed, even by one word, is not trusted.
     """
@@ -207,14 +207,14 @@ def read_meta(topic: str, data: bytes) -> Meta | Damage:
     head, _, _ = data.rpartition(b',"check":')
     if not meta.newer and data != head + _checksum_end(head):
         return meta._replace(rewritten=_is_rewritten(data, fields), shown=_shown(own))
-    # The status as it is in the fold; only other tools' spellings are normalised.
+    # The status as in the fold; only other tools' spellings are normalised.
     shared = {"status": fields.get("status"), "ball": fields.get("ball")}
     return _with_state(topic, meta, shared | own)
 
 
 def _is_rewritten(data: bytes, fields: dict[str, Any]) -> bool:
     """Whether the older tool can have written a file: indented in all its levels,
-    without a line end, and no key twice."""
+    without a final newline, and no key twice."""
     return any(
         data == json.dumps(fields, indent=2, ensure_ascii=ascii_only).encode()
         for ascii_only in (True, False)
@@ -222,7 +222,7 @@ def _is_rewritten(data: bytes, fields: dict[str, Any]) -> bool:
 
 
 def _shown(own: Mapping[str, Any]) -> Shown | None:
-    """What our part of a ``meta.json`` says that the other keys were."""
+    """The other keys as our part of a ``meta.json`` recorded them."""
     status, last_id = own.get("status"), own.get("last_id")
     ball = own.get("ball", False)
     if not (isinstance(status, str) and isinstance(last_id, str)):
@@ -252,8 +252,8 @@ def _base(fields: Mapping[str, Any]) -> Base:
 
 
 def _is_free(ball: str) -> bool:
-    """Whether another tool's word for a holder means nobody: ``none``, or
-    ``anyone (pat)``, as it writes what wc calls ``anyone``."""
+    """Whether another tool's word for a holder means no one: ``none``, or ``anyone
+    (pat)``, as it writes what wc calls ``anyone``."""
     agent = fold(parse(ball).agent)
     return not agent or agent in FREE_WORDS
 
@@ -335,7 +335,7 @@ def normal_status(text: str) -> str:
 def render_edges(topic: str, entries: Iterable[Entry]) -> bytes:
     """Encode ``edges.jsonl``, in the order and form of older tools.
 
-    It says that the thread contains each entry, and each is followed by the next.
+    It lists that the thread contains each entry, and that each is followed by the next.
     """
     lines = []
     previous = None

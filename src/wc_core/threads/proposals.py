@@ -1,4 +1,4 @@
-"""Drafts of entries, and what decides whether one may move the ball."""
+"""Drafts of entries, and what decides whether they may move the ball."""
 
 from __future__ import annotations
 
@@ -95,18 +95,19 @@ class Proposal(NamedTuple):
 
     @property
     def is_mine(self) -> bool:
-        """Whether the author may make the next move: theirs, or offered to them."""
+        """Whether the author may make the next move: they have the ball or are offered
+        it."""
         ownership = self.settings.directory.whose(self.state.ball, self.me)
         return ownership in {names.MINE, names.OFFERED}
 
     @property
     def is_free(self) -> bool:
-        """Whether nobody holds the ball."""
+        """Whether no one holds the ball."""
         return self.state.ball is None
 
     @property
     def is_asker(self) -> bool:
-        """Whether the author asked for what the thread is about."""
+        """Whether the author asked for the thread's work."""
         return self.settings.directory.same(self.state.asker, str(self.me))
 
     @property
@@ -151,21 +152,21 @@ class Proposal(NamedTuple):
         return Ball(str(self.settings.directory.canonical(names.parse(to))))
 
     def asker_ball(self) -> Ball:
-        """The ball with who asked for the thread."""
+        """The ball for whoever asked for the thread."""
         if not self.state.asker:
             topic = self.draft.topic
             raise ConflictError(
-                f"Nothing says who asked for {topic}.",
+                f"It is not known who asked for {topic}.",
                 f"Name who should have it: wc handoff {topic} --to NAME",
             )
         return Ball(self.state.asker)
 
     def addressee_or_me(self) -> Ball:
-        """The addressee, else the author."""
+        """The addressee, otherwise the author."""
         return self.addressee() or Ball(str(self.me))
 
     def next_holder(self) -> Ball:
-        """The addressee, else the counterpart, else nobody."""
+        """The addressee, otherwise the counterpart, otherwise no one."""
         return self.addressee() or default_holder(self.state, self.me, self.settings)
 
     def check_conditions(self) -> None:
@@ -181,7 +182,7 @@ class Proposal(NamedTuple):
             raise self._wrong_holder(draft.if_ball)
 
     def _wrong_holder(self, written: str) -> ConflictError:
-        """The error for a ball that is not with the holder of a written name."""
+        """The error for a ball that the holder of a written name does not have."""
         topic, wanted = self.draft.topic, written.casefold()
         hint = f"Read the thread, then decide again: wc read {topic}"
         if self.is_free:
@@ -218,8 +219,8 @@ class Proposal(NamedTuple):
             )
 
     def check_may_end(self, verb: str, status: str) -> None:
-        """Refuse to close or reopen a thread whose ball somebody else holds, unless
-        the author asked for it or gives a reason."""
+        """Refuse to close or reopen a thread whose ball someone else has, unless the
+        author asked for it or gives a reason."""
         if self.is_mine or self.is_free or self.is_asker or self.draft.reason:
             return
         topic = self.draft.topic
@@ -232,7 +233,8 @@ class Proposal(NamedTuple):
         )
 
     def check_policy(self) -> None:
-        """Refuse if the store lets only the holder say, and that is not the author."""
+        """Refuse if the store allows only the holder to say, and that is not the
+        author."""
         if self.settings.enforce == "refuse" and not self.may_pass:
             topic = self.draft.topic
             raise ConflictError(

@@ -1,8 +1,7 @@
 """Reads a store: snapshots of its threads. Nothing here can write.
 
-The log is the truth. ``meta.json`` is trusted only if it is the fold of
-exactly the present log. Old threads that consist of a markdown page alone are
-read from the page.
+The log is the truth. ``meta.json`` is trusted only if it is the fold of exactly the
+present log. Old threads that are only a markdown page are read from the page.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry, State
 
 
-# A last line without an end may be one that is being written: a large write
+# A last line without an end may still be in the process of being written: a large write
 # grows the file page by page. Seconds before each further attempt to read it.
 _RETRY_DELAYS = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
 # Seconds after the last change until a write is no longer in progress.
@@ -43,14 +42,14 @@ MAX_META_BYTES = 64 * 1024 * 1024
 class Snapshot(NamedTuple):
     """The state of one thread at one moment.
 
-    ``log_size`` is -1 for a thread without a log. ``fresh`` says that the
-    state came from ``meta.json``; then the log was not searched for damage,
-    and only damage that ``meta.json`` mentions is reported. ``unknown`` has
-    the keys of other tools in ``meta.json``. ``name`` is the thread's name in its
-    store, see `aliases`; ``tags`` include those of an older tool.
+    ``log_size`` is -1 for a thread without a log. ``fresh`` says that the state came
+    from ``meta.json``; then the log was not searched for damage, and only damage that
+    ``meta.json`` mentions is reported. ``unknown`` has the keys of other tools in
+    ``meta.json``. ``name`` is the thread's name in its store, see `aliases`; ``tags``
+    include those of an older tool.
 
-    ``move`` is the entry that the log still lacks of what the older tool wrote to
-    ``meta.json`` alone, see `older.metamoves`. ``state`` shows it already.
+    ``move`` is the entry for changes that the older tool wrote to ``meta.json`` only,
+    and that the log still lacks, see `older.metamoves`. ``state`` already includes it.
     """
 
     state: State
@@ -92,7 +91,7 @@ class Thread(NamedTuple):
 
     @property
     def authors(self) -> tuple[str, ...]:
-        """Everyone who wrote, in the order in which they first did."""
+        """Everyone who wrote, in the order of their first entries."""
         return tuple(dict.fromkeys(entry.agent for entry in self.entries))
 
     @property
@@ -102,7 +101,7 @@ class Thread(NamedTuple):
 
 
 def _with_older_move(snapshot: Snapshot, entries: Sequence[Entry]) -> Snapshot:
-    """The snapshot with what the older tool wrote to ``meta.json`` alone."""
+    """The snapshot including what the older tool wrote to ``meta.json`` only."""
     # 1 ms, only beside the older tool.
     from wc_core.threads.older import metamoves
 
@@ -129,17 +128,17 @@ class StoreReader:
         self.layout = Layout(os.path.realpath(root))
 
     def topics(self) -> list[str]:
-        """The topics of all threads, with a log or with a page alone, sorted.
+        """The topics of all threads, with a log or only a page, sorted.
 
-        Raises StorageError if the folders may not be read, and CorruptError
-        if links lead to them.
+        Raises StorageError if the folders may not be read, and CorruptError if they are
+        links.
         """
         return self.topics_and_folders()[0]
 
     def topics_and_folders(self) -> tuple[list[str], list[str]]:
         """Like `topics`, with the names of those folders that may have logs."""
         folders = self._folders()
-        # Nearly every page belongs to a folder: only the others are looked at.
+        # Nearly every page belongs to a folder, so only the others are examined.
         pages = {*unordered_names_in(self.layout.pages, self.layout.root)}
         pages.difference_update([f"{name}.md" for name in folders])
         alone = [name[:-3] for name in pages if name.endswith(".md") and name != ".md"]
@@ -211,8 +210,8 @@ class StoreReader:
     def _is_begun(self, folder: Folder, topic: str) -> bool:
         """Whether the folder of a thread has more than an empty log.
 
-        A crash before the first entry leaves a folder, perhaps with an empty
-        log; that is not a thread. Nor do files of other tools alone make one.
+        A crash before the first entry leaves a folder, perhaps with an empty log; that
+        is not a thread. Files of other tools alone do not make one either.
         """
         if folder.handle is None:
             return False
@@ -226,8 +225,8 @@ class StoreReader:
     def snapshot(self, topic: str) -> Snapshot:
         """The state of a thread, from a fresh ``meta.json`` or else from the log.
 
-        With ``meta.json`` the cost does not grow with the thread. Raises
-        NotFoundError for a thread that does not exist.
+        With ``meta.json`` the cost does not grow with the thread. Raises NotFoundError
+        for a thread that does not exist.
         """
         with self._open(self.layout.folder(topic)) as folder:
             size = self._size(folder, self.layout.log(topic))
@@ -261,8 +260,8 @@ class StoreReader:
         CorruptError for a log that cannot be read.
         """
         with self._open(self.layout.folder(topic)) as folder:
-            # Before the log: a log that is read after its meta has at least the
-            # entries that the meta counts.
+            # Before the log: a log that is read after its meta has at least the entries
+            # that the meta counts.
             return self._thread(folder, topic, self._meta(folder, topic))
 
     def _thread(self, folder: Folder, topic: str, meta_file: _MetaFile) -> Thread:
@@ -337,8 +336,8 @@ class StoreReader:
         path = self.layout.log(topic)
         data = self._read(folder, path)
         if data is None:
-            # Read again after looking for the other files: the log of a new
-            # thread is made before them.
+            # Read again after looking for the other files: the log of a new thread is
+            # made before them.
             has_page = os.path.lexists(self.layout.page(topic))
             exists = has_page or self._is_begun(folder, topic)
             data = self._read(folder, path)
@@ -398,7 +397,7 @@ class StoreReader:
         base = page.base if data is not None and not is_empty else meta.base
         state = folding.fold(topic, entries, base)
         if page.version or meta.version or (data is None and not is_empty):
-            # A page of ours has all entries, but there should be a log beside it.
+            # Our page has all entries, but there should be a log beside it.
             damage = (*damage, self._log_damage(topic, "missing", problem))
         if data is not None:
             damage = (*damage, *page.damage)

@@ -1,4 +1,4 @@
-"""Outcomes of reviews: what an entry says about the work, and what a thread keeps of
+"""Outcomes of reviews: what an entry says about the work, and what a thread keeps about
 the latest one."""
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ class Review(NamedTuple):
     """The latest outcome of a review: ``by`` wrote it, in the entry ``id``, about the
     work of ``of``, who had the ball then.
 
-    ``outcome`` is empty while the next review is going on. ``rounds`` counts how often
-    changes were requested between these two since something was approved.
+    ``outcome`` is empty while the next review is in progress. ``rounds`` counts how
+    often changes were requested between these two since the last approval.
     """
 
     outcome: str = ""
@@ -25,13 +25,12 @@ class Review(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The outcome in words, with who said so; empty without one."""
+        """The outcome in words, with its author; empty if there is none."""
         words = outcome_text(self.outcome)
         return f"{words} by {self.by}" if words else ""
 
     def to_json(self) -> dict[str, str]:
-        """The outcome and who said so, as the list shape has them; empty without
-        one."""
+        """The outcome and its author, as in the list shape; empty if there is none."""
         if not self.outcome:
             return {}
         return {"outcome": self.outcome, "outcome_by": self.by}
@@ -46,8 +45,8 @@ def outcome_text(outcome: str) -> str:
 
 
 def reviewed(review: Review, outcome: str, by: str, of: str, entry_id: str) -> Review:
-    """The review after an entry with an outcome. One that is not known changes
-    nothing: a newer version may have written it."""
+    """The review after an entry with an outcome. An unknown outcome changes nothing: a
+    newer version may have written it."""
     if outcome == APPROVED:
         return Review(outcome, by, of, entry_id)
     if outcome != CHANGES_REQUESTED:

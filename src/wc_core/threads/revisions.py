@@ -1,8 +1,8 @@
 """Corrections: entries that replace or remove the text of an earlier one.
 
-An *amendment* replaces the text of an entry, a *retraction* removes it from view. Both
-are entries of their own, so the log keeps every text. Only those by the author of the
-original count; the last one in the order of the log decides.
+An *amendment* replaces the text of an entry, a *retraction* hides it. Both are separate
+entries, so the log keeps every text. Only those by the author of the original count;
+the last one in the order of the log decides.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 AMEND, RETRACT = "amend", "retract"
 CORRECTIONS = frozenset({AMEND, RETRACT})
-# The title of an entry that was retracted.
+# The title of a retracted entry.
 RETRACTED = "(retracted)"
 
-# The actions whose entries have no text of their own that could be corrected.
+# The actions whose entries have no text that could be corrected.
 _WITHOUT_TEXT = CORRECTIONS | {
     *("rename", "tag", "move", "link", "unlink", "checklist", "gate", "budget")
 }
@@ -60,15 +60,15 @@ def corrections(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
 
 
 def same_author(first: str, second: str) -> bool:
-    """Whether two names are one author, whatever the settings of a store say.
+    """Whether two names are one author, whatever the settings of a store are.
 
-    An author who is not known is nobody's equal.
+    An unknown author equals no one.
     """
     return bool(first and second) and Directory().same(first, second)
 
 
 def revised(entry: Entry, corrected_by: Sequence[Entry]) -> Entry:
-    """The entry with the text that its corrections, in order, leave it with."""
+    """The entry with its text after these corrections, in order."""
     if not corrected_by:
         return entry
     latest = corrected_by[-1]
@@ -97,7 +97,7 @@ def revised(entry: Entry, corrected_by: Sequence[Entry]) -> Entry:
 def revisions(entries: Sequence[Entry]) -> list[Revision]:
     """The entries as they are shown, without the corrections themselves.
 
-    A correction that does not count is an entry like any other.
+    A correction that does not count is shown like any other entry.
     """
     by_original = corrections(entries)
     if not by_original:
@@ -128,10 +128,10 @@ def history(entries: Sequence[Entry]) -> list[Revision]:
 
 
 def complete(draft: Draft, entries: Sequence[Entry], author: str) -> Draft:
-    """The draft of a correction by ``author`` with all that its entry needs.
+    """The draft of a correction by ``author`` with everything that its entry needs.
 
-    It is about the last entry with text of its own. What an amendment does not replace
-    stays. Raises ConflictError if that entry is somebody else's or already is as the
+    It applies to the last entry with text. Fields that an amendment does not replace
+    stay. Raises ConflictError if that entry is someone else's or already is as the
     draft wants it, InvalidInputError if the text would have no title.
     """
     verb = draft.action
@@ -156,13 +156,13 @@ def complete(draft: Draft, entries: Sequence[Entry], author: str) -> Draft:
 
 
 def last_text(entries: Sequence[Entry]) -> Revision | None:
-    """The last entry with text of its own; ``None`` if there is none."""
+    """The last entry with text; ``None`` if there is none."""
     texts = (item for item in reversed(revisions(entries)) if has_text(item.entry))
     return next(texts, None)
 
 
 def has_text(entry: Entry) -> bool:
-    """Whether an entry has text of its own, which can be corrected."""
+    """Whether an entry has text, which can be corrected."""
     return entry.action not in _WITHOUT_TEXT
 
 
@@ -188,7 +188,7 @@ def _amendment(draft: Draft, latest: Revision) -> Draft:
             f"#{latest.idx} of {draft.topic} already has that text.",
             "Nothing was written.",
         )
-    # A summary of a text that is no longer there would be wrong.
+    # A summary of the former text would be wrong.
     same_body = body == latest.entry.body
     summary = draft.summary or (latest.entry.summary if same_body else "")
     return draft._replace(title=title, body=body, summary=summary)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Counterparts: TypeAlias = Mapping[str, tuple[str, ...]]
 
-# In a table of counterparts: whoever has none of their own.
+# In a table of counterparts: everyone without their own.
 EVERYONE = "*"
 SYNC = ("background", "inline", "off")
 
@@ -47,7 +47,7 @@ class Settings(NamedTuple):
     everyone else, those of ``topic_counterparts`` folded topics. ``ignored`` are keys,
     with their files, that set nothing.
 
-    ``damage`` is set if a file could not be used. Then readers go on with the
+    ``damage`` is set if a file could not be used. Then readers continue with the
     defaults, and writers must refuse.
     """
 
@@ -98,8 +98,8 @@ def load(root: str, env: Mapping[str, str]) -> Settings:
 
 
 def layers(root: str) -> Iterator[tuple[str, Settings, dict[str, Any]]]:
-    """Each file of settings in the store at ``root`` that can be used: its name, the
-    settings that it makes alone, and, of ``config.toml``, its tables."""
+    """Each usable file of settings in the store at ``root``: its name, the settings
+    that it makes alone, and, for ``config.toml``, its tables."""
     for name in FILES:
         try:
             data = read_plain(f"{root}/{name}", root)
@@ -110,14 +110,14 @@ def layers(root: str) -> Iterator[tuple[str, Settings, dict[str, Any]]]:
             add = _with_toml if is_toml else _with_json
             yield name, add(Settings(), data, name), fields
         except UNUSABLE:
-            continue  # `load` says so
+            continue  # reported by `load`
 
 
 class _ShapeError(Exception):
     """A setting has an invalid value."""
 
 
-# What is raised for a file of settings that cannot be used.
+# The errors raised for a file of settings that cannot be used.
 UNUSABLE = (OSError, ValueError, RecursionError, _ShapeError)
 
 
@@ -145,7 +145,7 @@ def env_value(key: Key, env: Mapping[str, str]) -> Any:
 
 
 def _field_value(key: Key, value: Any) -> Any:
-    """The value of a key as `Settings` has it."""
+    """The value of a key in the form of `Settings`."""
     return value == "auto" if key.field == "push" else value
 
 
@@ -157,8 +157,8 @@ def _with_json(settings: Settings, data: bytes, name: str) -> Settings:
     if not isinstance(fields, dict):
         raise _ShapeError("not an object")
     older = jsonsettings.read(fields)
-    # An older file may spell a platform in its own way. Our spelling stays canonical,
-    # so that both mean the same agent.
+    # An older file may have its own spelling of a platform. Our spelling stays
+    # canonical, so that both mean the same agent.
     aliases = {fold(k): SPELLINGS.get(fold(v), v) for k, v in older.aliases.items()}
     topics = dict(settings.topic_counterparts)
     for written, table in older.topics.items():
@@ -178,7 +178,7 @@ def _topic(written: str) -> str:
 
 
 def is_name(value: Any) -> bool:
-    """Whether a value in a file can be somebody's name."""
+    """Whether a value in a file can be a participant's name."""
     return isinstance(value, str) and value.strip() != ""
 
 
@@ -232,8 +232,8 @@ def _with_toml(settings: Settings, data: bytes, name: str) -> Settings:
 
 
 def _values(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """The fields of `Settings` and `Rules` that have a key of their own, as far as it
-    is set, each with its table."""
+    """The fields of `Settings` and `Rules` that have a key, if they are set, each with
+    its table."""
     for key in keys.KEYS:
         if not key.field:
             continue
@@ -247,7 +247,7 @@ def _values(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 
 def _known_keys() -> dict[str, set[str]]:
-    """The tables of ``config.toml`` with their keys; none where any key may be."""
+    """The tables of ``config.toml`` with their keys; none if any key is allowed."""
     known: dict[str, set[str]] = {
         name: set() for name in ("counterparts", "topics", "aliases", "areas")
     }
@@ -258,7 +258,7 @@ def _known_keys() -> dict[str, set[str]]:
 
 
 def _unknown(fields: Mapping[str, Any]) -> Iterator[str]:
-    """The keys of ``config.toml`` that are no settings, with the table they are in."""
+    """The keys of ``config.toml`` that are not settings, with their tables."""
     known = _known_keys()
     for name, table in fields.items():
         keys_of_table = known.get(name)

@@ -1,8 +1,8 @@
 """The tags of a thread: those in its log, and those of an older tool.
 
-The older tool keeps annotations beside the log, one JSON object on each line. Those of
+The older tool stores annotations beside the log, one JSON object on each line. Those of
 kind ``tag`` and ``tag_remove`` that are later than the last tags in the log count as
-well. The next entry that changes tags takes them into the log.
+well. The next entry that changes tags adds them to the log.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class TagChanges(NamedTuple):
 def current_tags(state: State, annotations: bytes) -> tuple[str, ...]:
     """The tags of a thread with this state and these annotations, sorted.
 
-    Lines that are not annotations of a thread's tags are left out.
+    Lines that are not annotations of a thread's tags are ignored.
     """
     if not annotations:
         return state.tags
@@ -59,7 +59,7 @@ def _events(annotations: bytes, latest: str) -> Iterator[tuple[str, str, str]]:
         try:
             fields = loads(line)
         except (ValueError, RecursionError):
-            continue  # another tool's file, which is only read for what is known
+            continue  # another tool's file: unknown lines are ignored
         if not isinstance(fields, dict) or fields.get("target_type") != "thread":
             continue
         kind, tag = fields.get("kind"), _text(fields.get("value"))
@@ -75,7 +75,7 @@ def _text(value: Any) -> str:
 def parse_changes(words: Iterable[str]) -> TagChanges:
     """The changes that words mean: ``+tag`` or ``tag`` adds, ``-tag`` removes.
 
-    Raises InvalidInputError for what cannot be a tag, and for one that is both.
+    Raises InvalidInputError for an invalid tag, and for a tag that is both.
     """
     added: dict[str, None] = {}
     removed: dict[str, None] = {}
@@ -107,10 +107,10 @@ def _checked(text: str) -> str:
 
 
 def complete(draft: Draft, state: State, tags: Sequence[str]) -> Draft:
-    """The draft of a change of tags with what differs from the log.
+    """The draft of a change of tags with the difference to the log.
 
     ``tags`` are the current ones, those of the older tool included. Raises
-    ConflictError if nothing changes, or a tag to remove is not there.
+    ConflictError if nothing changes, or a tag to remove does not exist.
     """
     missing = [tag for tag in draft.tags_removed if tag not in tags]
     wanted = {*tags, *draft.tags_added} - {*draft.tags_removed}

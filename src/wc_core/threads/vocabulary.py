@@ -1,6 +1,6 @@
 """Checks the words of an entry where they come in.
 
-Each function returns the word in its one spelling, or raises InvalidInputError.
+Each function returns the word in its canonical spelling, or raises InvalidInputError.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_PATH_BYTES = 4096
 MAX_BRANCH_BYTES = 250
 MAX_KEY_BYTES = 200
 MAX_BODY_BYTES = 16 * 1024 * 1024
-# Far more than anybody reads, and few enough for a reader to hold.
+# More than anyone reads, and few enough for a reader to hold in memory.
 MAX_ENTRIES = 1_000_000
 MAX_THREADS = 100_000
 # The statuses of presence, and the longest time that one lasts, in seconds.
@@ -46,7 +46,7 @@ _LEAST_HEX, _MOST_HEX = 4, 64
 
 
 def _one_of(word: str, allowed: tuple[str, ...], noun: str) -> str:
-    """The word of ``allowed`` that ``word`` is, whatever its case and hyphens."""
+    """The word of ``allowed`` that equals ``word``, ignoring case and hyphens."""
     folded = word.strip().replace("-", "_").casefold()
     for spelling in allowed:
         if spelling.casefold() == folded:
@@ -100,7 +100,7 @@ def reason(text: str) -> str:
 
 
 def note(text: str) -> str:
-    """A note on what somebody is doing: one line like a title, or empty."""
+    """A note on current work: one line like a title, or empty."""
     return _line(text, "note", MAX_TITLE_BYTES) if text else ""
 
 
@@ -120,25 +120,25 @@ def summary(text: str) -> str:
 
 
 def file_refs(paths: Iterable[str]) -> tuple[str, ...]:
-    """Paths that an entry is about, each once."""
+    """Paths that an entry is about, without repetition."""
     return tuple(dict.fromkeys(map(file_ref, paths)))
 
 
 def file_ref(path: str) -> str:
-    """A path: one printable line, without ``./`` before it and ``/`` after it."""
+    """A path: one printable line, without a leading ``./`` or trailing ``/``."""
     line = _printable(_line(path, "path", MAX_PATH_BYTES), "path")
     return line.removeprefix("./").rstrip("/") or line
 
 
 def line_refs(references: Iterable[LineRef]) -> tuple[LineRef, ...]:
-    """Lines of files that an entry is about, each once."""
+    """Lines of files that an entry is about, without repetition."""
     return tuple(dict.fromkeys(map(_line_ref, references)))
 
 
 def _line_ref(reference: LineRef) -> LineRef:
     if not 1 <= reference.start <= reference.end:
         raise InvalidInputError(
-            f"{reference.place!r} names no lines of a file.", "Lines count from 1."
+            f"{reference.place!r} does not name lines of a file.", "Lines count from 1."
         )
     lines = reference.quote.split("\n")
     if len(lines) > MAX_QUOTED or max(map(len, lines)) > MAX_WIDTH:
@@ -151,7 +151,8 @@ def _line_ref(reference: LineRef) -> LineRef:
 
 
 def pr_refs(numbers: Iterable[str]) -> tuple[int, ...]:
-    """Pull requests that an entry is about, each once: ``12``, ``#12`` or ``!12``."""
+    """Pull requests that an entry is about, without repetition: ``12``, ``#12`` or
+    ``!12``."""
     return tuple(dict.fromkeys(map(_pr_ref, numbers)))
 
 
@@ -164,7 +165,7 @@ def _pr_ref(text: str) -> int:
 
 
 def commit_refs(ids: Iterable[str]) -> tuple[str, ...]:
-    """Commits that an entry is about, each once."""
+    """Commits that an entry is about, without repetition."""
     return tuple(dict.fromkeys(map(commit_ref, ids)))
 
 
@@ -191,7 +192,7 @@ def branch(text: str) -> str:
 
 
 def _is_branch_name(name: str) -> bool:
-    """The rules of git-check-ref-format(1) for ``--branch``, and the limit of ours."""
+    """The rules of git-check-ref-format(1) for ``--branch``, and our limit."""
     allowed = (
         len(name.encode(errors="replace")) <= MAX_BRANCH_BYTES
         and name != "HEAD"
@@ -250,7 +251,7 @@ def name(text: str) -> str:
 
 
 def _printable(line: str, noun: str) -> str:
-    """The line itself, without invisible characters: it is typed and compared."""
+    """The line, if it has no invisible characters: it is typed and compared."""
     if not line.isprintable():
         raise _unprintable_error(noun)
     return line
@@ -292,7 +293,7 @@ def _line(text: str, noun: str, limit: int, *, alternative: str = "") -> str:
 def body(text: str) -> str:
     """A body: any text of at most `MAX_BODY_BYTES`.
 
-    Lone surrogates are refused: this is how bytes that are not UTF-8 arrive.
+    Lone surrogates are refused, because bytes that are not UTF-8 become these.
     """
     try:
         size = len(text.encode())
@@ -323,7 +324,8 @@ def seconds(text: str) -> float:
 
 
 def required(text: str, noun: str) -> str:
-    """An argument that the parser lets be missing, because another may replace it."""
+    """An argument that the parser allows to be missing, because another may replace
+    it."""
     if not text:
         raise InvalidInputError(f"No {noun} was given.", f"Name the {noun}.")
     return text

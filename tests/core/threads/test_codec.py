@@ -375,7 +375,7 @@ def test_the_words_for_a_last_line_without_an_end() -> None:
 def test_the_words_for_a_field_of_another_shape() -> None:
     odd = to_line(entry(1, extra={"status": 5, "title": [], "mine": 1}), 0)
     odd = odd.replace(b'"title":"title 1",', b"")
-    message = f"status of entry {entry_id(1)} has another shape than we know"
+    message = f"status of entry {entry_id(1)} has an unknown shape"
     assert damage_of(odd) == (Damage("a.jsonl", 1, "field", message, lost=False),)
 
 
@@ -383,7 +383,7 @@ def test_damage_comes_by_line_and_then_as_it_was_found() -> None:
     odd = to_line(entry(1, title="", extra={"status": 5}), 0)
     field, differs, garbage = damage_of(odd, GOOD, b"x\n")
     assert (field.line, field.kind) == (1, "field")
-    message = f"entry {entry_id(1)} is there in two versions"
+    message = f"entry {entry_id(1)} exists in two versions"
     kinds = (differs, garbage)
     assert differs == Damage("a.jsonl", differs.line, "differs", message, lost=False)
     assert [one.line for one in kinds] == sorted(one.line for one in kinds)

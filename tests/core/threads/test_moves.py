@@ -523,7 +523,7 @@ def test_a_ball_that_is_there_already_needs_no_handoff(action: str, to: str) -> 
 def test_a_thread_that_nobody_is_known_to_have_asked_for_is_closed_when_done() -> None:
     unknown = ASKED._replace(asker="")
     assert move(unknown, "done") == Move(FREE, CLOSED)
-    assert "Nothing says who asked" in refusal(unknown, "say", to="asker").message
+    assert "It is not known who asked" in refusal(unknown, "say", to="asker").message
 
 
 def test_a_ball_that_passes_by_who_asked_for_it_is_noticed() -> None:

@@ -355,7 +355,7 @@ def test_damage_is_shown_where_it_is(tmp_path: Path) -> None:
     shape = entry_views.thread_head(reader_of(tmp_path).thread("t"), "here")
     name = "graph/baseline/threads/t/entries.jsonl"
     assert shape["damage"] == [
-        f"{name}:1: entry {entry_id(1)} is there in two versions",
+        f"{name}:1: entry {entry_id(1)} exists in two versions",
         f"{name}:3: not JSON",
     ]
 

@@ -1,4 +1,4 @@
-"""Reads single entries of a log whose seal is that of its bytes."""
+"""Reads single entries of a log whose seal matches its bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SealedThread(NamedTuple):
-    """A thread whose log was read, and of which no entry was decoded yet."""
+    """A thread whose log was read, but no entry decoded yet."""
 
     snapshot: Snapshot
     seal: Seal
@@ -34,14 +34,14 @@ class SealedThread(NamedTuple):
         return self.snapshot.state
 
     def entry(self, position: int) -> Entry | None:
-        """The entry at a position; ``None`` if its line is not that of an entry."""
+        """The entry at a position; ``None`` if its line is not an entry."""
         result = codec.read_line(self.state.topic, self.lines[position])
         return result if isinstance(result, Entry) else None
 
 
 class Excerpt(NamedTuple):
-    """Some entries of a thread, by their positions in it, and the names of all who
-    wrote. It has what a `Thread` has to say about itself."""
+    """Some entries of a thread, by position, and the names of all authors. It has the
+    same facts about the thread as `Thread`."""
 
     snapshot: Snapshot
     authors: tuple[str, ...]
@@ -64,8 +64,8 @@ class Excerpt(NamedTuple):
 
 
 def sealed_thread(reader: StoreReader, topic: str) -> SealedThread | None:
-    """The thread with the lines of its log; ``None`` if all of it has to be read, or it
-    cannot be read."""
+    """The thread with the lines of its log; ``None`` if it has to be read completely,
+    or cannot be read."""
     try:
         meta = reader.meta(topic)
         seal, state = meta.seal, meta.state

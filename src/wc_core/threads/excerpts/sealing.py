@@ -1,4 +1,4 @@
-"""Makes the seal of a log that was read as a whole."""
+"""Makes the seal of a log that was read completely."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 def seal_of(log: Log, data: bytes) -> Seal | None:
     """The seal of a log that was read from ``data``; ``None`` if it has no entry, or if
-    a line of it is not an entry, is damaged, or is not at the place of its entry."""
+    any line is not an entry, is damaged, or is not at its entry's place."""
     entries = log.entries
-    # Each line gives one entry at most, and each entry is there once.
+    # Each line gives at most one entry, and no entry occurs twice.
     if not entries or log.damage or not log.ordered:
         return None
     if data.count(b"\n") != len(entries):

@@ -76,7 +76,7 @@ def _add_topic(settings: OlderSettings, path: str, topic: str, table: Any) -> No
 
 
 def _add_agent(settings: OlderSettings, path: str, name: str, table: Any) -> None:
-    """Add what an agent is called, and its counterpart."""
+    """Add an agent's alias, and its counterpart."""
     if not isinstance(table, dict):
         settings.ignored.append(path)
         return
@@ -90,7 +90,7 @@ def _add_agent(settings: OlderSettings, path: str, name: str, table: Any) -> Non
 
 
 def _counterparts(path: str, value: Any) -> dict[str, list[str]]:
-    """The counterparts by name; a name or a list alone is everyone's."""
+    """The counterparts by name; a single name or list is everyone's."""
     if not isinstance(value, dict):
         return {EVERYONE: _names(path, value)}
     return {name: _names(f"{path}.{name}", names) for name, names in value.items()}

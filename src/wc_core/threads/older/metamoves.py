@@ -1,7 +1,7 @@
 """Moves of the older tool, which it writes to ``meta.json`` and not to the log.
 
-What it changed there, of ball and status, since wc wrote the file becomes an entry of
-the log. This entry has the same id in all clones: two that record a move have it once.
+Its changes of ball and status there since wc wrote the file become an entry of the log.
+This entry has the same id in all clones, so if two record a move, it exists once.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 REASON = "recorded from meta.json, where another tool wrote it"
 
-# The older tool writes an entry and then, at once, the ball that it moves.
+# The older tool writes an entry and, immediately after it, the ball that it moves.
 _SAME_WRITE_MS = 2000
 
 
 def unrecorded_move(topic: str, meta: Meta, entries: Sequence[Entry]) -> Entry | None:
     """The entry that records what the older tool changed in ``meta``; ``None`` if it
-    changed nothing, or if ``entries``, those of the log, have it already.
+    changed nothing, or if ``entries``, those of the log, already have it.
 
-    Its ``agent`` is empty if the log does not tell whose move it was. The file counts
+    Its ``agent`` is empty if the log does not show whose move it was. The file counts
     only if the older tool wrote all of it: not if it is from wc, however old, nor if it
     was edited by hand or merged by git. A log without an entry of wc needs no record:
     the first entry has the fields of the file as its ``base``.
@@ -61,7 +61,7 @@ def unrecorded_move(topic: str, meta: Meta, entries: Sequence[Entry]) -> Entry |
 
 
 def to_line(move: Entry, meta: Meta) -> bytes:
-    """The line of the log for a move that is in ``meta`` alone: the same bytes wherever
+    """The line of the log for a move that is only in ``meta``: the same bytes wherever
     it is recorded."""
     return codec.to_line(move, meta.entry_count)
 
@@ -74,8 +74,8 @@ def with_move(state: State, entries: Iterable[Entry], move: Entry) -> State:
 
 
 def _shown_by_log(topic: str, entries: Sequence[Entry], moment_ms: int) -> Shown | None:
-    """What a file without our part showed: the fold of the log, if the older tool wrote
-    the file together with the last entry."""
+    """The ball and status in a file without our part: the fold of the log, if the older
+    tool wrote the file together with the last entry."""
     *before, latest = entries
     if latest.is_by_wc or not _is_same_write(latest, moment_ms):
         return None
@@ -89,8 +89,7 @@ def _id(
     moment_ms: int,
     change: tuple[str | None, bool, str | None],
 ) -> str:
-    """The id of the entry for a change that was made at ``moment_ms``, after
-    ``last_id``."""
+    """The id of the entry for a change made at ``moment_ms``, after ``last_id``."""
     from hashlib import sha256  # 2.7 ms, only after a move of the older tool
 
     digest = sha256(dumps([topic, last_id, moment_ms, *change]).encode()).digest()

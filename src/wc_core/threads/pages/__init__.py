@@ -1,4 +1,4 @@
-"""The page of a thread: writing it as markdown, and reading entries from it again.
+"""The page of a thread: writes it as markdown, and reads entries from it.
 
 Knows entries and their state. Must not read a file.
 """

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from wc_core.threads.codec import Damage
     from wc_core.threads.model import State
 
-# A page has the least version that can show what it has: 2 if an entry records what it
+# A page has the least version that can show its content: 2 if an entry records what it
 # is about, 3 if one has a kind, 4 if one has the outcome of a review.
 PROJECTION_VERSION = 4
 _KINDS_VERSION, _REFERENCES_VERSION, _PLAIN_VERSION = 3, 2, 1
@@ -66,7 +66,7 @@ FREE = "anyone"
 
 _HEADING = re.compile(r"# (.*?)(?: [—\u2013-] Thread)?")
 _HEADER = re.compile(r"(Status|Ball|Topic|Created|Title):(?: (.*))?")
-# What stands for a label on the two header lines that have none.
+# Labels for the two header lines that have none.
 _HEADING_LABEL, _COMMENT_LABEL = "#", "wc"
 
 _CONTROL = re.compile(
@@ -96,8 +96,7 @@ class ParsedPage(NamedTuple):
 def render(state: State, entries: Sequence[Entry]) -> bytes:
     """Encode ``entries`` as a page, in this order.
 
-    Never fails, whatever text they have. `parse` returns them again, equal in
-    every field.
+    Never fails, whatever their text. `parse` returns them again, equal in every field.
     """
     latest_texts = _latest_texts(entries)
     version = _PLAIN_VERSION
@@ -163,8 +162,8 @@ def _entry_lines(entry: Entry, latest: Entry, version: int) -> list[str]:
         *(_label_line(*line) for line in kind_lines(entry).items()),
         *(_label_line(*line) for line in reference_lines(latest).items()),
     ]
-    # Two hyphens would end the comment. An id of another tool that has them is
-    # also in the JSON.
+    # Two hyphens would end the comment. An id of another tool with two hyphens is also
+    # in the JSON.
     visible_id = _visible_line(entry.id).replace("--", "- -")
     body = _CONTROL.sub(_control_picture, latest.body)
     closing = closing_fence(body)
@@ -190,9 +189,9 @@ def _label_line(label: str, value: str) -> str:
 
 
 def _comment(data: Mapping[str, Any], *, closed: bool = False) -> str:
-    """A comment of ours: JSON without anything that would end the comment,
-    act on a terminal or not encode as UTF-8. ``closed`` says that the body's
-    code block was closed for it."""
+    """Our comment: JSON without anything that would end the comment, act on a terminal
+    or not encode as UTF-8. ``closed`` says that the body's code block was closed for
+    it."""
     text = _UNSAFE_IN_JSON.sub(lambda m: f"\\u{ord(m[0]):04x}", dumps(data))
     return f"{COMMENT}{'closed ' if closed else ''}{text} -->"
 
@@ -210,11 +209,11 @@ def _control_picture(match: re.Match[str]) -> str:
 
 
 def parse(topic: str, data: bytes, file: str = "thread.md") -> ParsedPage:
-    """Decode a page of ours or of an older tool: everything good, and the damage.
+    """Decode our page or an older tool's: everything good, and the damage.
 
-    An entry starts at a line ``---`` directly followed by one that begins
-    with ``Entry: ``. An entry without an id gets one that depends only on its
-    timestamp, position and content.
+    An entry starts at a line ``---`` directly followed by one that begins with ``Entry:
+    ``. An entry without an id gets one that depends only on its timestamp, position and
+    content.
     """
     report = PageDamage(file)
     lines = _split_lines(data, report)
@@ -239,8 +238,8 @@ def parse(topic: str, data: bytes, file: str = "thread.md") -> ParsedPage:
 def _split_lines(data: bytes, report: PageDamage) -> list[str]:
     """The lines of a page without their ends.
 
-    In a page of ours, a CR at the end of a line belongs to a body, unless a
-    program turned the whole file, its first line too, to CR LF.
+    In our pages, a CR at the end of a line belongs to a body, unless a program
+    converted the whole file, its first line too, to CR LF.
     """
     try:
         text = data.decode()
@@ -257,7 +256,7 @@ def _split_lines(data: bytes, report: PageDamage) -> list[str]:
 
 
 def _is_marked(lines: Iterable[str]) -> bool:
-    """Whether the header has a comment of ours, valid or not."""
+    """Whether the header has a comment of wc's, valid or not."""
     for line in lines:
         if line.startswith(COMMENT):
             return True
@@ -292,7 +291,7 @@ def _read_header_comment(
 ) -> tuple[dict[str, str], int]:
     """The fields of a thread in our comment, and the version of the page.
 
-    A broken comment of ours still makes the page ours, of version 1.
+    A broken comment still makes the page ours, of version 1.
     """
     data = read_data(comment, number, report)
     hidden = {

@@ -1,4 +1,4 @@
-"""Reads the entries of a page of ours or of an older tool."""
+"""Reads the entries of our pages or of an older tool's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class EntryReader:
-    """Reads the entries of one page, one after the other, into ``entries``."""
+    """Reads the entries of one page, one by one, into ``entries``."""
 
     def __init__(self, topic: str, version: int, report: PageDamage) -> None:
         self.entries: list[Entry] = []
@@ -78,17 +78,17 @@ class EntryReader:
         if earlier is not entry:
             if earlier == entry:
                 return
-            message = f"entry {entry.id} is there in two versions"
+            message = f"entry {entry.id} exists in two versions"
             self._report.add(number, "differs", message, lost=False)
         self.entries.append(entry)
 
 
 def _find_id(lines: list[str], start: int, *, is_by_wc: bool) -> int:
-    """The index of an entry's Entry-ID line; the end of ``lines`` without one.
+    """The index of an entry's Entry-ID line; the end of ``lines`` if it has none.
 
-    In a page of ours it is the first such line, because bodies are escaped.
-    Elsewhere it is the last one. If text follows, it does not count if it
-    looks like a quotation: without a ULID, or in a code block.
+    In our pages it is the first such line, because bodies are escaped. In others it is
+    the last one. If text follows, it does not count if it looks like a quotation:
+    without a ULID, or in a code block.
     """
     candidates = [n for n in range(start, len(lines)) if ID.fullmatch(lines[n])]
     if not candidates:
@@ -125,9 +125,9 @@ def _unwrapped_body(lines: list[str], comment: str) -> str:
 def _derived_id(fields: Mapping[str, Any], position: int, previous: str) -> str:
     """A ULID for an entry that never had an id.
 
-    It is the same in every clone with the same page, and greater than
-    ``previous``, whatever the clocks said. The content that is hashed may
-    never change: another version of wc would import the thread a second time.
+    It is the same in every clone with the same page, and greater than ``previous``,
+    whatever the clocks were. The hashed content must never change: another version of
+    wc would import the thread a second time.
     """
     import hashlib  # 2.7 ms, only for pages of older tools
 
@@ -144,9 +144,9 @@ def _derived_id(fields: Mapping[str, Any], position: int, previous: str) -> str:
 def without_quotations(lines: list[str], starts: Sequence[int]) -> list[int]:
     """The ``starts`` of entries, without entries that are quoted in a code block.
 
-    But an entry that leaves a code block open by mistake must not swallow the
-    next one. So an entry counts as quoted only if it and the text before both
-    leave a block open when read alone, and leave none open together.
+    But an entry that leaves a code block open by mistake must not swallow the next one.
+    So an entry counts as quoted only if it and the text before both leave a block open
+    when read alone, and leave none open together.
     """
     unquoted: list[int] = []
     before = ""

@@ -1,4 +1,4 @@
-"""The lines of the page format, and how they are told apart from a body.
+"""The lines of the page format, and how to distinguish them from a body.
 
 Writing (`page`) and reading (`page`, `pageentries`) share them.
 """
@@ -38,8 +38,8 @@ TIME = re.compile(r" (\d{4}-\d\d-\d\d(?:[T ]\d\d:\S*)?)$")
 ID = re.compile(r"<!-- Entry-ID: (.+) -->")
 DATA = re.compile(r"<!-- wc (closed )?(\{.*\}) -->")
 
-# Wider than what is parsed here: other tools are less strict about spaces, and a
-# git host takes CR LF for the end of a line as well.
+# Wider than what is parsed here: other tools are less strict about spaces, and a git
+# host accepts CR LF as the end of a line as well.
 _MISTAKABLE = (
     r"\\*+(?:---[ \t\r]*+\n[ \t]*+Entry:|<!--[ \t]*+(?:Entry-ID|wc)(?![A-Za-z]))"
 )
@@ -63,7 +63,7 @@ class PageDamage:
         self.damage.append(Damage(self.file, line, kind, message, lost))
 
     def stray(self, lines: Iterable[tuple[int, str]]) -> None:
-        """Report numbered lines that belong to no entry, once for each run of them."""
+        """Report numbered lines that belong to no entry, once per consecutive run."""
         previous = -1
         for number, line in lines:
             if line.strip():
@@ -73,7 +73,7 @@ class PageDamage:
 
 
 def closing_fence(body: str) -> str:
-    """The line that closes the code block which ``body`` leaves open, if any.
+    """The line that closes a code block which ``body`` leaves open, if any.
 
     Without it a git host would show all later entries as part of the block.
     """
@@ -97,7 +97,7 @@ def _toggled(fence: str, mark: str, info: str) -> str:
 
 
 def read_data(line: str, number: int, report: PageDamage) -> dict[str, Any]:
-    """The JSON object in a comment of ours; an empty one if the comment is broken."""
+    """The JSON object in our comment; an empty one if the comment is broken."""
     match = DATA.fullmatch(line)
     try:
         data = json.loads(match[2]) if match else None
@@ -159,14 +159,14 @@ def _reference_fields(values: Mapping[str, str]) -> dict[str, Any]:
 
 
 def kind_lines(entry: Entry) -> dict[str, str]:
-    """The labels and values of the header lines that say what kind an entry is of."""
+    """The labels and values of the header lines with the entry's kind."""
     values = {label: getattr(entry, label.lower()) for label in _OUTCOMES.split("|")}
     return {label: value for label, value in values.items() if value}
 
 
 def reference_lines(entry: Entry) -> dict[str, str]:
-    """The labels and values of the header lines that say what an entry is about;
-    what has no such form (a path with a comma) comes out differently, see `page`."""
+    """The labels and values of the header lines with what an entry is about. Values
+    that have no such form (a path with a comma) come out differently, see `page`."""
     values = {
         "Summary": entry.summary,
         "Files": SEPARATOR.join(entry.file_refs),
