@@ -1,5 +1,5 @@
-"""Claims: who says that they edit what, as git refs that any clone can read.
+"""Claims: who edits what, as git refs that any clone can read.
 
-What a claim is about, its record, reading it from git's files without running git,
-and when it has expired. Must not change a ref: that is `wc_cli.claims`.
+The targets and records of claims, reading them from git's files without running git,
+and their expiry. Must not change a ref: `wc_cli.claims` does that.
 """

@@ -1,8 +1,8 @@
-"""All claims of a repository, with when each was first seen here.
+"""All claims of a repository, and when each was first seen here.
 
-``.local/claims/index.json`` of the store keeps the records, so that a thousand claims
-are read as one file, and when this machine first saw each of them, by a clock that
-nobody sets. It can be deleted: it is made again, and every claim counts as new.
+``.local/claims/index.json`` of the store has the records, so that a thousand claims are
+read as one file, and the time at which this machine first saw each of them, by a clock
+that no one sets. It can be deleted: it is created again, and every claim counts as new.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     ReadCommits = Callable[[list[str]], Mapping[str, bytes]]
 
 VERSION = 1
-# Coarser than the clock of any file system that we know.
+# Coarser than the clock of any known file system.
 _MARGIN_NS = 100_000_000
 _LAPSE = 1.5
 _NOTHING: Mapping[str, int] = MappingProxyType({})
@@ -65,8 +65,8 @@ class Book(NamedTuple):
 
     def standing(self, claim: Claim) -> str:
         """Whether a claim is `HELD`, has `ENDED` with its session, or has `LAPSED`
-        because it was not renewed in time; where claims must be signed, also whether it
-        is `REFUSED`, or `UNVERIFIED` so far."""
+        because it was not renewed in time; if claims must be signed, also whether it is
+        `REFUSED`, or still `UNVERIFIED`."""
         if self.refusal(claim):
             return REFUSED
         if sessions.state(claim.session) == sessions.ENDED:
@@ -77,23 +77,23 @@ class Book(NamedTuple):
         return HELD if is_verified else UNVERIFIED
 
     def refusal(self, claim: Claim) -> str:
-        """Why a claim does not count, whatever name is in it; empty if it may
+        """Why a claim does not count, whatever name it contains; empty if it may
         count."""
         return (self.checks or {}).get(claim.oid, "")
 
     def binds(self, claim: Claim) -> bool:
-        """Whether others have to respect a claim. One that nobody could verify yet may
-        be good."""
+        """Whether others have to respect a claim. An unverified one may be valid, so it
+        counts."""
         return self.standing(claim) in {HELD, UNVERIFIED}
 
     def seconds_left(self, claim: Claim) -> float:
         """The seconds until a claim lapses unless it is renewed. Only this machine's
-        clock counts: nobody can make a claim older or younger by setting theirs."""
+        clock counts: setting another clock makes no claim older or younger."""
         first_ms = self.seen_ms.get(claim.oid, self.now_ms)
         return claim.ttl_s * _LAPSE - (self.now_ms - first_ms) / 1000
 
     def fields(self, claim: Claim, *, own: bool) -> dict[str, Any]:
-        """A claim as JSON output has it."""
+        """A claim in JSON output."""
         return {
             **{name: getattr(claim, name) for name in _SHOWN},
             "thread": claim.thread or None,
@@ -106,13 +106,14 @@ class Book(NamedTuple):
         }
 
     def overlapping(self, target: ClaimId) -> list[Claim]:
-        """The claims on what a target covers, and on what covers it."""
+        """The claims on what a target covers, and on what covers the target."""
         return [claim for claim in self.claims if claim.target.overlaps(target)]
 
 
 class Index(NamedTuple):
-    """What the file of the index has: the state of the refs when it was written, the
-    records by commit, when each was first seen, and what `Book` has of signatures."""
+    """The content of the index file: the state of the refs when it was written, the
+    records by commit, when each was first seen, and what `Book` has about
+    signatures."""
 
     stamp: refs.RefsStamp | None = None
     refs: Mapping[str, str] = MappingProxyType({})
@@ -128,8 +129,8 @@ def monotonic_ms() -> int:
 
 
 def read(common: str, index: Index, read_commits: ReadCommits) -> Book:
-    """The claims in a git directory. ``read_commits`` gets the commits that are
-    neither in the index of the store nor in a file of their own."""
+    """The claims in a git directory. ``read_commits`` gets the commits that are neither
+    in the index of the store nor in a separate file."""
     is_current = index.stamp is not None and index.stamp == refs.stamp(common)
     names = index.refs if is_current else refs.claim_refs(common)
     return assemble(names, index, common, read_commits)
@@ -172,7 +173,7 @@ def _contents(
 
 
 def no_commits(_oids: list[str]) -> dict[str, bytes]:
-    """Read no packed commits: for those who may not run git."""
+    """Read no packed commits: for callers that may not run git."""
     return {}
 
 

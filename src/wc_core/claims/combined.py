@@ -49,7 +49,7 @@ def encode(combined: CombinedClaims) -> bytes:
 
 
 def decode(commit: bytes, tip: str) -> CombinedClaims | None:
-    """The claims in a commit, as git stores one; ``None`` if it is no such commit."""
+    """The claims in a commit, as git stores one; ``None`` for any other commit."""
     message = commit.partition(b"\n\n")[2]
     try:
         fields = json.loads(message[message.index(b"\n\n{") :])

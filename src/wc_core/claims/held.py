@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
 
 VERSION = 1
-# A claim is renewed when a third of its time is over.
+# A claim is renewed when a third of its time has passed.
 _SHARE = 3
 _UNREADABLE = (
     *(OSError, ValueError, TypeError, LookupError, AttributeError),
@@ -41,9 +41,9 @@ _UNREADABLE = (
 
 class Held(NamedTuple):
     """The commit of each claim that a participant has or has lost, by id; ``ttl_s`` is
-    the shortest time to live of them, ``at`` when the oldest was made or renewed, in
-    seconds since 1970, ``told`` the lost ones that they know of, and ``absent`` those
-    whose path was not in the worktree at the last change of them."""
+    their shortest time to live, ``at`` when the oldest was made or renewed, in seconds
+    since 1970, ``told`` the lost ones already reported, and ``absent`` those whose path
+    was not in the worktree at their last change."""
 
     claims: Mapping[str, str]
     ttl_s: int
@@ -52,7 +52,7 @@ class Held(NamedTuple):
     at: int = 0
 
     def lost(self, own: Collection[str]) -> list[str]:
-        """The ids of the claims that are not among the participant's ``own`` now."""
+        """The ids of the claims that are no longer among the participant's ``own``."""
         return [claim_id for claim_id in self.claims if claim_id not in own]
 
 
@@ -67,8 +67,8 @@ NOTHING = Held({}, 0)
 def update(
     before: Held, own: Sequence[Claim], given_up: Collection[str], top: str = ""
 ) -> Held:
-    """A participant's current and lost claims in the worktree at ``top``, after they
-    gave up some."""
+    """A participant's current and lost claims in the worktree at ``top``, without
+    released ones."""
     current = {claim.id: claim.oid for claim in own}
     kept = {
         claim_id: before.claims[claim_id]
@@ -82,7 +82,7 @@ def update(
 
 
 def render(held: Held) -> bytes:
-    """The file for what a participant has."""
+    """The file for a participant's claims."""
     fields = {"version": VERSION, **held._asdict()}
     return f"{json.dumps(fields)}\n".encode()
 
@@ -118,8 +118,8 @@ def _is_in(top: str, target: ClaimId) -> bool:
 
 def is_due(layout: Layout, name: str, top: str) -> bool:
     """Whether a participant has claims in the worktree at ``top`` that should be
-    renewed now: a third of their time is over, or a path is gone, which may have been
-    renamed. It costs nothing without claims."""
+    renewed now: a third of their time has passed, or a path has disappeared and may
+    have been renamed. Costs nothing without claims."""
     current = load(layout, name)
     if current is None:
         return False

@@ -11,8 +11,8 @@ _MOST = 500
 
 
 def is_ancestor(common: str, ancestor: str, commit: str) -> bool | None:
-    """Whether ``commit`` has ``ancestor`` in its history. ``None`` if that is not
-    known: a commit on the way is packed, or the way is long."""
+    """Whether ``commit`` has ``ancestor`` in its history. ``None`` if unknown: a commit
+    in between is packed, or the path is too long."""
     pending, visited, is_complete = [commit], set[str](), True
     while pending and len(visited) < _MOST:
         oid = pending.pop(0)

@@ -1,9 +1,9 @@
-"""The id of what is claimed: a path from the top of the worktree, or a symbol in it.
+"""The id of a claim's target: a path from the top of the worktree, or a symbol in it.
 
 ``src/auth.py`` covers ``src/auth.py::Login``, and ``src`` covers both. ``.`` is the
-whole worktree. An id is made of what a user typed by `canonical`: ``./g`` is ``g``,
-symbolic links are followed, and on a file system that ignores case the spelling on
-the disk counts.
+whole worktree. `canonical` makes an id from the user's input: ``./g`` becomes ``g``,
+symbolic links are followed, and on a file system that ignores case the spelling on the
+disk counts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ClaimId(NamedTuple):
         return f"{path}{MARK}{self.symbol}" if self.symbol else path
 
     def covers(self, target: ClaimId) -> bool:
-        """Whether whoever has this has ``target``, too."""
+        """Whether having this includes having ``target``."""
         if self.symbol:
             return self.path == target.path and _is_within(
                 self.symbol, target.symbol, "."
@@ -61,8 +61,8 @@ def label(text: str) -> str:
 
 
 def is_canonical(text: str) -> bool:
-    """Whether a text from a record can be an id: what `canonical` refuses, nobody may
-    have claimed."""
+    """Whether a text from a record can be an id: an id that `canonical` refuses cannot
+    be claimed."""
     path = parse(text).path
     parts = path.split("/")
     return (
@@ -74,16 +74,16 @@ def is_canonical(text: str) -> bool:
 
 
 def _encodable(text: str) -> str:
-    """A text in which the surrogates that stand for no byte are replaced."""
+    """A text without surrogates that represent no byte."""
     data = text.encode("utf-8", "surrogatepass")
     return data.decode("utf-8", "replace")
 
 
 def canonical(word: str, cwd: str, top: str, *, ignore_case: bool = False) -> ClaimId:
-    """The id of what a user typed in the folder ``cwd`` of the worktree ``top``.
+    """The id for the user's input in the folder ``cwd`` of the worktree ``top``.
 
-    Raises InvalidInputError for a path outside of the worktree or inside ``.git``, and
-    for one that cannot be an id.
+    Raises InvalidInputError for a path outside the worktree or inside ``.git``, and for
+    one that cannot be an id.
     """
     typed, symbol = _split(word, cwd)
     path = os.path.relpath(_resolved(os.path.join(cwd, typed), top), top)
@@ -95,7 +95,7 @@ def canonical(word: str, cwd: str, top: str, *, ignore_case: bool = False) -> Cl
             f"{clean(word)} is outside of this worktree.",
             "Claim paths of this worktree; others claim theirs in their own.",
         )
-    # Rust and C++ write Login::check for what is Login.check elsewhere.
+    # Rust and C++ write Login::check for Login.check.
     symbol = unicodedata.normalize("NFC", symbol).replace(MARK, ".")
     target = ClaimId(path, symbol)
     if not is_canonical(str(target)):
@@ -108,7 +108,7 @@ def canonical(word: str, cwd: str, top: str, *, ignore_case: bool = False) -> Cl
 
 
 def _split(word: str, cwd: str) -> tuple[str, str]:
-    """The path and the symbol of a word; a file may have the mark in its name."""
+    """The path and the symbol of a word; a file may have the separator in its name."""
     typed, mark, symbol = word.rpartition(MARK)
     is_file = not mark or os.path.lexists(os.path.join(cwd, word))
     typed, symbol = (word, "") if is_file else word.split(MARK, 1)
@@ -122,8 +122,8 @@ def _split(word: str, cwd: str) -> tuple[str, str]:
 
 
 def _resolved(path: str, top: str) -> str:
-    """A path without symbolic links; what is missing is kept as it is. A link that
-    leads outside, or nowhere, is itself what is claimed."""
+    """A path without symbolic links; missing parts stay. If a link leads outside, or
+    nowhere, the link itself is the target."""
     folder, name = os.path.split(path.rstrip("/"))
     if name in {"", ".", ".."}:
         return os.path.realpath(path)

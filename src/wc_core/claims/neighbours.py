@@ -19,7 +19,7 @@ _SHOWN = 3
 
 
 class NeighborFact(NamedTuple):
-    """A code, what it is about, a sentence, and the claim that it is about, if any."""
+    """A code, its target, a sentence, and the claim that it is about, if any."""
 
     code: str
     target: str
@@ -33,8 +33,8 @@ def facts(
     head: str,
     claims: Sequence[Claim],
 ) -> Iterator[NeighborFact]:
-    """What is known of the neighbours of the targets, at the commit ``head``; ``graph``
-    was kept earlier. ``claims`` are those of others that keep somebody from editing."""
+    """The known neighbours of the targets, at the commit ``head``; ``graph`` was stored
+    earlier. ``claims`` are those of others that exclude editing."""
     names = ", ".join(map(str, targets[:_SHOWN]))
     if graph is None:
         text = f"The neighbours of {names} are not known here: wc neighbors"
@@ -56,7 +56,8 @@ def facts(
 def _of_target(
     target: ClaimId, neighbourhood: Neighbourhood, claims: Sequence[Claim]
 ) -> Iterator[NeighborFact]:
-    """The claims on the neighbours of a target; of a hub, in one sentence each way."""
+    """The claims on the neighbours of a target; for a hub, one sentence for each
+    direction."""
     for code, uses, verb in (
         (NEIGHBOR_DEPENDENCY, neighbourhood.uses, "is used by"),
         (NEIGHBOR_DEPENDENT, neighbourhood.used_by, "uses"),
@@ -73,8 +74,8 @@ def _of_target(
 
 
 def _concerns(claim: Claim, code: str, uses: Sequence[FileUse]) -> bool:
-    """Whether a claim is on one of the neighbours. One on a symbol concerns those that
-    mention it, which only matters for what is used."""
+    """Whether a claim is on one of the neighbours. A claim on a symbol concerns files
+    that mention it, which only matters for what is used."""
     claimed = claim.target
     name = claimed.symbol.rpartition(".")[2] if code == NEIGHBOR_DEPENDENCY else ""
     return any(

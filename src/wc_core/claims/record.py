@@ -1,8 +1,8 @@
 """The record of a claim: the message of the commit that its ref points to.
 
 The message is a line for people and a JSON object. The nonce makes every record
-different: two equal commits would have the same id, and two pushes that race would
-both seem to succeed.
+different: two equal commits would have the same id, and two pushes that race would both
+seem to succeed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_RECORD_BYTES = 16384
 MIN_TTL, MAX_TTL = 10, 7 * 24 * 3600
 _DIGITS = 40
 _MAX_TEXT = 500
-# The end of the year 9999: no calendar has later times.
+# The end of the year 9999, the last one that calendars support.
 _MAX_TIME = 253402300799
 
 
@@ -39,7 +39,7 @@ class Claim(NamedTuple):
     - ``thread``, ``entry``: the thread that it is about, and its last entry then
     - ``ttl_s``: for how long it holds without being renewed
     - ``set``: the same in all claims that were made together
-    - ``new``: whether what is claimed is to be made
+    - ``new``: whether the target does not exist yet
     - ``at``: when it was made or renewed, by its holder's clock, in seconds since 1970
     - ``oid``: the commit with the record
     """
@@ -63,19 +63,19 @@ class Claim(NamedTuple):
 
     @property
     def target(self) -> ids.ClaimId:
-        """What is claimed."""
+        """The target of the claim."""
         return ids.parse(self.id)
 
     @property
     def ref(self) -> str:
-        """The ref of this claim. Those who only read do not take it from each other, so
-        theirs has the holder in it."""
+        """The ref of this claim. Readers do not exclude each other, so their refs
+        contain the holder."""
         reader = self.holder if self.mode == READ else ""
         return ref_of(self.id, reader)
 
 
 def ref_of(claim_id: str, reader: str = "") -> str:
-    """The ref of a claim on an id: to write to it, or of a ``reader``."""
+    """The ref of a claim on an id: for writing, or for a ``reader``."""
     text = f"{claim_id}\0read\0{reader}" if reader else claim_id
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{FOLDER}{digest[:_DIGITS]}"
@@ -94,8 +94,8 @@ def encode(claim: Claim) -> bytes:
 
 
 def decode(commit: bytes, ref: str, oid: str) -> Claim | None:
-    """The claim in a commit, as git stores one; ``None`` if it is none, or not that of
-    the ref. Its texts are on one line, and of a bounded length."""
+    """The claim in a commit, as git stores one; ``None`` if it has none, or one for
+    another ref. Its texts are on one line, and of a bounded length."""
     if len(commit) > MAX_RECORD_BYTES:
         return None
     head, _, message = commit.partition(b"\n\n")

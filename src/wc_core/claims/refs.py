@@ -1,7 +1,7 @@
 """The refs of claims and their commits, read from git's files without running git.
 
-Formats: gitrepository-layout(5), git-pack-refs(1). A commit that git has packed is not
-read here; `wc_core.claims.book` keeps what was read before.
+Formats: gitrepository-layout(5), git-pack-refs(1). A packed commit is not read here;
+`wc_core.claims.book` stores what was read before.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _MAX_REF_BYTES = 1024
 
 
 class RefsStamp(NamedTuple):
-    """What changes whenever a ref of a claim does: the folder of loose refs and the
-    file of packed ones, by their times and inodes."""
+    """Values that change whenever the ref of a claim does: times and inodes of the
+    folder of loose refs and of the file of packed ones."""
 
     folder_ns: int
     folder: int
@@ -51,13 +51,13 @@ def _stat(path: str) -> tuple[int, int, int]:
 
 
 def is_readable(common: str) -> bool:
-    """Whether the refs are in files that are read here, not in a reftable."""
+    """Whether the refs are in files readable here, not in a reftable."""
     return not os.path.isdir(f"{common}/reftable")
 
 
 def claim_refs(common: str, folder: str = FOLDER) -> dict[str, str]:
-    """The commit of each claim, by its ref, as they are in a folder of refs: that of
-    this clone, or one for those of a remote. Names that no claim has are left out."""
+    """The commit of each claim, by its ref, from a folder of refs: that of this clone,
+    or one for a remote's refs. Names that no claim has are ignored."""
     refs = _packed(common, folder)
     try:
         names = os.listdir(f"{common}/{folder}")
@@ -72,7 +72,7 @@ def claim_refs(common: str, folder: str = FOLDER) -> dict[str, str]:
 
 
 def _loose(path: str) -> str:
-    """The commit in the file of a loose ref; empty if it was removed just now."""
+    """The commit in the file of a loose ref; empty if it was removed meanwhile."""
     try:
         text = (read_plain(path, limit=_MAX_REF_BYTES) or b"").decode("ascii").strip()
     except (OSError, ValueError):
@@ -97,8 +97,8 @@ def _packed(common: str, folder: str) -> dict[str, str]:
 
 
 def loose_commit(common: str, oid: str) -> bytes | None:
-    """The content of a commit that is a file of its own; ``None`` if it is packed, or
-    larger than any record."""
+    """The content of a commit in a separate file; ``None`` if it is packed, or larger
+    than any record."""
     if not _ID.fullmatch(oid):
         return None  # it would name another file
     try:

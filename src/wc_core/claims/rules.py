@@ -1,8 +1,8 @@
-"""Who may claim what: pure functions from the claims that exist to the changes of refs
-that are needed.
+"""Who may claim what: pure functions from the existing claims to the necessary changes
+of refs.
 
-Claims on the same thing conflict unless both only read, or one has expired. An expired
-claim is removed by the next one on the same thing.
+Claims on the same target conflict unless both only read, or one has expired. The next
+claim on the same target removes an expired one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RefMove(NamedTuple):
-    """A ref to move from the commit ``old`` to ``new``; empty for no ref."""
+    """A ref to move from the commit ``old`` to ``new``; an empty value means no ref."""
 
     ref: str
     old: str
@@ -53,7 +53,8 @@ class ClaimPlan(NamedTuple):
 def plan_claims(
     book: Book, wishes: Sequence[Claim], is_mine: IsMine, *, takeover: bool = False
 ) -> ClaimPlan:
-    """The plan to claim all of ``wishes``. A ``takeover`` removes what forbids it."""
+    """The plan for claiming all of ``wishes``. A ``takeover`` removes conflicting
+    claims."""
     changes: dict[str, Change] = {}
     conflicts: dict[str, Claim] = {}
     replaced: dict[str, Claim] = {}
@@ -83,7 +84,7 @@ def plan_claims(
 
 
 def _meets(book: Book, claim: Claim, wish: Claim, *, takeover: bool) -> bool:
-    """Whether one of two claims on the same thing has to go. One that is refused here
+    """Whether one of two claims on the same target must be removed. A refused one
     stays, because other clones may know its signer, unless its ref is needed."""
     if book.refusal(claim) and not takeover:
         return claim.ref == wish.ref
@@ -91,17 +92,17 @@ def _meets(book: Book, claim: Claim, wish: Claim, *, takeover: bool) -> bool:
 
 
 def forbids(claim: Claim, wish: Claim) -> bool:
-    """Whether a claim of somebody else forbids another on the same thing."""
+    """Whether someone else's claim forbids another on the same target."""
     return not (claim.mode == READ and wish.mode == READ)
 
 
 def plan_release(claims: Iterable[Claim]) -> ClaimPlan:
-    """The plan to give up claims."""
+    """The plan for releasing claims."""
     return ClaimPlan(tuple(Change(claim.ref, claim.oid) for claim in claims))
 
 
 def plan_renewal(claims: Iterable[Claim]) -> ClaimPlan:
-    """The plan to renew claims, which have a new nonce each."""
+    """The plan for renewing claims, which get a new nonce each."""
     renewed = tuple(claims)
     changes = tuple(Change(claim.ref, claim.oid, claim) for claim in renewed)
     return ClaimPlan(changes, renewed=tuple(claim.id for claim in renewed))
@@ -114,7 +115,7 @@ class Merge(NamedTuple):
     """The changes that a remote's claims require here.
 
     - ``moves``: of the refs of this clone
-    - ``lost``: refs of which the remote has something else than we wanted it to have
+    - ``lost``: refs for which the remote has another value than the one to push
     """
 
     moves: tuple[RefMove, ...]
@@ -124,9 +125,9 @@ class Merge(NamedTuple):
 def merge(
     base: Mapping[str, str], ours: Mapping[str, str], theirs: Mapping[str, str]
 ) -> Merge:
-    """What to take from a remote that has ``theirs``. ``base`` is what it had when both
-    sides were the same. Changes of ours stay for the next push. If both sides changed a
-    ref, the remote's version wins, because it decides between clones."""
+    """The changes to apply from a remote that has ``theirs``. ``base`` is the state
+    when both sides were equal. Local changes stay for the next push. If both sides
+    changed a ref, the remote's version wins, because it decides between clones."""
     moves, lost = [], []
     for ref in sorted({*base, *ours, *theirs}):
         old, own, new = (refs.get(ref, "") for refs in (base, ours, theirs))
@@ -138,8 +139,8 @@ def merge(
 
 
 def outvoted(book: Book, unsent: Container[str]) -> list[tuple[Claim, Claim]]:
-    """The claims that were made without the remote, and that another clone's claims
-    there forbid, each with one of these."""
+    """The claims made without the remote that another clone's claims there forbid, each
+    with one of these."""
     return [
         (claim, rival)
         for claim in book.claims
@@ -148,7 +149,7 @@ def outvoted(book: Book, unsent: Container[str]) -> list[tuple[Claim, Claim]]:
 
 
 def rival_of(book: Book, claim: Claim, unsent: Container[str] = ()) -> Claim | None:
-    """The first claim of somebody else that forbids a claim; not one whose ref is
+    """The first claim of someone else that forbids a claim, ignoring one whose ref is
     ``unsent``."""
     for rival in book.overlapping(claim.target):
         is_other = rival.ref not in unsent and rival.holder != claim.holder

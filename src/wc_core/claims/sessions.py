@@ -1,8 +1,8 @@
 """The session that a claim belongs to, and whether its process still runs.
 
 It is written as ``HOST:PID:STARTED``. The host is a digest of everything that makes
-process ids comparable: machine, boot, and the name space that the ids are in. Where
-that cannot be known, the session is empty, and only time ends the claim.
+process ids comparable: machine, boot, and the name space of the ids. If these are
+unknown, the session is empty, and only time ends the claim.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PARTS = 3
 
 @cache
 def boot() -> str:
-    """An id that is new after each start of this machine; empty if unknown."""
+    """An id that changes with each start of this machine; empty if unknown."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()
@@ -39,7 +39,7 @@ def host() -> str:
         with open("/etc/machine-id", encoding="ascii", errors="replace") as file:
             machine = file.read()
     except OSError:
-        machine = ""  # the boot tells machines apart as well
+        machine = ""  # the boot id also distinguishes machines
     if not boot():
         return ""
     text = f"wc claims\n{machine}\n{boot()}\n{space}\n{os.uname().nodename}"
@@ -47,7 +47,8 @@ def host() -> str:
 
 
 def session_of(pid: int) -> str:
-    """The session whose process is ``pid``; empty if it cannot be told from others."""
+    """The session whose process is ``pid``; empty if it cannot be distinguished from
+    others."""
     begin = started(pid) if pid > 0 else None
     return f"{host()}:{pid}:{begin}" if host() and begin is not None else ""
 

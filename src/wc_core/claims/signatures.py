@@ -1,8 +1,8 @@
-"""Which signatures make a claim count, where the setting ``verify`` asks for them.
+"""Which signatures make a claim count, if the setting ``verify`` requires them.
 
-git checks the signature; here is decided whether who signed is the person that the
-claim names. What git said is remembered with the state of the file of the signers, so
-that a change of it counts at once.
+git checks the signature; this module decides whether the signer is the person that the
+claim names. git's result is stored with the state of the signers' file, so that a
+change of that file takes effect immediately.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KEY = "gpg.ssh.allowedSignersFile"
 _REVOKED = "gpg.ssh.revocationFile"
 _STORE, _GIT = "store:", "git:"
 GOOD, NONE = "G", "N"
-# What git says about a signature, see "%G?" in git-log(1).
+# git's result for a signature, see "%G?" in git-log(1).
 _PROBLEMS = {
     NONE: "it is not signed",
     "U": "it is signed by a key that is not among the allowed signers",
@@ -39,8 +39,8 @@ _BAD = "its signature is not valid"
 
 
 class Signers(NamedTuple):
-    """The allowed signers: the file of the store, or an empty ``path`` for what git is
-    configured to use, if it ``is_set``. ``state`` is another one when they have
+    """The allowed signers: the file of the store, or an empty ``path`` for those that
+    git is configured to use, if it ``is_set``. ``state`` differs when they have
     changed."""
 
     path: str
@@ -51,8 +51,8 @@ class Signers(NamedTuple):
 def signers_of(
     layout: Layout, repository: Repository, env: Mapping[str, str]
 ) -> Signers:
-    """The signers that are allowed in a repository. Of gpg's keyring, which git asks
-    for other signatures, the state is not known."""
+    """The signers that are allowed in a repository. The state of gpg's keyring, which
+    git uses for other signatures, is not known."""
     revoked = _digest(_configured(_REVOKED, repository, env))
     if os.path.lexists(layout.allowed_signers):
         state = f"{_store_state(layout)}{revoked}"
@@ -62,8 +62,8 @@ def signers_of(
 
 
 def is_current(layout: Layout, state: str) -> bool:
-    """Whether what was remembered with a state of the signers still counts, as far as
-    the store itself tells."""
+    """Whether results stored with a state of the signers are still valid, as far as the
+    store can tell."""
     if os.path.lexists(layout.allowed_signers):
         return state.startswith(_store_state(layout))
     return state.startswith(_GIT)
@@ -82,7 +82,7 @@ def _configured(key: str, repository: Repository, env: Mapping[str, str]) -> str
 
 
 def _digest(path: str) -> str:
-    """A digest of a file; of nothing, if it cannot be read."""
+    """A digest of a file; of nothing if it cannot be read."""
     try:
         data = read_plain(os.path.realpath(path)) if path else None
     except OSError:
@@ -91,8 +91,8 @@ def _digest(path: str) -> str:
 
 
 def refusal(status: str, signer: str, holder: str) -> str:
-    """Why a claim of ``holder`` does not count, from what git says about its signature:
-    the status, and who signed it. Empty if it counts."""
+    """Why a claim of ``holder`` does not count, given git's result for its signature:
+    the status, and the signer. Empty if it counts."""
     if status != GOOD:
         return _PROBLEMS.get(status, _BAD)
     if names.fold(person_of(holder)) in {names.fold(name) for name in _names(signer)}:
@@ -101,14 +101,14 @@ def refusal(status: str, signer: str, holder: str) -> str:
 
 
 def person_of(holder: str) -> str:
-    """The person whom a full name names: the tag of an agent, or who has none."""
+    """The person in a full name: an agent's tag, or the name itself."""
     name = names.parse(holder)
     return name.tag or name.agent
 
 
 def _names(signer: str) -> list[str]:
-    """The names of a signer: a principal such as ``pat@example.org``, or a user id of
-    gpg such as ``Pat <pat@example.org>``; of an address also the part before the @."""
+    """The names of a signer: a principal such as ``pat@example.org``, or a gpg user id
+    such as ``Pat <pat@example.org>``; for an address also the part before the @."""
     name, _, address = signer.partition("<")
     address = address.rstrip("> ") or signer
     every = (signer, name.strip(), address, address.partition("@")[0])

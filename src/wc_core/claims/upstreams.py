@@ -1,4 +1,4 @@
-"""The branch of a remote that a branch is compared with and published to."""
+"""The remote branch that a branch is compared with and published to."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Upstream(NamedTuple):
 def upstream_of(
     repository: Repository, env: Mapping[str, str], branch: str = ""
 ) -> Upstream | None:
-    """The upstream of a branch, or of the one that is checked out: the configured one,
-    else that of the same name at ``origin``. ``None`` for a detached HEAD."""
+    """The upstream of a branch, or of the current one: the configured one, otherwise
+    the one of the same name at ``origin``. ``None`` for a detached HEAD."""
     branch = branch or repository.working_branch
     if not branch:
         return None

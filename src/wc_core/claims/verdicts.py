@@ -1,4 +1,4 @@
-"""May I edit this? One verdict for all that is asked about, with every reason for it.
+"""May I edit this? One verdict for all targets, with every reason for it.
 
 The verdicts are ordered; the strictest reason decides. Also the form of the answer in
 JSON, with the fields of a coordination service: ``status``, ``locks``,
@@ -38,13 +38,13 @@ GRAPH_CODES = (GRAPH_STALE, GRAPH_UNAVAILABLE)
 
 OK, STALE, CONFLICT, OFFLINE = "OK", "STALE", "CONFLICT", "OFFLINE"
 
-# What follows from a claim on a neighbour, by the setting ``neighbor``.
+# The consequence of a claim on a neighbour, by the setting ``neighbor``.
 _NEIGHBOR_VERDICTS = {
     "advise": PROCEED,
     "readonly": READ_ONLY,
     "block": SWITCH_TASK,
 }
-# A claim that lapses sooner is waited for.
+# If a claim lapses sooner than this, the verdict is to wait.
 _SOON_SECONDS = 60
 
 
@@ -92,7 +92,7 @@ class Situation(NamedTuple):
 
     @property
     def rivals(self) -> list[Claim]:
-        """The claims of others that somebody who edits has to respect."""
+        """The claims of others that an editor has to respect."""
         return [
             claim
             for claim in self.book.claims
@@ -103,8 +103,8 @@ class Situation(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """Why a verdict is what it is: a code, the least verdict that follows from it, what
-    it is about, and a sentence. ``claim`` is set if it is somebody's."""
+    """A reason for a verdict: a code, the least strict verdict that follows from it,
+    its target, and a sentence. ``claim`` is set if it is about someone's claim."""
 
     code: str
     verdict: str
@@ -122,7 +122,7 @@ class Judgement(NamedTuple):
 
     @property
     def status(self) -> str:
-        """The state of the caller's copy, in a word."""
+        """The state of the caller's copy, in one word."""
         codes = {item.code for item in self.reasons}
         if REMOTE_UNREACHABLE in codes:
             return OFFLINE
@@ -133,7 +133,7 @@ class Judgement(NamedTuple):
 
     @property
     def command(self) -> str:
-        """The command to run next; empty to go on."""
+        """The command to run next; empty to continue."""
         ids = " ".join(quoted(_word(target)) for target in self.situation.targets)
         commands = {
             PULL: "git pull --rebase",
@@ -147,7 +147,7 @@ class Judgement(NamedTuple):
 
     @property
     def switch_to(self) -> tuple[str, ...]:
-        """Up to three threads whose ball the caller has, and that are free of it."""
+        """Up to three threads whose ball the caller has and that are unaffected."""
         situation = self.situation
         topics = {reason.claim.thread for reason in self.reasons if reason.claim}
         if situation.ball is not None:
@@ -156,14 +156,14 @@ class Judgement(NamedTuple):
 
     @property
     def shown_reasons(self) -> tuple[Reason, ...]:
-        """The reasons for people: where nobody else has claimed anything, they need not
-        read that neighbours are not known."""
+        """The reasons to show to people: if no one else has claimed anything, they need
+        not read that neighbours are not known."""
         if self.situation.rivals:
             return self.reasons
         return tuple(item for item in self.reasons if item.code not in GRAPH_CODES)
 
     def to_json(self) -> dict[str, Any]:
-        """The answer for programs."""
+        """The answer, as JSON."""
         situation, first = self.situation, self.reasons[0]
         rivals = [
             item.claim
@@ -199,7 +199,7 @@ class Judgement(NamedTuple):
 
 
 def _word(target: ClaimId) -> str:
-    """An id as an argument of a command: not to be taken for an option."""
+    """An id as an argument of a command, not to be mistaken for an option."""
     return f"./{target}" if target.path.startswith("-") else str(target)
 
 
@@ -210,7 +210,7 @@ _WARNINGS = frozenset(
 
 
 def _is_rival(reason: Reason) -> bool:
-    """Whether a reason is in somebody else's claim that keeps the caller off."""
+    """Whether a reason is someone else's claim that keeps the caller from editing."""
     claim = reason.claim
     if claim is None or reason.code in {OWN, UNTRUSTED}:
         return False
@@ -218,8 +218,8 @@ def _is_rival(reason: Reason) -> bool:
 
 
 def _locks(reasons: Sequence[Reason], situation: Situation) -> dict[str, Any]:
-    """The claims in the reasons, by id. One may be on a target and on a neighbour of
-    another: then the first counts."""
+    """The claims in the reasons, by id. A claim may be on a target and on a neighbour
+    of another target: then the first counts."""
     locks: dict[str, Any] = {}
     for reason in sorted(reasons, key=lambda item: item.code in NEIGHBOR_CODES):
         claim = reason.claim
@@ -237,7 +237,7 @@ def _locks(reasons: Sequence[Reason], situation: Situation) -> dict[str, Any]:
 
 
 def judge(situation: Situation) -> Judgement:
-    """The verdict on what was asked about."""
+    """The verdict on the targets."""
     reasons = [
         *(item for target in situation.targets for item in _claimed(target, situation)),
         *_of_neighbours(situation),
@@ -249,7 +249,7 @@ def judge(situation: Situation) -> Judgement:
 
 
 def _claimed(target: ClaimId, situation: Situation) -> Iterator[Reason]:
-    """The reasons in the claims on a target."""
+    """The reasons from the claims on a target."""
     book, name = situation.book, str(target)
     overlapping = book.overlapping(target)
     claims = [claim for claim in overlapping if book.binds(claim)]
@@ -273,7 +273,7 @@ def _claimed(target: ClaimId, situation: Situation) -> Iterator[Reason]:
 
 
 def _rival(claim: Claim, name: str, situation: Situation) -> Reason:
-    """The reason in a claim of somebody else, or in one whose signer is unknown."""
+    """The reason from someone else's claim, or from one with an unknown signer."""
     if situation.book.standing(claim) == UNVERIFIED:
         verdict = READ_ONLY if claim.mode == READ else WAIT
         text = f"{claim.holder} claims {label(claim.id)}. Its signature is not verified"
@@ -290,8 +290,8 @@ def _rival(claim: Claim, name: str, situation: Situation) -> Reason:
 
 
 def _of_neighbours(situation: Situation) -> Iterator[Reason]:
-    """The reasons in the claims of others on neighbours, and in what is not known of
-    them. Who only reads need not know."""
+    """The reasons from others' claims on neighbours, and from unknown neighbours.
+    Callers who only read are not affected."""
     if situation.mode == READ:
         return
     for fact in neighbours.facts(
@@ -310,7 +310,7 @@ def _fenced(situation: Situation) -> Iterator[Reason]:
 
 
 def _of_repository(situation: Situation) -> Iterator[Reason]:
-    """The reasons in the branch, the remote and the thread."""
+    """The reasons from the branch, the remote and the thread."""
     if situation.offline:
         verdict = PROCEED if situation.mode == READ else STOP
         text = f"The remote was not reached: {situation.offline}."
@@ -321,7 +321,7 @@ def _of_repository(situation: Situation) -> Iterator[Reason]:
     elif situation.behind:
         text = "The remote's branch has commits that are not here."
         yield Reason(STALE_HEAD, PULL, "", text)
-    # It stops nobody: if both sides stopped, nobody could end the conflict.
+    # It stops no one: if both sides stopped, the conflict could not be resolved.
     for name, text in situation.hot:
         yield Reason(HOT, PROCEED, name, text)
     for path in situation.unpushed:

@@ -45,7 +45,7 @@ class ConflictMark(NamedTuple):
 
 
 def mark_of(radar: Radar, side: int, now_ms: int) -> ConflictMark | None:
-    """The mark of one side of a radar; ``None`` if nothing will conflict."""
+    """The mark of one side of a radar; ``None`` if there will be no conflict."""
     alarms = radar.alarms(side, now_ms)
     if not alarms:
         return None

@@ -70,7 +70,7 @@ WAITING_FOLDER = "=waiting"
 DEFAULT_NAME = "=default"
 MAIN_WORKTREE = "=main"
 
-# A shell reads these files with a system call for each byte.
+# A shell reads these files with one system call per byte.
 MAX_FILE_BYTES = 1024
 _MAX_TOPIC_BYTES = 120
 _MAX_HOLDER_BYTES = 80
@@ -89,7 +89,7 @@ _PLAIN = str.maketrans(
 
 
 class StatusView(NamedTuple):
-    """A thread as the status line sees it.
+    """A thread for the status line.
 
     ``new`` counts the NEW entries by identity key (`Directory.key`), zeros included,
     for every participant and everyone with a read cursor. ``waits`` are the names of
@@ -176,7 +176,7 @@ def status_files(view: StatusView) -> dict[str, bytes]:
         return {}
     key = holder_key(state, view.directory)
     folder = FREE_FOLDER if key is None else safe_name(key)
-    # What waits for another thread calls nobody to act.
+    # A thread that waits for another one requires nobody to act.
     name = f"{WAITING_FOLDER if view.waits else folder}/{file_name(state)}"
     places = (*places_of(state), *view.pins)
     at_places = [f"status/branch/{place}/.t/{name}" for place in places]
@@ -212,8 +212,8 @@ def _file_content(view: StatusView) -> bytes:
         line = f"{count} {safe_name(key)}"
         size += len(line.encode()) + 1
         if size > room:
-            # A participant is left out. Without the last line their count is
-            # unknown; with it, it would be wrong.
+            # A participant is left out. Without the last line their count is unknown;
+            # with it, it would be wrong.
             break
         lines.append(line)
     else:
@@ -222,7 +222,7 @@ def _file_content(view: StatusView) -> bytes:
 
 
 def _most_recent_first(view: StatusView) -> Iterator[tuple[str, int]]:
-    """Yields the counts of those who wrote last, then everybody else's."""
+    """Yields the counts of those who wrote last, then everyone else's."""
     keys = [
         view.directory.key(parse(participant.name))
         for participant in reversed(view.state.participants)
@@ -235,12 +235,12 @@ def _most_recent_first(view: StatusView) -> Iterator[tuple[str, int]]:
 def identity_files(
     worktree: str, identity: Identity, directory: Directory, env: Mapping[str, str]
 ) -> dict[str, bytes]:
-    """Returns the file that says who "me" is in ``worktree``, by its path relative to
+    """Returns the file that defines "me" in ``worktree``, by its path relative to
     ``.local/``.
 
     ``env`` is where ``identity`` was found. An identity given for one command only
-    (``--as``) must not be kept. Returns nothing for a ``worktree`` that is not a single
-    file name.
+    (``--as``) must not be stored. Returns nothing for a ``worktree`` that is not a
+    single file name.
     """
     if worktree in {"", ".", ".."} or "/" in worktree or "\0" in worktree:
         return {}

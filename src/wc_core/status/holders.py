@@ -1,7 +1,7 @@
 """Who has which balls, from the names of the status line's files.
 
-The names contain holder, topic and since when (`wc_core.status.files`), so finding out
-who waits for what takes a listing of folders and reads no thread.
+The names contain holder, topic and since when (`wc_core.status.files`), so this takes a
+listing of folders and reads no thread.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ class HeldBall(NamedTuple):
 
     @property
     def topic(self) -> str:
-        """Its thread; empty if the name does not tell."""
+        """Its thread; empty if the name does not contain it."""
         return key_of(self.name[ulid.LENGTH + 1 :])
 
     @property
     def is_free(self) -> bool:
-        """Whether nobody holds it."""
+        """Whether no one holds it."""
         return self.folder == FREE_FOLDER
 
 
 class ViewerStatus(NamedTuple):
-    """What a status file says to a viewer: the number of their NEW entries, ``None``
-    if unknown, whether it lists them by name, and the thread's status."""
+    """A status file as seen by a viewer: the number of their NEW entries, ``None`` if
+    unknown, whether it lists them by name, and the thread's status."""
 
     holder: str
     new: int | None
@@ -60,7 +60,7 @@ class ViewerStatus(NamedTuple):
 
     @property
     def may_list(self) -> bool:
-        """Whether it lists them, or leaves out participants for want of room."""
+        """Whether it lists them, or leaves out participants for lack of room."""
         return self.listed or self.new is None
 
 
@@ -76,15 +76,15 @@ def folders_of(viewer: Viewer) -> tuple[str, ...]:
 
 
 def own_folders_of(viewer: Viewer) -> tuple[str, ...]:
-    """Returns the folders of balls that are the viewer's, and not only offered to
-    them (`Directory.whose`)."""
+    """Returns the folders of balls that are the viewer's, not only offered to them
+    (`Directory.whose`)."""
     keys = viewer.directory.own_keys(viewer.identity.name)
     return tuple(safe_name(key) for key in keys)
 
 
 def holder_folders(layout: Layout) -> list[str]:
-    """Returns the folders of everyone who ever held a ball; none if the files were
-    never written or cannot be read."""
+    """Returns the folders of everyone who ever had a ball; none if the files were never
+    written or cannot be read."""
     try:
         return names_in(root_of(layout), layout.root)
     except WcError:
@@ -113,7 +113,7 @@ def merged(
 
 def latest_balls(names: Mapping[str, Sequence[str]], count: int) -> list[HeldBall]:
     """Returns at most ``count`` of the balls with these sorted names by folder: those
-    passed last, the latest first."""
+    passed last, latest first."""
     return merged({k: v[-count:] for k, v in names.items()}, latest_first=True)[:count]
 
 
@@ -130,8 +130,8 @@ def earliest_balls(
 
 
 def asked_of(layout: Layout, viewer: Viewer) -> list[HeldBall]:
-    """Returns the open questions to the viewer, the oldest first: in the place of the
-    ball's entry is that of the question."""
+    """Returns the open questions to the viewer, oldest first; each has the question's
+    entry in place of the ball's."""
     result = [
         HeldBall(folder, name)
         for folder in folders_of(viewer)
@@ -148,7 +148,7 @@ def names_at(layout: Layout, folder: str) -> list[str]:
         names = names_in(folder, layout.root)
     except WcError:
         return []
-    # As `_is_ours`, without a call for each of what may be thousands.
+    # Like `_is_ours`, without a call for each of possibly thousands.
     dot, least = ulid.LENGTH, ulid.LENGTH + 1
     return [name for name in names if len(name) > least and name[dot] == "."]
 
@@ -160,8 +160,8 @@ def _is_ours(name: str) -> bool:
 def viewer_status(
     layout: Layout, held: HeldBall, viewer: Viewer
 ) -> ViewerStatus | None:
-    """Returns what the file of a ball says to ``viewer``; ``None`` if it is gone or
-    has another version."""
+    """Returns the content of a ball's file for ``viewer``; ``None`` if it no longer
+    exists or has another version."""
     return next(viewer_statuses(layout, [held], viewer))[1]
 
 
@@ -188,7 +188,7 @@ def viewer_statuses(
 
 
 def parse_status(data: bytes, name: str) -> ViewerStatus | None:
-    """Returns what the bytes of a file say to the viewer with that safe name."""
+    """Returns the content of a file for the viewer with that safe name."""
     lines = data.decode(errors="replace").split("\n")
     if len(lines) <= _HEAD_LINES or lines[0].partition(" ")[0] != VERSION:
         return None
@@ -227,6 +227,6 @@ def changed_balls(layout: Layout, since_ns: int) -> list[HeldBall]:
                     if _is_ours(name) and opened.changed_ns(name) >= since_ns
                 ]
         except OSError:
-            continue  # as where a folder is in the place of one of these
+            continue  # such as a folder in place of a file
     recent.sort(key=lambda ball: ball.name)
     return recent

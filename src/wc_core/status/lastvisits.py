@@ -1,7 +1,7 @@
 """The time of each participant's last visit.
 
-``.local/visits/<participant>`` is an empty file whose time of modification says when
-the participant last wrote, or one of their sessions had a prompt or stopped.
+``.local/visits/<participant>`` is an empty file. Its modification time is when the
+participant last wrote, or one of their sessions had a prompt or stopped.
 """
 
 from __future__ import annotations

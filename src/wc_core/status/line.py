@@ -1,8 +1,8 @@
 """The text of the status line: the twin of ``bin/wc-statusline``.
 
 The script prints the usual line by itself, from the files of `wc_core.status.files`,
-and leaves rows, links, templates and loops to this module. `status_line` prints all of
-it from the threads themselves. A change to the usual line is a change to both.
+and leaves rows, links, templates and loops to this module. `status_line` builds all of
+it from the threads. A change to the usual line is a change to both.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
     from wc_core.activity.loops import Loop
 
-# What the script prints if a store cannot be used.
+# The script's output for an unusable store.
 STORE_MISSING = "wc: store missing, run wc doctor"
 STORE_MOVED = "wc: store moved, run wc doctor"
-# What it prints in a fresh clone, of which only the branch has the threads.
+# Its output in a fresh clone, in which only the branch has the threads.
 NOT_CHECKED_OUT = "wc: threads not checked out, run wc init"
 
 _SEPARATOR_WIDTH = 3
-# A status of a loop that may be shown as it is.
+# A status of a loop that may be shown unchanged.
 _STATUS = re.compile(r"[a-z][a-z0-9:_-]{0,39}")
 _MAX_COUNT = 999_999
 
@@ -57,10 +57,9 @@ class StatusRow(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What the line says about a worktree beside its threads, and a short form for
+    """What the line shows about a worktree besides its threads, and a short form for
     narrow terminals: the ``loop`` that runs there, with which worktree it will
-    ``conflict``,
-    and how much waits ``elsewhere``, in other repositories."""
+    ``conflict``, and how much waits ``elsewhere``, in other repositories."""
 
     text: str = ""
     short: str = ""
@@ -76,7 +75,7 @@ class Mark(NamedTuple):
 
 
 def loop_mark(loop: Loop | None) -> Mark:
-    """Returns what the line says about a loop: nothing if it has ended or its state is
+    """Returns the text about a loop: nothing if it has ended or its state is
     unknown."""
     if loop is None or loop.status in ENDED | {UNKNOWN}:
         return Mark()
@@ -91,7 +90,7 @@ def loop_mark(loop: Loop | None) -> Mark:
     elif loop.orphaned:
         text = f"{short} orphaned"
     elif loop.status in WORKING and loop.terminal_pid is None:
-        # A shell that starts no program cannot tell how old this is.
+        # A shell that starts no program cannot tell the age of this.
         text = f"{short}?"
     return Mark(text, short, urgent=loop.waits_for_human, loop=text)
 
@@ -101,8 +100,8 @@ def _counted(number: int | None) -> str:
 
 
 class LinePlace(NamedTuple):
-    """What a line is printed for: a worktree and its viewer, the loop there, what
-    `conflictmarks` says about the worktree, and how much waits in other repositories
+    """The subject of a line: a worktree and its viewer, the loop there, the text from
+    `conflictmarks` about the worktree, and how much waits in other repositories
     (`elsewhere`)."""
 
     surroundings: Surroundings = Surroundings()
@@ -139,8 +138,8 @@ def status_line(
     to show.
 
     In this order: balls of mine in threads that are here, who has the balls of the
-    other threads that are here, and how many balls of mine are elsewhere. Behind it
-    the conflicts to come and the loop that runs here, or these alone. Several rows are
+    other threads that are here, and how many balls of mine are elsewhere. After it the
+    predicted conflicts and the loop that runs here, or these alone. Several rows are
     lines, one for each thread.
     """
     style = style or LineStyle()
@@ -151,7 +150,7 @@ def status_line(
     if my_local_rows:
         return style.paint(_render_mine(my_local_rows, len(away), mark, style), _MINE)
     if around:
-        # What waits is shown only if nothing else is here.
+        # Waiting threads are shown only if nothing else is here.
         active = [row for row in around if not row.waits]
         latest = (active or around)[-1]
         parts = _others_ball(latest, mark, _hidden_rows_text(len(around)))
@@ -259,7 +258,7 @@ def _render_rows(
     groups: tuple[list[StatusRow], ...], mark: Mark, style: LineStyle
 ) -> str:
     """Returns a row for each thread: mine here, others' here, then mine elsewhere, up
-    to the limit. The last row says how many are left out, the first one has the
+    to the limit. The last row has the number of threads left out, the first one the
     mark."""
     numbered = [(kind, row) for kind, rows in enumerate(groups) for row in rows]
     count = min(style.rows, MAX_ROWS)
@@ -338,13 +337,13 @@ def _render_mark(mark: Mark, style: LineStyle) -> str:
     return ""
 
 
-# What is left out first if there is no room.
+# The first parts to drop if there is no room.
 _DROP = ("away", "more", "status", "new", "mark")
 
 
 def _render_parts(parts: _LineParts, style: LineStyle) -> str:
-    """Returns the head, the topic and as many extras as fit. The topic is cut or
-    left out if need be, then the head is cut."""
+    """Returns the head, the topic and as many extras as fit. If necessary, the topic is
+    cut or dropped, then the head is cut."""
     if style.template:
         return _render_template(parts, style)
     topic, separator = topic_text(parts.state), style.signs.separator

@@ -1,7 +1,7 @@
-"""The open threads of a worktree: those from which the prompt makes its line.
+"""The open threads of a worktree, from which the prompt builds its line.
 
-`wc_core.status.line` asks `Surroundings.has` for each thread of the store. This module
-asks it only for the threads whose status files say that they may be here.
+`wc_core.status.line` calls `Surroundings.has` for each thread of the store. This module
+calls it only for threads whose status files indicate that they may be here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def local_threads(
     """
     states = []
     for topic in _candidates(reader, surroundings, repository):
-        with contextlib.suppress(NotFoundError):  # gone since it was listed
+        with contextlib.suppress(NotFoundError):  # removed since it was listed
             state = reader.snapshot(topic).state
             if state.status != CLOSED and surroundings.has(state):
                 states.append(state)
@@ -48,9 +48,8 @@ def local_threads(
 def shown_threads(
     reader: StoreReader, surroundings: Surroundings, states: list[State], now_ms: int
 ) -> list[State]:
-    """Returns the threads among which the prompt chooses the one that it names: those
-    of the viewer if there are any, otherwise all. Threads that wait for others are
-    nobody's."""
+    """Returns the threads among which the prompt chooses: the viewer's if there are
+    any, otherwise all. Threads that wait for others belong to no one."""
     if surroundings.me is None or len(states) < _SEVERAL:
         return states
     from wc_core.planning import linkfiles  # 3 ms, only where several are open
@@ -78,7 +77,7 @@ def _candidates(
 def _thread_names(
     reader: StoreReader, surroundings: Surroundings, repository: Repository | None
 ) -> Iterator[str]:
-    """Yields how the threads are called in the names of status files."""
+    """Yields the names of threads as they are in status files."""
     layout = reader.layout
     places, keys = surroundings.places, [*surroundings.seat_keys()]
     if surroundings.pinned:

@@ -70,8 +70,8 @@ class LineStyle(NamedTuple):
     """How to print a line.
 
     ``columns`` 0 means no limit. ``rows`` of 2 to `MAX_ROWS` print a row for each
-    thread. ``links`` is what the addresses of pages begin with, see `page_address`;
-    ``format`` is a template, see `fill_template`. Empty means none.
+    thread. ``links`` is the prefix of page addresses, see `page_address`; ``format`` is
+    a template, see `fill_template`. Empty means none.
     """
 
     columns: int = 0
@@ -98,8 +98,8 @@ class LineStyle(NamedTuple):
         return not self.columns or columns <= self.columns
 
     def cut(self, text: str, room: int) -> str:
-        """Returns the beginning of a text that is too long; empty if hardly any
-        would be left."""
+        """Returns the beginning of a text that is too long; empty if hardly any would
+        remain."""
         if room < _LEAST_CUT:
             return ""
         room -= display_width(self.signs.dots)
@@ -112,12 +112,12 @@ class LineStyle(NamedTuple):
         return f"{kept}{self.signs.dots}" if kept else ""
 
     def paint(self, text: str, code: str) -> str:
-        """Returns ``text`` in a colour, if colours are wanted."""
+        """Returns ``text`` in a colour, if colours are enabled."""
         return f"\033[{code}m{text}\033[0m" if self.color and text else text
 
     def title(self, text: str, topic: str) -> str:
         """Returns a topic as it is printed, with a link to its page if links are
-        wanted."""
+        enabled."""
         page = page_address(self.links, topic)
         printed = isolate_rtl(text)
         return f"{_LINK.format(page)}{printed}{_LINK.format('')}" if page else printed
@@ -136,7 +136,7 @@ def page_address(prefix: str, topic: str) -> str:
 
 
 def link_prefix(links: str, pages: str) -> str:
-    """Returns what addresses begin with: ``page`` means the files in the folder
+    """Returns the prefix of addresses: ``page`` means the files in the folder
     ``pages``; anything else must be an address. Empty if it is not."""
     if links == "page":
         from urllib.parse import quote  # 3 ms: most lines have no links
@@ -147,7 +147,7 @@ def link_prefix(links: str, pages: str) -> str:
 
 
 class Word(NamedTuple):
-    """The value of a word: as it is measured, and as it is printed."""
+    """The value of a word: for measuring, and for printing."""
 
     plain: str
     printed: str

@@ -1,9 +1,9 @@
-"""The thread that somebody chose for a worktree, with ``wc use``.
+"""The thread chosen for a worktree with ``wc use``.
 
 ``.local/use/<worktree>`` has the topic on one line; the worktree is named as in
-``.local/me``. The thread has a place of its own there, `pin_place`, with its status
-files, so that the prompt finds it like any other. As long as it's open, it is the only
-thread that is here.
+``.local/me``. The thread has its own place there, `pin_place`, with its status files,
+so that the prompt finds it like any other. As long as it's open, it is the only thread
+that is here.
 
 Git reuses the name of a worktree that was removed. A choice that is older than its
 worktree was made for the earlier one and does not count.
@@ -40,14 +40,13 @@ def pin_file(worktree: str) -> str:
 
 
 def pin_place(worktree: str) -> str:
-    """Returns the place of the thread that was chosen for a worktree. No branch can
-    have this name."""
+    """Returns the place of the thread chosen for a worktree. No branch can have this
+    name."""
     return f"{PINNED}/{worktree}"
 
 
 def worktree_key(repository: Repository | None) -> str:
-    """Returns the name of a worktree in the paths of these files; empty outside of
-    git."""
+    """Returns the name of a worktree in the paths of these files; empty outside git."""
     if repository is None:
         return ""
     return repository.worktree_id or MAIN_WORKTREE
@@ -86,8 +85,8 @@ def pin_of(layout: Layout, repository: Repository | None) -> Pin:
 def surroundings(
     layout: Layout, repository: Repository | None, viewer: Viewer
 ) -> Surroundings:
-    """Returns where a viewer is: the places of the worktree, or the thread that was
-    chosen for it."""
+    """Returns where a viewer is: the places of the worktree, or the thread chosen for
+    it."""
     pin = pin_of(layout, repository)
     return Surroundings(
         worktree_places(repository),
@@ -104,7 +103,7 @@ def _is_older_than_worktree(
         pinned_ns = os.lstat(f"{layout.local}/{pin_file(worktree)}").st_mtime_ns
         made_ns = os.lstat(f"{repository.gitdir}/commondir").st_mtime_ns
     except OSError:
-        return False  # the main worktree, which is never made again
+        return False  # the main worktree is never created again
     return made_ns > pinned_ns
 
 

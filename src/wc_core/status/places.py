@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 # The main worktree. No branch can have this name, and no thread's file name does.
 MAIN = ".main"
-# What the places of threads begin with that were chosen for a worktree
-# (`wc_core.status.pins`). No branch can have this name either.
+# The prefix of places of threads chosen for a worktree (`wc_core.status.pins`). No
+# branch can have this name either.
 PINNED = ".use"
-# What the seat of the main worktree is called, if the settings give it one.
+# The name of the main worktree's seat, if the settings give it one.
 _MAIN_SEAT = "main"
 
 _MAX_BRANCH_BYTES = 1000
@@ -62,7 +62,7 @@ _CACHED = 1024
 
 
 def places_of(state: State) -> tuple[str, ...]:
-    """Returns the places of a thread, each once."""
+    """Returns the places of a thread, without repetition."""
     named = dict.fromkeys((state.topic, state.name))
     names = (*map(safe_name, named), *_seat_places(state.ball or ""))
     branch = state.branch
@@ -78,7 +78,7 @@ def places_of(state: State) -> tuple[str, ...]:
 
 @functools.lru_cache(_CACHED)
 def _seat_places(holder: str) -> tuple[str, ...]:
-    """Returns the worktrees that the seat of a holder may be named after."""
+    """Returns the worktrees that a holder's seat may be named after."""
     seat = parse(holder).seat
     worktree, _, session = seat.rpartition(".")
     by_session = len(session) == _SESSION_LENGTH and _SESSION_CHARACTERS.issuperset(
@@ -95,7 +95,7 @@ def branch_places(branch: str) -> tuple[str, ...]:
 
 
 def worktree_places(tree: PlacedTree | None) -> tuple[str, ...]:
-    """Returns the places of a worktree, each once; none outside git."""
+    """Returns the places of a worktree, without repetition; none outside git."""
     if tree is None:
         return ()
     branch = tree.branch
@@ -108,7 +108,7 @@ def worktree_places(tree: PlacedTree | None) -> tuple[str, ...]:
 
 @functools.lru_cache(_CACHED)
 def is_branch(text: str) -> bool:
-    """Returns whether ``text`` can be a branch of git, and so a safe path.
+    """Returns whether ``text`` can be a git branch, and so a safe path.
 
     The rules that matter for a path, from git-check-ref-format(1).
     """
@@ -132,8 +132,8 @@ def has_seat(key: str) -> bool:
 
 
 class Surroundings(NamedTuple):
-    """A worktree's places, and who looks from there: ``None`` for nobody. ``pinned``
-    is the topic of the open thread that was chosen for the worktree: it alone is here
+    """A worktree's places, and who looks from there: ``None`` for no one. ``pinned`` is
+    the topic of the open thread chosen for the worktree: only that thread is here
     (`wc_core.status.pins`)."""
 
     places: tuple[str, ...] = ()

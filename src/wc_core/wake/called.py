@@ -1,4 +1,4 @@
-"""The balls for which somebody was called, and how far they have come."""
+"""The balls for which someone was called, and how far they have come."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
     from wc_core.wake.passes import PassState
 
-# Records that are looked at, the latest first.
+# The most records examined, latest first.
 _MOST = 1000
 
 
 def called_balls(
     reader: StoreReader, directory: Directory
 ) -> Iterator[tuple[State, PassState]]:
-    """Yields the threads whose balls somebody was called for and still has, the latest
-    pass first, with how far they have come."""
+    """Yields the threads whose holders were called for their balls and still have them,
+    latest pass first, with how far they have come."""
     for name in sorted(records.names(reader.layout), reverse=True)[:_MOST]:
         try:
             state = reader.snapshot(HeldBall("", name).topic).state
@@ -41,7 +41,7 @@ def called_balls(
 def unanswered(
     reader: StoreReader, directory: Directory, before_ms: int
 ) -> Iterator[tuple[State, PassState]]:
-    """Yields the same of those who were called before ``before_ms`` and have not
+    """Yields the same for those who were called before ``before_ms`` and have not
     answered, or could not be called."""
     for state, passed in called_balls(reader, directory):
         is_late = passed.state != ANSWERED and passed.at_ms <= before_ms

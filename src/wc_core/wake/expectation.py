@@ -1,4 +1,4 @@
-"""Why a ball wakes nobody on this machine, as far as is known when it is passed."""
+"""Why a ball wakes no one on this machine, as far as is known when it is passed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LASTS_MS = 14 * 24 * 3600_000
 
 
 def obstacle(layout: Layout, directory: Directory, ball: str, now_ms: int) -> str:
-    """Returns why the agent that got a ball is not woken here; empty for a person, for
-    an agent that waits for balls or is at work, and where nobody has been woken for
-    two weeks: there it goes without saying."""
+    """Returns why the agent that got a ball is not woken here. Empty for a person, for
+    an agent that waits for balls or is working, and if no one has been woken for two
+    weeks, because nobody expects it then."""
     name = parse(ball)
     if not directory.is_agent(name):
         return ""

@@ -1,10 +1,10 @@
-"""How far a ball's holder has come with it, as far as this machine has seen:
-saved, called, woken, seen, answered.
+"""How far a ball's holder has come with it, as seen on this machine: saved, called,
+woken, seen, answered.
 
-``saved`` is what the log says. A client that was ``called`` has been handed the news,
-and the agent is ``woken`` once its session has begun a turn. ``seen`` is from the
-holder's read cursor, ``answered`` from the log again. Nothing is concluded: what
-happened on another machine stays ``saved``.
+``saved`` comes from the log. A ``called`` client has received the news, and the agent
+is ``woken`` once its session has begun a turn. ``seen`` is from the holder's read
+cursor, ``answered`` from the log again. Nothing is inferred: anything on another
+machine stays ``saved``.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ SAVED, CALLED, WOKEN, SEEN, ANSWERED = "saved", "called", "woken", "seen", "answ
 
 class PassState(NamedTuple):
     """How far a ball has come: one of the states above, the agent that was called for
-    it, and when it was called or woken (``at_ms``, 0 if nobody was). ``failure`` says
-    why a call failed."""
+    it, and when it was called or woken (``at_ms``, 0 if it was not). ``failure`` is why
+    a call failed."""
 
     state: str
     agent: str = ""
@@ -43,14 +43,14 @@ class PassState(NamedTuple):
     failure: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the state; who was called, and when, where somebody was."""
+        """Returns the state; if someone was called, also who and when."""
         fields: dict[str, Any] = {"state": self.state}
         if self.at_ms:
             fields |= {"agent": self.agent, "at": rfc3339(self.at_ms)}
         return fields | ({"failure": self.failure} if self.failure else {})
 
     def sentence(self, now_ms: int) -> str:
-        """Returns the state in words; empty for one that is only saved."""
+        """Returns the state in words; empty if it is only saved."""
         if self.failure:
             return f"not woken: {self.failure}"
         when = ago(seconds_between(self.at_ms, now_ms)) if self.at_ms else ""
@@ -61,13 +61,13 @@ class PassState(NamedTuple):
 def pass_state(
     reader: StoreReader, state: State, directory: Directory
 ) -> PassState | None:
-    """Returns how far the ball of a thread has come; ``None`` if nobody has it, or the
+    """Returns how far the ball of a thread has come; ``None`` if no one has it, or the
     thread is closed."""
     if not (state.ball and state.ball.strip()) or state.status == CLOSED:
         return None
     record = records.load(reader.layout, file_name(state))
     if record is not None and not (record.is_called or record.failure):
-        record = None  # whoever meant to call was killed, or is about to
+        record = None  # the calling process was killed, or is about to call
     keys = {directory.key(parse(state.ball))} | ({record.key} if record else set())
 
     def is_holder(author: str) -> bool:
@@ -94,8 +94,8 @@ def _has_answered(
     *,
     was_called: bool,
 ) -> bool:
-    """Returns whether the holder has written since the ball came. If somebody else
-    wrote last, the entries are only read for a holder who was called."""
+    """Returns whether the holder has written since the ball came. If someone else wrote
+    last, the entries are only read for a holder who was called."""
     if state.last_id == state.since:
         return False
     if is_holder(state.updated_by):
@@ -114,7 +114,7 @@ def pass_fields(
     reader: StoreReader, state: State, directory: Directory
 ) -> dict[str, Any]:
     """Returns the state of a thread's pass as the member ``pass`` of an answer; nothing
-    if nobody has the ball."""
+    if no one has the ball."""
     passed = pass_state(reader, state, directory)
     return {} if passed is None else {"pass": passed.to_json()}
 

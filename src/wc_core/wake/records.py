@@ -1,10 +1,9 @@
 """Records of attempts to wake someone: a file for each ball, ``.local/wakes/<name>``.
 
 The name is that of the ball's status file (`wc_core.status.holders`): the entry that
-passed it and the topic. The file is made before a client is called, and only once, so
-that two sessions are never woken for the same ball. Until the call is made it says
-``is_called: false``: of a process that was killed in between, nobody says that it has
-called somebody.
+passed it and the topic. The file is created before a client is called, and only once,
+so that two sessions are never woken for the same ball. Until the call it contains
+``is_called: false``, so that a process killed in between does not count as a call.
 """
 
 from __future__ import annotations
@@ -32,11 +31,10 @@ _UNREADABLE = (
 
 class WakeRecord(NamedTuple):
     """A client that is called for a ball, at ``at_ms``. ``key`` is the participant's
-    (`names.Directory.key`), ``is_stranger`` says that the sender was unknown to them.
+    (`names.Directory.key`), ``is_stranger`` if the sender was unknown to them.
 
-    ``is_called`` says that the client has been handed the news. ``turn_ms`` is when the
-    session was then seen to begin a turn, 0 if it was not.
-    ``failure`` says why the call failed.
+    ``is_called`` if the client received the news. ``turn_ms`` is when the session was
+    then seen to begin a turn, 0 if it was not. ``failure`` is why the call failed.
     """
 
     client: str
@@ -54,7 +52,7 @@ class WakeRecord(NamedTuple):
         return json.dumps({"version": VERSION} | self._asdict()).encode()
 
     def to_json(self) -> dict[str, Any]:
-        """Returns who was called and when; ``turn_at`` and ``failure`` where known."""
+        """Returns who was called and when; ``turn_at`` and ``failure`` if known."""
         fields: dict[str, Any] = {"agent": self.agent, "at": rfc3339(self.at_ms)}
         if self.turn_ms:
             fields["turn_at"] = rfc3339(self.turn_ms)
@@ -95,9 +93,8 @@ def load(layout: Layout, name: str) -> WakeRecord | None:
 
 
 def calls_of(layout: Layout, key: str, now_ms: int, within_ms: int) -> list[WakeRecord]:
-    """Returns the records of a participant of the last ``within_ms``, the oldest
-    first. Those from further in the future, before a clock was set back, do not
-    count."""
+    """Returns a participant's records of the last ``within_ms``, oldest first. Records
+    further in the future, from before a clock was set back, do not count."""
     loaded = (load(layout, name) for name in names(layout))
     calls = [
         record
@@ -109,5 +106,5 @@ def calls_of(layout: Layout, key: str, now_ms: int, within_ms: int) -> list[Wake
 
 
 def number_of_calls(calls: Iterable[WakeRecord]) -> int:
-    """Returns how often somebody was woken: several balls at once are one call."""
+    """Returns how often someone was woken: several balls at once are one call."""
     return len({record.at_ms for record in calls})

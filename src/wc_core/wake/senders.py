@@ -22,7 +22,7 @@ _SEARCHED = 2000
 
 
 def sender_of(state: State) -> str:
-    """Returns who passed the ball to its holder; empty if nobody is known to have."""
+    """Returns who passed the ball to its holder; empty if unknown."""
     passes = (ball_pass for ball_pass in state.passes if ball_pass.to == state.ball)
     return next((ball_pass.by for ball_pass in passes), state.updated_by)
 
@@ -40,8 +40,8 @@ class Acquaintances:
     def is_known(self, sender: str, topic: str) -> bool:
         """Returns whether the sender of the ball of ``topic`` is known.
 
-        Agents of the same person know each other, and so does everybody who has
-        passed them a ball that they answered, or got one from them.
+        Agents of the same person know each other. So does everyone who has passed them
+        a ball that they answered, or got one from them.
         """
         if _is_same_person(self._viewer, sender):
             return True
@@ -65,7 +65,7 @@ class Acquaintances:
 
 
 def is_named(viewer: Viewer, sender: str, allowed: tuple[str, ...]) -> bool:
-    """Returns whether one of the names of `[wake] from` means ``sender``."""
+    """Returns whether one of the names in `[wake] from` means ``sender``."""
     name = parse(sender)
     return any(viewer.directory.matches(pattern, name) for pattern in allowed)
 

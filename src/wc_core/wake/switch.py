@@ -1,4 +1,4 @@
-"""The switch by which a person stops that agents are woken here, ``wc wake off``."""
+"""The switch with which a person stops the waking of agents here, ``wc wake off``."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _MAX_DIGITS = 16
 
 
 def off_until_ms(layout: Layout) -> float:
-    """Returns until when nobody is to be woken, in milliseconds since 1970: infinity
-    if no end was named, 0 if agents may be woken. A switch that cannot be read is
-    off forever: a person set it."""
+    """Returns until when no one must be woken, in milliseconds since 1970: infinity
+    without an end, 0 if agents may be woken. An unreadable switch is off forever,
+    because a person set it."""
     try:
         data = read_plain(layout.wake_switch, layout.root, _MAX_DIGITS * 2)
     except OSError:
@@ -29,5 +29,5 @@ def off_until_ms(layout: Layout) -> float:
 
 
 def is_off(layout: Layout, now_ms: int) -> bool:
-    """Returns whether nobody is to be woken now."""
+    """Returns whether no one must be woken now."""
     return off_until_ms(layout) > now_ms

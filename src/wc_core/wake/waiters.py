@@ -1,9 +1,9 @@
-"""The sessions of agents that can be woken: a file for each, ``.local/waiters/<name>``.
+"""The agent sessions that can be woken: a file for each, ``.local/waiters/<name>``.
 
 The name is ``<client>:<session>``, made `layout.safe_name`. The file is JSON. It is
-written when a session's turn ends, and says with ``token`` which process waits for its
-balls; the token is empty while the agent is at work. A file whose process has ended
-means nothing.
+written when a session's turn ends; ``token`` names the process that waits for its
+balls, and is empty while the agent is working. A file whose process has ended means
+nothing.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class Waiter(NamedTuple):
 
     @property
     def is_deaf(self) -> bool:
-        """Whether its agent is idle, and what waited for its balls was killed."""
+        """Whether its agent is idle, and the process that waited for its balls was
+        killed."""
         return bool(self.token) and not self.is_waiting
 
     @property
@@ -80,7 +81,7 @@ class Waiter(NamedTuple):
         return not processes.has_ended(self.pid, self.begin)
 
     def was_left_for(self, current: Waiter) -> bool:
-        """Whether the client of this session has gone on with another one, as after
+        """Whether the client of this session has continued with another one, as after
         ``/clear``: both have the same process."""
         is_same = bool(self.pid) and (self.pid, self.begin) == (
             current.pid,
