@@ -1,18 +1,18 @@
-"""The table of known agents: one row says everything that identifies one of them.
+"""The table of known agents: one row has everything that identifies an agent.
 
-Names, identity, the server, the installer, the prompt script and the tests read it.
-What an agent wants in its files is in `wc_cli.install.clients`, how its hooks are
-answered in `wc_cli.briefing.dialects`.
+Names, identity, the server, the installer, the prompt script and the tests use it. An
+agent's own files are in `wc_cli.install.clients`, the answers to its hooks in
+`wc_cli.briefing.dialects`.
 """
 
 from __future__ import annotations
 
 from wc_core.values import NamedTuple
 
-# Where one agent has started another, the variables of both are set, and nothing in
-# the environment tells which is the inner one. So agents that others start come
-# first: programs for the terminal, then Claude Code, which often runs them, then
-# agents in an editor.
+# If one agent has started another, the variables of both are set, and nothing in the
+# environment shows which is the inner one. So agents that others start come first:
+# programs for the terminal, then Claude Code, which often runs them, then agents in an
+# editor.
 STARTED_BY_OTHERS, STARTS_OTHERS, IN_EDITOR = range(3)
 
 
@@ -188,7 +188,7 @@ _MCP_NAMES = {name: agent.name for agent in AGENTS for name in agent.mcp_names}
 
 
 def agent_of_client(name: str) -> str:
-    """The agent that an MCP client with this name is, if the table says so; else
+    """The agent of an MCP client with this name, if the table has it; otherwise
     empty."""
     folded = "-".join(name.casefold().split())
     beginnings = (part for part in _MCP_NAMES if part[-1] == "-")
@@ -196,6 +196,6 @@ def agent_of_client(name: str) -> str:
     return _MCP_NAMES.get(folded) or _MCP_NAMES.get(beginning, "")
 
 
-# What an agent is called that is not in the table, if wc knows that it is one and not
+# The name of an agent that is not in the table, if wc knows that it is an agent but not
 # which.
 UNKNOWN = "Agent"

@@ -1,7 +1,7 @@
 """The debug log of ``WATERCOOLER_DEBUG``: one line of JSON for each command or call.
 
-With ``1``, only the length of an argument with people's text is logged, with
-``bodies`` the text too. Credentials in URLs are never logged.
+With ``1``, only the length of an argument with people's text is logged, with ``bodies``
+also the text. Credentials in URLs are never logged.
 """
 
 from __future__ import annotations

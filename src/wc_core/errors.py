@@ -12,7 +12,7 @@
     ├── OfflineError       OFFLINE         8   the remote could not be reached
     ├── FindingsError      FINDINGS        9   doctor found something
     ├── WaitTimeoutError   TIMEOUT        10   wait timed out
-    ├── ClaimedError       CLAIMED        20   somebody else has claimed it
+    ├── ClaimedError       CLAIMED        20   someone else has claimed it
     └── CancelledError     CANCELLED     130   a person left the editor without writing
 
 Exit codes and code strings are promises: scripts and agents branch on them.
@@ -103,7 +103,7 @@ class WaitTimeoutError(WcError):
 
 
 class ClaimedError(WcError):
-    """Somebody else has claimed it; nothing of the request was claimed."""
+    """Someone else has claimed it; nothing of the request was claimed."""
 
     code = "CLAIMED"
     exit_code = 20
@@ -131,7 +131,7 @@ class NotYetError(WcError):
 
 
 class SwitchTaskError(WcError):
-    """The verdict of `wc check`: somebody else works on it."""
+    """The verdict of `wc check`: someone else works on it."""
 
     code = "SWITCH_TASK"
     exit_code = 32

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-# Larger files are not read: with everything made of it, one would not fit into
-# memory, and would end the server for all threads.
+# Larger files are not read: with everything computed from it, a larger file would not
+# fit into memory, and would end the server for all threads.
 MAX_BYTES = 1 << 30
 
 # O_NONBLOCK: a FIFO in the store must not block a reader.
@@ -82,9 +82,8 @@ def _is_link(name: str, folder: int | None) -> bool:
 class Folder:
     """A context manager for an open folder, which may be missing.
 
-    Its methods read the files of the folder that was opened, even if its path
-    is replaced meanwhile. Raises OSError if the folder exists but cannot be
-    opened.
+    Its methods read the files of the folder that was opened, even if its path is
+    replaced in the meantime. Raises OSError if the folder exists but cannot be opened.
     """
 
     def __init__(self, path: str, root: str = "") -> None:

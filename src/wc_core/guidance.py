@@ -1,8 +1,8 @@
-"""The guidance of a repository: what it asks of those who work in it.
+"""The guidance of a repository for those who work in it.
 
 ``guidance.md`` is for everyone, at the start of a session. ``guidance/<occasion>.md``
-has a few lines for one occasion, such as ``handoff``, and is given with each answer to
-it. These are other people's words: they are cleaned here, and allowed as quotations.
+has a few lines for one occasion, such as ``handoff``, and is shown with each answer to
+it. These are other people's words: they are cleaned here, and shown as quotations.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from wc_core.layout import Layout
 
-# What is given for one occasion.
+# The limits for one occasion.
 MAX_LINES = 5
 MAX_CHARACTERS = 600
-# What is given of guidance.md.
+# The limits for guidance.md.
 MAX_GENERAL = 2000
-# The occasion that guidance.md is for as well.
+# The occasion that also gets guidance.md.
 BRIEF = "brief"
 _MAX_BYTES = 1 << 13
 _BULLETS = frozenset("-*")
@@ -34,7 +34,7 @@ _SUFFIX = ".md"
 
 class Guidance(NamedTuple):
     """A repository's guidance for an occasion, from a ``file`` of its store. It is
-    ``cut`` if the file has more than is given."""
+    ``cut`` if the file exceeds the limit."""
 
     occasion: str
     file: str
@@ -42,7 +42,7 @@ class Guidance(NamedTuple):
     cut: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the guidance, with whose words it is."""
+        """Returns the guidance, with its author."""
         fields: dict[str, Any] = {
             "on": self.occasion,
             "by": "this repository",
@@ -53,7 +53,7 @@ class Guidance(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """Whose words the lines are."""
+        """The author of the lines."""
         return f"Guidance of this repository ({self.file}):"
 
     def text(self, indent: str = "  ") -> str:
@@ -65,10 +65,10 @@ class Guidance(NamedTuple):
 
 
 def for_occasion(layout: Layout, occasion: str) -> Guidance | None:
-    """Returns what is given on an occasion; ``None`` if there is nothing, or if its
-    file cannot be read."""
+    """Returns the guidance for an occasion; ``None`` if there is none, or if its file
+    cannot be read."""
     if not os.path.isdir(layout.guidance_folder):
-        return None  # nearly always, and this is asked after every command
+        return None  # the usual case, and this runs after every command
     written = lines_of(layout, occasion)
     lines = within_limits(written)
     if not lines:
@@ -77,8 +77,8 @@ def for_occasion(layout: Layout, occasion: str) -> Guidance | None:
 
 
 def for_brief(layout: Layout) -> tuple[Guidance, ...]:
-    """Returns what is given at the start of a session: ``guidance.md``, then what is
-    for the occasion ``brief``."""
+    """Returns the guidance for the start of a session: ``guidance.md``, then that for
+    the occasion ``brief``."""
     text = general_text(layout)
     general = Guidance(BRIEF, GUIDANCE, tuple(text.split("\n"))) if text else None
     return tuple(filter(None, (general, for_occasion(layout, BRIEF))))
@@ -92,14 +92,14 @@ def general_text(layout: Layout) -> str:
 
 
 def lines_of(layout: Layout, occasion: str) -> tuple[str, ...]:
-    """Returns all lines of an occasion that are not empty, as `line_text` does; none if
+    """Returns all lines of an occasion that are not empty, as from `line_text`; none if
     the file is missing or cannot be read."""
     written = _text(layout, layout.guidance_of(occasion)).split("\n")
     return tuple(filter(None, map(line_text, written)))
 
 
 def line_text(written: str) -> str:
-    """Returns a line as it is given: cleaned, without the bullet of a list."""
+    """Returns a line as it is shown: cleaned, without the bullet of a list."""
     line = defused(one_line(written))
     bullet, _, text = line.partition(" ")
     return text if bullet in _BULLETS else line
@@ -122,7 +122,7 @@ def file_of(occasion: str) -> str:
 
 
 def within_limits(lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the first lines, as many as are given; the last one may be cut."""
+    """Returns the first lines, up to the limit; the last one may be cut."""
     allowed: list[str] = []
     room = MAX_CHARACTERS
     for line in lines[:MAX_LINES]:

@@ -19,36 +19,36 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 BRANCH = "watercooler/threads"
-# At remotes that take no other refs, see `wc_core.claims.combined`.
+# For remotes that accept no other refs, see `wc_core.claims.combined`.
 CLAIMS_BRANCH = "watercooler/claims"
 IN_TREE = ".watercooler"
 GUIDANCE = "guidance.md"
-# Relative to ``.local``: when each participant was last here, see `status.lastvisits`.
+# Relative to ``.local``: the last visit of each participant, see `status.lastvisits`.
 VISITS = "visits"
 GUIDANCE_FOLDER = "guidance"
 ALLOWED_SIGNERS = "allowed_signers"
 MAX_TOPIC_BYTES = 100
 
-# For git: bytes stay as they are, logs merge as unions even without wc, and local
-# files are not committed.
+# For git: bytes stay unchanged, logs merge as unions even without wc, and local files
+# are not committed.
 ATTRIBUTES = "* -text merge=union"
 IGNORED = ".local/"
 
 # Names with a meaning to a shell, to git or to Windows.
 RESERVED = frozenset({".", "..", ".git", ".local", ".gitkeep", "con", "nul", "aux"})
 
-# A clone on Windows could not check these out, nor ``con.anything``. They are
-# refused for new topics only: an existing thread keeps its name.
+# A clone on Windows could not check these out, nor ``con.anything``. They are refused
+# for new topics only: an existing thread keeps its name.
 _DEVICES = frozenset(
     {"con", "nul", "aux", "prn"}
     | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"}
 )
 
 _EXTRA = frozenset("-_.")
-# For files of ours that are named after people or branches, see `safe_name`.
+# For our files that are named after people or branches, see `safe_name`.
 MAX_SAFE_BYTES = 200
 _WORD_SIGNS = str.maketrans("", "", "-_.")
-# What no topic is, begins with or ends with, between slashes.
+# Parts that no topic has, at the beginning or end, between slashes.
 _NOT_IN_SLUGS = ("//", "/-", "/.", "./")
 # Names of other tools may be as long as the file system allows.
 _MAX_FILE_BYTES = 255
@@ -60,8 +60,8 @@ class Layout(NamedTuple):
     root: str
 
     def relative(self, path: str) -> str:
-        """A path of the store, from its root on; a tenth of what `os.path.relpath`
-        takes, which looks for the current folder."""
+        """A path of the store, from its root on, in a tenth of the time of
+        `os.path.relpath`, which looks up the current folder."""
         return path.removeprefix(f"{self.root}/")
 
     @property
@@ -92,11 +92,11 @@ class Layout(NamedTuple):
         return f"{self.folder(topic)}/meta.json"
 
     def annotations(self, topic: str) -> str:
-        """What an older tool noted about one thread; wc only reads it."""
+        """The older tool's annotations of one thread; wc only reads them."""
         return f"{self.folder(topic)}/annotations.jsonl"
 
     def summaries(self, topic: str) -> str:
-        """What models summarised of one thread, see `wc_core.summaries.kept`."""
+        """The models' summaries of one thread, see `wc_core.summaries.kept`."""
         return f"{self.folder(topic)}/summaries.jsonl"
 
     def edges(self, topic: str) -> str:
@@ -146,7 +146,7 @@ class Layout(NamedTuple):
 
     @property
     def committing(self) -> str:
-        """Exists while git writes a commit. Left behind, that was killed."""
+        """Exists while git writes a commit. If it is left behind, that was killed."""
         return f"{self.local}/committing"
 
     @property
@@ -170,13 +170,13 @@ class Layout(NamedTuple):
 
     @property
     def pins(self) -> str:
-        """The folder with the threads that were chosen for worktrees, see
+        """The folder with the threads chosen for worktrees, see
         `wc_core.status.pins`."""
         return f"{self.local}/use"
 
     @property
     def line_stamp(self) -> str:
-        """Tells whether the lines that the prompt kept are still true."""
+        """Shows whether the lines that the prompt cached are still valid."""
         return f"{self.local}/line/stamp"
 
     @property
@@ -210,13 +210,13 @@ class Layout(NamedTuple):
 
     @property
     def wakes(self) -> str:
-        """The folder with what was done to wake somebody, a file for each ball, see
+        """The folder with the attempts to wake someone, a file for each ball, see
         `wc_core.wake.records`."""
         return f"{self.local}/wakes"
 
     @property
     def wake_switch(self) -> str:
-        """Exists while nobody is to be woken; see `wc_core.wake.switch`."""
+        """Exists while no one must be woken; see `wc_core.wake.switch`."""
         return f"{self.waiters}/=off"
 
     @property
@@ -230,20 +230,20 @@ class Layout(NamedTuple):
         return f"{self.local}/claims/index.json"
 
     def declined_activity(self, digest: str) -> str:
-        """Why a remote takes no notes, see `wc_cli.sync.declined`."""
+        """Why a remote accepts no notes, see `wc_cli.sync.declined`."""
         return f"{self.local}/activity/declined-{digest}"
 
     def declined_claims(self, digest: str) -> str:
-        """Why a remote takes no claims, see `wc_cli.sync.declined`."""
+        """Why a remote accepts no claims, see `wc_cli.sync.declined`."""
         return f"{self.local}/claims/declined-{digest}"
 
     @property
     def held(self) -> str:
-        """The folder with what participants have claimed in worktrees."""
+        """The folder with the participants' claims in worktrees."""
         return f"{self.local}/claims/held"
 
     def held_claims(self, name: str) -> str:
-        """What a participant has claimed in a worktree, see `wc_core.claims.held`."""
+        """A participant's claims in a worktree, see `wc_core.claims.held`."""
         return f"{self.held}/{name}"
 
     @property
@@ -262,7 +262,7 @@ class Layout(NamedTuple):
 
     @property
     def activity_log(self) -> str:
-        """What participants of all clones are doing, see `wc_core.activitylog`."""
+        """The activity of participants in all clones, see `wc_core.activitylog`."""
         return f"{self.local}/activity/log.jsonl"
 
     @property
@@ -293,13 +293,13 @@ class Layout(NamedTuple):
 
     @property
     def due(self) -> str:
-        """The folder with a file for each gate of time, see
+        """The folder with a file for each time gate, see
         `wc_core.planning.duefiles`."""
         return f"{self.local}/due"
 
     @property
     def approved_commands(self) -> str:
-        """The commands of gates that may run on this machine: a SHA-256 for each."""
+        """The gate commands that may run on this machine: a SHA-256 for each."""
         return f"{self.local}/approved-commands"
 
     @property
@@ -309,7 +309,8 @@ class Layout(NamedTuple):
 
     @property
     def notified(self) -> str:
-        """The folder with what people were notified of: `wc_core.notify.records`."""
+        """The folder with the notifications sent to people:
+        `wc_core.notify.records`."""
         return f"{self.local}/notified"
 
     @property
@@ -340,12 +341,12 @@ class Layout(NamedTuple):
 
     @property
     def conflict_marks(self) -> str:
-        """The folder with what the status line says about conflicts, see
+        """The folder with the status line's texts about conflicts, see
         `wc_core.status.conflictmarks`."""
         return f"{self.local}/hot"
 
     def conflict_mark(self, worktree: str) -> str:
-        """The mark of a worktree: git's name of it, or ``=main``."""
+        """The mark of a worktree: git's name for it, or ``=main``."""
         return f"{self.conflict_marks}/{worktree}"
 
     @property
@@ -360,7 +361,7 @@ class Layout(NamedTuple):
 
     @property
     def graphs(self) -> str:
-        """The folder with the graphs, and with what files say about themselves."""
+        """The folder with the graphs, and with the facts about files."""
         return f"{self.local}/graph"
 
     @property
@@ -385,44 +386,45 @@ class Layout(NamedTuple):
 
     @property
     def recent_decisions(self) -> str:
-        """The decisions of the last days, see `wc_core.index.decisions`."""
+        """The recent decisions, see `wc_core.index.decisions`."""
         return f"{self.index_folder}/decisions"
 
     @property
     def index_settled(self) -> str:
-        """The folder of empty files that name the threads that were settled, and whose
-        new entries nobody has indexed yet."""
+        """The folder of empty files that name settled threads whose new entries are not
+        indexed yet."""
         return f"{self.index_folder}/settled"
 
     @property
     def index_behind(self) -> str:
-        """The threads with entries that are not in it yet, a topic a line."""
+        """The threads with entries that are not in it yet, one topic per line."""
         return f"{self.index_folder}/behind"
 
     @property
     def vectors(self) -> str:
-        """What entries mean, see `wc_core.meaning.vectorfile`."""
+        """The vectors of entries, see `wc_core.meaning.vectorfile`."""
         return f"{self.index_folder}/vectors"
 
     @property
     def vectors_done(self) -> str:
-        """The threads whose entries all have one, see `wc_core.meaning.coverage`."""
+        """The threads whose entries all have a vector, see
+        `wc_core.meaning.coverage`."""
         return f"{self.index_folder}/vectors-done"
 
     @property
     def vectors_lock(self) -> str:
-        """The lock of changing the two."""
+        """The lock of changing these two files."""
         return f"{self.local}/locks/vectors"
 
     @property
     def vectors_making(self) -> str:
-        """The lock of the process that makes vectors after a search. Its time is that
-        at which one was last started."""
+        """The lock of the process that makes vectors after a search. Its time is when
+        one was last started."""
         return f"{self.local}/locks/vectors-making"
 
     @property
     def older_vectors(self) -> str:
-        """What the older tool kept of them, see `wc_cli.enrich.oldervectors`."""
+        """The older tool's vectors, see `wc_cli.enrich.oldervectors`."""
         return f"{self.root}/graph/baseline/search-index.jsonl"
 
     @property
@@ -432,18 +434,18 @@ class Layout(NamedTuple):
 
     @property
     def index_making(self) -> str:
-        """The lock of the process that makes the index of all threads. Its time is that
-        at which one was last started."""
+        """The lock of the process that indexes all threads. Its time is when one was
+        last started."""
         return f"{self.local}/locks/index-making"
 
     @property
     def enrich_lock(self) -> str:
-        """The lock of asking model servers."""
+        """The lock of requests to model servers."""
         return f"{self.local}/locks/enrich"
 
     @property
     def graph_facts(self) -> str:
-        """What files say about themselves, by blob id; see `wc_core.graph.facts`."""
+        """The facts about files, by blob id; see `wc_core.graph.facts`."""
         return f"{self.graphs}/facts.json"
 
     @property
@@ -490,13 +492,13 @@ def is_older_lock(path: str) -> bool:
     return "/" not in path and path.startswith(".") and path.endswith(".lock")
 
 
-# More than any store has threads. A smaller cache would miss on each topic when all
-# are listed in turn.
+# More than any store has threads. A smaller cache would miss on each topic when all are
+# listed in turn.
 @lru_cache(maxsize=1 << 17)
 def is_slug(text: str) -> bool:
-    """Whether ``text`` is a valid topic as it is (in any case)."""
+    """Whether ``text`` is a valid topic as written (in any case)."""
     if text.isascii():
-        # A tenth of the time of what follows, for nearly every name.
+        # Takes a tenth of the time of the code below, for nearly every name.
         bare = text.translate(_WORD_SIGNS)
         return (
             0 < len(text) <= MAX_TOPIC_BYTES
@@ -583,8 +585,8 @@ def file_name(topic: str) -> str:
 def topic_of(name: str) -> str:
     """The topic of a file or folder name.
 
-    In a name that is not a valid topic, every byte that none may have is
-    escaped as ``%XX``.
+    In a name that is not a valid topic, every byte that a topic cannot have is escaped
+    as ``%XX``.
     """
     if is_slug(name):
         return name
@@ -595,7 +597,8 @@ def topic_of(name: str) -> str:
         for character in name
     )
     if "%" not in escaped or escaped[0] == "-":
-        # Only the name as a whole is invalid, or it looks like an option.
+        # The characters are valid, but the whole name is not, or it looks like an
+        # option.
         return f"%{ord(escaped[0]):02X}{escaped[1:]}"
     return escaped
 
@@ -618,7 +621,7 @@ def file_names(topics: Collection[str]) -> list[str]:
 
 
 def _are_slugs(names: Collection[str]) -> bool:
-    """Whether every name is a valid topic, found out in one step for all of them:
+    """Whether every name is a valid topic, checked in one step for all of them:
     `is_slug` takes 10 ms for 10,000. It may be False for names that are."""
     joined = f"/{'/'.join(names)}/"
     return (
@@ -668,7 +671,7 @@ def safe_name(key: str) -> str:
     `MAX_SAFE_BYTES` is cut and ends in ``%~`` and its hash.
     """
     if _is_plain(key):
-        return key  # what most keys are, ten times as fast
+        return key  # most keys, and ten times as fast
     escaped = "".join(
         _percent_encoded(character) if _is_unsafe(character, position) else character
         for position, character in enumerate(key)

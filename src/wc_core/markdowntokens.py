@@ -1,8 +1,8 @@
 """Makes text visible that the rendering of markdown would hide.
 
-A model reads an entry as it was written, a person reads its rendering. Text
-that only the model sees could instruct it without the person's knowledge. The
-functions take tokens of markdown-it, which this module does not import.
+A model reads an entry as it was written, a person reads its rendering. Text that only
+the model sees could instruct it without the person's knowledge. The functions take
+tokens of markdown-it, which this module does not import.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-# Parsers silently leave out text that is nested deeper.
+# Parsers silently drop text that is nested deeper.
 MAX_NESTING = 20
-# Without this rule, definitions of links are shown as text; rendered, they vanish.
+# Without this rule, link definitions are shown as text; rendered, they vanish.
 DISABLED = "reference"
 _BAR = re.compile(r"(?<!\\)\|")
 # The markers before a row in a quote or a list, and the level of other rows.
@@ -29,8 +29,8 @@ _TOP = 2
 def uncover(tokens: Iterable[Any]) -> None:
     """Change parsed tokens so that they show hidden text.
 
-    Text that was written as entities is cleaned like all other text. A fence
-    with more than a language after it becomes part of its code block.
+    Text that was written as entities is cleaned like all other text. A fence with more
+    than a language after it becomes part of its code block.
     """
     for token in tokens:
         if token.type == "text":
@@ -44,8 +44,8 @@ def uncover(tokens: Iterable[Any]) -> None:
 def is_whole(tokens: Sequence[Any], text: str) -> bool:
     """Whether the tokens have all of the text.
 
-    Parsers leave out text that is nested too deeply, and cells beyond the
-    columns of a table.
+    Parsers drop text that is nested too deeply, and cells beyond the columns of a
+    table.
     """
     if any(token.nesting == 1 and token.level >= MAX_NESTING - 1 for token in tokens):
         return False

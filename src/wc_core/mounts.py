@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from wc_core.lean import re
 
-# Types as in /proc/self/mountinfo. The kernel reports what this machine writes; on
+# Types as in /proc/self/mountinfo. The kernel reports what this machine writes. On
 # these, another machine, or the host of this one, may write as well.
 NETWORK = frozenset(
     {"9p", "acfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "drvfs"}

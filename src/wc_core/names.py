@@ -1,7 +1,7 @@
 """Names of participants, ``Agent@seat (tag)``, and when two names mean the same one.
 
 *agent* is a program or a person, *seat* a linked worktree, *tag* the person the agent
-works for. A name with fewer parts means any: a ball at ``Codex`` is for every Codex.
+works for. A name with fewer parts means any: a ball for ``Codex`` is for every Codex.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Words for "nobody holds it" on the command line and in older stores.
+# Words for "no one holds it" on the command line and in older stores.
 FREE_WORDS = frozenset({"anyone", "anybody", "nobody", "none", "free", "-"})
 
-# Words that ``--to`` takes for participants of the thread: the author, and whoever
-# asked for what it is about.
+# Words that ``--to`` accepts for participants of the thread: the author, and whoever
+# asked for its work.
 ME, ASKER = "me", "asker"
 
 MAX_NAME_BYTES = 200
@@ -41,7 +41,7 @@ SPELLINGS = MappingProxyType(
 
 
 class Name(NamedTuple):
-    """A participant; ``seat`` and ``tag`` are empty where they do not apply."""
+    """A participant; ``seat`` and ``tag`` are empty if they do not apply."""
 
     agent: str
     seat: str = ""
@@ -88,7 +88,7 @@ class Directory(NamedTuple):
         return name._replace(agent=agent)
 
     def key(self, name: Name) -> str:
-        """A form that is equal exactly when two names mean the same participant.
+        """A form that is equal exactly if two names mean the same participant.
 
         It is also the file name of status lines, before escaping:
         ``claudecode@fix(pat)``.
@@ -103,7 +103,7 @@ class Directory(NamedTuple):
         return self.key(parse(pattern)) in self.match_keys(name)
 
     def match_keys(self, name: Name) -> tuple[str, ...]:
-        """The keys of every name that means the participant ``name``, the fullest
+        """The keys of every name that means the participant ``name``, the longest
         first."""
         variants = (
             name,
@@ -120,9 +120,9 @@ class Directory(NamedTuple):
     def whose(self, holder: str | None, me: Name) -> str:
         """Whose a ball is, for ``me``: `MINE`, `OFFERED`, `FREE` or `OTHERS`.
 
-        It is offered if its holder's name means ``me`` among others: a ball at
-        ``Codex`` for ``Codex@fix (pat)``. One at ``Codex@fix`` is mine: a seat is
-        enough to mean nobody else.
+        It is offered if its holder's name means ``me`` among others: a ball for
+        ``Codex`` is offered to ``Codex@fix (pat)``. A ball for ``Codex@fix`` is mine: a
+        seat is enough to mean no one else.
         """
         if holder is None or not holder.strip():
             return FREE
@@ -132,7 +132,7 @@ class Directory(NamedTuple):
         return OFFERED if key in self.match_keys(me) else OTHERS
 
     def own_keys(self, name: Name) -> tuple[str, ...]:
-        """The keys of the names that mean ``name`` and nobody else."""
+        """The keys of the names that mean only ``name``."""
         tagless = name._replace(tag="")
         variants = (name, tagless) if name.seat else (name,)
         return tuple(dict.fromkeys(self.key(variant) for variant in variants))

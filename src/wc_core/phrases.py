@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Table(NamedTuple):
     """Headings, and rows with as many cells.
 
-    The cells may have other people's text as it is; who prints it cleans it.
+    The cells may have other people's text unchanged; the code that prints them cleans
+    it.
     """
 
     head: tuple[str, ...]
@@ -23,7 +24,7 @@ class Table(NamedTuple):
 
 
 def shown_path(path: str, env: Mapping[str, str]) -> str:
-    """Returns a path as people write it, on one line: their home folder is ``~``."""
+    """Returns a path for display, on one line, with ``~`` for the home folder."""
     return one_line(with_home(path, env))
 
 

@@ -50,11 +50,11 @@ def started(pid: int) -> int | None:
 
 def has_ended(pid: int, begin: int) -> bool | None:
     """Whether the process that `started` at ``begin`` has ended; ``None`` if that is
-    unknown, because the process belongs to somebody whose processes are hidden."""
+    unknown, because the process belongs to someone whose processes are hidden."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
-        # A zombie has ended; its parent has not asked yet.
+        # A zombie has ended, but its parent has not collected it.
         return fields[0] in _ENDED or int(fields[_STARTED - _NAME_FIELDS]) != begin
     except (OSError, ValueError, IndexError):
         return None if is_running(pid) else True

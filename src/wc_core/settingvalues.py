@@ -29,7 +29,7 @@ class SettingValue(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The key as it is typed."""
+        """The key as users type it."""
         return ".".join(_typed(part) for part in self.parts)
 
     @property
@@ -58,7 +58,7 @@ def _typed(part: str) -> str:
 
 def in_force(root: str, env: Mapping[str, str]) -> list[SettingValue]:
     """The current value of each key in the store at ``root``, in the order of the
-    table; of keys with any word in their name, those that are set."""
+    table; for keys with any word in their name, those that are set."""
     values: dict[tuple[str, ...], SettingValue] = {}
     for key in keys.KEYS:
         if not key.is_open:

@@ -21,8 +21,8 @@ def near_names(name: str, names: list[str], limit: int = 3) -> list[str]:
 def are_similar(first: str, second: str) -> bool:
     """Whether one of two topics may be a typing error for the other.
 
-    They are equal except for separators, or differ in one letter or in two
-    swapped ones. Topics with different numbers are different on purpose.
+    They are equal except for separators, or differ in one letter or in two swapped
+    ones. Topics with different numbers are different on purpose.
     """
     plain_first, plain_second = (
         "".join(c for c in text if c not in "-_.") for text in (first, second)

@@ -12,9 +12,9 @@ from __future__ import annotations
 from wc_core.lean import re
 from wc_core.lean.functools import cache
 
-# Compiled when they are used for the first time: most commands meet no such text, and
-# compiling takes 1.3 ms. Each alternative ends before the next control character, so
-# that a text full of unfinished sequences still takes linear time.
+# Compiled at their first use: most commands meet no such text, and compiling takes 1.3
+# ms. Each alternative ends before the next control character, so that a text full of
+# unfinished sequences still takes linear time.
 _UNSAFE = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor, erasing
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])"  # OSC, DCS, SOS, PM, APC …
@@ -29,10 +29,10 @@ _PLAIN_BLANKS = {ord("\n"): None, ord("\t"): None}
 _LINE_ENDS = r"\r\n?|[\x0b\x0c\x85\u2028\u2029]"
 _LONE_SURROGATES = r"[\ud800-\udfff]"
 
-# The tags in which clients of models wrap what they say themselves: reminders, roles,
-# results of tools, and the special tokens of models. Seen in Claude Code, Codex, Gemini
-# CLI, Cline and in the templates of open models. Repetitions are bounded, so that a
-# hostile text takes linear time.
+# The tags in which model clients wrap their own text: reminders, roles, results of
+# tools, and the special tokens of models. Seen in Claude Code, Codex, Gemini CLI, Cline
+# and in the templates of open models. Repetitions are bounded, so that a hostile text
+# takes linear time.
 _UNSEEN = r"[\u00ad\u200b-\u200f\u2060]{0,8}"
 _WHO = "system|user|human|assistant|developer"
 _WHAT = (
@@ -52,10 +52,10 @@ _DEFUSED = "\u2039"
 
 
 def clean(text: str) -> str:
-    """The text without characters that a terminal obeys or that nobody sees.
+    """The text without characters that a terminal obeys or that are invisible.
 
-    Newline and tab stay. Every other end of a line becomes a newline, and a
-    lone surrogate becomes U+FFFD. Cleaning is idempotent.
+    Newline and tab stay. Every other end of a line becomes a newline, and a lone
+    surrogate becomes U+FFFD. Cleaning is idempotent.
     """
     if text.isprintable() or text.translate(_PLAIN_BLANKS).isprintable():
         return text
@@ -64,18 +64,18 @@ def clean(text: str) -> str:
 
 
 def defused(text: str) -> str:
-    """The text in which no tag can be taken for one of the client's own.
+    """The text with no tag that could be mistaken for the client's own.
 
     The ``<`` of such a tag becomes a single angle quotation mark, U+2039: people and
     models see what was written and that it was changed, and every other character stays
-    where it is.
+    in place.
     """
     return _tag_pattern().sub(_DEFUSED, text) if "<" in text else text
 
 
 @cache
 def _tag_pattern() -> re.Pattern[str]:
-    # 0.7 ms that a write, which shows nothing of others, does not have.
+    # 0.7 ms, saved by a write, which shows no text of others
     return re.compile(_TAG, re.IGNORECASE)
 
 
@@ -86,8 +86,8 @@ def one_line(text: str, width: int = 0) -> str:
 
 
 def command_line(text: str) -> str:
-    """Clean text on one line, in which blanks stay as they are: in a command, two of
-    them in quotes are part of a name."""
+    """Clean text on one line, in which blanks stay unchanged: in a command, two of them
+    in quotes are part of a name."""
     return clean(text).replace("\n", " ")
 
 
@@ -97,9 +97,8 @@ def consists_of(text: str, characters: str, most: int) -> bool:
 
 
 def whole_number(text: str, max_digits: int) -> int | None:
-    """Returns the number that up to ``max_digits`` ASCII digits stand for, ``None`` for
-    other text. Without a bound, Python needs seconds for some numbers and refuses
-    longer ones."""
+    """Returns the number in up to ``max_digits`` ASCII digits, ``None`` for other text.
+    Without a bound, Python needs seconds for some numbers and refuses longer ones."""
     if text.isascii() and text.isdecimal() and len(text) <= max_digits:
         return int(text)
     return None

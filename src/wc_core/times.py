@@ -20,8 +20,8 @@ _WEEKS = {"this week": 0, "last week": 7}
 _SPANS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
-# Of the parts of a clock time as they are written. To look them up takes a third of
-# what it takes to check and read their digits.
+# Tables of the parts of a clock time in writing. A lookup takes a third of the time for
+# checking and parsing their digits.
 _HOURS_MS = {f"{hour:02}": hour * 3_600_000 for hour in range(24)}
 _MINUTES_MS = {f"{minute:02}": minute * 60_000 for minute in range(60)}
 _SECONDS_MS = {f"{second:02}": second * 1000 for second in range(60)}
@@ -67,8 +67,8 @@ def milliseconds(text: str, *, zoned: bool = False) -> int | None:
 
 
 def _plain_milliseconds(text: str) -> int | None:
-    """Milliseconds since 1970 of a time as wc writes it, ``2026-01-31T12:00:00Z``, in a
-    tenth of the time; ``None`` if it is to be looked at more closely."""
+    """Milliseconds since 1970 of a time in wc's own format, ``2026-01-31T12:00:00Z``,
+    in a tenth of the time; ``None`` if it needs the full parser."""
     if not text[13] == text[16] == ":":
         return None
     try:
@@ -107,10 +107,10 @@ def age_ms(text: str) -> int | None:
 
 
 def since_id(text: str, now_ms: int) -> str:
-    """The greatest entry id that is *before* the start that ``text`` gives.
+    """The greatest entry id that is *before* the start in ``text``.
 
-    The start is a time, an age such as ``90m``, ``3h`` or ``2d``, or the id
-    of the entry before it. Raises InvalidInputError for anything else.
+    The start is a time, an age such as ``90m``, ``3h`` or ``2d``, or the id of the
+    entry before it. Raises InvalidInputError for anything else.
     """
     stripped = text.strip()
     if ulid.prefix(stripped):
@@ -130,8 +130,8 @@ def since_id(text: str, now_ms: int) -> str:
 
 
 def _named_day_ms(name: str, now_ms: int) -> int | None:
-    """The beginning of a day in words, in local time: of ``today``, ``yesterday``, the
-    last ``monday``, ``this week`` or ``last week``; ``None`` for other words."""
+    """The beginning of a named day in local time: ``today``, ``yesterday``, the last
+    ``monday``, ``this week`` or ``last week``; ``None`` for other words."""
     now = time.localtime(now_ms // 1000)
     if name in _DAYS:
         days = (now.tm_wday - _DAYS.index(name)) % 7
@@ -141,7 +141,7 @@ def _named_day_ms(name: str, now_ms: int) -> int | None:
         days = _NEAR_DAYS.index(name)
     else:
         return None
-    # mktime takes a day of the month below 1, and looks up summer time (-1).
+    # mktime accepts a day of the month below 1, and looks up summer time (-1).
     start = (now.tm_year, now.tm_mon, now.tm_mday - days, 0, 0, 0, 0, 0, -1)
     return round(time.mktime(start)) * 1000
 
@@ -155,18 +155,18 @@ def ago(seconds: int | None) -> str:
 
 
 def local(moment_ms: int) -> str:
-    """A moment as people read it, in the zone of this machine: ``2026-01-31 13:00
+    """A time as people read it, in the zone of this machine: ``2026-01-31 13:00
     CET``."""
     return time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(moment_ms // 1000))
 
 
 def ago_and_local(moment_ms: int, now_ms: int) -> str:
-    """A moment for people: ``3h ago (2026-01-31 13:00 CET)``."""
+    """A time for people: ``3h ago (2026-01-31 13:00 CET)``."""
     return f"{ago(seconds_between(moment_ms, now_ms))} ({local(moment_ms)})"
 
 
 def seconds_between(moment_ms: int, now_ms: int) -> int:
-    """Seconds from a moment until now; 0 for one in the future."""
+    """Seconds from a time until now; 0 if it is in the future."""
     return max(0, now_ms - moment_ms) // 1000
 
 

@@ -1,7 +1,7 @@
 """The names of the server's tools.
 
-The server offers these, ``wc install`` allows them without asking, and tests call
-each of them.
+The server offers these, ``wc install`` allows them without asking, and tests call each
+of them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ TOOLS = (
     *("list_worktrees", "get_conflicts", "get_loop_status", "get_team_status"),
 )
 
-# Only a server that was started with --all-stores or --graph has these. They look
-# beyond one repository, so ``wc install`` does not allow them.
+# Only for a server started with --all-stores or --graph. They look beyond one
+# repository, so ``wc install`` does not allow them.
 ALL_STORES_TOOLS = ("list_inbox", "list_related")
 
-# The command whose guidance a tool gives, because it answers the same.
+# The command whose guidance a tool also shows, because both answer the same.
 OCCASIONS = MappingProxyType(
     {
         "health": "problems",

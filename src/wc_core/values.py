@@ -23,7 +23,7 @@ else:
     except ImportError:
         from collections import _tuplegetter
 
-    # To compile a constructor takes as long as so many calls of one that is not.
+    # Compiling a constructor takes as long as this many calls of an uncompiled one.
     _CALLS_WORTH_COMPILING = 20
 
     class _ValueType(type):
@@ -59,13 +59,13 @@ else:
             )
 
     class NamedTuple(metaclass=_ValueType):
-        """The base of the classes; no object has it."""
+        """The base of the classes; no object is an instance of it."""
 
     _new = tuple.__new__
 
     def _constructor() -> Callable[..., Any]:
-        """A constructor that finds its arguments, until it was called so often that it
-        is worth compiling one."""
+        """A constructor that matches its arguments, until it was called so often that
+        compiling one is worthwhile."""
         calls = 0
 
         def construct(cls: Any, /, *values: Any, **named: Any) -> Any:
@@ -109,11 +109,11 @@ else:
         cls.__new__ = staticmethod(construct)
 
     class _Signature:
-        """What `inspect.signature` answers for the class: that of the compiled
+        """The result of `inspect.signature` for the class: that of the compiled
         constructor."""
 
         def __get__(self, value: Any, cls: Any) -> Any:
-            import inspect  # 13 ms; no command asks
+            import inspect  # 13 ms; no command calls this
 
             _compile_constructor(cls)
             signature = inspect.signature(cls.__new__)

@@ -1,8 +1,8 @@
 """Reads files of other tools: an agent's activity in a worktree, and the team.
 
-The formats are those of the tools. A field that is missing or of another type
-is left out, an unknown word is shown as it is, and nothing is an error. Times
-stay as they were written, with their zone. Every text is clean and on one line.
+The formats are those of the tools. A field that is missing or of another type is left
+out, an unknown word is shown unchanged, and nothing is an error. Times stay as they
+were written, with their zone. Every text is clean and on one line.
 `wc_core.activity.loops` reads autonomous loops.
 """
 
@@ -33,10 +33,10 @@ _MAX_NUMBER = 1 << 53
 
 
 class StateAge(NamedTuple):
-    """How fresh the state is that was read from a file.
+    """How fresh the state from a file is.
 
-    ``age`` is in seconds, ``None`` if unknown. ``last_good`` and ``problem``
-    are those of `statefile.FileState`.
+    ``age`` is in seconds, ``None`` if unknown. ``last_good`` and ``problem`` are those
+    of `statefile.FileState`.
     """
 
     age: int | None
@@ -64,7 +64,7 @@ class Activity(NamedTuple):
     state_age: StateAge
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that are known; of the files the first twenty."""
+        """The known fields; of the files the first twenty."""
         fields = {
             "skill": self.skill,
             "skill_args": self.skill_args,
@@ -90,7 +90,7 @@ class Member(NamedTuple):
     state_age: StateAge
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that are known."""
+        """The known fields."""
         fields = {
             "member": self.member,
             "member_full": self.full,
@@ -105,7 +105,7 @@ class Member(NamedTuple):
 
 
 class Team(NamedTuple):
-    """The team in the team's file; ``exists`` says whether there is one."""
+    """The team in the team's file; ``exists`` if there is such a file."""
 
     members: tuple[Member, ...]
     total: int
@@ -215,10 +215,10 @@ def file_age(state: FileState, now_ms: int) -> StateAge:
 
 
 def _with_time(state_age: StateAge, written: str, now_ms: int) -> StateAge:
-    """The age by a time that is written in the file, and whether it is stale.
+    """The age from a time in the file, and whether it is stale.
 
-    That time counts if it has a zone and is not in the future: the file may
-    be a copy, and younger than its contents.
+    That time counts if it has a zone and is not in the future: the file may be a copy,
+    and younger than its contents.
     """
     moment = milliseconds(written, zoned=True) if written else None
     if moment is not None and moment <= now_ms + _SKEW_MS:

@@ -32,7 +32,7 @@ WORKING = frozenset({"starting", "running"})
 ENDED = frozenset({"done", "stopped"})
 # The status of a loop whose file has none.
 UNKNOWN = "unknown"
-# Begins a status such as "waiting:human".
+# The prefix of a status such as "waiting:human".
 _WAITING = "waiting:"
 
 # An iteration may take long. After this time without a change, the state is stale.
@@ -45,7 +45,7 @@ _MAX_PID = 1_000_000_000
 
 
 class Iteration(NamedTuple):
-    """One turn of a loop."""
+    """One iteration of a loop."""
 
     number: int | None
     started: str
@@ -55,9 +55,9 @@ class Iteration(NamedTuple):
     tokens: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that are known. ``done_check`` and ``commits`` are always there:
-        whether the loop's goal was reached, ``None`` if that was not checked, and the
-        ids of the commits."""
+        """The known fields. ``done_check`` and ``commits`` are always present: whether
+        the loop's goal was reached, ``None`` if that was not checked, and the ids of
+        the commits."""
         return {
             **without_empty(
                 {"n": self.number, "started": self.started, "ended": self.ended}
@@ -71,7 +71,7 @@ class Iteration(NamedTuple):
 class Loop(NamedTuple):
     """An autonomous loop; ``status`` is empty if its file cannot be read.
 
-    ``orphaned`` says that by its status it is running, but its process is gone.
+    ``orphaned`` if its status is that of a running loop, but its process has ended.
     """
 
     status: str
@@ -99,9 +99,9 @@ class Loop(NamedTuple):
     def summary(self) -> str:
         """The state in words, such as ``waits for a human``."""
         if not self.status:
-            return f"its state {self.state_age.problem or 'is not said'}"
+            return f"its state {self.state_age.problem or 'is unknown'}"
         if self.orphaned:
-            return f"orphaned: it says {self.status} but its process is gone"
+            return f"orphaned: its status is {self.status}, but its process has ended"
         if self.waits_for_human:
             return "waits for a human"
         if self.status.startswith(_WAITING):
@@ -145,7 +145,7 @@ class Loop(NamedTuple):
             "iterations": [iteration.to_json() for iteration in self.iterations]
             or None,
         }
-        # The age is there even if it is unknown.
+        # The age is present even if it is unknown.
         return {"age_seconds": None, **without_empty(fields)}
 
 
@@ -193,11 +193,11 @@ def _loop(status: str, fields: Mapping[str, Any], state_age: StateAge) -> Loop:
 
 
 def _is_gone(pid: int, age: int | None) -> bool:
-    """Whether the process is gone whose id was written ``age`` seconds ago.
+    """Whether the process has ended whose id was written ``age`` seconds ago.
 
-    A process that started after the file was written is another one with the
-    same id. The loop's own start time does not matter: it may have been
-    resumed from another terminal.
+    A process that started after the file was written is another one with the same id.
+    The loop's own start time does not matter: it may have been resumed from another
+    terminal.
     """
     if not processes.is_running(pid):
         return True

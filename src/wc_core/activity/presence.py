@@ -48,7 +48,7 @@ class Note(NamedTuple):
     """A participant's note on what they are doing in a worktree (its root).
 
     It was written at ``at_ms`` and is current for ``seconds``. ``intent`` is what they
-    are going to do with the ``scope``; ``session`` is their session, or empty.
+    intend to do with the ``scope``; ``session`` is their session, or empty.
     """
 
     worktree: str
@@ -73,7 +73,7 @@ class Note(NamedTuple):
         return fields | {"age_seconds": seconds_between(self.at_ms, now_ms)}
 
     def purpose(self) -> dict[str, Any]:
-        """The intent, the scope and the thread, as far as they were named."""
+        """The intent, the scope and the thread, if given."""
         fields = {"intent": self.intent, "scope": self.scope, "thread": self.thread}
         named = {key: value for key, value in fields.items() if value}
         return named | ({"scope": list(self.scope)} if self.scope else {})
@@ -113,7 +113,7 @@ def fields_of(note: Note) -> dict[str, Any]:
 
 
 def render(note: Note) -> bytes:
-    """Encode a note as the bytes of its file."""
+    """A note as the bytes of its file."""
     return f"{json.dumps(fields_of(note))}\n".encode()
 
 

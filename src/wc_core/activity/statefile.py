@@ -1,8 +1,8 @@
 """Reads JSON files that other tools keep rewriting, some of them carelessly.
 
-Some tools truncate a file and write it again, so a reader may find half of it,
-or nothing. A file that cannot be read is tried again for some milliseconds.
-After that the result is its last good state, and says so.
+Some tools truncate a file and write it again, so a reader may find half of it, or
+nothing. An unreadable file is tried again for some milliseconds. After that the result
+is its last good state, marked as such.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _WRITE_SECONDS = 2.0
 _MAX_KEPT_BYTES = 16 << 20
 
 REWRITTEN = "is being rewritten right now"
-_BROKEN = "is not JSON, and nobody is writing it"
+_BROKEN = "is not JSON, and is not being written"
 _NO_OBJECT = "holds no JSON object"
 
 
 class FileState(NamedTuple):
     """The state in a file.
 
-    ``fields`` is its JSON object, ``None`` if there is none. ``changed_ms``
-    is when the file with this object was written, -1 if unknown. ``problem``
-    is why the file cannot be read now; ``last_good`` says that the fields are
-    from before that. All is empty if there is no file.
+    ``fields`` is its JSON object, ``None`` if there is none. ``changed_ms`` is when the
+    file with this object was written, -1 if unknown. ``problem`` is why the file cannot
+    be read now; ``last_good`` if the fields are from before that. Everything is empty
+    if there is no file.
     """
 
     fields: dict[str, Any] | None = None
@@ -56,8 +56,8 @@ ABSENT = FileState()
 class _Attempt(NamedTuple):
     """One attempt to read a file: its JSON object, or the problem.
 
-    ``is_absent`` says that there was no file; ``may_change`` that another
-    attempt may have another result.
+    ``is_absent`` if there was no file; ``may_change`` if another attempt may have
+    another result.
     """
 
     changed_ms: int
@@ -71,7 +71,7 @@ class _Attempt(NamedTuple):
 class StateFiles:
     """Reads such files, and keeps the last good state of each.
 
-    Threads may share one: each change of the kept states is a single step.
+    Threads may share a reader: each change of the kept states is a single step.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class StateFiles:
         return None if kept is None else kept[0]
 
     def restore(self, path: str, state: FileState) -> None:
-        """Take ``state``, which another process read, as the last good state of a
+        """Store ``state``, which another process read, as the last good state of a
         file."""
         self._keep(path, state, 0)
 
@@ -143,8 +143,8 @@ def _attempt(folder: Folder, path: str) -> _Attempt:
         # Some tools remove a file before they put the new one in its place.
         return _Attempt(changed_ms, is_absent=True, may_change=True)
     is_recent = folder.is_recent(path, _WRITE_SECONDS)
-    # Only two equal readings are from one moment. Otherwise, the end of a file that
-    # is being written could follow the beginning of an older one.
+    # Only two equal readings are from one moment. Otherwise, the end of a file that is
+    # being written could follow the beginning of an older one.
     if is_recent and folder.read(path, MAX_BYTES) != data:
         return _Attempt(changed_ms, problem=REWRITTEN, may_change=True)
     fields, problem = _parse_object(data)
@@ -154,9 +154,9 @@ def _attempt(folder: Folder, path: str) -> _Attempt:
 
 
 def _parse_object(data: bytes) -> tuple[dict[str, Any] | None, str]:
-    """Decode the JSON object in a file, or say what is wrong.
+    """Decode the JSON object in a file, or return the problem.
 
-    Any encoding that JSON may have is accepted, with U+FFFD for invalid bytes.
+    Any encoding that JSON allows is accepted, with U+FFFD for invalid bytes.
     """
     try:
         text = data.decode(json.detect_encoding(data), errors="replace")

@@ -1,4 +1,4 @@
-"""Reading the log of a store: what is current, and since when that is known."""
+"""Reading the log of a store: the current notes, and when they were fetched."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _UNREADABLE = (
 
 
 class ActivityLog(NamedTuple):
-    """The notes that are current, the latest first. ``clone`` is the id of this one;
-    ``as_of_ms`` is when those of others were last fetched, ``None`` if never."""
+    """The current notes, latest first. ``clone`` is the id of this clone; ``as_of_ms``
+    is when those of others were last fetched, ``None`` if never."""
 
     announcements: tuple[Announcement, ...] = ()
     clone: str = ""
@@ -76,5 +76,5 @@ def is_running(note: Note) -> bool:
 
 
 def current_notes(layout: Layout, now_ms: int) -> list[Note]:
-    """The notes of this clone that are current, with the paths of their worktrees."""
+    """The current notes of this clone, with the paths of their worktrees."""
     return [note for note in presence.current_notes(layout, now_ms) if is_running(note)]

@@ -1,10 +1,10 @@
-"""The lines of the log, and how the logs of two clones become one.
+"""The lines of the log, and how the logs of two clones are merged.
 
 A line is a JSON object: the fields of a note (`wc_core.activity.presence`, with the
-name of the worktree for its path), and ``id``, a ULID, and ``clone``, who wrote it. A
-note of 0 seconds ends the one before it. The log is the set of its lines: a union is
-sorted by id, so every clone gets the same bytes, in whatever order it merges. Of each
-participant the line with the greatest id counts.
+name of the worktree instead of its path), and ``id``, a ULID, and ``clone``, the clone
+that wrote it. A note of 0 seconds ends the previous one. The log is the set of its
+lines: a union is sorted by id, so every clone gets the same bytes, in whatever order it
+merges. The line with the greatest id of each participant counts.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# As long as any note may last.
+# The longest that any note may last.
 KEPT_MS = MAX_LASTING * 1000
-# A line of a clock that is further ahead than this is dropped.
+# A line from a clock that is further ahead than this is dropped.
 AHEAD_MS = 24 * 3600 * 1000
 MAX_LINES = 500
 MAX_LINE_BYTES = 8192
@@ -86,8 +86,8 @@ def _is_id(value: object) -> bool:
 
 
 def lines(data: bytes) -> dict[str, bytes]:
-    """The lines of a log by id. An unfinished line, and one that is none, is left out;
-    one of a newer version is not."""
+    """The lines of a log by id. Unfinished and invalid lines are left out; those of a
+    newer version are not."""
     result: dict[str, bytes] = {}
     for line in data[:MAX_BYTES].split(b"\n")[:-1]:
         if len(line) >= MAX_LINE_BYTES:

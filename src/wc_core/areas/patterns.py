@@ -33,8 +33,8 @@ def _fits(pattern: str, paths: Iterable[Sequence[str]], branch: str) -> bool:
 
 
 def _covers(words: Sequence[str], path: Sequence[str]) -> bool:
-    """Whether a pattern, word by word, is for a path or for a folder that it is in."""
-    # The numbers of names that the words up to here can stand for.
+    """Whether a pattern, word by word, matches a path or a folder that it is in."""
+    # The positions of names that the words up to here can match.
     reached = {0}
     for word in words:
         if word == _ANY_FOLDERS:

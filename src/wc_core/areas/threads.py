@@ -59,8 +59,8 @@ def _inherited(
     threads: Mapping[str, PlacedThread],
     own: Mapping[str, tuple[str, ...]],
 ) -> tuple[str, ...]:
-    """The areas of a thread and of all that it is a part of. Two clones can make a
-    cycle of parts together."""
+    """The areas of a thread and of all that it is a part of. Parts can form a cycle if
+    two clones link them at the same time."""
     areas: dict[str, None] = {}
     waiting, seen = [topic], set[str]()
     while waiting:
@@ -77,8 +77,8 @@ def _inherited(
 def areas_by_topic(
     overview: Overview, areas: Areas, rows: Iterable[ThreadRow]
 ) -> dict[str, tuple[str, ...]]:
-    """Returns the areas of each of these threads. Reads them, and those that they are a
-    part of; no others."""
+    """Returns the areas of each of these threads. Reads only them and those that they
+    are a part of."""
     by_topic = {row.topic: row for row in rows}
     asked = [*by_topic]
     pending = {*by_topic}
@@ -98,7 +98,7 @@ def areas_by_topic(
 
 
 def checked(name: str, areas: Areas) -> str:
-    """An area that the settings name. Raises InvalidInputError."""
+    """An area in the settings. Raises InvalidInputError."""
     if name in areas:
         return name
     near = near_names(name, list(areas))
@@ -108,8 +108,8 @@ def checked(name: str, areas: Areas) -> str:
 
 
 def in_area(overview: Overview, areas: Areas, area: str, criteria: Filter) -> Filter:
-    """The filter, for threads of an area alone. Raises InvalidInputError if there is no
-    such area."""
+    """The filter, restricted to the threads of an area. Raises InvalidInputError if
+    there is no such area."""
     area = checked(area, areas)
     areas_of = ThreadAreas(overview.reader, areas).of(overview.rows())
     topics = frozenset(topic for topic, names in areas_of.items() if area in names)

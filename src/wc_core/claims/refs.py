@@ -72,7 +72,7 @@ def claim_refs(common: str, folder: str = FOLDER) -> dict[str, str]:
 
 
 def _loose(path: str) -> str:
-    """The commit in the file of a loose ref; empty if it was removed meanwhile."""
+    """The commit in the file of a loose ref; empty if it was just removed."""
     try:
         text = (read_plain(path, limit=_MAX_REF_BYTES) or b"").decode("ascii").strip()
     except (OSError, ValueError):

@@ -64,7 +64,7 @@ class Situation(NamedTuple):
       that is not known
     - ``unpushed``: the paths that were asked about and changed in commits that the
       remote lacks
-    - ``ball``: set if somebody else has the ball
+    - ``ball``: set if someone else has the ball
     - ``offline``: why the remote was not reached, if it was asked
     - ``threads``: threads whose ball the caller has
     - ``hot``: sentences about conflicts to come, each with the target it is about
@@ -262,7 +262,7 @@ def _claimed(target: ClaimId, situation: Situation) -> Iterator[Reason]:
             reasons.append(_rival(claim, name, situation))
     yield from reasons
     if not reasons:
-        text = f"Nobody has claimed {'anything' if name == TOP else name}."
+        text = f"No one has claimed {'anything' if name == TOP else name}."
         if claims:
             text = f"{claims[0].holder} only reads {label(claims[0].id)}, too."
         yield Reason(FREE, PROCEED, name, text)

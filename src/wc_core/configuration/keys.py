@@ -46,13 +46,13 @@ _MAX_DIMENSIONS = 8192
 
 
 class ValueOfKeyError(ValueError):
-    """A value that a key does not take; the message says why."""
+    """A value that a key does not accept; the message is the reason."""
 
 
 class Key(NamedTuple):
     """A key of settings, as ``table.key``. A part in capitals stands for any word.
 
-    ``field`` is its field in `Settings`, or in `Rules`; empty where a whole table makes
+    ``field`` is its field in `Settings`, or in `Rules`; empty if a whole table makes
     one. ``variable`` is the variable that overrides it.
     """
 
@@ -78,7 +78,7 @@ class Key(NamedTuple):
 
     @property
     def values(self) -> str:
-        """Which values it takes, in words."""
+        """The values that it accepts, in words."""
         if self.allowed:
             several = "one or several of " if self.kind == CHOICES else ""
             return several + ", ".join(self.allowed)
@@ -304,7 +304,7 @@ KEYS = (
 )
 
 
-# What a person may set for themselves, in a file of their own.
+# Settings that a person may make in their own file.
 PERSONAL = (
     Key(
         "defaults.COMMAND",
@@ -409,8 +409,7 @@ PERSONAL = (
 
 
 def split(name: str) -> tuple[str, ...]:
-    """The parts of a key as it is typed: dots between quotation marks separate
-    nothing."""
+    """The parts of a typed key: dots between quotation marks do not separate."""
     parts, quoted = [""], ""
     for character in name:
         if quoted or character not in "\"'.":
@@ -438,7 +437,8 @@ def _fits(declared: Sequence[str], parts: Sequence[str]) -> bool:
 
 
 def checked(key: Key, value: Any) -> Any:
-    """The value of a key in a file, as it is used. Raises ValueOfKeyError."""
+    """The value of a key in a file, in the form in which it is used. Raises
+    ValueOfKeyError."""
     word = key.parts[-1]
     if key.kind == CHOICE and value not in key.allowed:
         allowed = ", ".join(key.allowed)
@@ -509,7 +509,7 @@ def _several(word: str, value: Any, allowed: tuple[str, ...]) -> tuple[str, ...]
 
 
 def typed(key: Key, words: Sequence[str]) -> Any:
-    """The value of a key that somebody typed, as it is written to a file. Raises
+    """The value of a key that a user typed, in the form for a file. Raises
     ValueOfKeyError."""
     if key.kind in _LISTS:
         value: Any = list(words) if len(words) > 1 else "".join(words)

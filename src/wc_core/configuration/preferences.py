@@ -1,7 +1,7 @@
 """A person's own preferences, ``~/.config/watercooler/config.toml``.
 
-They stand below the settings and the rules of a repository: none of them changes what
-is written, only how this person is shown things and called.
+They rank below the settings and the rules of a repository: none of them changes what is
+written, only what this person is shown and when they are called.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ MEANING_VARIABLE = "WATERCOOLER_MEANING"
 
 
 class Preferences(NamedTuple):
-    """``defaults`` are options by command, ``quiet`` the minutes of the day from and to
-    which nobody wants to be called. ``left_out`` are the repositories that are not in
-    the inbox; ``shows_elsewhere`` says that the status line counts it. ``targets`` are
-    texts that name targets of notifications; with ``content``, webhooks are sent
-    titles. ``wake_from`` names those whose balls wake agents, ``wakes_per_hour`` how
-    often; after ``wake_patience`` minutes without an answer it is a problem.
+    """``defaults`` are options by command, ``quiet`` the minutes of the day between
+    which no notifications are sent. ``left_out`` are the repositories that are not in
+    the inbox; ``shows_elsewhere`` if the status line counts it. ``targets`` are texts
+    that name targets of notifications; with ``content``, webhooks get titles.
+    ``wake_from`` names those whose balls wake agents, ``wakes_per_hour`` how often;
+    after ``wake_patience`` minutes without an answer it is a problem.
     ``summaries_endpoint`` is the server whose ``summaries_model`` summarises entries.
-    ``by_meaning`` says that searches go by meaning, too; ``meaning_endpoint`` is the
-    server whose ``meaning_model`` makes vectors of so many ``meaning_dimensions``
-    (0: any). ``fields`` are the tables of the file.
+    ``by_meaning`` if searches also use meaning; ``meaning_endpoint`` is the server
+    whose ``meaning_model`` makes vectors with ``meaning_dimensions`` numbers (0: any).
+    ``fields`` are the tables of the file.
 
-    ``problem`` says why it cannot be used; then there are no preferences.
+    ``problem`` is why it cannot be used; then there are no preferences.
     """
 
     defaults: Mapping[str, tuple[str, ...]] = MappingProxyType({})
@@ -56,7 +56,7 @@ class Preferences(NamedTuple):
     meaning_dimensions: int = 0
 
     def is_quiet(self, minute: int) -> bool:
-        """Whether a minute of the day is one of those."""
+        """Whether a minute of the day is within the quiet time."""
         if self.quiet is None:
             return False
         start, end = self.quiet
@@ -70,7 +70,7 @@ NO_PREFERENCES = Preferences()
 
 def path_of(env: Mapping[str, str]) -> str:
     """The file of the preferences; empty if there is no home folder, or if the
-    environment says that there are none."""
+    environment disables preferences."""
     home = env.get("HOME", "")
     folder = env.get("XDG_CONFIG_HOME", "")
     if not folder.startswith("/"):
@@ -80,8 +80,8 @@ def path_of(env: Mapping[str, str]) -> str:
 
 
 def load(env: Mapping[str, str]) -> Preferences:
-    """Read the preferences of who runs this process. A variable can switch off searches
-    by meaning, for one command or one machine."""
+    """Read the preferences of the user who runs this process. A variable can switch off
+    searches by meaning, for one command or one machine."""
     loaded = _loaded(env)
     if env.get(MEANING_VARIABLE, "") == keys.OFF:
         return loaded._replace(by_meaning=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wc_core.values import NamedTuple
 
-# Who may close a thread, beside names.
+# Words for who may close a thread, besides names.
 CLOSER_ASKER, CLOSER_HOLDER = "asker", "holder"
 NO_LINK, BRANCH_LINK, PR_LINK, ANY_LINK = "none", "branch", "pr", "any"
 CLOSE_LINKS = (NO_LINK, BRANCH_LINK, PR_LINK, ANY_LINK)

@@ -1,5 +1,5 @@
 """The cost of agents' work: tokens, turns and time by thread and holder.
 
-Parsing what clients record, and reading what was counted on this machine. Must not
+Parses the records of clients, and reads what was counted on this machine. Must not
 write, and knows neither hooks nor git.
 """

@@ -1,7 +1,7 @@
 """How many tokens may be spent on a thread.
 
-What counts is what a model read for the first time and what it wrote. What it took
-from its cache costs a tenth or so and would be most of the number.
+The count is what a model read for the first time and what it wrote. Tokens from its
+cache cost a tenth or so and would be most of the number.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def parse(text: str) -> int:
 
 
 def spent(rows: Iterable[CostRow], topic: str) -> int:
-    """The tokens that were spent for a thread."""
+    """The tokens spent on a thread."""
     return sum(
         row.spent.usage.total - row.spent.usage.cache_read
         for row in rows
@@ -48,8 +48,8 @@ def spent(rows: Iterable[CostRow], topic: str) -> int:
 
 
 def person_for(state: State, me: Name, directory: Directory) -> str:
-    """The person who gets the ball when a budget is spent: who asked for the work, or
-    whose agent did; else the one whose agent I am; else anyone."""
+    """The person who gets the ball when a budget is spent: the asker, or the person
+    whose agent asked; otherwise the one whose agent I am; otherwise anyone."""
     asker = names.parse(state.asker)
     if state.asker and not directory.is_agent(asker):
         return state.asker

@@ -44,8 +44,8 @@ class SessionCost(NamedTuple):
     """The cost of a session so far.
 
     ``offset`` is how much of its transcript was counted, ``began_ms`` when its turn
-    began (0: it has none), ``topic`` the thread that it works for (empty: none), and
-    ``threads`` what it spent for each.
+    began (0: it has none), ``topic`` the thread that it works on (empty: none), and
+    ``threads`` what it spent on each.
     """
 
     agent: str
@@ -56,7 +56,7 @@ class SessionCost(NamedTuple):
     threads: Mapping[str, Spent] = MappingProxyType({})
 
     def with_spent(self, topic: str, spent: Spent) -> SessionCost:
-        """Returns it with more spent for a thread."""
+        """Returns it with more spent on a thread."""
         if spent == Spent():
             return self
         total = self.threads.get(topic, Spent()).plus(spent)

@@ -1,8 +1,8 @@
-"""Counting tokens in the transcripts of clients, as they grow.
+"""Counts tokens in the transcripts of clients, as they grow.
 
 Claude Code writes several lines for one response of the model, each with the usage so
-far: of a response, the greatest figures count. Codex writes running totals, the same
-ones several times: the differences count, and after a total that fell, the last
+far: the greatest figures of a response count. Codex writes running totals, the same
+ones several times: the differences count and, after a total that fell, the last
 response. Lines of any other shape count nothing.
 """
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-# Responses whose lines may still come, of parallel sub-agents too.
+# Responses that may still get lines, including those of parallel sub-agents.
 _REMEMBERED = 50
 # Words in the lines that count; others are not parsed.
 _SIGNS = (b'"usage"', b'"token_count"')
 
 
 class Usage(NamedTuple):
-    """Tokens. ``input`` has none from or for the cache, ``output`` includes those of
-    reasoning."""
+    """Tokens. ``input`` excludes those from or for the cache, ``output`` includes those
+    of reasoning."""
 
     input: int = 0
     output: int = 0
@@ -42,7 +42,7 @@ class Usage(NamedTuple):
         return Usage(*(a + b for a, b in zip(self, usage, strict=True)))
 
     def beyond(self, usage: Usage) -> Usage:
-        """Returns what this has more than ``usage``, of each kind."""
+        """Returns how much more than ``usage`` this has, of each kind."""
         return Usage(*(max(0, a - b) for a, b in zip(self, usage, strict=True)))
 
 
@@ -112,7 +112,7 @@ def _totals(fields: dict[str, Any]) -> tuple[Usage, Usage] | None:
 
 
 def _codex(usage: dict[str, Any]) -> Usage:
-    """Codex counts what came from the cache as input, too."""
+    """Codex also counts tokens from the cache as input."""
     cached = _number(usage, "cached_input_tokens")
     fresh = max(0, _number(usage, "input_tokens") - cached)
     return Usage(fresh, _number(usage, "output_tokens"), cached)

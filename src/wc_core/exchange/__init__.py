@@ -1,5 +1,5 @@
 """Threads in the formats of other programs: JSON with everything, decision records, a
 web page.
 
-Everything here is a function of threads that were read. Must not read or write a file.
+Everything here is a function of threads. Must not read or write a file.
 """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import Thread
 
-# A body with such a heading is a record already, except for its header.
+# A body with such a heading is already a record, except for its header.
 _SECTION = re.compile(
     r"^#{1,6}[ \t]+(?:context|decision|consequences)\b", re.IGNORECASE | re.MULTILINE
 )
@@ -40,7 +40,7 @@ def _decisions(thread: Thread) -> Iterator[tuple[Thread, Entry]]:
 
 
 def _record(number: int, thread: Thread, entry: Entry) -> str:
-    """A record with the contents of the entry and nothing else."""
+    """A record with only the contents of the entry."""
     name = one_line(thread.state.name)
     header = [
         f"# {number}. {one_line(entry.title)}",

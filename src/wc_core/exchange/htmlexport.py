@@ -44,7 +44,7 @@ pre{{white-space:pre-wrap;overflow-wrap:anywhere;font:inherit;margin:.5rem 0 0}}
 
 
 def page(threads: Iterable[Thread]) -> str:
-    """The page with all of the threads, one after the other."""
+    """The page with all threads in sequence."""
     exported = list(threads)
     names = [one_line(thread.state.name) for thread in exported]
     title = names[0] if len(names) == 1 else counted(len(names), "thread")

@@ -1,7 +1,7 @@
-"""Reading what is to be imported: our own JSON, and issues of other trackers.
+"""Reading imports: our own JSON, and issues of other trackers.
 
-What an issue says becomes entries with a key that is made of the source, the id and the
-content. So an entry that is there already is recognised, whatever else has changed.
+The facts of an issue become entries with a key made from the source, the id and the
+content. So an entry that already exists is recognised, whatever else has changed.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _WRAPPERS = ("data", "tasks", "issues", "items")
 
 
 class ImportedThread(NamedTuple):
-    """What a file has of one thread: the lines of its log, or facts of an issue, which
-    become entries. ``origin`` is what the keys of these entries begin with."""
+    """A thread in a file: the lines of its log, or facts of an issue, which become
+    entries. ``origin`` is the prefix of the keys of these entries."""
 
     topic: str
     log: bytes = b""
@@ -115,7 +115,7 @@ def _line(item: Any) -> bytes:
 
 def _values(data: bytes) -> Iterator[tuple[str, Any]]:
     """The objects in a file: a list, one inside another object, or one on each line;
-    each with where it is."""
+    each with its position."""
     try:
         whole = loads(data)
     except UnicodeDecodeError as error:

@@ -1,4 +1,5 @@
-"""The JSON form of threads: every entry with every key, also those of other tools."""
+"""The JSON form of threads: every entry with every key, including those of other
+tools."""
 
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import Thread
 
 FORMAT = "watercooler"
-# It rises when a reader of an earlier version would misunderstand the file.
+# Increase it when a reader of an earlier version would misunderstand the file.
 VERSION = 1
 
 
 def to_json(threads: Iterable[Thread]) -> dict[str, Any]:
     """The whole export. Each item of ``log`` is the object on a line of the log, or the
-    line itself, as text, where the object would not give its bytes again."""
+    line itself, as text, if the object would not give its bytes again."""
     exported = [_thread_fields(thread) for thread in threads]
     return {"format": FORMAT, "version": VERSION, "threads": exported}
 
@@ -31,7 +32,7 @@ def log_bytes(items: Iterable[Any]) -> bytes:
 
 
 def unreadable_lines(thread: Thread) -> int:
-    """How many lines of a log are not text, and so in no export."""
+    """The number of lines of a log that are not text, and so in no export."""
     return sum(1 for line in _lines(thread) if _text(line) is None)
 
 
@@ -46,14 +47,14 @@ def _thread_fields(thread: Thread) -> dict[str, Any]:
         "tags": list(thread.snapshot.tags),
         "log": [item for line in _lines(thread) for item in _items(line)],
     }
-    # What only meta.json has of a thread that another tool wrote.
+    # Fields that only meta.json has if another tool wrote the thread.
     if base is not None:
         fields["base"] = base._asdict()
     return fields
 
 
 def _lines(thread: Thread) -> Iterator[bytes]:
-    """The lines of a thread's log, or those that the entries of its page make."""
+    """The lines of a thread's log, or those made from the entries of its page."""
     data = thread.data
     if not data:
         entries = enumerate(thread.entries)

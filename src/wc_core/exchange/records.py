@@ -1,5 +1,5 @@
-"""Issues of other trackers, as facts: that it was opened, what was said, its status,
-who has it, what it waits for."""
+"""Issues of other trackers, as facts: opening, comments, status, assignee, and what
+they wait for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 BEADS, GITHUB, VIBE = "beads", "github", "vibe-kanban"
-# A task that the tracker dates nowhere is as old as the oldest ULID.
+# A task without a date in the tracker is as old as the oldest ULID.
 _NO_TIME = 0
 
 _STATUSES = {
@@ -28,7 +28,7 @@ _STATUSES = {
     **dict.fromkeys(("blocked", "deferred"), BLOCKED),
     "inreview": IN_REVIEW,
 }
-# A word that says no more than our status does needs no entry.
+# A word that adds nothing to our status needs no entry.
 _PLAIN = frozenset({"", "open", "todo"})
 _LINKS = {
     "blocks": kinds.BLOCKED_BY,
@@ -78,8 +78,8 @@ class Issue(NamedTuple):
         return f"import:{self.source}:{digest[:16]}"
 
     def facts(self, names: Collection[str]) -> tuple[Fact, ...]:
-        """Everything that the issue says, the oldest first. Links are to the threads
-        with the ``names``; those to others are kept as text."""
+        """Everything in the issue, oldest first. Links are to the threads with the
+        ``names``; those to others are kept as text."""
         later = [*self._comments(), *self._links(names), *self._state()]
         return (self._opened(), *sorted(later, key=lambda fact: fact.at_ms))
 
@@ -174,7 +174,8 @@ class Issue(NamedTuple):
 
 
 def source_of(value: Any) -> str:
-    """The tracker that an issue is from, by its fields; empty if none has such."""
+    """The tracker that an issue is from, by its fields; empty if no tracker has
+    such."""
     if not isinstance(value, dict):
         return ""
     if "number" in value:
@@ -185,7 +186,7 @@ def source_of(value: Any) -> str:
 
 
 def read_issue(fields: Mapping[str, Any], source: str) -> Issue | None:
-    """The issue of a tracker; ``None`` if it lacks what tells it from others."""
+    """The issue of a tracker; ``None`` if it lacks what identifies it."""
     own = fields.get("number" if source == GITHUB else "id")
     if isinstance(own, bool) or not isinstance(own, int | str) or not str(own):
         return None

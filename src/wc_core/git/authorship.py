@@ -1,8 +1,8 @@
-"""Who git would name as the author and the committer of a commit, without running git.
+"""The author and the committer that git would use for a commit, without running git.
 
 The variables, keys and their order are those of git-commit(1). Git's last resort, a
 guess from the system user and the name of the machine, is left out: it differs from
-machine to machine, and git refuses it where a machine has no full name.
+machine to machine, and git refuses it if a machine has no full name.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from wc_core.git.repository import Repository
 
-# git-commit(1) removes these from the ends of a name, and refuses one that has no
-# others.
+# git-commit(1) removes these from the ends of a name, and refuses one with no other
+# characters.
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 _CONTROL = dict.fromkeys((*range(32), 127))
 # These end a name or an address in a commit.
 _FORBIDDEN = _CONTROL | dict.fromkeys(map(ord, "<>"))
-# What gpg.format may be: with another value git makes no commit.
+# The values of gpg.format: with any other value git makes no commit.
 FORMATS = ("openpgp", "x509", "ssh")
 _KEYS = (
     *("author.name", "author.email", "committer.name", "committer.email"),
@@ -32,7 +32,7 @@ _KEYS = (
 
 
 class Person(NamedTuple):
-    """A name and an address, as a commit has them; empty where they are unknown."""
+    """A name and an address, as a commit has them; empty if they are unknown."""
 
     name: str = ""
     email: str = ""
@@ -43,7 +43,7 @@ class Person(NamedTuple):
         return bool(self.name and self.email)
 
     def or_else(self, fallback: Person) -> Person:
-        """The parts of this person, and of ``fallback`` what is unknown."""
+        """The person, with unknown parts from ``fallback``."""
         return Person(self.name or fallback.name, self.email or fallback.email)
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ def git_identity(repository: Repository | None, env: Mapping[str, str]) -> Autho
 
 
 def _person_for(role: str, values: Mapping[str, str], env: Mapping[str, str]) -> Person:
-    """Whom variables and configuration name for a role of their own."""
+    """The person that variables and configuration set for one of the roles."""
     persons = (
         _person(env.get("WATERCOOLER_GIT_AUTHOR"), env.get("WATERCOOLER_GIT_EMAIL")),
         _person(*(env.get(f"GIT_{role.upper()}_{part}") for part in ("NAME", "EMAIL"))),
@@ -91,6 +91,6 @@ def _person(name: str | None, email: str | None) -> Person:
 
 
 def clean(text: str) -> str:
-    """A name or an address without what git would remove or refuse, and without what
+    """A name or an address without characters that git would remove or refuse, or that
     a terminal would obey."""
     return one_line(text).translate(_FORBIDDEN).strip(_CRUD)

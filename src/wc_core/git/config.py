@@ -39,7 +39,7 @@ def get(key: str, repository: Repository | None, env: Mapping[str, str]) -> str:
 def get_all(
     keys: Iterable[str], repository: Repository | None, env: Mapping[str, str]
 ) -> dict[str, str]:
-    """The current values of several keys, as `get` has them; the files are read
+    """The current values of several keys, as `get` returns them; the files are read
     once."""
     values = dict.fromkeys(keys, "")
     by_name = {_canonical(key): key for key in values}
@@ -78,7 +78,7 @@ def _canonical(key: str) -> str:
 
 
 def is_true(value: str | None) -> bool:
-    """Whether git takes a value for true, as it does a key without a value."""
+    """Whether git treats a value as true, as it does a key without a value."""
     if value is None or value.lower() in {"true", "yes", "on"}:
         return True
     digits = value.lstrip("+-").rstrip("kmgKMG")
@@ -199,7 +199,7 @@ class _ConfigReader:
         Returns it with the part of ``gitdir`` that it has to match.
         """
         if pattern.startswith("./"):
-            # Cut off the file's folder: its name may have wildcard characters.
+            # Cut off the file's folder, because its name may have wildcard characters.
             folder = os.path.dirname(os.path.realpath(path))
             inside = os.path.commonpath((folder, gitdir)) == folder
             pattern, gitdir = pattern[2:], os.path.relpath(gitdir, folder)

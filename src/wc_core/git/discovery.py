@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from wc_core.git.repository import Checkout, Repository
 
-# The head of a thread's page, as the oldest tools wrote it.
+# The head of a thread's page in the format of the oldest tools.
 _PAGE_HEAD = rb"(?m)^(?:Status|Ball):"
 _HEAD_BYTES = 1000
 
@@ -121,7 +121,7 @@ def _named_place(
         for checkout in repositories.checkouts_of(repository, BRANCH):
             if os.path.realpath(checkout.path) != root:
                 continue
-            # Git has a checkout there on record: it is not a new store.
+            # Git has a checkout there on record, so it is not a new store.
             if not missing_ok:
                 raise broken_store_error(repository, checkout, env)
             return Place(BRANCH_STORE, root, repository, exists, branch_exists=True)
@@ -149,7 +149,7 @@ def _is_page(path: str) -> bool:
     try:
         data = read_plain(path) or b""
     except OSError:
-        return False  # whatever it is, no page of a thread
+        return False  # not a thread's page, whatever it is
     return re.search(_PAGE_HEAD, data[:_HEAD_BYTES]) is not None
 
 
@@ -196,8 +196,8 @@ def _in_tree_root(
 def _folders_upward(cwd: str, repository: Repository | None) -> Iterator[str]:
     """``cwd`` and the folders above it, up to the root of the worktree.
 
-    Inside a ``.git`` folder or a bare repository it is ``cwd`` alone, outside
-    git all folders up to ``/``.
+    Inside a ``.git`` folder or a bare repository it is only ``cwd``, outside git all
+    folders up to ``/``.
     """
     folder = os.path.realpath(cwd)
     top = "/"
@@ -217,7 +217,7 @@ def _place_of_repository(repository: Repository, env: Mapping[str, str]) -> Plac
             "git does not work here either.",
             "If the repository was moved, run in its new place: git worktree repair",
         )
-    # A checkout that was never finished is empty, and will be made again.
+    # A checkout that was never finished is empty, and will be created again.
     checkouts = [
         checkout
         for checkout in repositories.checkouts_of(repository, BRANCH)
@@ -247,7 +247,7 @@ def _planned_root(repository: Repository, env: Mapping[str, str]) -> str:
 
 
 def not_checked_out_error() -> NotFoundError:
-    """The error for a store of which there is only the branch; its hint is the fix."""
+    """The error for a store that exists only as a branch; its hint is the fix."""
     return NotFoundError(
         f"This repository has threads on its branch {BRANCH}, but they are not checked "
         "out on this machine.",
@@ -283,8 +283,8 @@ def broken_store_error(
             f"({checkout.points_to}); this one looks like a copy of it.",
             f"To give this copy a store of its own: rm -r {quoted(admin)} && wc init",
         )
-    # git refuses without a path if it is run in another repository, and with a
-    # path if the folder points nowhere.
+    # git refuses without a path if it is run in another repository, and with a path if
+    # the folder points nowhere.
     argument = f" {quoted(path)}" if checkout.points_to else ""
     return StoreMovedError(
         f"This repository was moved: its store {path} still points to "
@@ -295,9 +295,9 @@ def broken_store_error(
 
 
 def _moved_with_home(checkout: Checkout, env: Mapping[str, str]) -> str:
-    """The present folder of a checkout whose home was moved, with its repository.
+    """The current folder of a checkout whose home was moved, with its repository.
 
-    Empty if no folder in the present home belongs to the checkout.
+    Empty if no folder in the current home belongs to the checkout.
     """
     base = os.path.basename(checkout.path)
     path = f"{env.get('HOME', '')}/{IN_TREE}/worktrees/{base}"

@@ -58,10 +58,9 @@ class Freshness(NamedTuple):
 class Standing(NamedTuple):
     """A store compared with its remote, as of the last fetch.
 
-    ``ahead`` and ``behind`` count commits; ``None`` if that is unknown.
-    ``tracked`` says whether the remote is known to have the branch. A
-    ``lasting`` problem does not go away by itself. ``unsettled`` counts the
-    threads with entries that are in no commit.
+    ``ahead`` and ``behind`` count commits; ``None`` if that is unknown. ``tracked`` if
+    the remote is known to have the branch. A ``lasting`` problem does not go away by
+    itself. ``unsettled`` counts the threads with uncommitted entries.
     """
 
     remote: str

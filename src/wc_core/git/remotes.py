@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Repository
 
 VARIABLE = "WATERCOOLER_GIT_REPO"
-# Patterns, compiled when they are used for the first time: few commands need them.
+# Patterns, compiled at their first use: few commands need them.
 _URL = r"[A-Za-z0-9][A-Za-z0-9+.-]*:(//|:)"
 _HOST_AND_PATH = r"[^/]+:"
 # git-check-ref-format(1): the names that a folder below refs/ can have.
@@ -154,7 +154,7 @@ def _tracking_ref(name: str) -> str:
 
 
 def _hashed_ref(address: str) -> str:
-    """A ref for an address. Its credentials do not count: they change."""
+    """A ref for an address. Its credentials are ignored, because they change."""
     import hashlib  # 2.7 ms, and most remotes have a name
 
     digest = hashlib.sha256(os.fsencode(anonymous(address))).hexdigest()

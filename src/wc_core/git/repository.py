@@ -44,7 +44,7 @@ class Repository(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name for people: that of the main worktree's folder."""
+        """The display name: that of the main worktree's folder."""
         folder, base = os.path.split(self.common)
         name = os.path.basename(folder) if base.startswith(".") else base
         return name.removesuffix(".git") or "repository"
@@ -228,8 +228,8 @@ class Checkout(NamedTuple):
 def checkouts_of(repository: Repository, branch: str) -> list[Checkout]:
     """The worktrees that have ``branch`` checked out, the main one first.
 
-    After them come worktrees that will return to it: in the middle of a
-    rebase of the branch, or locked by wc, which uses them for this branch only.
+    After them come worktrees that will return to it: in the middle of a rebase of the
+    branch, or locked by wc, which uses them only for this branch.
     """
     checkouts = []
     folder, base = os.path.split(repository.common)
@@ -270,9 +270,9 @@ def lock_reason(admin: str) -> str | None:
 
 
 def _away_from(gitdir: str, branch: str) -> str | None:
-    """What a worktree of ``branch`` has checked out instead; empty if the branch.
+    """What a worktree of ``branch`` has checked out instead; empty if it is the branch.
 
-    ``None`` for a worktree that has nothing to do with the branch.
+    ``None`` for a worktree that is unrelated to the branch.
     """
     head = head_branch(gitdir)
     if head == branch:

@@ -1,8 +1,8 @@
 """The folders below HOME in which the stores of repositories are checked out.
 
 A folder is named after its repository. One that a former repository of the same path
-has left there, or that is a copy, is *orphaned*: it is never read, and set aside when
-the repository that is there now gets its store.
+left there, or that is a copy, is *orphaned*: it is never read, and set aside when the
+current repository gets its store.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _ORPHANED = ".orphaned-"
 
 
 class StoreFolder(NamedTuple):
-    """Where a store can be checked out, and the orphaned folders that take the place
-    of a better one."""
+    """Where a store can be checked out, and the orphaned folders that occupy a better
+    place."""
 
     root: str
     orphans: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ def planned(repository: Repository, env: Mapping[str, str]) -> StoreFolder:
         folder = os.path.realpath(path)
         if _is_free(folder):
             return StoreFolder(folder, tuple(orphans))
-        # Setting a link aside leaves alone what it leads to.
+        # Setting a link aside does not affect its target.
         if os.path.islink(path) or not _is_in_use(folder):
             orphans.append(path)
     raise AssertionError  # the numbers do not end
@@ -88,8 +88,8 @@ def set_aside(repository: Repository, env: Mapping[str, str]) -> list[str]:
 
 
 def checkouts(env: Mapping[str, str]) -> list[str]:
-    """The folders in which stores may be checked out, sorted; those that were set
-    aside are left out. Raises StorageError if they cannot be listed."""
+    """The folders in which stores may be checked out, sorted; without those set aside.
+    Raises StorageError if they cannot be listed."""
     home = env.get("HOME", "")
     folder = f"{home}/{IN_TREE}/worktrees"
     try:
@@ -113,7 +113,7 @@ def _numbered(path: str) -> Iterator[str]:
 
 
 def _is_free(folder: str) -> bool:
-    """Whether nothing is in a folder, but what an interrupted checkout leaves."""
+    """Whether a folder has nothing but what an interrupted checkout leaves."""
     if not os.path.lexists(folder):
         return True
     try:

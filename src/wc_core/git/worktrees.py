@@ -60,7 +60,7 @@ class Worktree(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name for people: its change id, its branch, or its folder."""
+        """The display name: its change id, its branch, or its folder."""
         folder = os.path.basename(self.path or self.gitdir)
         return self.change_id or self.branch or folder
 
@@ -97,7 +97,7 @@ def _linked_worktrees(repository: Repository) -> Iterator[Worktree]:
     for admin in repositories.admins_of(repository):
         checkout = repositories.checkout_at(admin)
         if not checkout.finished or not os.path.isfile(f"{admin}/HEAD"):
-            continue  # git is still making it, or did not make it
+            continue  # git is still creating it, or did not finish
         locked = repositories.lock_reason(admin)
         worktree = Worktree(
             checkout.path, admin, locked=locked, defect=_defect(checkout)

@@ -1,6 +1,6 @@
 """The facts about a file: its symbols, its imports, and the words in it.
 
-They depend on the content of the file alone, and are cached by its blob id.
+They depend only on the content of the file, and are cached by its blob id.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wc_core.graph.languages import Language
     from wc_core.graph.parsing import Grammar
 
-# Part of the key of cached facts: another number when the same file gives others.
+# Part of the key of cached facts. Increase it when the same file gives other facts.
 VERSION = 1
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -35,7 +35,7 @@ class FileFacts(NamedTuple):
     - ``symbols``: the full names of its definitions
     - ``words``: the identifiers in it, which may stand for definitions of other files,
       with a space between two of them
-    - ``package``: the package that it says it is in, in Java
+    - ``package``: the package that it declares, in Java
     - ``project``: for a file that configures a project, see `projects`
     """
 
@@ -68,7 +68,7 @@ def kind_of(path: str) -> str:
 
 
 def facts_of(path: str, source: bytes) -> FileFacts:
-    """The facts of a file; none of one that is very large."""
+    """The facts of a file; none if it is very large."""
     if len(source) > MAX_BYTES:
         return FileFacts()
     language = language_of(path)

@@ -24,18 +24,19 @@ MODULE = "mod "
 
 
 class Import(NamedTuple):
-    """An import: the module as it is written, and the names that are taken from it.
+    """An import: the module as written, and the names imported from it.
 
-    The module is ``..package.module`` in Python, what is quoted in JavaScript and Go,
+    The module is ``..package.module`` in Python, the quoted text in JavaScript and Go,
     ``mod name`` or a path such as ``crate::auth::Login`` in Rust, and a full name in
-    Java."""
+    Java.
+    """
 
     module: str
     names: tuple[str, ...] = ()
 
 
 class Statements(NamedTuple):
-    """The imports of a file, and the package that it says it is in."""
+    """The imports of a file, and the package that it declares."""
 
     imports: tuple[Import, ...] = ()
     package: str = ""
@@ -68,7 +69,7 @@ def _python(matches: Iterable[SyntaxMatch]) -> Iterator[Import]:
 
 
 def _dotted(node: Any) -> str:
-    """The name in an import, without the one that it gets here."""
+    """The name in an import, without its alias."""
     inner = node.child_by_field_name("name") if node.type == "aliased_import" else None
     return "".join(node_text(inner or node).split())
 
@@ -112,7 +113,7 @@ def _use_paths(text: str) -> Iterator[str]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """The parts of a list, at its commas that are in no braces."""
+    """The parts of a list, split at commas outside braces."""
     depth, start = 0, 0
     for position, character in enumerate(text):
         depth += (character == "{") - (character == "}")

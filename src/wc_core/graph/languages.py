@@ -12,9 +12,9 @@ from wc_core.values import NamedTuple
 class Language(NamedTuple):
     """A language: its name, the module of its grammar, the function of that module, and
     its queries. ``imports`` has captures that `wc_core.graph.imports` understands;
-    ``words`` are the identifiers that can stand for a definition. Where that is empty,
-    every word counts, which is three times as fast: it is only needed where files use
-    each other without an import."""
+    ``words`` are the identifiers that can stand for a definition. If that is empty,
+    every word counts, which is three times as fast: it is only needed if files use each
+    other without an import."""
 
     name: str
     module: str

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-# With more neighbours, a file is a hub: they are summarised by folder.
+# A file with more neighbours is a hub: they are summarised by folder.
 HUB = 50
 _MAX_PATH = 300
 
 
 class FileUse(NamedTuple):
-    """A neighbour: its path, and the names that one of the two files has of the
+    """A neighbour: its path, and the names that one of the two files uses from the
     other."""
 
     path: str
@@ -27,8 +27,7 @@ class FileUse(NamedTuple):
 
 
 class Neighbourhood(NamedTuple):
-    """The neighbours of what was asked about: the files that it uses, and those that
-    use it."""
+    """The neighbours of the target: the files that it uses, and those that use it."""
 
     uses: tuple[FileUse, ...] = ()
     used_by: tuple[FileUse, ...] = ()
@@ -39,7 +38,7 @@ class Neighbourhood(NamedTuple):
         return max(len(self.uses), len(self.used_by)) > HUB
 
     def to_json(self) -> dict[str, Any]:
-        """The neighbours shape: of a hub, with counts by folder."""
+        """The neighbours shape; for a hub, with counts by folder."""
         return {"uses": _side_json(self.uses), "used_by": _side_json(self.used_by)}
 
 
@@ -65,9 +64,9 @@ class Graph(NamedTuple):
         return [file for file in self.uses if file.startswith(prefix)]
 
     def neighbourhood(self, path: str, symbol: str = "") -> Neighbourhood | None:
-        """The neighbours of a file or folder, without the files in it. Of a symbol,
-        those that use it by name; what it uses itself is not told apart from what its
-        file uses. ``None`` if nothing is known: no file there can be parsed."""
+        """The neighbours of a file or folder, without the files in it. For a symbol,
+        those that use it by name; what it uses itself is not distinguished from what
+        its file uses. ``None`` if nothing is known: no file there can be parsed."""
         own = set(self.files_of(path))
         if not own:
             return None
@@ -115,7 +114,7 @@ def _rows(neighbours: Mapping[str, set[str]], own: set[str]) -> tuple[FileUse, .
 
 
 def by_folder(uses: Iterable[FileUse]) -> list[tuple[str, int]]:
-    """How many files of each folder there are, the most first."""
+    """The number of files per folder, most first."""
     counts: dict[str, int] = {}
     for use in uses:
         folder = os.path.dirname(use.path) or "."

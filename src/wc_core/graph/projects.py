@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
-# In a tsconfig.json: strings, which stay, and comments and last commas, which go.
+# In a tsconfig.json: strings, which stay, and comments and trailing commas, which are
+# removed.
 _JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 _ENTRY_KEYS = ("source", "types", "module", "main")
 
@@ -58,7 +59,7 @@ def _package(text: str) -> dict[str, Any]:
 
 
 def _texts(value: Any) -> list[str]:
-    """The texts in a value, however deep."""
+    """The texts in a value, at any depth."""
     if isinstance(value, dict):
         return [text for item in value.values() for text in _texts(item)]
     return [value] if isinstance(value, str) else []

@@ -23,8 +23,8 @@ _RESOLVERS: tuple[Any, ...] = (
 
 
 def uses(files: Mapping[str, FileFacts]) -> Uses:
-    """For each source file, the files that it uses, each with the names of it that
-    occur in the file. ``files`` has those that configure projects, too."""
+    """For each source file, the files that it uses, each with the names from it that
+    occur in the file. ``files`` also has those that configure projects."""
     result: Uses = {}
     words = {path: _foreign_words(facts) for path, facts in files.items()}
     names = {
@@ -46,8 +46,8 @@ def uses(files: Mapping[str, FileFacts]) -> Uses:
 
 
 def _foreign_words(facts: FileFacts) -> frozenset[str]:
-    """The words of a file that can stand for definitions of other files: not those
-    that it defines at its top itself, unless it imports them."""
+    """The words of a file that can stand for definitions in other files: not its own
+    top-level definitions, unless it imports them."""
     own = {name for name in facts.symbols if "." not in name}
     imported = {name for item in facts.imports for name in item.names}
     return frozenset(facts.words.split(" ")) - (own - imported)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from wc_core.graph.parsing import Grammar, SyntaxMatch
 
 _SEPARATOR = "."
-# What stands around a definition and belongs to it.
+# Nodes around a definition that belong to it.
 _WRAPPERS = frozenset({"decorated_definition", "export_statement"})
 
 
 class Definition(NamedTuple):
-    """A definition: its name, after those that it is in (``Login.check``), and its
-    first and last line, counted from 1."""
+    """A definition: its name, after those of its enclosing definitions
+    (``Login.check``), and its first and last line, counted from 1."""
 
     name: str
     start: int
@@ -28,7 +28,7 @@ class Definition(NamedTuple):
 
     @property
     def simple_name(self) -> str:
-        """The name without those that it is in."""
+        """The name without those of its enclosing definitions."""
         return self.name.rpartition(_SEPARATOR)[2]
 
     @property
@@ -50,8 +50,8 @@ class _Span(NamedTuple):
 
 
 def definitions(path: str, source: bytes) -> tuple[Definition, ...] | None:
-    """The symbols of a file, in their order. ``None`` if they are unknown, because the
-    language is not supported, its grammar is not installed, or the file is very
+    """The symbols of a file, in their order. ``None`` if they are unknown, because
+    the language is not supported, its grammar is not installed, or the file is very
     large."""
     language = language_of(path)
     parser = grammar(language) if language is not None else None

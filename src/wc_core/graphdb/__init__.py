@@ -1,7 +1,7 @@
-"""The graph database: what the threads of many repositories are in one graph.
+"""The graph database: the threads of many repositories in one graph.
 
 Optional. `nodes` makes the nodes and edges of a thread, `schema` has their names and
-indexes, `address` reads where the graph is, `identity` says which repository a store
-belongs to. `connecting` connects, and sends nothing: the command line writes the graph,
-in `wc_cli.graphdb`, and the server reads it, in `wc_observe.graphdb`.
+indexes, `address` parses the graph's address, `identity` determines the repository of a
+store. `connecting` connects, and sends nothing: the command line writes the graph, in
+`wc_cli.graphdb`, and the server reads it, in `wc_observe.graphdb`.
 """

@@ -1,7 +1,7 @@
 """The address of a graph: ``falkordb://[USER[:PASSWORD]@]HOST[:PORT]/GRAPH``.
 
-``falkordbs://`` is the same over TLS; ``redis://`` and ``rediss://`` are taken for the
-two. ``unix:///PATH?graph=GRAPH`` names the socket of a server on this machine.
+``falkordbs://`` is the same over TLS; ``redis://`` and ``rediss://`` mean the same as
+these two. ``unix:///PATH?graph=GRAPH`` names the socket of a server on this machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _EXAMPLE = "Such as: falkordb://localhost:6379/threads"
 
 
 class GraphAddress(NamedTuple):
-    """Where a graph is, and how to log in. ``label`` is for people: it has no
+    """Where a graph is, and how to log in. ``label`` is for display: it has no
     password. ``socket`` is the path of a Unix socket, or empty."""
 
     graph: str

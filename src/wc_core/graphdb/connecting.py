@@ -1,7 +1,7 @@
-"""Connecting to a graph: the one place that knows the client's package.
+"""Connecting to a graph; no other module knows the client's package.
 
-What is asked of the graph is up to the caller: the command line changes it, and the
-server only calls ``ro_query``.
+The caller decides what to send: the command line changes the graph, and the server only
+calls ``ro_query``.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class GraphClient(NamedTuple):
 
 def connect(address: GraphAddress, seconds: float, *, reconnects: int) -> GraphClient:
     """Returns a client that waits ``seconds`` for an answer, and sends a statement
-    again so many times if the connection is lost.
+    again this many times if the connection is lost.
 
-    Raises InvalidInputError without the package or if the server is no FalkorDB, and
-    OfflineError if it is away.
+    Raises InvalidInputError without the package or if the server is not a FalkorDB, and
+    OfflineError if it is unavailable.
     """
     try:
         # The client takes 0.1 s, and few commands need it.
@@ -44,7 +44,7 @@ def connect(address: GraphAddress, seconds: float, *, reconnects: int) -> GraphC
     except ImportError as error:
         raise package_missing() from error
     failures = (redis.RedisError, OSError)
-    # The client's default is to try ten times more. A server that hangs would keep its
+    # The client's default is ten more attempts. A server that hangs would keep its
     # caller waiting eleven times as long, so a timeout is final.
     retries = retry.Retry(
         backoff.NoBackoff(), reconnects, supported_errors=(redis.ConnectionError,)

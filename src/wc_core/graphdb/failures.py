@@ -1,6 +1,7 @@
-"""What the errors of a graph database and its client mean.
+"""The meaning of the errors of a graph database and its client.
 
-They are told apart by their names and texts: the client is imported where it is used.
+They are distinguished by their names and texts, because the client is imported where it
+is used.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _AWAY = {"ConnectionError", "TimeoutError", "BusyLoadingError"}
 def package_missing() -> InvalidInputError:
     """Returns the error for a machine without the client."""
     return InvalidInputError(
-        "Graph databases need the package falkordb, which is not here.",
+        "Graph databases need the package falkordb, which is not installed.",
         "Install wc with its extra, '.[graphdb]', or: pip install falkordb",
     )
 
@@ -35,7 +36,7 @@ class NoGraphError(ConflictError):
 
 
 def explained(error: Exception, address: GraphAddress) -> WcError:
-    """Returns the error to report for one of the client."""
+    """Returns the error to report for one of the client's."""
     kind, text = type(error).__name__, one_line(str(error), 300)
     if kind == "AuthenticationError" or text.startswith(("NOAUTH", "WRONGPASS")):
         return InvalidInputError(
@@ -44,7 +45,7 @@ def explained(error: Exception, address: GraphAddress) -> WcError:
         )
     if kind == "NoPermissionError" or text.startswith("NOPERM"):
         return StorageError(
-            f"{address.label} does not allow it: {text}.",
+            f"{address.label} denied permission: {text}.",
             "The user needs the commands of docs/graphdb.md: GRAPH.QUERY to project, "
             "GRAPH.RO_QUERY to read.",
         )
@@ -55,12 +56,12 @@ def explained(error: Exception, address: GraphAddress) -> WcError:
         )
     if "unknown command" in text.lower():
         return InvalidInputError(
-            f"{address.label} is no FalkorDB: it does not know GRAPH commands.",
+            f"{address.label} is not a FalkorDB: it has no GRAPH commands.",
             "Start one: docker run -p 6379:6379 falkordb/falkordb",
         )
     if "empty key" in text:
         return NoGraphError(
-            f"{address.label} does not exist yet.", "Make it with: wc project URL"
+            f"{address.label} does not exist yet.", "Create it with: wc project URL"
         )
     return StorageError(
         f"{address.label} refused a statement: {text}.",

@@ -23,8 +23,8 @@ _SCP = r"(?:[^/@]+@)?(?P<host>[^/:]+):(?P<path>[^/].*|/.+)"
 
 
 class GraphRepository(NamedTuple):
-    """A repository as a graph has it: its id, its name for people, and ``source``: the
-    machine and folder of the store that it is projected from."""
+    """A repository in a graph: its id, its display name, and ``source``: the machine
+    and folder of the store that it is projected from."""
 
     id: str
     name: str

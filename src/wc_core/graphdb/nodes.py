@@ -1,7 +1,7 @@
-"""What a thread is in the graph: its nodes and edges, made from the thread alone.
+"""A thread in the graph: its nodes and edges, computed from the thread alone.
 
-The same thread always gives the same values, so what differs in the graph can be told
-by comparing. `digest` is the short form of that comparison.
+The same thread always gives the same values, so comparing them shows what differs in
+the graph. `digest` is the short form of that comparison.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class EntryNode(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """A short value that differs if any of it but its vector does."""
+        """A short value that changes if anything but its vector does."""
         return digest([*self[:-1]])
 
 
@@ -65,8 +65,8 @@ class Asking(NamedTuple):
 
 
 class ThreadNode(NamedTuple):
-    """A thread: its properties, who holds its ball (empty if nobody does), its links
-    as kind and topic, its open questions, and its entries."""
+    """A thread: its properties, who holds its ball (empty if no one does), its links as
+    kind and topic, its open questions, and its entries."""
 
     key: str
     topic: str
@@ -78,12 +78,12 @@ class ThreadNode(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """A short value that differs if any of it but its entries does."""
+        """A short value that changes if anything but its entries does."""
         return digest([*self[:-1]])
 
 
 def digest(values: Sequence[Any]) -> str:
-    """Returns a short value that differs if the values do."""
+    """Returns a short value that changes if the values do."""
     return hashlib.blake2b(dumps(values).encode(), digest_size=12).hexdigest()
 
 
@@ -124,8 +124,8 @@ def thread_node(
     vectors: Mapping[str, Sequence[float]],
     kept: KeptSummaries = NOTHING_KEPT,
 ) -> ThreadNode:
-    """Returns a thread of a repository with its entries as they are shown: amended, and
-    what was retracted without its text. ``vectors`` are those of entries, by id, and
+    """Returns a thread of a repository with its entries as they are shown: with amended
+    texts, and without retracted ones. ``vectors`` are those of entries, by id, and
     ``kept`` the summaries that models wrote."""
     state, snapshot = thread.state, thread.snapshot
     key = thread_key(repository, state.topic)
@@ -191,8 +191,8 @@ def _entry_node(
     vectors: Mapping[str, Sequence[float]],
     model_summary: str,
 ) -> EntryNode:
-    """The node of an entry. Its ``owner`` is a repository, the key of a thread, and the
-    words of that."""
+    """The node of an entry. Its ``owner`` is a repository, the key of a thread, and
+    that thread's words."""
     repository, thread, words_of_thread = owner
     entry = item.entry
     texts = {
@@ -244,7 +244,7 @@ def _entry_node(
 
 
 def _storable_values(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties without those that are empty, which a graph need not store."""
+    """The properties without empty ones, which a graph need not store."""
     return {
         name: _storable_value(value)
         for name, value in properties.items()

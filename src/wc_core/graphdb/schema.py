@@ -1,7 +1,7 @@
-"""What the graph has: the names of its nodes and edges, and its indexes.
+"""The content of the graph: the names of its nodes and edges, and its indexes.
 
-``docs/graphdb.md`` describes them to those who ask the graph themselves. `VERSION`
-rises when a graph has to be made again.
+``docs/graphdb.md`` describes them to people who query the graph themselves. `VERSION`
+rises when graphs have to be created again.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from wc_core.search.words import FIELDS
 
 VERSION = 2
 
-# An index for each key that nodes are found by.
+# An index for each key that nodes are looked up by.
 _KEYS = {
     "Repository": ("id",),
     "Thread": ("key", "repository"),
@@ -24,8 +24,8 @@ _KEYS = {
 WORD_FIELDS = (*FIELDS, "recorded")
 _WEIGHTS = {"title": 4.0, "topic": 2.0, "tag": 2.0}
 
-# Made with this many neighbours and candidates, an entry takes a third of the time that
-# the defaults take, and of the twenty nearest of 20,000 none is missed.
+# With this many neighbours and candidates, indexing an entry takes a third of the time
+# of the defaults, and of the twenty nearest of 20,000 none is missed.
 _VECTOR_OPTIONS = (
     "similarityFunction: 'cosine', M: 16, efConstruction: 64, efRuntime: 64"
 )
@@ -36,12 +36,12 @@ def word_field(field: str) -> str:
     return f"{field}_words"
 
 
-# Asks for the version of a graph.
+# Queries the version of a graph.
 VERSION_QUERY = "MATCH (s:Schema) RETURN s.version"
 
 
 def index_statements() -> list[str]:
-    """Returns the statements that make the indexes, all but those of vectors."""
+    """Returns the statements that create the indexes, except those of vectors."""
     statements = [
         f"CREATE INDEX FOR (n:{label}) ON (n.{name})"
         for label, names in _KEYS.items()
@@ -60,19 +60,19 @@ def index_statements() -> list[str]:
 
 
 def model_name(model: str, dimensions: int) -> str:
-    """Returns the name of a model in the graph: vectors of other dimensions are made by
-    another."""
+    """Returns the name of a model in the graph. Vectors with other dimensions count as
+    another model's."""
     return f"{model} {dimensions}"
 
 
 def vector_property(position: int) -> str:
-    """Returns the property with the vectors of the model at a position, from 0: each
-    model has its own, so those of two are never compared."""
+    """Returns the property with the vectors of the model at a position, from 0. Each
+    model has its own, so vectors of different models are never compared."""
     return f"vector_{position}"
 
 
 def vector_index_statement(position: int, dimensions: int) -> str:
-    """Returns the statement that makes the index of a model's vectors."""
+    """Returns the statement that creates the index of a model's vectors."""
     return (
         f"CREATE VECTOR INDEX FOR (v:Vector) ON (v.{vector_property(position)}) "
         f"OPTIONS {{dimension: {dimensions}, {_VECTOR_OPTIONS}}}"

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Agents run it in a shell, too.
+# Agents also run it in a shell.
 PROGRAMS = ("apply_patch", "applypatch")
 _FILE = re.compile(
     r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$", re.MULTILINE
@@ -16,6 +16,6 @@ _FILE = re.compile(
 
 
 def paths(patch: str) -> Iterator[str]:
-    """The files, as they are written in the patch."""
+    """The files, as written in the patch."""
     for match in _FILE.finditer(patch):
         yield match[1]

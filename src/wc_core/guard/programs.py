@@ -23,7 +23,7 @@ _GIT_OPTIONS = frozenset(
 
 
 def _operands(arguments: Sequence[ShellWord]) -> tuple[list[str], list[ShellWord]]:
-    """The options and the other words; behind ``--`` there are no options."""
+    """The options and the other words; after ``--`` there are no options."""
     options: list[str] = []
     operands: list[ShellWord] = []
     for at, word in enumerate(arguments):
@@ -118,7 +118,7 @@ def _ends_in_argument(option: str) -> bool:
 
 
 def _git(arguments: list[ShellWord], cwd: str | None) -> list[ShellWord]:
-    """The paths behind ``--`` of checkout and restore."""
+    """The paths after ``--`` of checkout and restore."""
     rest, folder = iter(arguments), ""
     for word in rest:
         if word.text == "-C":
@@ -137,12 +137,12 @@ def _git(arguments: list[ShellWord], cwd: str | None) -> list[ShellWord]:
 
 
 def _restored(following: list[ShellWord]) -> list[ShellWord]:
-    """The paths of a subcommand of git that writes over them."""
+    """The paths that a subcommand of git overwrites."""
     texts = [word.text for word in following]
     if texts[0] not in {"checkout", "restore"} or "--" not in texts:
         return []
     if "--staged" in texts and "--worktree" not in texts:
-        return []  # the index alone
+        return []  # only the index
     paths = following[texts.index("--") + 1 :]
     return [word for word in paths if not word.text.startswith(":")]
 
@@ -165,8 +165,8 @@ def _apply_patch(arguments: list[ShellWord], _: str | None) -> list[ShellWord]:
     ]
 
 
-# The arguments of a program, and the folder that it is run in, if that is known, to the
-# words that name files.
+# For each program, the function from its arguments, and the folder that it is run in if
+# known, to the words that name files.
 PROGRAMS: dict[str, Callable[[list[ShellWord], str | None], list[ShellWord]]] = {
     "tee": _all_operands,
     "rm": _all_operands,

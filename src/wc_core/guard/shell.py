@@ -1,8 +1,8 @@
-"""The files that a shell command changes, where they are written out in it.
+"""The files that a shell command changes, if they are written out in it.
 
-Known are ``>``, ``>>``, and the programs of `programs`. Other programs, and targets
-that only a shell can work out, are left to the look at the files afterwards; so is the
-rest of a command in which it is no longer clear what is run, or in which folder.
+It knows ``>``, ``>>``, and the programs of `programs`. Other programs, and targets that
+only a shell can compute, are left to the check of the files afterwards; so is the rest
+of a command once it is no longer clear what is run, or in which folder.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 _REDIRECTIONS = _WRITES | {"<", "<<<", "<&"}
-# What follows `>&` if it is not a file: the number of one that is open.
+# What follows `>&` if it is not a file: the number of an open one.
 _OPEN_FILE = re.compile(r"\d*-?")
 # Programs that start another, and words of the shell before a command.
 _PREFIXES = frozenset(
     {"sudo", "command", "env", "nohup", "time", "exec", "builtin", "!"}
 )
-# Words of the shell, each in the place of a command.
+# Words of the shell that stand for a command.
 _BEGIN = frozenset({"if", "while", "until", "for", "select", "{"})
 _END = frozenset({"fi", "done", "}"})
 _BETWEEN = frozenset({"then", "elif", "else", "do"})
-# What is run after these depends on more than the command.
+# What runs after these depends on more than the command.
 _UNCLEAR = frozenset({"case", "function", "eval"})
 _ELSEWHERE = ("GIT_WORK_TREE=", "GIT_DIR=")
 _PIPES = frozenset({"|", "|&"})
@@ -39,8 +39,8 @@ _ENDS_OF_LIST = frozenset({";", "\n", "&"})
 
 
 def targets(command: str, cwd: str) -> tuple[str, ...]:
-    """The absolute paths that a command changes, each once; none if its words cannot
-    be known. ``cwd`` is where it is run."""
+    """The absolute paths that a command changes, without repetition; none if its words
+    cannot be known. ``cwd`` is where it is run."""
     try:
         line = words(command)
     except UnreadableCommandError:
@@ -49,11 +49,11 @@ def targets(command: str, cwd: str) -> tuple[str, ...]:
 
 
 class _Folder(NamedTuple):
-    """The folder in which the next command is run, ``None`` where it is unknown.
+    """The folder in which the next command is run, ``None`` if it is unknown.
 
     The rest is about the list of ``&&`` and ``||`` that the command is in. ``chained``:
     it is not the first. ``moved``: ``cd`` was run in it. ``is_sure``: whatever the
-    commands of the list do, it is the folder after it, too. ``later``: what is after
+    commands of the list do, it is also the folder after it. ``later``: the folder after
     the list, where ``cd`` may have failed before ``||``.
     """
 
@@ -99,8 +99,9 @@ class _Reader:
         yield from self._command(command)
 
     def _is_keyword(self, text: str) -> bool:
-        """Whether a word at the place of a command is one of the shell's that more may
-        follow. What is run in a block may not be run, or more than once."""
+        """Whether a word in the place of a command is one of the shell's, after which
+        another command may follow. Commands in a block may not run, or run more than
+        once."""
         if text in _BEGIN:
             self.blocks.append(self.folder)
             self.folder = _Folder(self.folder.cwd)
@@ -132,7 +133,7 @@ class _Reader:
         self._enter_or_leave(operator)
 
     def _enter_or_leave(self, operator: str) -> None:
-        """A subshell has a folder of its own."""
+        """A subshell has its own folder."""
         folder = self.folder
         if operator == "(":
             self.shells.append(folder)

@@ -56,8 +56,8 @@ def may_write(call: ToolCall) -> bool:
 
 
 def paths(call: ToolCall) -> tuple[str, ...]:
-    """The absolute paths of the files that a call changes, each once; none for a tool
-    that is not known, or does not say it."""
+    """The absolute paths of the files that a call changes, without repetition; none for
+    a tool that is unknown or does not name them."""
     return tuple(dict.fromkeys(_paths(call)))
 
 

@@ -1,7 +1,7 @@
 """The words of a shell command, as far as they can be known without running it.
 
 A word is *literal* if it is written out: no variable, no substitution, no pattern.
-Operators are told apart from quoted text that looks like one.
+Operators are distinguished from quoted text that looks like one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 100_000
 
-# The longest first. A number in front belongs to a redirection.
+# Longest first. A number in front belongs to a redirection.
 _OPERATORS = re.compile(
     r"\d*(?:&>>|&>|>>|>\||>&|<<<|<<-|<<|<>|<&|>|<)|;;|&&|\|\||\|&|[;&|()\n]"
 )

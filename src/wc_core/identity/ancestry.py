@@ -1,8 +1,8 @@
 """Which agent runs us, judged by the programs that started us.
 
-It is asked only where no variable names an agent and no terminal is attached: a
-person's commands have a terminal, except in pipelines, hooks and scripts. docs/
-identity.md has the rule with its reasons; a change to one is a change to both.
+It is used only if no variable names an agent and no terminal is attached: a person's
+commands have a terminal, except in pipelines, hooks and scripts. docs/identity.md has
+the rule with its reasons; a change to one is a change to both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 _RUNTIMES = frozenset({"node", "nodejs", "bun", "deno"})
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ksh", "nu", "pwsh", "tcsh"})
 _SCHEDULERS = frozenset({"cron", "crond", "atd", "anacron", "fcron"})
-# People click in them, and their hooks and tasks are people's, whatever else they run.
+# People click in them, and their hooks and tasks belong to people, whatever else they
+# run.
 _EDITORS = frozenset(
     {"code", "code-insiders", "code-oss", "codium", "vscodium", "cursor", "windsurf"}
     | {"zed", "zed-editor", "electron", "java", "emacs", "vim", "nvim", "hx"}
@@ -73,15 +74,16 @@ def program_name(words: tuple[str, ...]) -> str:
 
 
 def script_word(words: tuple[str, ...]) -> str:
-    """The word of a command line that is the path of a script; empty if none is."""
+    """The word of a command line that is the path of a script; empty if there is
+    none."""
     if program_name(words) not in _RUNTIMES:
         return ""
     return next((word for word in words[1:] if not word.startswith("-")), "")
 
 
 def agent_above(ancestors: Iterable[Ancestor], env: Mapping[str, str]) -> str:
-    """The agent among the processes above this one, the nearest first: its name,
-    `UNKNOWN` for an agent that is not in the table, empty if there is none."""
+    """The agent among the processes above this one, nearest first: its name, `UNKNOWN`
+    for an agent that is not in the table, empty if there is none."""
     guess = not _is_automated(env)
     without_terminal = False
     for process in ancestors:
@@ -100,11 +102,11 @@ def agent_above(ancestors: Iterable[Ancestor], env: Mapping[str, str]) -> str:
 
 
 def session_process(ancestors: Iterable[Ancestor]) -> int:
-    """The process above this one with which the session ends: that of the agent, else
-    the shell of the terminal. 0 if there is neither.
+    """The process above this one whose end is the end of the session: that of the
+    agent, otherwise the shell of the terminal. 0 if there is neither.
 
-    Agents start helpers under their own name, which end with each command, so it is
-    the farthest process of that agent.
+    Agents start helpers under their own name, which end with each command, so it is the
+    farthest process of that agent.
     """
     agent, pid = "", 0
     for process in ancestors:
@@ -117,21 +119,21 @@ def session_process(ancestors: Iterable[Ancestor]) -> int:
 
 
 def _is_automated(env: Mapping[str, str]) -> bool:
-    """Whether a CI or a test runner started us, which run what people wrote."""
+    """Whether a CI or a test runner started us; these run code by people."""
     in_ci = env.get("CI", "").casefold() not in {"", "0", "false", "no"}
     in_tests = env.get("NODE_ENV") == "test" or any(env.get(name) for name in _TESTS)
     return in_ci or in_tests
 
 
 def _known_agent(process: Ancestor) -> str:
-    """The agent in the table that a process is."""
+    """The agent in the table that a process belongs to."""
     packages = _PACKAGE.findall(f"{process.script}/")
     names = (process.name, *reversed(packages))
     return next((PROGRAMS[name] for name in names if name in PROGRAMS), "")
 
 
 def _belongs_to_person(process: Ancestor) -> bool:
-    """Whether what a process starts is a person's: it is the shell of a terminal, a
+    """Whether a process starts commands for a person: it is the shell of a terminal, a
     scheduler, or an editor."""
     if process.name in _SHELLS:
         return process.terminal and process.leads_session
@@ -143,5 +145,5 @@ def _belongs_to_person(process: Ancestor) -> bool:
 
 
 def _reads_keys_of_script(process: Ancestor) -> bool:
-    """Whether a process runs a script that has a terminal for itself, as agents do."""
+    """Whether a process runs a script that controls a terminal, as agents do."""
     return process.name in _RUNTIMES and process.terminal and process.reads_keys()

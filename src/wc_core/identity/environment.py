@@ -1,5 +1,5 @@
-"""Which agent runs us, and in which session: read from the environment that agents
-give to their commands."""
+"""Which agent runs us, and in which session: read from the environment that agents give
+to their commands."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def convention_agent(env: Mapping[str, str]) -> str:
 
 
 def session_end(env: Mapping[str, str]) -> str:
-    """The end of the id of the session we run in, enough to tell it from others.
+    """The end of the current session's id, enough to distinguish it from others.
 
-    Empty where there is no session, or its id has an unknown form.
+    Empty if there is no session, or its id has an unknown form.
     """
     session = next((env[name] for name in SESSION_VARIABLES if env.get(name)), "")
     end = session[-_SESSION_CHARACTERS:]

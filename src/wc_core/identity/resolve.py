@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from wc_core.identity.userrecord import UserRecord
     from wc_core.threads.settings import Settings
 
-# The word for a seat that gives each session of an agent its own.
+# The word for a seat that gives each session of an agent its own seat.
 SESSION = "session"
 
 
@@ -60,7 +60,7 @@ NO_EVIDENCE = Evidence()
 
 
 class Asked(NamedTuple):
-    """The identity that a command line or a client asks for."""
+    """The identity that a command line or a client requests."""
 
     name: str = ""
     seat: str = ""
@@ -68,10 +68,10 @@ class Asked(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """A participant, and the rule that named them (for ``wc whoami``).
+    """A participant, and the rule that determined them (for ``wc whoami``).
 
-    ``branch`` is the branch that was worked on, or empty, if the seat depends on
-    it; else ``None``.
+    ``branch`` is the current branch, or empty, if the seat depends on it; otherwise
+    ``None``.
     """
 
     name: Name
@@ -81,7 +81,7 @@ class Identity(NamedTuple):
 
     @property
     def author(self) -> str:
-        """The name as entries carry it."""
+        """The name as it is in entries."""
         return str(self.name)
 
 
@@ -92,11 +92,11 @@ def identify(
     settings: Settings,
     evidence: Evidence = NO_EVIDENCE,
 ) -> Identity:
-    """The participant that speaks.
+    """The participant who is acting.
 
-    Raises InvalidInputError for a name with line breaks or control characters, for
-    one that is too long or that means nobody in particular, and if no rule names
-    anybody.
+    Raises InvalidInputError for a name with line breaks or control characters, for one
+    that is too long or that means no one in particular, and if no rule determines
+    anyone.
     """
     user = winning_rule(user_rules(env, repository, evidence))
     person = names.parse(user.value).agent
@@ -124,7 +124,7 @@ def person_behind(
     repository: Repository | None,
     evidence: Evidence = NO_EVIDENCE,
 ) -> Identity:
-    """The person of this machine, also if an agent of theirs runs us.
+    """The person of this machine, even if an agent of theirs runs us.
 
     Raises InvalidInputError as `identify`.
     """
@@ -133,11 +133,11 @@ def person_behind(
 
 
 def _person(user: Rule, person: str) -> Identity:
-    """The person who speaks, by the rule that named the user."""
+    """The person who is acting, by the rule that determined the user."""
     if not user.value:
         raise InvalidInputError(
-            "Nothing says who you are.",
-            "Say it with --as NAME, WATERCOOLER_AGENT or git config user.name.",
+            "It is not known who you are.",
+            "Set it with --as NAME, WATERCOOLER_AGENT or git config user.name.",
         )
     name = Name(checked_name(person))
     _refuse_reserved(name)
@@ -149,7 +149,7 @@ def _branch_of_seat(
     seat: Rule, place: Rule, repository: Repository | None
 ) -> str | None:
     """The branch that the seat depends on; ``None`` if it depends on none. A rebase
-    detaches HEAD, but whoever rebases a branch stays in its seat."""
+    detaches HEAD, but keeps the seat of the rebased branch."""
     by_branch = place.name in _RULES_BY_BRANCH and seat.name in {SESSION, place.name}
     return repository.working_branch if repository and by_branch else None
 
@@ -160,11 +160,11 @@ def winning_rule(rules: Iterable[Rule]) -> Rule:
 
 
 def _refuse_reserved(name: Name) -> None:
-    """Raise InvalidInputError for a word that means any speaker or asker, or nobody."""
+    """Raise InvalidInputError for a word that means any speaker or asker, or no one."""
     if names.fold(name.agent) in FREE_WORDS | {ME, ASKER}:
         raise InvalidInputError(
             f"{name.agent!r} cannot be a participant's name: its ball would belong "
-            "to nobody or everybody.",
+            "to no one or everyone.",
             "Say who you are with --as NAME, WATERCOOLER_AGENT or WATERCOOLER_USER, "
             "such as: Codex",
         )
@@ -182,10 +182,10 @@ def agent_rules(
     settings: Settings,
     evidence: Evidence = NO_EVIDENCE,
 ) -> Iterator[Rule]:
-    """The rules that name an agent; without a value it is a person.
+    """The rules that determine an agent; without a value it is a person.
 
-    A client that is a known agent has started the server itself, while its
-    environment may come from the agent that started the client.
+    A client that is a known agent has started the server itself, while its environment
+    may come from the agent that started the client.
     """
     yield Rule("--as", asked.name.strip())
     yield Rule("WATERCOOLER_AGENT", env.get("WATERCOOLER_AGENT", "").strip())
@@ -210,10 +210,10 @@ def user_rules(
     repository: Repository | None,
     evidence: Evidence = NO_EVIDENCE,
 ) -> Iterator[Rule]:
-    """The rules that name the person: the speaker, or the tag of an agent.
+    """The rules that determine the person: the speaker, or the tag of an agent.
 
-    What git's configuration of the whole machine says counts after the record of the
-    user's own: it is what remains where a client hides that.
+    Git's configuration of the whole machine counts after the record of the user's own:
+    it is what remains if a client hides that.
     """
     yield Rule("WATERCOOLER_USER", env.get("WATERCOOLER_USER", "").strip())
     own = userrecord.without_system(env)
@@ -228,12 +228,12 @@ def user_rules(
 
 
 def _system_only(env: Mapping[str, str]) -> Mapping[str, str]:
-    """The environment in which git reads the configuration of the whole machine
-    alone."""
+    """The environment in which git reads only the configuration of the whole
+    machine."""
     return {name: env[name] for name in _SYSTEM_VARIABLES if name in env}
 
 
-# The rules whose seat changes with the branch that is checked out.
+# The rules whose seat changes with the current branch.
 _RULES_BY_BRANCH = frozenset({"branch", "worktree"})
 
 
@@ -243,7 +243,7 @@ def seat_rules(
     env: Mapping[str, str],
     places: Iterable[Rule],
 ) -> Iterator[Rule]:
-    """The rules that name the seat of ``name``, an agent; ``places`` are the
+    """The rules that determine the seat of ``name``, an agent; ``places`` are the
     `worktree_rules`.
 
     Raises InvalidInputError for a seat that cannot be part of a name.
@@ -264,8 +264,8 @@ _MAIN = "main"
 
 
 def worktree_rules(repository: Repository | None, settings: Settings) -> Iterator[Rule]:
-    """The rules that name a worktree as a seat. The store's own checkout is not a seat:
-    its branch is the same for all."""
+    """The rules that use a worktree as a seat. The store's own checkout is not a seat,
+    because its branch is the same for everyone."""
     if repository is None or settings.seats == "off":
         return
     branch = repository.working_branch
@@ -284,7 +284,7 @@ def worktree_rules(repository: Repository | None, settings: Settings) -> Iterato
 
 def checked_name(text: str) -> str:
     """A name, or part of one, stripped. Raises InvalidInputError if it is too long or
-    has characters that do not print."""
+    has unprintable characters."""
     clean = text.strip()
     if _is_fit(clean):
         return clean

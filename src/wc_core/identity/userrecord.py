@@ -35,14 +35,14 @@ _UNREADABLE = (
 
 
 class UserRecord(NamedTuple):
-    """The user that git is, or was, configured for. ``systemwide`` says that only the
+    """The user that git is, or was, configured for. ``systemwide`` if only the
     configuration of the whole machine names them."""
 
     user: Person = Person()
     systemwide: bool = False
 
     def fields(self) -> dict[str, Any]:
-        """The record as it is written."""
+        """The record's file content."""
         return {
             "uid": os.getuid(),
             **self.user._asdict(),
@@ -54,13 +54,13 @@ NOBODY = UserRecord()
 
 
 def machine_path(env: Mapping[str, str]) -> str:
-    """The file of the record that is for all stores; empty without a home folder."""
+    """The file of the record for all stores; empty without a home folder."""
     home = env.get("HOME", "")
     return f"{home}/.watercooler/install/{FILE}" if home else ""
 
 
 def recorded_user(root: str, env: Mapping[str, str]) -> UserRecord:
-    """The user on record for the store at ``root``, or else for this machine; nobody
+    """The user on record for the store at ``root``, otherwise for this machine; no one
     if that was another user of this machine."""
     record = _read(Layout(root).git_user, root) if root else NOBODY
     path = "" if record.user.name else machine_path(env)
@@ -81,10 +81,10 @@ def _read(path: str, root: str) -> UserRecord:
 def configured_user(
     repository: Repository | None, env: Mapping[str, str]
 ) -> UserRecord:
-    """The user that git is configured for now; nobody if no name is configured.
+    """The user that git is currently configured for; no one if no name is configured.
 
-    What the configuration of the whole machine says counts last, after any record:
-    it is what remains where a client hides the user's own.
+    The configuration of the whole machine counts last, after any record: it is what
+    remains if a client hides the user's own.
     """
     user = _user_in(repository, without_system(env))
     if user.complete:
@@ -104,10 +104,10 @@ def without_system(env: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def is_news(user: UserRecord, record: UserRecord, env: Mapping[str, str]) -> bool:
-    """Whether the user that git is configured for is to replace the one on record.
+    """Whether the currently configured user should replace the one on record.
 
     A record of the user's own configuration stays if only that of the whole machine
-    is left, or if another file was put in its place.
+    remains, or if another file was put in its place.
     """
     if not user.user.name or user == record:
         return False

@@ -1,4 +1,4 @@
-"""The viewer: which entries are NEW and which balls are "mine" depends on them."""
+"""The viewer, who determines which entries are NEW and which balls are "mine"."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ class Viewer:
         if ball is None:
             return names.FREE
         if ball not in self._owners:
-            # Cached: a list asks for every thread, and few participants have a ball.
+            # Cached: a list calls it for every thread, and few participants have a
+            # ball.
             self._owners[ball] = self.directory.whose(ball, self.identity.name)
         return self._owners[ball]
 
     def holds(self, ball: str | None) -> bool:
-        """Whether the viewer may make the next move: theirs, or offered to them."""
+        """Whether the viewer may make the next move: they have the ball or are offered
+        it."""
         return self.whose(ball) in {names.MINE, names.OFFERED}
 
     def is_me(self, author: str) -> bool:
@@ -43,5 +45,5 @@ class Viewer:
         return self._mine[author]
 
     def new_count(self, state: State, read: Cursor) -> int:
-        """How many entries of a thread are NEW for the viewer."""
+        """The number of entries in a thread that are NEW for the viewer."""
         return model.new_count(state, self.is_me, read.entry_count)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 else:
 
     class suppress:  # noqa: N801
-        """A block that ends quietly at one of these errors."""
+        """A block that these errors end without a traceback."""
 
         def __init__(self, *errors: type[BaseException]) -> None:
             self._errors = errors
@@ -36,7 +36,8 @@ else:
         return enter
 
     class _Context:
-        """Runs a generator up to its ``yield`` before a block, and on after it."""
+        """Runs a generator up to its ``yield`` before a block, and the rest after
+        it."""
 
         def __init__(self, generator: Iterator[Any]) -> None:
             self._generator = generator

@@ -11,7 +11,7 @@ else:
     from _functools import _lru_cache_wrapper, partial
 
     def lru_cache(maxsize: int | None) -> Callable[..., Any]:
-        """Cache the results of a function, at most so many."""
+        """Cache the results of a function, up to a limit."""
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
             cached = _lru_cache_wrapper(function, maxsize, False, _CacheInfo)

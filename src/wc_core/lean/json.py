@@ -1,7 +1,7 @@
 """`json.loads` and `json.dumps`, without `re` and the parser in Python.
 
-The parser and the encoder in C are used directly. What they cannot do is left to
-`json`, and with it every error.
+The parser and the encoder in C are used directly. Everything that they cannot do,
+including every error, is left to `json`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ else:
     _BLANKS = " \t\n\r"
 
     class _Usual:
-        """The settings of a parser that was asked for nothing special."""
+        """The settings of a parser without any options."""
 
         strict = True
         object_hook = object_pairs_hook = None
@@ -39,7 +39,7 @@ else:
                 return value
         except (StopIteration, ValueError, SystemError):
             pass  # SystemError: the parser finds no class of errors to raise
-        import json  # 6 ms with re, for what is no JSON, or not in UTF-8
+        import json  # 6 ms with re, for text that is not JSON, or not UTF-8
 
         return json.loads(data)
 
@@ -74,10 +74,10 @@ else:
         raise TypeError(f"Object of type {name} is not JSON serializable")
 
     def _indented(value: Any, encode: Any, margin: str, step: str) -> str:
-        """The text of a value whose members each have a line of their own."""
+        """The text of a value with each member on its own line."""
         inner = margin + step
         if isinstance(value, dict) and value:
-            # The text of a key is what stands in {"key": 0} before the number.
+            # The text of a key is what precedes the number in {"key": 0}.
             members = [
                 "".join(encode({key: 0}, 0))[1:-2]
                 + _indented(member, encode, inner, step)

@@ -1,5 +1,5 @@
-"""Asking which entries mean the same as a query, without what only that needs: it is
-imported when a search asks, which is when the words found little."""
+"""Finds entries with a meaning similar to a query. It imports its libraries only when a
+search needs them, which is when the words found little."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Meaning:
-    """What searches of one store know beyond words. ``keys`` returns the key of each
-    thread's files now. ``note_missing`` is told how many threads lack vectors that a
-    process on this machine could make. ``queries`` are shared by stores that are asked
-    together: a model is asked once."""
+    """The knowledge of searches in one store beyond words. ``keys`` returns the current
+    key of each thread's files. ``note_missing`` gets the number of threads that lack
+    vectors that a process on this machine could make. ``queries`` are shared by stores
+    that are searched together, so that the model is called once."""
 
     def __init__(
         self,
@@ -38,19 +38,19 @@ class Meaning:
         self._env = env
         self._note_missing = note_missing
         self._queries = queries
-        # An answer within a budget is asked for several times.
+        # A result within a budget is requested several times.
         self._answers: dict[tuple[str, ...], Nearness] = {}
 
     def entry(self, topic: str, entry_id: str) -> Numbered:
-        """Returns an entry. Raises WcError if it is gone."""
+        """Returns an entry. Raises WcError if it no longer exists."""
         for item in numbered(self._reader.thread(topic)):
             if item.entry.id == entry_id and not item.retracted:
                 return item
-        raise NotFoundError(f"{topic} has no entry {entry_id} any more.")
+        raise NotFoundError(f"{topic} no longer has the entry {entry_id}.")
 
     def nearest(self, query: str, topics: Sequence[str], newest: str = "") -> Nearness:
-        """Returns how near the entries of some threads are to a query; of those up to
-        the id ``newest``, if there is one. Raises nothing: the answer has the
+        """Returns how near the entries of some threads are to a query; of those up
+        to the id ``newest``, if there is one. Raises nothing: the result has the
         problem."""
         asked = (query, newest, *topics)
         if asked not in self._answers:
@@ -63,9 +63,9 @@ class Meaning:
         personal = preferences.load(self._env)
         model, reason = models.chosen(personal)
         if model is None:
-            # Who switched it off need not be told.
+            # No message for someone who switched it off.
             return Nearness({}, problem=reason if personal.by_meaning else "")
-        # It may know the keys of other threads as well.
+        # It may have the keys of other threads as well.
         keys = self._keys(topics)
         current = {topic: keys[topic] for topic in topics if topic in keys}
         if coverage.has_file(self._reader.layout) or (

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 VERSION = "watercooler vectors of threads 1"
 NO_VECTORS = "entries have no vectors yet: wc enrich --meaning makes them"
-# What is computed while somebody waits: 70 ms of entries whose vectors are not in the
-# file yet.
+# Work that is acceptable while a user waits: 70 ms of entries whose vectors are not in
+# the file yet.
 _MOST_THREADS = 50
 _MOST_BYTES = 1 << 17
 _HEAD_LINES = 3
@@ -34,7 +34,7 @@ _MAX_BYTES = 64 * 1024 * 1024
 
 
 class CoveredThreads(NamedTuple):
-    """The threads with vectors, each with the key of its log, as of so many ``rows``
+    """The threads with vectors, each with the key of its log, as of this many ``rows``
     of the file with this ``inode``."""
 
     model: str
@@ -43,7 +43,7 @@ class CoveredThreads(NamedTuple):
     threads: Mapping[str, str]
 
     def render(self) -> bytes:
-        """Returns it as a file."""
+        """Returns it as file content."""
         lines = [VERSION, self.model, f"{self.inode} {self.rows}"]
         lines += [f"{topic}\t{key}" for topic, key in self.threads.items()]
         data = "".join(f"{line}\n" for line in lines).encode(errors="surrogatepass")
@@ -51,7 +51,8 @@ class CoveredThreads(NamedTuple):
 
 
 def parse(data: bytes) -> CoveredThreads | None:
-    """Returns what a file says; ``None`` if it is damaged or of another version."""
+    """Returns the content of a file; ``None`` if it is damaged or of another
+    version."""
     end = data.rfind(b"=")
     if end < 0 or data[end:] != b"=%d\n" % crc32(data[:end]):
         return None
@@ -66,7 +67,7 @@ def parse(data: bytes) -> CoveredThreads | None:
 
 def covered_threads(layout: Layout, header: Header) -> Mapping[str, str]:
     """Returns the key of the log of each thread whose entries all have a row in the
-    file with this header, which is there."""
+    existing file with this header."""
     try:
         coverage = parse(
             read_plain(layout.vectors_done, layout.root, _MAX_BYTES) or b""
@@ -82,12 +83,12 @@ def covered_threads(layout: Layout, header: Header) -> Mapping[str, str]:
 
 
 def has_file(layout: Layout) -> bool:
-    """Returns whether a store has a file of vectors, of whatever kind."""
+    """Returns whether a store has a file of vectors, of any kind."""
     return os.path.lexists(layout.vectors)
 
 
 def are_few(thread_keys: Iterable[str]) -> bool:
     """Returns whether the vectors of all entries of the threads with these keys can be
-    computed while somebody waits."""
+    computed while a user waits."""
     logs = [keys.log_size(key) for key in thread_keys if key]
     return len(logs) <= _MOST_THREADS and sum(logs) <= _MOST_BYTES

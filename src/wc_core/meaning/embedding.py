@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from wc_core.meaning.models import Model
     from wc_core.meaning.scoring import Vectors
 
-    # What a model answered to a query, by the model and the text.
+    # A model's answers to queries, by the model and the text.
     QueryAnswers: TypeAlias = dict[tuple[Model, str], Vectors | WcError]
 
     class Embedder(Protocol):
-        """A model, ready to be asked."""
+        """A model, ready to use."""
 
         at_once: int
 
@@ -40,25 +40,25 @@ if TYPE_CHECKING:
             """Returns the vector of each text. Raises WcError."""
 
 
-# While somebody waits for a search.
+# Limits while a user waits for a search.
 _SHORT_PATIENCE = Patience(answer_seconds=3.0, attempts=1)
-# What is left of a text that a server does not take.
+# The length to which a text is cut that a server refuses.
 _SHORT = 500
 
 
 def embedder(
     model: Model, env: Mapping[str, str], patience: Patience = USUAL
 ) -> Embedder:
-    """Returns the model, ready to be asked. Raises StorageError."""
+    """Returns the model, ready to use. Raises StorageError."""
     return _own_model() if model.is_local else ServerModel(model, env, patience)
 
 
 def query_embedder(
     model: Model, env: Mapping[str, str], answers: QueryAnswers | None = None
 ) -> Callable[[Sequence[str]], Vectors]:
-    """Returns what makes the vectors of texts while somebody waits. It raises WcError
-    if the model cannot be used, or a server does not answer soon. What is in
-    ``answers`` is not asked for again, whatever store it is for."""
+    """Returns the function that makes vectors of texts while a user waits. It raises
+    WcError if the model cannot be used, or a server does not answer soon. Texts in
+    ``answers`` are not sent again, whatever store they are for."""
     known = {} if answers is None else answers
 
     def ask(texts: Sequence[str]) -> Vectors:
@@ -66,7 +66,7 @@ def query_embedder(
 
     def vectors(texts: Sequence[str]) -> Vectors:
         if len(texts) != 1:
-            return ask(texts)  # those of entries
+            return ask(texts)  # the texts of entries
         asked = model, texts[0]
         if asked not in known:
             try:
@@ -83,7 +83,7 @@ def query_embedder(
 
 @lru_cache(maxsize=1)
 def _own_model() -> OwnModel:
-    """The model on this machine, which a server keeps."""
+    """The model on this machine, which a server process keeps loaded."""
     return OwnModel()
 
 
@@ -119,15 +119,15 @@ class ServerModel:
         self._patience = patience
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Like `Embedder.vectors`. A text that the server does not take, as it may be
-        too long for the model, is cut. Raises EndpointError."""
+        """Like `Embedder.vectors`. If the server refuses a text, which may be too long
+        for the model, the text is cut. Raises EndpointError."""
         try:
             return self._ask(texts)
         except EndpointError as error:
             if not error.concerns_request:
                 raise
             if len(texts) > 1:
-                # If the server takes one of them, it is about one of the others.
+                # If the server accepts one of them, another one is the problem.
                 first = self.vectors(texts[:1])
                 middle = (len(texts) + 1) // 2
                 parts = [first, self._rest(texts[1:middle]), self._rest(texts[middle:])]
@@ -161,13 +161,13 @@ class ServerModel:
     def _error(self, problem: str) -> EndpointError:
         return EndpointError(
             f"The model server {self._endpoint.host}: {problem}.",
-            "See that meaning.model and meaning.dimensions are those of the server.",
+            "Check that meaning.model and meaning.dimensions match the server.",
         )
 
 
 def _vectors_in(data: Any, count: int) -> list[list[float]] | None:
-    """The vectors in an answer, in the order of the texts; ``None`` if it has not one
-    for each."""
+    """The vectors in an answer, in the order of the texts; ``None`` if any is
+    missing."""
     if not isinstance(data, list) or len(data) != count:
         return None
     vectors: list[list[float] | None] = [None] * count

@@ -1,8 +1,8 @@
-"""The model on this machine: WordLlama's, of which the package contains all.
+"""The model on this machine: WordLlama's, which the package contains completely.
 
-Its vector of a text is the mean of the vectors of its tokens. So it is computed here,
+Its vector of a text is the mean of the vectors of its tokens, so it is computed here,
 from the two files of the package. Importing the package itself would take 0.3 s more,
-set up logging, and bring along what could reach the network.
+set up logging, and load code that could reach the network.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FEW = 500
 
 
 class LocalModelError(Exception):
-    """The package is missing, or is not the version that this was written for."""
+    """The package is missing, or has an unsupported version."""
 
 
 class LocalModel:
@@ -55,7 +55,7 @@ class LocalModel:
         """Returns the vector of each text, of length 1; zeros for a text without
         tokens."""
         rows = np.zeros((len(texts), LOCAL_DIMENSIONS), np.float32)
-        # What cannot be encoded, as a lone surrogate, cannot be in a token.
+        # Text that cannot be encoded, such as a lone surrogate, cannot be in a token.
         plain = [text.encode(errors="replace").decode() for text in texts]
         encoded = self._encoded(plain)
         for row, tokens in zip(rows, encoded, strict=True):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from wc_core.configuration.preferences import Preferences
 
 EXTRA = "wc-watercooler[meaning]"
-# The variable with the key of a server: no file of settings has it.
+# The variable with the key of a server, which is in no file of settings.
 KEY_VARIABLE = "WATERCOOLER_MEANING_KEY"
 LOCAL_NAME = "wordllama l2_supercat_256"
 LOCAL_DIMENSIONS = 256
@@ -21,8 +21,8 @@ _LOCAL = ("numpy", "tokenizers", "wordllama")
 
 
 class Model(NamedTuple):
-    """A model by its ``name``, with so many ``dimensions`` (0: as many as it gives).
-    Without an ``endpoint`` it is the one on this machine."""
+    """A model by its ``name``, with these ``dimensions`` (0: the model's own). Without
+    an ``endpoint`` it is the one on this machine."""
 
     name: str
     dimensions: int = 0
@@ -35,13 +35,13 @@ class Model(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The model in messages, and where text goes for it."""
+        """The model in messages, and where text is sent for it."""
         place = f"at {self.endpoint}" if self.endpoint else "on this machine"
         return f"{self.name}, {place}"
 
 
 class Choice(NamedTuple):
-    """The model to use; without one, the ``reason`` why searches go by words alone."""
+    """The model to use; without one, the ``reason`` why searches use only words."""
 
     model: Model | None
     reason: str = ""
@@ -51,11 +51,11 @@ LOCAL = Model(LOCAL_NAME, LOCAL_DIMENSIONS)
 
 
 def chosen(preferences: Preferences) -> Choice:
-    """Returns the model that a person wants, if what it needs is installed."""
+    """Returns the model that a person chose, if its requirements are installed."""
     if not preferences.by_meaning:
         return Choice(None, "they are switched off (meaning.enabled)")
     if preferences.problem:
-        # What they say about servers is not known.
+        # The preferences' servers are not known.
         return Choice(None, preferences.problem)
     needed = _NUMBERS if preferences.meaning_endpoint else _LOCAL
     if not all(map(PathFinder.find_spec, needed)):
@@ -70,5 +70,5 @@ def chosen(preferences: Preferences) -> Choice:
 
 
 def install_hint() -> str:
-    """Returns how to install what is needed."""
+    """Returns how to install the requirements."""
     return f"Install it: pip install {quoted(EXTRA)}"

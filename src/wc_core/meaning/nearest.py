@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     Embed = Callable[[Sequence[str]], Vectors]
 
-# So many entries are looked at by their meaning.
+# The most entries that are compared by meaning.
 MOST_NEAREST = 100
-# Instead of an id, a row may have a hash, which begins with this.
+# A row may have a hash in place of an id, with this prefix.
 _TILDE = ord("~")
 
 
@@ -45,13 +45,14 @@ def meaning_search(
     env: Mapping[str, str],
     answers: QueryAnswers | None = None,
 ) -> MeaningSearch:
-    """Returns what finds entries while somebody waits; see `query_embedder`."""
+    """Returns the function that finds entries while a user waits; see
+    `query_embedder`."""
     return MeaningSearch(reader, model, query_embedder(model, env, answers))
 
 
 class MeaningSearch:
-    """Finds entries by their meaning. ``embed`` returns the vectors of texts; it raises
-    WcError if the model cannot be asked."""
+    """Finds entries by meaning. ``embed`` returns the vectors of texts; it raises
+    WcError if the model cannot be used."""
 
     def __init__(self, reader: StoreReader, model: Model, embed: Embed) -> None:
         self._reader = reader
@@ -62,9 +63,9 @@ class MeaningSearch:
         self, query: str, current: Mapping[str, str], newest: str = ""
     ) -> Nearness:
         """Returns how near the entries of some threads are, of those up to the id
-        ``newest`` if there is one. ``current`` has the key of each thread's files. What
-        is not known is said in the answer, not raised. No server is asked about a store
-        without vectors."""
+        ``newest`` if there is one. ``current`` has the key of each thread's files.
+        Anything unknown is noted in the result, not raised. No server is used for a
+        store without vectors."""
         layout, model = self._reader.layout, self._model
         try:
             with opened(layout, model.name, model.dimensions) as file:
@@ -91,7 +92,7 @@ class MeaningSearch:
         return unit(self._embed([text])[0])
 
     def _of_logs(self, query: str, current: Mapping[str, str]) -> Nearness:
-        """What the logs of a small store say."""
+        """The scores from the logs of a small store."""
         try:
             return Nearness(self._computed(self._vector(query), current))
         except (WcError, ValueError):
@@ -104,7 +105,8 @@ class MeaningSearch:
         question: tuple[str, str],
         current: Mapping[str, str],
     ) -> Nearness:
-        """What the file says, and of a few threads that it lacks, what they say."""
+        """The scores from the file and, for a few threads that it lacks, from their
+        logs."""
         query, newest = question
         vector, newest_key = self._vector(query), newest.encode()
         stale = {
@@ -147,7 +149,7 @@ class MeaningSearch:
         return scores, hashes
 
     def _id_of(self, topic: str, row: RowKey) -> str:
-        """The id of a row's entry; empty if it is gone."""
+        """The id of a row's entry; empty if the entry no longer exists."""
         key = row.entry[HASH_BYTES:]
         if entry_id := plain_id(key):
             return entry_id
@@ -159,13 +161,13 @@ class MeaningSearch:
         try:
             visible = numbered(self._reader.thread(topic))
         except WcError:
-            return []  # a search says which threads it cannot read
+            return []  # a search reports which threads it cannot read
         return [item.entry for item in visible if not item.retracted]
 
     def _computed(
         self, vector: Vectors, topics: Iterable[str]
     ) -> dict[EntryName, float]:
-        """How near the entries of threads are, whose vectors are computed now. Raises
+        """How near the entries of threads are whose vectors are computed now. Raises
         WcError."""
         texts = {
             (topic, entry.id): text
@@ -178,7 +180,7 @@ class MeaningSearch:
 
 
 def _older(nearness: Nearness, newest: str) -> Nearness:
-    """Leaves out what is newer than an answer of which this is another page."""
+    """Leaves out what is newer than the first page of a result."""
     if not newest:
         return nearness
     scores = nearness.scores.items()

@@ -1,4 +1,4 @@
-"""How much of a store searches find by meaning, in one sentence."""
+"""How much of a store searches can find by meaning, in one sentence."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class MeaningReport(NamedTuple):
-    """A ``sentence``: which model is used, where text goes for it, and how many entries
-    have a vector; or why searches go by words alone. ``is_plain`` if nobody would want
-    to know: nothing was set up, and nothing is missing."""
+    """A ``sentence``: which model is used, where text is sent for it, and how many
+    entries have a vector; or why searches use only words. ``is_plain`` if it is not
+    worth showing: nothing was set up, and nothing is missing."""
 
     sentence: str
     is_plain: bool = False
@@ -27,7 +27,7 @@ class MeaningReport(NamedTuple):
 def meaning_report(
     layout: Layout, preferences: Preferences, entries: int
 ) -> MeaningReport:
-    """Returns how it stands in a store with so many entries."""
+    """Returns the report on a store with this many entries."""
     model, reason = models.chosen(preferences)
     if model is None:
         sentence = f"searches go by words alone: {reason} (docs/meaning.md)"
@@ -44,7 +44,7 @@ def meaning_report(
         is_plain = model.is_local and not os.path.lexists(layout.vectors)
         state = "no entry has a vector of it; to make them: wc enrich"
         return MeaningReport(f"meaning: {model.name}, {place}; {state}", is_plain)
-    # One for each entry, and a few of texts that were corrected since.
+    # One for each entry, and a few for texts corrected since.
     rows = min(header.rows(size), entries)
     state = f"{rows} of {counted(entries, 'entry', 'entries')} have a vector"
     return MeaningReport(f"meaning: {model.name}, {place}; {state}")

@@ -1,8 +1,8 @@
 """How near the vectors of a file are to the vector of a query.
 
 The file is read in pieces that fit into the processor's cache, and not mapped into
-memory: a process would be killed by touching a map of a file that somebody cuts off.
-500,000 vectors of 256 numbers take 35 ms.
+memory: if another process truncated a mapped file, touching the map would kill this
+one. 500,000 vectors of 256 numbers take 35 ms.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _TOO_FEW = 4
 
 
 class Nearest(NamedTuple):
-    """What rows say about the entries that are nearest to a query, nearest first, and
-    how near: 1 is the same direction. ``floor`` is how near all others are at most."""
+    """The rows of the entries nearest to a query, nearest first, and their nearness: 1
+    is the same direction. ``floor`` is the greatest nearness of all others."""
 
     rows: list[tuple[RowKey, float]]
     floor: float
@@ -56,12 +56,12 @@ def unit(numbers: object) -> Vectors:
     vector = np.asarray(numbers, np.float32)
     length = float(np.linalg.norm(vector))
     if vector.ndim != 1 or not 0 < length < np.inf:
-        raise ValueError("this is no vector with a direction")
+        raise ValueError("this vector has no direction")
     return vector / np.float32(length)
 
 
 def rendered_row(key: RowKey, vector: Vectors) -> bytes:
-    """Returns the row with a vector, in which a byte is left of each number."""
+    """Returns the row with a vector, whose numbers are reduced to one byte each."""
     scale = float(np.max(np.abs(vector), initial=0)) / _MOST_BYTE
     numbers = np.rint(vector / (scale or 1)).astype(np.int8)
     return render_row(key, scale, numbers.tobytes())
@@ -76,7 +76,7 @@ def row_vector(row: bytes) -> Vectors:
 class VectorFile:
     """The file of a store, open for reading: a context manager.
 
-    Raises UnusableVectorsError if there is none, or one that is not to be used.
+    Raises UnusableVectorsError if there is none, or one that must not be used.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -108,8 +108,8 @@ class VectorFile:
     def nearest(
         self, query: Vectors, count: int, accepts: Callable[[bytes], bool]
     ) -> Nearest:
-        """Returns the nearest ``count`` rows whose key ``accepts`` takes; a row is
-        about each entry once. Raises UnusableVectorsError."""
+        """Returns the nearest ``count`` rows whose key passes ``accepts``, at most one
+        for each entry. Raises UnusableVectorsError."""
         if query.shape != (self.header.dimensions,):
             raise UnusableVectorsError("it has other dimensions than the query")
         try:
@@ -121,7 +121,8 @@ class VectorFile:
     def _best(
         self, scores: Vectors, count: int, accepts: Callable[[bytes], bool]
     ) -> Nearest:
-        """The best rows. Of an entry, the latest row counts if it is among them."""
+        """The best rows. If an entry has several, its latest row counts, provided that
+        it is among them."""
         limit = count
         while True:
             limit = min(limit * _TOO_FEW, len(scores))
@@ -138,7 +139,7 @@ class VectorFile:
         return Nearest(best[:count], max(floor, 0.0))
 
     def _places(self, scores: Vectors, count: int) -> list[int]:
-        """The rows with so many of the best scores, in their order in the file."""
+        """The rows with this many of the best scores, in their order in the file."""
         if not count:
             return []
         return sorted(map(int, np.argpartition(-scores, count - 1)[:count]))
@@ -151,12 +152,12 @@ class VectorFile:
         return row
 
     def _scores(self, query: Vectors) -> Vectors:
-        """How near each row is. Nothing, for a row that is no vector."""
+        """The nearness of each row; none for a row that is not a vector."""
         scores = np.empty(self.rows, np.float32)
         numbers = np.empty((self._rows_at_once, self.header.dimensions), np.float32)
         with np.errstate(all="ignore"):
             for start, rows in self._pieces():
-                # Into the same memory each time: it stays in the cache.
+                # Into the same memory each time, which stays in the cache.
                 part = numbers[: len(rows)]
                 np.copyto(part, rows[:, PREFIX.size :])
                 scale = rows[:, _SCALE : _SCALE + 4].copy().view(np.float32)[:, 0]
@@ -186,8 +187,8 @@ def _nearest_first(row: tuple[RowKey, float]) -> tuple[float, bytes]:
 
 @contextlib.contextmanager
 def opened(layout: Layout, model: str, dimensions: int = 0) -> Iterator[VectorFile]:
-    """The file of a store, if its vectors are of this model, and of so many dimensions
-    (0: any). Raises UnusableVectorsError."""
+    """The file of a store, if its vectors are of this model and these dimensions (0:
+    any). Raises UnusableVectorsError."""
     with VectorFile(layout) as file:
         if not file.header.is_of(model, dimensions):
             raise UnusableVectorsError(f"it has vectors of {file.header.model}")

@@ -5,7 +5,7 @@ JSON that names the model and its dimensions, and spaces up to a last newline. T
 rows of one length, without anything between them:
 
     8 bytes   of the hash of the topic
-    26 bytes  the id of the entry, or a hash of an id that is no plain ULID
+    26 bytes  the id of the entry, or a hash of an id that is not a plain ULID
     8 bytes   of the hash of the text that the vector is of
     4 bytes   the number of which each of the vector's is a multiple, a float
     4 bytes   the CRC-32 of the rest of the row
@@ -44,12 +44,12 @@ MOST_DIMENSIONS = 8192
 # More of a text makes its vector vaguer: on long entries, searches find less with all
 # of it. It is also what fits into the smallest of the usual models.
 _MOST_TEXT = 2000
-# Bytes that are read at a time.
+# The number of bytes to read at a time.
 _PIECE = 1 << 20
 
 
 class Header(NamedTuple):
-    """Which model the vectors of a file are of, and how many numbers each has."""
+    """The model of the vectors in a file, and how many numbers each has."""
 
     model: str
     dimensions: int
@@ -64,11 +64,11 @@ class Header(NamedTuple):
         return max(0, size - HEADER_BYTES) // self.row_bytes
 
     def offset(self, row: int) -> int:
-        """Returns where a row begins."""
+        """Returns the offset of a row."""
         return HEADER_BYTES + row * self.row_bytes
 
     def is_of(self, model: str, dimensions: int) -> bool:
-        """Returns whether its vectors are of a model, with so many dimensions (0: any).
+        """Returns whether its vectors are of a model, with these dimensions (0: any).
         Those of different models have nothing in common."""
         return self.model == model and dimensions in (0, self.dimensions)
 
@@ -80,23 +80,24 @@ class Header(NamedTuple):
 
 
 class UnusableVectorsError(Exception):
-    """There is no file, or one that is not used."""
+    """There is no file, or one that must not be used."""
 
 
 class RowKey(NamedTuple):
-    """What a row says apart from its vector: which entry, and a hash of its text."""
+    """The content of a row apart from its vector: which entry, and a hash of its
+    text."""
 
     entry: bytes
     text: bytes
 
 
 def fits(model: str) -> bool:
-    """Returns whether a header can name a model."""
+    """Returns whether a header can contain a model's name."""
     return len(Header(model, MOST_DIMENSIONS).render()) == HEADER_BYTES
 
 
 def parse_header(data: bytes) -> Header:
-    """Returns what the beginning of a file says. Raises UnusableVectorsError."""
+    """Returns the header at the beginning of a file. Raises UnusableVectorsError."""
     version, _, line = data[:HEADER_BYTES].partition(b"\n")
     if version != VERSION.encode():
         raise UnusableVectorsError("it has another version")
@@ -112,7 +113,7 @@ def parse_header(data: bytes) -> Header:
 
 
 def read_header(layout: Layout) -> Header:
-    """Returns what the file of a store is of. Raises UnusableVectorsError."""
+    """Returns the header of a store's file. Raises UnusableVectorsError."""
     try:
         return parse_header(read_from(layout.vectors, layout.root, 0, HEADER_BYTES))
     except FileNotFoundError:
@@ -127,17 +128,17 @@ def text_of(entry: Entry) -> str:
 
 
 def text_hash(text: str) -> bytes:
-    """Returns what a row says about its text."""
+    """Returns a row's hash of its text."""
     return _hash(text)
 
 
 def topic_hash(topic: str) -> bytes:
-    """Returns what a row says about its topic."""
+    """Returns a row's hash of its topic."""
     return _hash(topic)
 
 
 def id_key(entry_id: str) -> bytes:
-    """Returns what a row says about the id of its entry."""
+    """Returns a row's form of its entry's id."""
     if entry_id and ulid.prefix(entry_id) == entry_id:
         return entry_id.encode()
     # No ULID begins with this letter.
@@ -145,7 +146,7 @@ def id_key(entry_id: str) -> bytes:
 
 
 def plain_id(key: bytes) -> str:
-    """Returns the id that a row has; empty if it has a hash of it."""
+    """Returns the id in a row; empty if it has a hash of the id."""
     return "" if key[:1] == b"~" else key.decode(errors="replace")
 
 
@@ -167,7 +168,7 @@ def render_row(key: RowKey, scale: float, vector: bytes) -> bytes:
 
 
 def parse_row(row: bytes) -> RowKey | None:
-    """Returns what a row says; ``None`` if it is damaged."""
+    """Returns the content of a row; ``None`` if it is damaged."""
     topic, entry, text, scale, check = PREFIX.unpack_from(row)
     if check != crc32(PREFIX.pack(topic, entry, text, scale, 0) + row[PREFIX.size :]):
         return None
@@ -175,7 +176,7 @@ def parse_row(row: bytes) -> RowKey | None:
 
 
 def split_rows(pieces: Iterable[bytes], header: Header) -> Iterator[bytes]:
-    """Yields each whole row of what follows a header."""
+    """Yields each whole row after a header."""
     unfinished = b""
     length = header.row_bytes
     for piece in pieces:
@@ -209,5 +210,5 @@ def has_vector(fields: Any) -> bool:
 
 
 _NUMBERS = frozenset({int, float})
-# Not even a sum of squares of such numbers is infinite, in four bytes.
+# Not even a sum of squares of such numbers is infinite in four bytes.
 _MOST = 1e15

@@ -1,5 +1,5 @@
-"""Asking a server that speaks OpenAI's API, which a person's preferences name.
+"""Requests to a server with OpenAI's API, which a person's preferences name.
 
-This room has a network, the only one in the core. It knows nothing of entries, and asks
-only the address that it is given.
+This room uses the network. It knows nothing about entries, and contacts only the
+address that it is given.
 """

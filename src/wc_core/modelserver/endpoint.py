@@ -1,9 +1,10 @@
-"""Asks a model server that speaks OpenAI's API: llama.cpp, Ollama, vLLM, LiteLLM, ….
+"""Sends requests to a model server with OpenAI's API: llama.cpp, Ollama, vLLM, LiteLLM,
+….
 
 Only http and https, and no redirects: they could lead anywhere. Proxies of the
 environment are used, except for a server on this machine. A request that fails is
-repeated for a while: models are loaded, servers are busy and limit how often they are
-asked. What is raised never contains the key.
+repeated for a while: models are loading, servers are busy or limit their request rate.
+No error contains the key.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
 
 COMPLETIONS, EMBEDDINGS = "chat/completions", "embeddings"
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
-# Of a server that does not run: it may be starting.
+# The error of a server that does not run, but may be starting.
 _ATTEMPTS_TO_REACH = 3
 _FAILURES = (OSError, ValueError, HTTPException)
-# What passes if the server is asked again later.
+# Statuses that may pass if the request is repeated later.
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _UNKNOWN = 404
 _SUCCESS = range(200, 300)
@@ -46,7 +47,7 @@ _DIGITS = 6
 _KEPT = "What was done is kept; later, run the same command again."
 
 
-# What is wrong with this request alone: it is too long, for example.
+# Statuses about this request only: it is too long, for example.
 _OF_REQUEST = frozenset({400, 413, 422})
 
 
@@ -69,7 +70,7 @@ class Endpoint(NamedTuple):
     variable: str = ""
 
     def url(self, path: str) -> str:
-        """Returns the address of a part of the API. Where the base has no path, it is
+        """Returns the address of a part of the API. If the base has no path, it is
         below ``/v1``, as in OpenAI's own."""
         base = self.base.rstrip("/")
         if not parse.urlsplit(base).path:
@@ -90,13 +91,13 @@ class Endpoint(NamedTuple):
 
     @property
     def is_readable_on_the_way(self) -> bool:
-        """Whether others on the network could read what is sent."""
+        """Whether others on the network could read the requests."""
         return not self.is_local and not self.base.casefold().startswith("https:")
 
 
 class Patience(NamedTuple):
-    """How long to wait: seconds for an answer, how often to ask, the seconds before the
-    second time (doubled each time after), and the longest wait that is accepted."""
+    """How long to wait: seconds for an answer, how many attempts, the seconds before
+    the second one (doubled each time after), and the longest acceptable wait."""
 
     answer_seconds: float = 120.0
     attempts: int = 6
@@ -108,9 +109,9 @@ USUAL = Patience()
 
 
 class _Answer(NamedTuple):
-    """What came back: the fields of an answer, or the problem, and whether it may pass.
-    ``wait_seconds`` is what the server asks to wait, -1 if it does not say.
-    ``is_reached`` says that there is a server."""
+    """The result of a request: the fields of an answer, or the problem, and whether it
+    may pass. ``wait_seconds`` is how long the server asks to wait, -1 if it does not.
+    ``is_reached`` if there is a server."""
 
     fields: Any = None
     problem: str = ""
@@ -128,7 +129,7 @@ def ask(
     patience: Patience = USUAL,
     sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, Any]:
-    """Returns the object that a server answers to ``fields`` at a part of its API; the
+    """Returns the server's object in answer to ``fields`` at a part of its API; the
     model is added to them. A problem that may pass is waited for.
 
     Raises EndpointError.
@@ -177,15 +178,15 @@ def _error(endpoint: Endpoint, answer: _Answer, ending: str) -> EndpointError:
 
 
 def unusable(endpoint: Endpoint, problem: str) -> EndpointError:
-    """Returns the error for an answer that lacks what it is to have."""
+    """Returns the error for an incomplete answer."""
     return _error(endpoint, _Answer(problem=problem, concerns_request=True), "")
 
 
 def _ask_once(endpoint: Endpoint, path: str, data: bytes, seconds: float) -> _Answer:
-    """Returns the answer to one request, or the problem, within so many seconds."""
+    """Returns the answer to one request, or the problem, within this many seconds."""
     answers: list[_Answer] = []
     # Timeouts of sockets end neither a server that sends a byte now and then, nor the
-    # search for the address of a host. A thread that is left behind ends with us.
+    # lookup of a host's address. A thread that is left behind ends with the process.
     thread = threading.Thread(
         # Later than the join below, so that one message says it.
         target=lambda: answers.append(_exchange(endpoint, path, data, seconds + 1)),
@@ -206,7 +207,7 @@ def _exchange(endpoint: Endpoint, path: str, data: bytes, seconds: float) -> _An
     if endpoint.key:
         headers["Authorization"] = f"Bearer {endpoint.key}"
     try:
-        # The schemes are those that a setting may have: http and https.
+        # A setting allows only these schemes: http and https.
         message = request.Request(  # noqa: S310
             endpoint.url(path), data, headers, method="POST"
         )
@@ -222,7 +223,7 @@ def _exchange(endpoint: Endpoint, path: str, data: bytes, seconds: float) -> _An
 
 
 def _opener(endpoint: Endpoint) -> request.OpenerDirector:
-    """An opener that knows http and https, and returns every answer as it is."""
+    """An opener that knows http and https, and returns every answer unchanged."""
     opener = request.OpenerDirector()
     proxies = request.ProxyHandler({} if endpoint.is_local else None)
     for handler in (proxies, request.HTTPHandler(), request.HTTPSHandler()):
@@ -231,7 +232,8 @@ def _opener(endpoint: Endpoint) -> request.OpenerDirector:
 
 
 def _answer(response: HTTPResponse) -> _Answer:
-    """Returns the object in an answer. What is no JSON may be cut off: it passes."""
+    """Returns the object in an answer. Text that is not JSON may be cut off: that may
+    pass."""
     data = response.read(_MAX_ANSWER + 1)
     if len(data) > _MAX_ANSWER:
         return _Answer(problem="an answer of more than 64 MB")
@@ -248,7 +250,7 @@ def _answer(response: HTTPResponse) -> _Answer:
 
 
 def _refusal(endpoint: Endpoint, response: HTTPResponse) -> _Answer:
-    """Returns why a server did not do what it was asked, in its own words."""
+    """Returns why a server refused a request, in its own words."""
     body = ""
     with contextlib.suppress(*_FAILURES):
         body = _error_words(response.read(_MAX_ERROR))
@@ -271,9 +273,9 @@ def _hint(endpoint: Endpoint, status: int) -> str:
 
 
 def _error_words(data: bytes) -> str:
-    """Returns what a server says in the body of a refusal: ``error.message`` in most,
-    ``error``, ``detail`` or ``message`` in others, else the text. It is not cut: part
-    of a key would not be recognised as one."""
+    """Returns the message in the body of a refusal: ``error.message`` in most,
+    ``error``, ``detail`` or ``message`` in others, otherwise the text. It is not cut:
+    part of a key would not be recognised as one."""
     text = data.decode(errors="replace")
     try:
         fields = json.loads(text)

@@ -1,5 +1,5 @@
-"""Notifications to a person: which targets they have, what calls them, in which words.
+"""Notifications to a person: their targets, the events that trigger them, their texts.
 
-Parses targets, finds what calls a person from the status files, and makes the texts.
-Knows neither the network nor the programs of a desktop, and must not write.
+Parses targets, finds the events in the status files, and makes the texts. Knows neither
+the network nor the programs of a desktop, and must not write.
 """

@@ -1,5 +1,5 @@
-"""The events that call a person: balls that came to them, questions to them, and balls
-that go back and forth between their agents.
+"""The events that call a person: balls they got, questions to them, and balls that go
+back and forth between their agents.
 
 Each call has a name, which is that of its record: a person is notified once for each.
 Finding the names takes a listing of folders; a thread is read only to make a notice.
@@ -60,8 +60,8 @@ def current_calls(reader: StoreReader, viewer: Viewer) -> list[PersonCall]:
 def bouncing_calls(
     reader: StoreReader, viewer: Viewer, settings: Settings, since_ns: int
 ) -> Iterator[PersonCall]:
-    """The threads that go back and forth between agents of the person
-    (`is_bouncing`), and in which something happened after ``since_ns``."""
+    """The threads that go back and forth between agents of the person (`is_bouncing`),
+    and in which something happened after ``since_ns``."""
     if not settings.bounces:
         return
     for held in holders.changed_balls(reader.layout, since_ns):
@@ -132,7 +132,7 @@ def notice_of(
 def _is_news(
     reader: StoreReader, viewer: Viewer, call: PersonCall, state: State
 ) -> bool:
-    """Whether somebody else called, in an entry that the person has not read."""
+    """Whether someone else called, in an entry that the person has not read."""
     if not viewer.new_count(state, reader.cursor(state.topic, viewer.key)):
         return False
     if ulid.prefix(state.last_id) == call.since:

@@ -1,6 +1,6 @@
-"""The words of notifications, and the bodies that webhooks are sent.
+"""The texts of notifications, and the bodies sent to webhooks.
 
-Without ``content``, a webhook is told what is wanted, the topic and the name of the
+Without ``content``, a webhook gets the request, the topic and the name of the
 repository, and no text of the thread.
 """
 
@@ -24,7 +24,7 @@ HIGH, DEFAULT = "high", "default"
 # Why a person is notified.
 BALL, QUESTION, BLOCKED, BOUNCES = "ball", "question", "blocked", "bounces"
 NOTE, SEVERAL, TEST = "note", "several", "test"
-# A person has to act before an agent can go on.
+# A person has to act before an agent can continue.
 _URGENT = frozenset({QUESTION, BLOCKED, BOUNCES})
 
 _HEADINGS = {
@@ -43,7 +43,7 @@ _SIGNS = {HIGH: "rotating_light", DEFAULT: "bell"}
 
 class Notice(NamedTuple):
     """A notification before it is put into words. ``text`` is text of the thread;
-    ``number`` says how many notifications it stands for."""
+    ``number`` is how many notifications it stands for."""
 
     reason: str
     repository: str = ""
@@ -89,7 +89,7 @@ def summary(notices: Sequence[Notice]) -> Notice:
 
 
 def payload(target: Target, notice: Notice, *, content: bool) -> dict[str, Any]:
-    """The JSON that a webhook is sent."""
+    """The JSON for a webhook."""
     priority = notice.priority
     body = notice.body(content=content)
     if target.kind == NTFY:
@@ -118,8 +118,8 @@ def payload(target: Target, notice: Notice, *, content: bool) -> dict[str, Any]:
 
 
 def _for_slack(text: str) -> str:
-    """Text in which Slack finds no link and no mention of anybody. Mattermost needs no
-    markup for mentions: it finds none if the name does not follow the @."""
+    """Text in which Slack finds no links and no mentions. Mattermost needs no markup
+    for mentions: it finds none if the name does not follow the @."""
     signs = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("@", "@\u200b"))
     for sign, escaped in signs:
         text = text.replace(sign, escaped)

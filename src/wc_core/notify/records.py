@@ -1,8 +1,8 @@
 """Records of notifications: one for each call, and the state of each target.
 
-``.local/notified/<person>/`` has a file for each call, named after it, which says to
-which targets it is still to be sent; and `STATES`, with the last success and the last
-failure of each target. Targets stand here by `Target.id`, which has no URL in it.
+``.local/notified/<person>/`` has a file for each call, named after it, with the targets
+that it must still be sent to; and `STATES`, with the last success and the last failure
+of each target. Targets are identified by `Target.id`, which contains no URL.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
 
 STATES = "=targets.json"
-# It is there once the calls of a store were looked at for the first time.
+# It exists once the calls of a store were first checked.
 LOOKED = "=looked"
-# For calls that no ball and no question stands for.
+# For calls without a ball or question.
 NOTE_PREFIX = "note."
 _MAX_BYTES = 64 * 1024
 _UNREADABLE = (OSError, ValueError, TypeError, AttributeError, RecursionError)
@@ -37,8 +37,8 @@ _MAX_DOUBLINGS = 9
 
 
 class CallRecord(NamedTuple):
-    """The record of a call: when it was made, and the targets that it is still to be
-    sent to. Of a call that is no ball and no question it has the notice, too."""
+    """The record of a call: when it was made, and the targets that it must still be
+    sent to. For a call without a ball or question, it also has the notice."""
 
     at_ms: int
     pending: tuple[str, ...] = ()
@@ -48,13 +48,13 @@ class CallRecord(NamedTuple):
     urgent: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that are written."""
+        """The fields of the file."""
         return self._asdict()
 
 
 class TargetState(NamedTuple):
-    """How a target fares. After ``failures`` in a row it is tried again at
-    ``next_ms``; ``problem`` says why the last one failed."""
+    """The state of a target. After ``failures`` in a row it is tried again at
+    ``next_ms``; ``problem`` is why the last one failed."""
 
     label: str = ""
     sent_ms: int = 0
@@ -65,11 +65,11 @@ class TargetState(NamedTuple):
     problem: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that are written."""
+        """The fields of the file."""
         return self._asdict()
 
     def pause_ms(self, now_ms: int) -> int:
-        """For how long it is not tried. A time that no pause reaches was written before
+        """How long it is not tried. A time beyond the longest pause was written before
         the clock was set back, and does not count."""
         pause = self.next_ms - now_ms
         return pause if 0 < pause <= _MAX_ASKED_MS else 0
@@ -106,7 +106,7 @@ def record_names(folder: str, root: str) -> list[str]:
 
 
 def load_record(folder: str, name: str, root: str) -> CallRecord | None:
-    """A record; ``None`` if it is gone or cannot be used."""
+    """A record; ``None`` if it does not exist or cannot be used."""
     fields = _fields(f"{folder}/{name}", root)
     try:
         pending = tuple(map(str, fields["pending"]))
@@ -130,7 +130,7 @@ def load_states(folder: str, root: str) -> dict[str, TargetState]:
 
 
 def _has_types_of(record: tuple[object, ...], example: tuple[object, ...]) -> bool:
-    """Whether the fields of a record that was read have the right types."""
+    """Whether the fields of a record have the right types."""
     return list(map(type, record)) == list(map(type, example))
 
 

@@ -2,7 +2,7 @@
 
 ``desktop``, ``osc``, ``bell`` and ``tmux`` reach the person's own machine.
 ``ntfy:URL``, ``slack:URL`` and ``json:URL`` are webhooks. A URL may contain a secret,
-so messages name the target by its label, which has the host alone.
+so messages use the target's label, which has only the host.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DIGEST_LENGTH = 12
 
 
 class Target(NamedTuple):
-    """A target: what kind it is, and the URL of a webhook with its host."""
+    """A target: its kind, and the URL of a webhook with its host."""
 
     kind: str
     url: str = ""
@@ -40,7 +40,7 @@ class Target(NamedTuple):
 
     @property
     def is_webhook(self) -> bool:
-        """Whether what it is sent leaves the machine."""
+        """Whether its messages leave the machine."""
         return self.kind in WEBHOOKS
 
     @property
@@ -54,7 +54,7 @@ class Target(NamedTuple):
 
 
 def parse(text: str) -> Target:
-    """The target that a text means. Raises ValueOfKeyError."""
+    """The target for a text. Raises ValueOfKeyError."""
     kind, colon, url = text.strip().partition(":")
     if kind in LOCAL and not colon:
         return Target(kind)
@@ -86,7 +86,7 @@ def _checked_host(kind: str, url: str) -> str:
 
 
 def shown(text: str) -> str:
-    """A text that stands for a target as it may be shown: it may contain a URL."""
+    """A target's text for display, because it may contain a URL."""
     try:
         target = parse(text)
     except ValueOfKeyError:
@@ -100,14 +100,15 @@ def _shown(text: str) -> str:
 
 
 class TargetList(NamedTuple):
-    """The targets of a person, each once, and why other texts mean none."""
+    """The targets of a person, without repetition, and the problems of invalid
+    texts."""
 
     targets: tuple[Target, ...] = ()
     problems: tuple[str, ...] = ()
 
 
 def parse_all(texts: Iterable[str]) -> TargetList:
-    """The targets that texts mean."""
+    """The targets for these texts."""
     targets: dict[Target, None] = {}
     problems = []
     for text in texts:
@@ -119,8 +120,8 @@ def parse_all(texts: Iterable[str]) -> TargetList:
 
 
 def matching(targets: Iterable[Target], word: str) -> list[Target]:
-    """The targets that a word on the command line means: all for none, else those with
-    this kind, label, or text."""
+    """The targets selected on the command line: all for an empty word, otherwise those
+    with this kind, label, or text."""
     return [
         target
         for target in targets

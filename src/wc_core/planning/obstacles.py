@@ -15,7 +15,7 @@ class Obstacle(NamedTuple):
     """Why a thread is not ready.
 
     - ``code``: ``WAITS`` for another thread, or for its ``PARTS``; a ``GATE``; its
-      ``STATUS``; its ``BALL`` is with somebody else
+      ``STATUS``; its ``BALL`` is with someone else
     - ``topic``: the thread that is waited for, as it is stored; empty for the others
     - ``through``: the thread whose link or gate it is: itself, or one that it is part
       of

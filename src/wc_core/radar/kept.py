@@ -63,7 +63,7 @@ def load_fields(layout: Layout) -> Mapping[str, Any]:
 
 
 def decode_record(fields: Mapping[str, Any]) -> WorktreeRecord:
-    """What the fields of the file say about the worktrees; nothing if it is not
+    """The state of the worktrees in the fields of the file; nothing if it is not
     valid."""
     try:
         rows = fields["seen"]

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 HOT, SOFT, REGISTRY = "hot", "soft", "registry"
 KINDS = (HOT, SOFT, REGISTRY)
 
-# Without a change for so long, a worktree is not worked in: its conflicts are listed,
-# and nobody is told of them.
+# Without a change for this long, a worktree is not in use: its conflicts are listed,
+# but not reported to anyone.
 IDLE_MS = 14 * 24 * 3600 * 1000
 
 
@@ -59,7 +59,7 @@ class Side(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The participant who works there, else its name."""
+        """The participant who works there, otherwise its name."""
         return self.agent or self.name
 
     def is_idle(self, now_ms: int) -> bool:
@@ -79,8 +79,8 @@ class SharedFile(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two sides, by their places in `Radar.sides`, and the files that both change.
-    ``problem`` says why they could not be compared."""
+    """Two sides, by their indices in `Radar.sides`, and the files that both change.
+    ``problem`` is why they could not be compared."""
 
     first: int
     second: int
@@ -93,9 +93,9 @@ class Pair(NamedTuple):
 
 
 class Radar(NamedTuple):
-    """What was compared at ``at_ms``. ``base`` is the branch that the others start
-    from, for the lists of changed files; empty if there is none. Pairs that share no
-    file are among ``pairs``, too."""
+    """The comparison at ``at_ms``. ``base`` is the branch that the others start from,
+    for the lists of changed files; empty if there is none. ``pairs`` includes those
+    that share no file."""
 
     at_ms: int
     base: str = ""
@@ -115,8 +115,8 @@ class Radar(NamedTuple):
         return next(places, None) if path else None
 
     def alarms(self, side: int, now_ms: int) -> list[tuple[Side, SharedFile]]:
-        """The conflicts of one side that its people should be told of: the hot files
-        that it shares with each side that is not idle."""
+        """The conflicts of one side to report to its people: the hot files that it
+        shares with each side that is not idle."""
         if self.sides[side].is_idle(now_ms):
             return []
         return [

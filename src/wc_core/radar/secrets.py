@@ -1,4 +1,4 @@
-"""Which files look like secrets, by name: their content gets into no snapshot."""
+"""Which files look like secrets, by name: their content is in no snapshot."""
 
 from __future__ import annotations
 

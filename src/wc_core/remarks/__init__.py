@@ -1,4 +1,4 @@
-"""Entries with a kind, which move no ball, and questions that somebody has to answer:
+"""Entries with a kind, which move no ball, and questions that someone has to answer:
 their rules, and the words for them.
 
 Everything here is a function of drafts, entries and states. Must not read a file.

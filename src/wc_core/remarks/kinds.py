@@ -18,10 +18,10 @@ _REMARKS = frozenset({"say", "ack"})
 
 
 def as_remark(draft: Draft) -> Draft:
-    """The draft as its entry is written: a remark if it has a kind.
+    """The draft in its final form: a remark if it has a kind.
 
-    Raises InvalidInputError if it would move the ball or change the status as well, or
-    has a severity without a kind.
+    Raises InvalidInputError if it would also move the ball or change the status, or has
+    a severity without a kind.
     """
     if not draft.kind:
         if draft.severity:

@@ -1,8 +1,7 @@
-"""Questions to somebody: who is asked, who may answer, and what their asker has to wait
-for.
+"""Questions: who is asked, who may answer, and what their asker has to wait for.
 
 A question to X stays open until X answers it or its asker withdraws it. As long as it
-is open, its asker may pass the ball of the thread to nobody but X, and not close it.
+is open, its asker may pass the ball of the thread to no one but X, and not close it.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ ANY_QUESTION = "?"
 
 
 class Questions(NamedTuple):
-    """The open questions of a thread, for somebody who writes an entry in it."""
+    """The open questions of a thread, for someone who writes an entry in it."""
 
     state: State
     entries: Sequence[Entry]
@@ -38,7 +37,7 @@ class Questions(NamedTuple):
         """The draft with the name of who is asked, and with the id of the question that
         it answers.
 
-        Raises ConflictError, InvalidInputError or NotFoundError if nobody would answer,
+        Raises ConflictError, InvalidInputError or NotFoundError if no one would answer,
         or if there is no such question to the author.
         """
         if draft.answers:
@@ -52,7 +51,7 @@ class Questions(NamedTuple):
         topic = quoted(draft.topic)
         if self.state.status == CLOSED:
             raise ConflictError(
-                f"{draft.topic} is closed, so nobody would answer.",
+                f"{draft.topic} is closed, so no one would answer.",
                 f"Reopen it first: wc set-status {topic} OPEN --reason '…'",
             )
         word = draft.to.casefold()
@@ -60,8 +59,8 @@ class Questions(NamedTuple):
         is_own = word == ME or self.directory.same(name, str(self.me))
         if word in FREE_WORDS or is_own or not name:
             raise InvalidInputError(
-                "A question needs somebody else who answers it.",
-                "Name them: --to NAME; or ask nobody in particular, without --to.",
+                "A question needs someone else to answer it.",
+                "Name them: --to NAME; or ask no one in particular, without --to.",
             )
         return str(self.directory.canonical(parse(name)))
 
@@ -93,7 +92,7 @@ class Questions(NamedTuple):
         return not draft.withdraws and self.directory.matches(question.asked, self.me)
 
     def _only_question(self, draft: Draft) -> OpenQuestion:
-        """The open question that can be meant, if there is only one."""
+        """The open question that is meant, if there is only one."""
         own = [
             question
             for question in self.state.questions
@@ -127,7 +126,7 @@ class Questions(NamedTuple):
 
     def _id_at(self, position: str) -> str:
         """The id of the entry at a position (``#3`` or ``3``), or with the beginning of
-        an id; empty if it is none."""
+        an id; empty if there is none."""
         text = position.strip().removeprefix("#")
         if text.isdecimal() and len(text) < len("0123456789"):
             number = int(text)
@@ -151,14 +150,14 @@ class Questions(NamedTuple):
                 f"{draft.asks} is asked; to wait for the answer: wc wait {topic} --new"
             ]
         if draft.kind == QUESTION:
-            return ["nobody in particular is asked; to ask somebody: --to NAME"]
+            return ["no one in particular is asked; to ask someone: --to NAME"]
         ended = [q for q in self.state.questions if q.id == draft.answers]
         verb = "withdrawn" if draft.withdraws else "answered"
         return [f"{self._named(question)} is {verb}" for question in ended]
 
     def checked(self, draft: Draft, move: Move) -> Draft:
         """The draft of a move. If it is forced although a question of its author is
-        open, its reason says so. Raises ConflictError if it is not."""
+        open, its reason mentions that. Raises ConflictError if it is not forced."""
         if not self._leads_away(move):
             return draft
         holder = move.ball.holder if move.ball is not None else None
@@ -185,8 +184,8 @@ class Questions(NamedTuple):
         return draft._replace(reason=reason)
 
     def _leads_away(self, move: Move) -> bool:
-        """Whether a move takes the ball to somebody else than who has it and who
-        moves it, or closes the thread."""
+        """Whether a move passes the ball to someone other than its holder and its
+        author, or closes the thread."""
         if move.status == CLOSED:
             return True
         if move.ball is None or move.ball.holder == self.state.ball:
@@ -195,7 +194,7 @@ class Questions(NamedTuple):
         return holder is None or not self.directory.same(holder, str(self.me))
 
     def _is_asked(self, question: OpenQuestion, holder: str) -> bool:
-        """Whether a holder is who is asked, or one of those."""
+        """Whether a holder is the one who is asked, or one of those."""
         return self.directory.matches(question.asked, parse(holder)) or (
             self.directory.matches(holder, parse(question.asked))
         )

@@ -10,13 +10,14 @@ if TYPE_CHECKING:
 
 
 def type_text(entry: Entry) -> str:
-    """The type of an entry; empty if its kind says as much."""
+    """The type of an entry; empty if its kind implies it."""
     implied = "Decision" if entry.kind == DECISION else "Note"
     return "" if entry.kind and entry.type == implied else entry.type
 
 
 def kind_text(entry: Entry) -> str:
-    """The kind of an entry with its severity, and who is asked; empty without any."""
+    """The kind of an entry with its severity, and who is asked; empty if it has
+    none."""
     severity = f" ({entry.severity})" if entry.severity else ""
     addressee = f" to {entry.asks}" if entry.asks else ""
     return f"{entry.kind}{severity}{addressee}".strip()

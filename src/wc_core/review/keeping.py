@@ -1,8 +1,8 @@
 """Refs of snapshots in the code's repository, and which of them are still needed.
 
-``refs/wc/seen/<file name of the topic>/<entry id>`` is the worktree in which that entry
-was written, as it was then. Dots in the file name are escaped: git allows no ``a..b``
-and no ``a.lock`` in a ref.
+``refs/wc/seen/<file name of the topic>/<entry id>`` is the worktree as it was when that
+entry was written in it. Dots in the file name are escaped: git allows no ``a..b`` and
+no ``a.lock`` in a ref.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import Thread
 
 FOLDER = "refs/wc/seen/"
-# Longer than any review; then an entry's commit has to do.
+# Longer than any review; after that, an entry's commit has to do.
 MAX_AGE_MS = 30 * 24 * 3600 * 1000
 
 
@@ -53,10 +53,11 @@ def fresh(entry_ids: Iterable[str], now_ms: int) -> set[str]:
 def needed(
     thread: Thread, kept: Iterable[str], directory: Directory, now_ms: int
 ) -> set[str]:
-    """Which of the snapshots ``kept``, by the ids of their entries, somebody may still
-    compare with: the last one by each participant, and what each of them begins a
-    review with. None of a closed thread, and none older than 30 days. Those of entries
-    that are not in the thread stay so long: another store may have them."""
+    """Which of the snapshots ``kept``, by the ids of their entries, may still be
+    compared with: the last one by each participant, and the one at which each of
+    them begins a review. None of a closed thread, and none older than 30 days. Those
+    of entries that are not in the thread stay for that time: another store may have
+    them."""
     ids = set(kept)
     strangers = fresh(ids.difference(entry.id for entry in thread.entries), now_ms)
     if thread.state.status == CLOSED:

@@ -18,8 +18,8 @@ _REVIEWING = frozenset({"say", "done"})
 
 
 def as_review(draft: Draft) -> Draft:
-    """The draft as its entry is written: a decision, by a critic unless a role is
-    given. A draft without an outcome is returned as it is.
+    """The draft in its final form: a decision, by a critic unless a role is given. A
+    draft without an outcome is returned unchanged.
 
     Raises InvalidInputError if something in the draft contradicts its outcome.
     """

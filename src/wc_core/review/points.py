@@ -1,5 +1,5 @@
-"""Which two points of the code somebody has to compare to see what changed since the
-ball was last theirs."""
+"""Which two points of the code to compare to see what changed since a participant last
+had the ball."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Points(NamedTuple):
 
 
 def points(entries: Sequence[Entry], viewer: Viewer) -> Points:
-    """The points to compare for ``viewer``: from what they had before them when they
-    passed on the ball, or from the beginning of the thread, to what the others have
-    now."""
+    """The points to compare for ``viewer``: from the code they had when they passed
+    on the ball, or from the beginning of the thread, to the code that the others
+    have now."""
     head = head_entry(entries, viewer)
     position = _last_pass(entries, viewer)
     passed = entries[position] if position >= 0 else None
@@ -51,16 +51,16 @@ def points(entries: Sequence[Entry], viewer: Viewer) -> Points:
     if head is None:
         return Points(with_code[-1], None, passed=passed)
     alike = [entry for entry in with_code if entry.code_branch == head.code_branch]
-    # With a pass goes a snapshot.
+    # A pass has a snapshot.
     passes = [entry for entry in alike or with_code if entry.ball is not None]
     base = (passes or alike or with_code)[-1]
     return Points(base, head, is_fork=not alike, passed=passed)
 
 
 def head_entry(entries: Sequence[Entry], viewer: Viewer) -> Entry | None:
-    """The latest entry that says where the work of others is: if possible the one that
-    passed the ball to ``viewer``, else the latest that moved it. ``None`` if nobody
-    else has written on any code."""
+    """The latest entry with the place of the others' work: if possible the one that
+    passed the ball to ``viewer``, otherwise the latest that moved it. ``None`` if no
+    one else has written on any code."""
     of_others = [
         entry
         for entry in reversed(entries)
@@ -81,8 +81,8 @@ def _holder_is(entry: Entry, viewer: Viewer) -> bool:
 
 
 def _last_pass(entries: Sequence[Entry], viewer: Viewer) -> int:
-    """The position of the last entry after which the ball was not the viewer's any
-    more, or with which they gave it away; -1 if there is none."""
+    """The position of the last entry after which the viewer no longer had the ball, or
+    with which they gave it away; -1 if there is none."""
     position, is_mine = -1, False
     for idx, entry in enumerate(entries):
         if entry.ball is None:

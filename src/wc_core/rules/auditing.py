@@ -1,4 +1,4 @@
-"""Which threads violate the rules of a repository, as they are now."""
+"""Which threads currently violate the rules of a repository."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DAY_MS = 24 * 3600 * 1000
 
 
 class Violation(NamedTuple):
-    """A thread, or a holder, that a rule does not allow as it is."""
+    """A thread or holder that violates a rule."""
 
     rule: str
     thread: str
@@ -38,8 +38,8 @@ class Violation(NamedTuple):
 def violations(
     reader: StoreReader, rules: Rules, directory: Directory, now_ms: int
 ) -> Iterator[Violation]:
-    """The violations of rules, thread by thread. A thread that cannot be read is left
-    out: `wc doctor` names it."""
+    """The violations of rules, thread by thread. Unreadable threads are left out: `wc
+    doctor` reports them."""
     states = []
     for topic in sorted(reader.topics()):
         try:

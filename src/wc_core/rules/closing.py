@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry, State
     from wc_core.threads.proposals import Draft
 
-# Where work begins, which is not a link to the work.
+# Branches where work begins, which do not count as a link to the work.
 _TRUNKS = frozenset({"", "main", "master", "trunk"})
 
 
 class Lack(NamedTuple):
     """A requirement of a rule that a thread does not meet. ``hint`` says what to do,
-    with a place for the ``topic``."""
+    with a placeholder for the ``topic``."""
 
     rule: str
     what: str
@@ -47,7 +47,7 @@ class ClosingEvidence(NamedTuple):
 
 
 def is_asked(rules: Rules) -> bool:
-    """Whether any rule asks for something before a thread is closed."""
+    """Whether any rule requires something before a thread is closed."""
     needed = (rules.close_roles, rules.close_types, rules.close_kinds)
     return any(needed) or rules.close_link != NO_LINK
 

@@ -1,4 +1,4 @@
-"""Whether the rules of a repository allow an entry that is to be written."""
+"""Whether the rules of a repository allow an entry that is about to be written."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
     from wc_core.threads.moves import Move
     from wc_core.threads.proposals import Draft
 
-# The actions whose entry is about the work. What corrects, labels and links, and what
-# is only remarked, is free.
+# The actions whose entries are about the work. Corrections, labels, links and remarks
+# are unrestricted.
 _MOVING = frozenset({"new", "say", "done", "handoff"})
-# Where the ball goes because somebody says so, not back to where it came from.
+# The moves whose author chooses where the ball goes, rather than returning it.
 _GIVING = frozenset({"new", "handoff", "take"})
 _NOTHING = "Nothing was written."
 
 
 class PlannedEntry(NamedTuple):
-    """An entry that is to be written: its draft and move, by ``me``, on ``state``.
+    """An entry that is about to be written: its draft and move, by ``me``, on
+    ``state``.
 
-    ``entries`` gives those of the thread, ``held`` the number of open threads whose
-    ball a name has; both are asked only if a rule needs them.
+    ``entries`` returns those of the thread, ``held`` the number of open threads whose
+    ball a name has; both are called only if a rule needs them.
     """
 
     state: State
@@ -83,7 +84,7 @@ def _check_closer(planned: PlannedEntry, closers: Sequence[str]) -> None:
 
 def _is_closer(planned: PlannedEntry, closer: str) -> bool:
     if closer == CLOSER_ASKER:
-        # Of a new thread, it is who opens it.
+        # For a new thread, it is whoever opens it.
         closer = planned.state.asker or str(planned.me)
     elif closer == CLOSER_HOLDER:
         closer = planned.state.ball or ""
@@ -116,6 +117,6 @@ def _check_balls(planned: PlannedEntry, most: int) -> None:
     if held >= most:
         raise ConflictError(
             f"rules.balls: {ball.holder} holds the balls of {counted(held, 'thread')}; "
-            f"{most} are the most here.",
+            f"the limit here is {most}.",
             f"{_NOTHING} See them: wc list --open --ball {quoted(ball.holder)}",
         )

@@ -2,7 +2,7 @@
 
 The patterns are those of file names: ``*`` is any text, ``?`` one character, ``[ab]``
 one of these. Not regular expressions: some of those take forever on a title that
-somebody else wrote, and no check tells them from the others.
+someone else wrote, and no check can detect them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds entries by what they mention: a file, a pull request, a commit, a branch; and
+"""Finds entries by what they mention (a file, a pull request, a commit, a branch) and
 by their kind."""
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def is_written_on(entry: Entry, branch: str) -> bool:
-    """Returns whether an entry was written on a branch; always, if that is empty."""
+    """Returns whether an entry was written on a branch; true if the branch is empty."""
     return not branch or entry.code_branch == branch
 
 
 def is_of_kind(entry: Entry, kind: str, severity: str = "") -> bool:
-    """Returns whether an entry has a kind, and is as severe or more so; always, for
-    what is empty."""
+    """Returns whether an entry has a kind, and is at least as severe; an empty value
+    allows anything."""
     if kind and entry.any_kind != kind:
         return False
     return not severity or entry.severity in at_least(severity)
@@ -34,13 +34,13 @@ def at_least(severity: str) -> tuple[str, ...]:
 
 
 class Mentions(NamedTuple):
-    """What entries must mention; empty and 0 mean anything.
+    """What entries must mention; empty and 0 allow anything.
 
     A file is one that the entry records, or that its title or body names: the whole
     path, its end, or a folder in it. A pull request is recorded, or named as ``#12``,
     ``PR 12``, ``!12`` or ``…/pull/12``. A commit is recorded, or named by four or more
     digits of its id. The branch is the one that the entry was written on; the kind is
-    its own, and the severity the least that it may have. The author is the one with all
+    its own, and the severity the least that it may have. The author is someone with all
     of these words in their name. The entry was written after ``since`` and not after
     ``until``, both ids (see `wc_core.times.since_id`).
     """
@@ -56,20 +56,20 @@ class Mentions(NamedTuple):
     until: str = ""
 
     def checked(self) -> Mentions:
-        """Returns it normalised. Raises InvalidInputError for what cannot be a name."""
+        """Returns it normalised. Raises InvalidInputError for an impossible value."""
         file = self.file.strip().removeprefix("./").rstrip("/")
         if self.file.strip() and not plain_words(file).strip():
             raise InvalidInputError(
-                f"{self.file!r} names no file.", "Give a path, as src/auth.py."
+                f"{self.file!r} is not a file.", "Give a path, such as src/auth.py."
             )
         commit = vocabulary.commit_ref(self.commit) if self.commit.strip() else ""
         if self.pr < 0:
             raise InvalidInputError(
-                f"{self.pr} is no pull request.", "Give its number."
+                f"{self.pr} is not a pull request.", "Give its number."
             )
         if self.author.strip() and not plain_words(self.author).strip():
             raise InvalidInputError(
-                f"{self.author!r} is nobody's name.", "Give a name, as Codex."
+                f"{self.author!r} is not a name.", "Give a name, such as Codex."
             )
         return self._replace(
             file=file,
@@ -104,9 +104,9 @@ class Mentions(NamedTuple):
         return [Term((name,), prefix=False, field="author") for name in names]
 
     def may_be_in(self, log: bytes | None) -> bool:
-        """Returns whether a log can have an entry for which `fit` is true. A quick test
-        on the log as one text, which says yes if a path may be written in another way.
-        """
+        """Returns whether a log can have an entry for which `fit` is true. A quick
+        test on the log as one text, which returns true if a path may be spelled
+        differently."""
         if log is None or b"\\u" in log or b"\\/" in log:
             return True
         if not self._has_kind(log):
@@ -115,7 +115,7 @@ class Mentions(NamedTuple):
             return True
         if '"' in self.file or "\\" in self.file:
             return True
-        # In a log the letter of an escape, as in \n, may stand before the path.
+        # In a log, a path may follow the letter of an escape, as in \n.
         path = re.escape(self.file.encode(errors="replace"))
         return bool(re.search(path + rb"(?![\w-]|\.\w)", log))
 
@@ -126,7 +126,7 @@ class Mentions(NamedTuple):
         return not self.kind or named
 
     def fit(self, entry: Entry) -> bool:
-        """Returns whether an entry mentions all of it."""
+        """Returns whether an entry mentions everything required."""
         if not is_written_on(entry, self.branch):
             return False
         if not is_of_kind(entry, self.kind, self.severity):
@@ -163,7 +163,7 @@ class Mentions(NamedTuple):
 
 
 def recorded(entry: Entry) -> str:
-    """Returns what an entry's own fields refer to, one item a line."""
+    """Returns the references recorded in an entry, one per line."""
     numbers = map(str, entry.pr_refs)
     return "\n".join((*entry.file_refs, *numbers, *entry.commit_refs))
 

@@ -1,6 +1,6 @@
-"""How near entries are to a query in meaning, beside the scores of their words.
+"""How near entries are to a query in meaning, in addition to the scores of their words.
 
-`wc_core.meaning` knows it, where a person has a model.
+`wc_core.meaning` computes it if a person has a model.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def _always_current(_topic: str, _entry: Entry) -> bool:
 
 
 class Nearness(NamedTuple):
-    """How near the entries are that are nearest to a query, by topic and id: 1 is the
-    same meaning. All others are no nearer than ``floor``.
+    """The nearness of the entries nearest to a query, by topic and id: 1 is the same
+    meaning. All others are no nearer than ``floor``.
 
-    ``is_current`` says whether an entry still has the text that its score is for.
+    ``is_current`` checks whether an entry still has the text that its score is for.
     ``missing`` counts the threads whose entries do not all have a vector. ``problem``
-    says why nothing is known.
+    is why nothing is known.
     """
 
     scores: Mapping[EntryName, float]
@@ -41,10 +41,10 @@ class Nearness(NamedTuple):
 def mixed(
     words: Mapping[Item, float], meaning: Mapping[Item, float], floor: float = 0.0
 ) -> dict[Item, float]:
-    """Returns the mean of both scores, each as a part of the greatest of its kind.
+    """Returns the mean of both scores, each as a fraction of the greatest of its kind.
 
-    What has no score of words has none of them; what is not in ``meaning`` is no nearer
-    than ``floor``, and counts as that near.
+    An entry without a score of words has none of the words. An entry that is not in
+    ``meaning`` is no nearer than ``floor``, and gets that value.
     """
     most_words = max(words.values(), default=0.0) or 1.0
     most_meaning = max(meaning.values(), default=0.0)

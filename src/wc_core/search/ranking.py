@@ -1,11 +1,11 @@
-"""How well an entry answers a question in somebody's own words.
+"""How well an entry answers a natural-language question.
 
-For such a question any of its words will do, except those that nearly every sentence
+For such a question any of its words is enough, except those that nearly every sentence
 has; and a word also stands for others with the same stem: *retries* finds *retry*.
 There are two measures. `rough_score` needs to know only which terms are in an entry,
 and whether in its title: an index can tell that about many entries. `exact_score`
 follows BM25 (Robertson and Zaragoza, 2009), and needs the text. Both are whole numbers
-that depend on the entry and on `term_weights` alone: with the weights of an answer, its
+that depend only on the entry and on `term_weights`: with the weights of a result, its
 order can be computed again.
 """
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from wc_core.search.words import Term
     from wc_core.threads.model import Entry
 
-# A term that more entries have does not make one a candidate, though it counts.
+# A term in more entries than this does not make an entry a candidate, but adds to its
+# score.
 COMMON = 20_000
-# Words of English questions that say nothing about what is asked for.
+# Words of English questions that do not indicate a subject.
 _STOP_WORDS = """
  a about after again all also am an and any are as at be because been before being but
  by can could did do does doing done down each few for from further get had has have
@@ -41,15 +42,15 @@ STEM_LENGTH = 4
 
 # BM25: how fast a repeated word stops counting, and how much a long text is discounted.
 _SATURATION, _LENGTH_DISCOUNT = 1.2, 0.75
-# The length of a text, in words, that is neither long nor short. A constant, and not
-# the average of the store, so that new entries do not change old scores.
+# The length of a text, in words, that is neither long nor short. A constant, not the
+# average of the store, so that new entries do not change old scores.
 _USUAL_LENGTH = 300
 _ENTRIES_PER_THREAD = 10
-# Where a word says more about an entry than in its body.
+# Fields whose words say more about an entry than those of its body.
 PROMINENT_FIELDS = ("title", "topic", "tag")
-# How often a word in a field counts as much as one in the body.
+# The weight of a word in a field, relative to one in the body.
 _TITLE, _NAMES, _RECORDED = 3, 2, 2
-# What records a decision counts this much more.
+# The weight of an entry that records a decision.
 _DECISION = 1.25
 # The weights of terms are in thousandths. Scores that differ by less than a tenth of an
 # even weight are equal: then the newest entry comes first.
@@ -66,7 +67,7 @@ class Candidate(NamedTuple):
 
 def loose_terms(terms: Iterable[Term]) -> tuple[Term, ...]:
     """Returns the terms of which an entry needs only one: the stems of the words, and
-    phrases as they are. Stop words are left out unless there is nothing else."""
+    phrases unchanged. Stop words are ignored unless there is nothing else."""
     free = [term for term in terms if not term.field]
     telling = [term for term in free if not _says_nothing(term)] or free
     return tuple(dict.fromkeys(map(_loose, telling)))
@@ -96,7 +97,7 @@ def _loose(term: Term) -> Term:
 
 def stem(word: str) -> str:
     """Returns the beginning that an English word shares with its other forms; the word
-    itself if it is short or of another script."""
+    itself if it is short or in another script."""
     for ending in _ENDINGS:
         if word.isascii() and word.endswith(ending):
             shorter = word[: -len(ending)]
@@ -106,9 +107,9 @@ def stem(word: str) -> str:
 
 
 def term_weights(counts: Sequence[int], threads: int) -> tuple[int, ...]:
-    """Returns the weight of each term, given how many entries have it in so many
-    ``threads``: the fewer, the more. At least 1, and 0 for a term that none has."""
-    from math import log  # 0.2 ms, which commands that do not search save
+    """Returns the weight of each term, given how many entries have it in this many
+    ``threads``: the fewer, the greater. At least 1, and 0 for a term that none has."""
+    from math import log  # 0.2 ms, saved by commands that do not search
 
     # BM25 has the number of entries here. That of threads is known without reading
     # them, and on real threads the factor hardly matters between 1 and 40.
@@ -121,8 +122,8 @@ def term_weights(counts: Sequence[int], threads: int) -> tuple[int, ...]:
 
 
 def even_weights(terms: Sequence[Term]) -> tuple[int, ...]:
-    """Returns the same weight for each term: where all are in every entry, it does not
-    matter how rare they are."""
+    """Returns the same weight for each term: if all are in every entry, their rarity
+    does not matter."""
     return (_SCALE,) * len(terms)
 
 
@@ -143,7 +144,7 @@ def rough_score(weights: Sequence[int], places: Sequence[int]) -> int:
 
 
 class SearchedText:
-    """The texts of an entry and of its thread that terms are looked for in."""
+    """The texts of an entry and of its thread in which terms are looked up."""
 
     def __init__(self, entry: Entry, thread: ThreadWords) -> None:
         self._fields = {
@@ -182,7 +183,7 @@ class SearchedText:
         return round(score * (_DECISION if self._is_decision else 1) / _GRAIN)
 
     def _count(self, term: Term) -> int:
-        """How often the entry has a term, more for prominent fields."""
+        """How often the entry has a term, with more weight for prominent fields."""
         counts = {
             field: text.count(term.needle) for field, text in self._fields.items()
         }

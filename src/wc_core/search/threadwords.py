@@ -1,4 +1,4 @@
-"""The words that a thread has beside those of its entries: its names and its tags.
+"""The words of a thread apart from those of its entries: its names and its tags.
 
 A search finds each of the thread's entries by them.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ThreadWords(NamedTuple):
-    """The ``names`` that a thread has and had, its topic first, and its ``tags``."""
+    """All ``names`` of a thread, its topic first, and its ``tags``."""
 
     names: str
     tags: str = ""

@@ -3,7 +3,7 @@
 A text is split into words at everything that is neither a letter nor a digit. Case is
 ignored, and so are the accents of Latin, Greek and Cyrillic letters. Scripts without
 spaces between words, and symbols such as emoji, are split into single characters.
-Scanning files and asking an index both use this module, so that they find the same.
+Scanning files and the index both use this module, so that they find the same.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MOST_TERMS = 100
 class Term(NamedTuple):
     """Words that must be adjacent in one field.
 
-    With ``prefix`` only the beginning of the last word is given. ``field`` is one of
+    With ``prefix``, the last word is only the beginning of one. ``field`` is one of
     `FIELDS`, or empty for any.
     """
 
@@ -54,7 +54,7 @@ class Term(NamedTuple):
 
     @property
     def needle(self) -> str:
-        """What the output of `plain_words` contains if it has the term."""
+        """The text that the output of `plain_words` contains if it has the term."""
         return f" {' '.join(self.words)}{'' if self.prefix else ' '}"
 
 
@@ -78,8 +78,8 @@ _TABLE = _FoldingTable({code: chr(code) for code in range(128)})
 
 
 def fold_text(text: str) -> str:
-    """Returns the text with its words in comparable form. Other than ASCII
-    separators become spaces; ASCII separators stay."""
+    """Returns the text with its words in comparable form. Separators beyond ASCII
+    become spaces; ASCII separators stay."""
     if text.isascii():
         return text.lower()
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
@@ -117,7 +117,8 @@ def parse_query(query: str) -> tuple[Term, ...]:
 
 
 def parse_phrase(text: str) -> tuple[Term, ...]:
-    """Returns the term for words that are adjacent as they are; none for no word."""
+    """Returns the term for words that are adjacent as they are; none if there are no
+    words."""
     words = tuple(plain_words(text).split())
     return (Term(words, prefix=False),) if words else ()
 

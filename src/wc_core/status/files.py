@@ -27,7 +27,7 @@ of one. The lines::
     Codex@fix (pat)             holder, for display; empty where it is free
     2 claudecode(pat)           entries that are NEW for that participant
     0 codex@fix(pat)
-    7 *                         … and for everybody who is not listed
+    7 *                         … and for everyone who is not listed
 
 Who "me" is in a worktree says ``me/<worktree>/<who>``. The worktree is the
 name of its folder in ``<common git dir>/worktrees``, or `MAIN_WORKTREE`.
@@ -156,7 +156,7 @@ def holder_text(state: State) -> str:
     """Returns the holder for display; empty if the ball is free."""
     if not (state.ball and state.ball.strip()):
         return ""
-    return display_text(state.ball, _MAX_HOLDER_BYTES) or "somebody"
+    return display_text(state.ball, _MAX_HOLDER_BYTES) or "someone"
 
 
 def file_name(state: State) -> str:
@@ -176,7 +176,7 @@ def status_files(view: StatusView) -> dict[str, bytes]:
         return {}
     key = holder_key(state, view.directory)
     folder = FREE_FOLDER if key is None else safe_name(key)
-    # A thread that waits for another one requires nobody to act.
+    # A thread that waits for another one requires no one to act.
     name = f"{WAITING_FOLDER if view.waits else folder}/{file_name(state)}"
     places = (*places_of(state), *view.pins)
     at_places = [f"status/branch/{place}/.t/{name}" for place in places]

@@ -1,4 +1,4 @@
-"""Which summary an entry has: its author's, else a model's, else its lead."""
+"""Which summary an entry has: its author's, otherwise a model's, otherwise its lead."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ AUTHOR, MODEL, LEAD = "author", "model", "lead"
 
 
 class Summary(NamedTuple):
-    """What an entry says, on one line, and ``by`` whom that was said: its `AUTHOR`, a
-    `MODEL`, or nobody, as its `LEAD`. Empty for an entry with a title alone."""
+    """An entry's summary, on one line, and ``by`` whom: its `AUTHOR`, a `MODEL`, or no
+    one, as its `LEAD`. Empty for an entry with only a title."""
 
     text: str = ""
     by: str = ""
@@ -56,10 +56,10 @@ def entry_summary(layout: Layout, topic: str, entry: Entry) -> Summary:
 
 
 def summary_in(folder: Folder, layout: Layout, topic: str, entry: Entry) -> Summary:
-    """Returns what `entry_summary` does, from the open folder of the thread."""
+    """Returns the result of `entry_summary`, from the open folder of the thread."""
     if entry.summary or not entry.body:
         return summary_of(entry)
-    # What corrects another entry is kept under the id of that one.
+    # The summary of a corrected entry is stored under that entry's id.
     original = entry._replace(id=entry.supersedes or entry.id)
     data = bytes_in(folder, layout.summaries(topic))
     return summary_of(original, parse(data, original.id) if data else NOTHING_KEPT)

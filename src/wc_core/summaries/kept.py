@@ -1,9 +1,9 @@
-"""Summaries by models, as they are kept beside the log of a thread.
+"""Summaries by models, as stored beside the log of a thread.
 
 ``summaries.jsonl`` has a JSON object on each line: the ``id`` of an entry, the ``hash``
-of the text that was summarised, the ``model``, the ``summary``, and the time, ``at``. A
-line that is anything else stays where it is and says nothing. A summary of a text that
-has changed since is not used.
+of the summarised text, the ``model``, the ``summary``, and the time, ``at``. Any other
+line stays in place and is ignored. A summary of a text that has changed since is not
+used.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # In characters. A longer answer of a model is cut.
 MOST = 400
-# What is read of a file: the summaries of more entries than a thread has.
+# The most that is read from a file: the summaries of more entries than a thread has.
 _MAX_BYTES = 64 * 1024 * 1024
 _HASH_DIGITS = 32
 
@@ -40,7 +40,7 @@ class KeptSummary(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What there is one summary of: an entry with a text."""
+        """The identity of a summary: an entry with a text."""
         return self.id, self.hash
 
     def to_line(self) -> bytes:
@@ -54,7 +54,7 @@ class KeptSummaries(NamedTuple):
     by_key: Mapping[tuple[str, str], KeptSummary] = MappingProxyType({})
 
     def of(self, entry: Entry) -> KeptSummary | None:
-        """Returns the summary of an entry as its text is now."""
+        """Returns the summary of an entry's current text."""
         if not self.by_key:
             return None
         return self.by_key.get((entry.id, text_hash(entry)))
@@ -64,7 +64,7 @@ NOTHING_KEPT = KeptSummaries()
 
 
 def text_hash(entry: Entry) -> str:
-    """Returns the hash of the text that a summary is of: the title and the body."""
+    """Returns the hash of a summarised text: the title and the body."""
     text = f"{entry.title}\n\n{entry.body}".encode(errors="replace")
     digest = hashlib.new("sha256", text, usedforsecurity=False).hexdigest()
     return digest[:_HASH_DIGITS]
@@ -103,9 +103,9 @@ def parse(data: bytes, entry_id: str = "") -> KeptSummaries:
 
 
 def merge(versions: Iterable[bytes]) -> bytes:
-    """Returns the file with what any of the versions has, in an order that does not
-    depend on theirs: of the summaries of one text, the latest; every other line once,
-    before them."""
+    """Returns the union of all versions of the file, in an order that does not depend
+    on theirs: of the summaries of one text, the latest; every other line once, before
+    them."""
     latest: dict[tuple[str, str], KeptSummary] = {}
     lines: dict[tuple[str, str], bytes] = {}
     foreign = set[bytes]()

@@ -1,4 +1,4 @@
-"""What the last entry of a thread says, from the end of its log."""
+"""The summary of a thread's last entry, from the end of its log."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry
     from wc_core.threads.reader import StoreReader
 
-# An entry that begins before the last so many bytes of a log is not looked at.
+# An entry that begins before this many last bytes of a log is ignored.
 _TAIL = 1 << 15
 
 
 class LatestWords(NamedTuple):
-    """Who said something in a thread last, and what. Both are empty if nobody did."""
+    """The last author in a thread, and their words. Both are empty if there is none."""
 
     author: str = ""
     summary: Summary = NO_SUMMARY
@@ -39,8 +39,8 @@ NO_WORDS = LatestWords()
 
 
 def latest_words(reader: StoreReader, topic: str) -> LatestWords:
-    """Returns what the last entry says that says more than a title. Only the end of the
-    log is read; a thread that cannot be read says nothing."""
+    """Returns the last entry with more than a title, in short. Only the end of the log
+    is read; a thread that cannot be read gives nothing."""
     layout = reader.layout
     try:
         with Folder(layout.folder(topic), layout.root) as folder:
@@ -69,7 +69,7 @@ def latest_entry(reader: StoreReader, topic: str) -> Entry | None:
 
 
 def _texts_backwards(folder: Folder, layout: Layout, topic: str) -> Iterator[Entry]:
-    """Yields the entries with text that were not retracted, the last one first."""
+    """Yields the entries with text that were not retracted, last one first."""
     retracted = set[str]()
     for entry in _entries_backwards(topic, folder.tail(layout.log(topic), _TAIL)):
         if entry.action == RETRACT:
@@ -80,7 +80,7 @@ def _texts_backwards(folder: Folder, layout: Layout, topic: str) -> Iterator[Ent
 
 
 def _entries_backwards(topic: str, tail: bytes) -> Iterator[Entry]:
-    """Yields the entries at the end of a log, the last one first."""
+    """Yields the entries at the end of a log, last one first."""
     for line in reversed(tail.split(b"\n")):
         if line.strip():
             # The first one may begin within an entry.

@@ -1,4 +1,4 @@
-"""The lead of a text in markdown: its first sentences that say something."""
+"""The lead of a text in markdown: its first sentences with content."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# In characters: what a lead has at most, and what it should have at least.
+# In characters: the maximum of a lead, and the minimum it should have.
 WIDTH = 200
 _ENOUGH = 60
-# What is looked at of a long text.
+# How much of a long text is examined.
 _MOST = 8_000
 _MOST_OF_BLOCK = 1_000
 _FEWEST_WORDS = 3
-_FEWEST_LETTERS = 6  # of scripts that put no blanks between words
+_FEWEST_LETTERS = 6  # for scripts that put no blanks between words
 
 _FENCES = ("```", "~~~")
 _ENDS = frozenset(".!?\u2026")
-# Of Chinese and Japanese, without a blank behind them.
+# Chinese and Japanese, without a blank after them.
 _WIDE_ENDS = frozenset("\u3002\uff01\uff1f")
 _MARKS = (*_ENDS, *_WIDE_ENDS)
 _CLOSING = "\"'\u201d\u2019)]\xbb"
@@ -44,12 +44,12 @@ class _Block(NamedTuple):
 
 
 def lead(body: str, title: str = "", width: int = WIDTH) -> str:
-    """Returns the first sentences of a text in markdown that say something: one, or two
-    if the first is short, on one line of at most ``width`` characters.
+    """Returns the first sentences with content of a text in markdown: one, or two if
+    the first is short, on one line of at most ``width`` characters.
 
-    Code, tables, pictures and comments are left out, greetings and what repeats the
-    ``title`` as well. Headings and quotations count if there is nothing else. It is
-    empty for a text that is nothing but code.
+    Code, tables, pictures and comments are left out, and so are greetings and
+    repetitions of the ``title``. Headings and quotations count if there is nothing
+    else. It is empty for a text that is only code.
     """
     spare: list[_Block] = []
     if text := _first(_informative(_blocks(body[:_MOST]), title, spare), width):
@@ -66,8 +66,8 @@ def lead(body: str, title: str = "", width: int = WIDTH) -> str:
 def _informative(
     blocks: Iterable[_Block], title: str, spare: list[_Block]
 ) -> Iterator[str]:
-    """Yields the sentences of paragraphs and items that say something new. The blocks
-    that have none, or are something else, become ``spare``."""
+    """Yields the sentences of paragraphs and items that have new content. Blocks
+    without any, and other kinds of blocks, become ``spare``."""
     for block in blocks:
         if block.kind != _TEXT:
             spare.append(block)
@@ -82,7 +82,7 @@ def _informative(
 
 
 def _first(sentences: Iterable[str], width: int) -> str:
-    """Returns as many sentences as are enough and fit. No others are asked for."""
+    """Returns as many sentences as are enough and fit, and takes no others."""
     result = ""
     for sentence in sentences:
         longer = f"{result}{_between(result)}{sentence}"
@@ -95,14 +95,14 @@ def _first(sentences: Iterable[str], width: int) -> str:
 
 
 def _between(text: str) -> str:
-    """Returns what stands between a text and the next sentence."""
+    """Returns what separates a text from the next sentence."""
     if not text or text[-1] in _WIDE_ENDS:
         return ""
     return " " if text[-1] in _BEFORE_BLANK else "; "
 
 
 def _cut(text: str, width: int) -> str:
-    """Returns a text cut at the end of a word, with ``…`` where it was cut."""
+    """Returns a text cut at the end of a word, with ``…`` at the cut."""
     if len(text) <= width:
         return text
     head = text[: width - 1]
@@ -170,7 +170,7 @@ def _ends_sentence(text: str, start: int, place: int) -> bool:
 
 
 def _blocks(body: str) -> Iterator[_Block]:
-    """Yields the blocks of a text that are no code, no table and no rule."""
+    """Yields the blocks of a text that are not code, a table or a rule."""
     kind, lines = _TEXT, list[str]()
     for line_kind, line, continues in _lines(body):
         if lines and (line_kind != kind or not continues):
@@ -189,8 +189,8 @@ def _block(kind: str, lines: list[str]) -> Iterator[_Block]:
 
 
 def _lines(body: str) -> Iterator[tuple[str, str, bool]]:
-    """Yields each line that is no code: its kind, its text without the marks before it,
-    and whether it continues the line above. An empty text ends a block."""
+    """Yields each line that is not code: its kind, its text without the marks before
+    it, and whether it continues the previous line. An empty text ends a block."""
     fence, is_after_blank, is_in_list = "", True, False
     for raw in _without_comments(body).expandtabs(4).splitlines():
         stripped = raw.strip()

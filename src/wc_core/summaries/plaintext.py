@@ -1,7 +1,7 @@
-"""Markdown as plain text: what a line says, without the marks.
+"""Markdown as plain text: the text of a line without the marks.
 
-It knows the usual marks only, and takes no `re`, which would cost a brief 4 ms. What it
-does not know stays as it is.
+It knows only the usual marks, and does without `re`, which would cost a brief 4 ms.
+Anything unknown stays unchanged.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _LONGEST_LINK = 300
 
 
 def plain_text(text: str) -> str:
-    """Returns the text of markdown that stands in a line: what a link shows, not where
-    it leads; code and emphasis without their marks."""
+    """Returns the text of a line of markdown: what a link shows, not where it leads;
+    code and emphasis without their marks."""
     if not any(mark in text for mark in _SPECIAL):
         return text
     parts: list[str] = []
@@ -46,7 +46,7 @@ def _next_special(text: str, at: int) -> int:
     return at
 
 
-# Each takes the text and the place of a mark, and returns what is to be read there, and
+# Each takes the text and the place of a mark, and returns the plain text there, and
 # where to continue.
 
 

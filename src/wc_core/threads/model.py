@@ -208,7 +208,7 @@ class State(NamedTuple):
     stored; the latest, which is its name now, is the last.
 
     ``tags_id`` is the last entry that changed ``tags``. ``links`` are those to other
-    threads, ``questions`` those that nobody has answered, ``items`` its checklist,
+    threads, ``questions`` those without an answer, ``items`` its checklist,
     ``gates`` what it waits for besides threads; the oldest first. ``budget`` is how
     many tokens may be spent for it (0: any number), ``budget_id`` the entry that set
     it. ``review`` is the outcome of its latest review.

@@ -130,7 +130,7 @@ def _is_startable(reader: StoreReader, viewer: Viewer, topic: str) -> bool:
 
 def are_closed(reader: StoreReader, awaited: Awaiting) -> bool:
     """Returns whether the waiter waits only for balls of named threads that are all
-    closed, so that none of them can move any more."""
+    closed, so that none of them can move."""
     if awaited.new or not awaited.topics:
         return False
     return all(_is_closed(reader, topic) for topic in awaited.topics)

@@ -18,7 +18,7 @@ _LASTS_MS = 14 * 24 * 3600_000
 def obstacle(layout: Layout, directory: Directory, ball: str, now_ms: int) -> str:
     """Returns why the agent that got a ball is not woken here. Empty for a person, for
     an agent that waits for balls or is working, and if no one has been woken for two
-    weeks, because nobody expects it then."""
+    weeks, because no one expects it then."""
     name = parse(ball)
     if not directory.is_agent(name):
         return ""

@@ -29,7 +29,7 @@ def sender_of(state: State) -> str:
 
 class Acquaintances:
     """With whom the viewer's side, they or another agent of the same person, has
-    exchanged balls. Threads are read as far as needed, each once for all senders."""
+    exchanged balls. Threads are read as far as needed, once for all senders."""
 
     def __init__(self, reader: StoreReader, viewer: Viewer) -> None:
         self._viewer = viewer

@@ -45,7 +45,7 @@ def test_free_and_own(repo: Here) -> None:
     assert verdict(repo, "src/a.py", *CODEX) == (0, "PROCEED", ["OWN"])
     assert repo.ok("check", "a.py", *CODEX).out.splitlines() == [
         "PROCEED",
-        "FREE: Nobody has claimed a.py.",
+        "FREE: No one has claimed a.py.",
     ]
 
 
@@ -58,7 +58,7 @@ def test_somebody_edits_it(repo: Here) -> None:
     assert done.out.splitlines() == [
         "SWITCH_TASK",
         "DIRECT_WRITE: Codex (Pat) edits src/a.py for the thread auth.",
-        "FREE: Nobody has claimed free.py.",
+        "FREE: No one has claimed free.py.",
         f"GRAPH_UNAVAILABLE: {unknown}: wc neighbors",
         "You have the ball of: ui",
     ]

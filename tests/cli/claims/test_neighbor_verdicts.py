@@ -151,7 +151,7 @@ def test_what_is_not_parsed_is_not_known(repo: Here) -> None:
         assert codes(repo, target, *GEMINI) == ["FREE", "GRAPH_UNAVAILABLE"]
         assert repo.ok("check", target, *GEMINI).out.splitlines() == [
             "PROCEED",
-            f"FREE: Nobody has claimed {target}.",
+            f"FREE: No one has claimed {target}.",
         ]
     repo.ok("claim", "app.py", *CODEX)
     assert "GRAPH_UNAVAILABLE" in repo.ok("check", "notes.txt", *GEMINI).out

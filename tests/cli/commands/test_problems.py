@@ -97,7 +97,7 @@ LINES: dict[str, tuple[Callable[[Repo], None], str]] = {
     "a stray": (_stray, ".local/index.md: is a folder, and a file belongs there"),
     "sync refused": (_sync, "sync: refused -> Ask."),
     "a loop that waits": (_loop, "waits for a human -> See what it waits for"),
-    "an orphaned loop": (_orphan, "loop main: orphaned: it says running"),
+    "an orphaned loop": (_orphan, "loop main: orphaned: its status is running"),
 }
 
 

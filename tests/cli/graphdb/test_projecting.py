@@ -518,10 +518,10 @@ def test_users_and_rights(app: Repo, server: GraphServer, url: str) -> None:
     app.ok("project", url.replace("unix://", "unix://writer:pass%3Aword@"))
     env["WATERCOOLER_GRAPH_USER"] = "reader"
     app.ok("project", url, "--check", env=env)
-    assert "does not allow it" in app.fails(7, "project", url, env=env)
+    assert "denied permission" in app.fails(7, "project", url, env=env)
     assert "pass:word" not in refused
 
 
 def test_a_server_without_the_module(app: Repo) -> None:
     for server in started(module=False):
-        assert "is no FalkorDB" in app.fails(2, "project", server.url("g"))
+        assert "is not a FalkorDB" in app.fails(2, "project", server.url("g"))

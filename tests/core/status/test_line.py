@@ -375,7 +375,7 @@ NOT_MINE = StatusRow(state("feature-auth", "Claude (sam)", 7))
         ([NOT_MINE], "Claude (sam) has the ball · feature-auth"),
         (
             [StatusRow(state("feature-auth", "\x1b", 1))],
-            "somebody has the ball · feature-auth",
+            "someone has the ball · feature-auth",
         ),
         (
             [StatusRow(state("\x1b", None, branch="auth-2"))],

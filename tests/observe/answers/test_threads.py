@@ -277,7 +277,7 @@ def test_a_list_about_a_file_can_be_walked_through(session: Session) -> None:
 
 
 def test_what_is_no_file_is_refused(session: Session) -> None:
-    assert "names no file" in session.error("list_threads", file="/")["message"]
+    assert "is not a file" in session.error("list_threads", file="/")["message"]
 
 
 def test_a_list_about_a_file_names_what_could_not_be_searched(

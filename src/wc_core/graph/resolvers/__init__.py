@@ -1,5 +1,5 @@
-"""Resolves imports to files of the repository, with a module for each language.
+"""Resolves imports to files of the repository, with one module per language.
 
-A resolver is made of all files of its language, and yields the files that one of them
-uses. What is not in the repository is left out.
+A resolver gets all files of its language, and yields the files that one of them uses.
+Imports from outside the repository are ignored.
 """

@@ -1,4 +1,4 @@
-"""Packages of Go: a package is a folder, and its files see each file."""
+"""Packages of Go: a package is a folder, and its files can use each other."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class GoResolver:
         }
 
     def targets(self, path: str) -> Iterator[str]:
-        """The files that a file uses: those of its package that define a word of it,
-        and those of the packages that it imports."""
+        """The files that a file uses: those of its package that define one of its
+        words, and those of the packages that it imports."""
         words = frozenset(self.files[path].words.split(" ")) - self._top[path]
         own = self._folders[os.path.dirname(path)]
         yield from self._defining([file for file in own if file != path], words)
@@ -47,14 +47,14 @@ class GoResolver:
                 for file in self._folders.get(self._folder(statement.module), ())
                 if not file.endswith(_TEST)
             ]
-            # Imported for what it does when it starts: then all of it.
+            # Imported for its effects at start-up: then all of it.
             yield from list(self._defining(package, words)) or package
 
     def _defining(self, paths: list[str], words: frozenset[str]) -> Iterator[str]:
         return (path for path in paths if not words.isdisjoint(self._top[path]))
 
     def _folder(self, name: str) -> str:
-        """The folder of a package; of no package of this repository, no folder."""
+        """The folder of a package; empty for a package outside this repository."""
         modules = [
             module
             for module in self._modules

@@ -1,4 +1,4 @@
-"""Types of Java, by their full names; the files of a package see each other."""
+"""Types of Java, by their full names; the files of a package can use each other."""
 
 from __future__ import annotations
 

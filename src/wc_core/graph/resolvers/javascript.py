@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _TYPED = (".ts", ".tsx", ".mts", ".cts", ".d.ts")
 SUFFIXES = (*_TYPED, ".js", ".jsx", ".mjs", ".cjs")
-# What is written in an import, and what it may be compiled from.
+# Suffixes in an import, and those of the sources it may be compiled from.
 _COMPILED = {
     ".js": (".ts", ".tsx", ".d.ts"),
     ".jsx": (".tsx",),
@@ -54,7 +54,7 @@ class JavascriptResolver:
                 yield target
 
     def _file(self, base: str) -> str:
-        """The file at a path as it is written in an import; empty if there is none."""
+        """The file at a path as written in an import; empty if there is none."""
         stem, suffix = os.path.splitext(base)
         compiled = [f"{stem}{ending}" for ending in _COMPILED.get(suffix, ())]
         candidates = [
@@ -68,7 +68,8 @@ class JavascriptResolver:
         return path in self.files and path.endswith(SUFFIXES)
 
     def _by_config(self, folder: str, name: str) -> str:
-        """The file of a name by the nearest tsconfig.json above a folder."""
+        """The file of a name, resolved with the nearest tsconfig.json above a
+        folder."""
         while folder not in self._configs:
             if not folder:
                 return ""
@@ -88,7 +89,7 @@ class JavascriptResolver:
         return self._file(_normal(base, name)) if config["base"] else ""
 
     def _by_package(self, name: str) -> str:
-        """The file of a name that begins with that of a package of the repository."""
+        """The file of a name that begins with a package of the repository."""
         words = name.split("/")
         count = 2 if name.startswith("@") else 1
         package = self._packages.get("/".join(words[:count]))

@@ -20,7 +20,7 @@ _SOURCE_FOLDER = "src"
 class PythonResolver:
     """Resolves imports of Python. They are looked up in the folder that the importing
     file's package is in, at the top, in ``src``, and beside all other packages; those
-    of a script at last in the folders that it is in."""
+    of a script finally also in the folders above it."""
 
     suffixes = SUFFIXES
 
@@ -34,8 +34,8 @@ class PythonResolver:
         self._modules: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def _root(self, folder: str) -> str:
-        """The folder that a package is imported from: the first above it that is
-        none."""
+        """The folder that a package is imported from: the first one above it that is
+        not a package."""
         while folder and folder in self._packages:
             folder = os.path.dirname(folder)
         return folder
@@ -82,8 +82,8 @@ class PythonResolver:
         return self._modules[key]
 
     def _files(self, base: str) -> tuple[str, ...]:
-        """The files of the module at a path without suffix: a package before a
-        module, and its stub with it."""
+        """The files of the module at a path without suffix: a package before a module,
+        and its stub with it."""
         for stem in (_join(base, "__init__"), base):
             names = [f"{stem}{suffix}" for suffix in SUFFIXES]
             present = tuple(name for name in names if name in self.files)

@@ -89,7 +89,7 @@ class RustResolver:
         return self._descend(folder, words) or self._file_of(folder)
 
     def _descend(self, folder: str, words: Sequence[str]) -> str:
-        """The file of the deepest module on a way down from a folder."""
+        """The file of the deepest module on a path down from a folder."""
         target = ""
         for word in words:
             child = self._child(folder, word)
@@ -118,7 +118,7 @@ class RustResolver:
         return max(folders, key=len)
 
     def _root_file(self, folder: str, path: str) -> str:
-        """The file of a crate itself."""
+        """The main file of a crate."""
         names = [f"{folder}/lib.rs", f"{folder}/main.rs"]
         return next((name for name in names if name in self.files and name != path), "")
 
