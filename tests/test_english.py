@@ -38,6 +38,26 @@ PLAIN = {
     r"of (its|their) own accord": "automatically, or: on its own",
     r"are to do|is to do|who shall": "should",
 }
+# Gone from the packages that only read, where nothing should bring them back.
+READING = ("src/wc_core", "src/wc_observe")
+PLAIN_WHERE_READ = {
+    r"somebody|anybody|everybody": "someone, anyone, everyone",
+    r"any ?more": "no longer",
+    r"each once": "without repetition",
+    r"for want of": "for lack of",
+    r"gates? of time": "time gate",
+    r"one after the other": "one by one",
+    r"meanwhile": "in the meantime",
+    r"told apart|tells? apart": "distinguish",
+    r"what is said": "what it says, or: the text",
+    r"looked at": "examine, check",
+    r"(is|are) asked for": "request, require",
+    r"taken in": "process, apply",
+    r"lets? through": "pass the filter",
+    r"may begin with": "can start",
+    r"is away": "is unavailable",
+    r"else than": "other than",
+}
 KINDS = ("*.md", "*.py", "*.sh", "*.js", "*.html", "*.1")
 
 
@@ -65,6 +85,17 @@ def test_an_idiom_does_not_return(idiom: str) -> None:
         for line in found_in(path.read_text(encoding="utf-8"), idiom)
     ]
     assert lines == [], f"rather: {PLAIN[idiom]}"
+
+
+@pytest.mark.parametrize("idiom", PLAIN_WHERE_READ)
+def test_an_idiom_does_not_return_to_the_reading_packages(idiom: str) -> None:
+    lines = [
+        f"{path.relative_to(ROOT)}: {line}"
+        for path in texts()
+        if str(path.relative_to(ROOT)).startswith(READING)
+        for line in found_in(path.read_text(encoding="utf-8"), idiom)
+    ]
+    assert lines == [], f"rather: {PLAIN_WHERE_READ[idiom]}"
 
 
 @pytest.mark.parametrize(

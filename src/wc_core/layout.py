@@ -48,7 +48,7 @@ _EXTRA = frozenset("-_.")
 # For our files that are named after people or branches, see `safe_name`.
 MAX_SAFE_BYTES = 200
 _WORD_SIGNS = str.maketrans("", "", "-_.")
-# Parts that no topic has, at the beginning or end, between slashes.
+# No topic contains any of these once a slash is added at each end.
 _NOT_IN_SLUGS = ("//", "/-", "/.", "./")
 # Names of other tools may be as long as the file system allows.
 _MAX_FILE_BYTES = 255

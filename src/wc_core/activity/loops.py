@@ -101,7 +101,7 @@ class Loop(NamedTuple):
         if not self.status:
             return f"its state {self.state_age.problem or 'is unknown'}"
         if self.orphaned:
-            return f"orphaned: its status is {self.status}, but its process has ended"
+            return f"orphaned: its status is {self.status} but its process has ended"
         if self.waits_for_human:
             return "waits for a human"
         if self.status.startswith(_WAITING):

@@ -66,7 +66,7 @@ def known_stores(cwd: str, env: Mapping[str, str]) -> list[InboxStore]:
         stores = {current.root: current} | {
             root: store for root, store in stores.items() if root != current.root
         }
-    return _told_apart(list(stores.values()), env)
+    return _with_distinct_names(list(stores.values()), env)
 
 
 def chosen_stores(
@@ -158,7 +158,9 @@ def _working_folder(repository: Repository, root: str) -> str:
     return repository.common
 
 
-def _told_apart(stores: list[InboxStore], env: Mapping[str, str]) -> list[InboxStore]:
+def _with_distinct_names(
+    stores: list[InboxStore], env: Mapping[str, str]
+) -> list[InboxStore]:
     """The same stores; those of repositories with the same name have the path as
     name."""
     names = [store.name for store in stores]

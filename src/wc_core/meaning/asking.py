@@ -54,10 +54,10 @@ class Meaning:
         problem."""
         asked = (query, newest, *topics)
         if asked not in self._answers:
-            self._answers[asked] = self._asked(query, topics, newest)
+            self._answers[asked] = self._compute(query, topics, newest)
         return self._answers[asked]
 
-    def _asked(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
+    def _compute(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
         from wc_core.meaning import models  # 2 ms (importlib), as below
 
         personal = preferences.load(self._env)

@@ -130,13 +130,17 @@ class ServerModel:
                 # If the server accepts one of them, another one is the problem.
                 first = self.vectors(texts[:1])
                 middle = (len(texts) + 1) // 2
-                parts = [first, self._rest(texts[1:middle]), self._rest(texts[middle:])]
+                parts = [
+                    first,
+                    self._optional_vectors(texts[1:middle]),
+                    self._optional_vectors(texts[middle:]),
+                ]
                 return np.concatenate([part for part in parts if len(part)])
             if len(texts[0]) <= _SHORT:
                 raise
             return self._ask([texts[0][:_SHORT]])
 
-    def _rest(self, texts: Sequence[str]) -> Vectors:
+    def _optional_vectors(self, texts: Sequence[str]) -> Vectors:
         return self.vectors(texts) if texts else np.empty((0, 0), np.float32)
 
     def _ask(self, texts: Sequence[str]) -> Vectors:

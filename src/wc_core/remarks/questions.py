@@ -43,10 +43,10 @@ class Questions(NamedTuple):
         if draft.answers:
             draft = draft._replace(answers=self._answered(draft).id)
         if draft.to and draft.kind:
-            draft = draft._replace(asks=self._asked(draft), to="")
+            draft = draft._replace(asks=self._addressee(draft), to="")
         return draft
 
-    def _asked(self, draft: Draft) -> str:
+    def _addressee(self, draft: Draft) -> str:
         """The name of who is asked."""
         topic = quoted(draft.topic)
         if self.state.status == CLOSED:

@@ -153,7 +153,7 @@ def update_lines(store: OpenStore, topic: str, numbered: Numbered) -> str:
     about = "".join(f" | {fact}" for fact in facts)
     return (
         f"{_entry_line(topic, numbered)}{passed}{changed}{about}\n"
-        f"{block(_gist(store, numbered.entry))}"
+        f"{block(_summary_line(store, numbered.entry))}"
     )
 
 
@@ -193,7 +193,7 @@ def digest_markdown(
             f"  last: entry {last_entry.idx} | {word(utc(last_entry.entry.at))} | "
             f"{title(last_entry.entry.title, _TITLE_WIDTH)}\n"
         )
-        parts.append(block(one_line(news.gist, SNIPPET_WIDTH)))
+        parts.append(block(one_line(news.last_summary, SNIPPET_WIDTH)))
     if digest.left_out:
         threads = counted(len(digest.left_out), "thread", "threads")
         names = ", ".join(map(word, digest.named_topics))
@@ -219,7 +219,7 @@ def _history_lines(news: News) -> str:
     return "".join(f"  {line}\n" for line in lines)
 
 
-def _gist(store: OpenStore, entry: Entry) -> str:
+def _summary_line(store: OpenStore, entry: Entry) -> str:
     """Returns an entry in short."""
     summary = entry_summary(store.reader.layout, entry.topic, entry)
     return one_line(summary.text, SNIPPET_WIDTH)

@@ -123,7 +123,7 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
         "--graph",
         default="",
         metavar="URL",
-        help="use this graph database for answers about all stores of a caller",
+        help="graph database for answers about all stores that a caller may see",
     )
     add(
         "--allow-host",

@@ -38,8 +38,8 @@ gives structured content. A `truncated` answer says how to get the rest.
   Filters: `file`, `pr`, `commit`, `branch`, `status`, `ball`. Threads about
   a file: `search_threads(file="src/auth.py")`.
 - `read_thread(topic, summary_only=true)`: a long thread in brief;
-  `read_thread(topic, from_entry=-10)`: its last ten. `get_entry(topic, index)`: all
-  of a long one; -1 is the last.
+  `read_thread(topic, from_entry=-10)`: its last ten. `get_entry(topic, index)`: one
+  entry in full; -1 is the last.
 - `list_ready()`: the threads that you can start;
   `explain_readiness(topic)`: why one is not ready. Link with `wc link B waits-for A`.
 - `get_ball_history(topic)`: who held the ball, how long, how often it bounced.

@@ -286,7 +286,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `search_threads`."""
-    arguments = _given(search_threads, locals())
+    arguments = _non_default(search_threads, locals())
     about = Mentions(
         *(file, pr, commit, branch, kind, severity, author),
         *(_floor_id(since), _floor_id(until)),
@@ -299,7 +299,7 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     return search_store(_current_store(), call)
 
 
-def _given(
+def _non_default(
     tool: Callable[..., ToolResult], arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Returns the arguments of a tool that differ from their defaults."""

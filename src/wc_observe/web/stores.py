@@ -67,12 +67,12 @@ class StoreOpener:
         """Returns the call that reads the store with a key. Raises NotFoundError."""
         if not key:
             return self.call
-        for reachable in self._others():
+        for reachable in self._reachable():
             if key_of(reachable.root) == key:
                 return reachable.call
         raise NotFoundError("There is no such repository.", "Go to the inbox.")
 
-    def _others(self) -> list[Reachable]:
+    def _reachable(self) -> list[Reachable]:
         return reachable_stores(self.call) if self.is_wide else []
 
     def open(self, key: str = "") -> OpenStore:
@@ -126,7 +126,7 @@ class StoreOpener:
                 if not key
                 else key_of(reachable.root) == key,
             )
-            for reachable in self._others()
+            for reachable in self._reachable()
         )
 
     def links_of(self, root: str, *, is_own: bool) -> Links:

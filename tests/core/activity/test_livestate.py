@@ -165,7 +165,7 @@ def test_a_loop_whose_process_is_gone_is_orphaned(tmp_path: Path) -> None:
     found = loop(tmp_path, terminal_pid=pid)
     assert found.orphaned
     assert found.to_json()["orphaned"]
-    assert found.summary == "orphaned: its status is running, but its process has ended"
+    assert found.summary == "orphaned: its status is running but its process has ended"
     assert loop(tmp_path, terminal_pid=pid, status="starting").orphaned
     assert not loop(tmp_path, terminal_pid=pid, status="done").orphaned
     assert loop(tmp_path, terminal_pid=pid, status="waiting:human").waits_for_human

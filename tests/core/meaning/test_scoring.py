@@ -54,7 +54,7 @@ def test_a_vector_of_zeros_is_near_to_nothing() -> None:
     row = rendered_row(row_key("t", 1), np.zeros(4, np.float32))
     assert not row_vector(row).any()
     for numbers in ([0, 0], [], [[1.0]], [float("nan")]):
-        with pytest.raises(ValueError, match="no vector"):
+        with pytest.raises(ValueError, match="no direction"):
             unit(numbers)
 
 

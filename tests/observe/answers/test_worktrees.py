@@ -159,7 +159,7 @@ def test_the_end_of_a_loop_is_said(world: World) -> None:
     put(world.state, LOOP | {"status": "running", "terminal_pid": 999_999_999})
     for tool in ("list_worktrees", "get_loop_status"):
         text = world.session.text(tool)
-        assert "loop orphaned: its status is running, but its process has ended" in text
+        assert "loop orphaned: its status is running but its process has ended" in text
 
 
 def test_a_state_that_is_being_rewritten_is_the_last_good_one(world: World) -> None:

@@ -215,11 +215,11 @@ def test_health_of_a_folder_that_is_no_store(
         ),
         ("search_threads", {"query": "x", "status": "NEW"}, '"OPEN", "IN_REVIEW"'),
         ("health", {"verbose": True}, "health takes: no arguments"),
-        ("list_threads", {"cursor": "nonsense"}, "Use the cursor of the page before"),
+        ("list_threads", {"cursor": "nonsense"}, "Use the cursor of the previous page"),
         (
             "search_threads",
             {"query": "x", "cursor": "zz"},
-            "Use the cursor of the page before",
+            "Use the cursor of the previous page",
         ),
     ],
 )

@@ -68,7 +68,7 @@ class News(NamedTuple):
     texts: int = 0
 
     @property
-    def gist(self) -> str:
+    def last_summary(self) -> str:
         """The summary of the last entry; empty if it has only a title."""
         texts = (s.summary.text for s in self.summaries if s.numbered == self.last)
         return next(texts, "")

@@ -6,7 +6,7 @@ from wc_core.index.overview import read_records
 from wc_core.search import words
 from wc_core.search.ranking import stem
 from wc_core.views.rows import Filter
-from wc_core.views.search.related import telling_words
+from wc_core.views.search.related import significant_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def similar_thread(overview: Overview, topic: str, title: str) -> ThreadRow | No
 
 
 def _stems(topic: str, title: str) -> set[str]:
-    return {stem(word) for word in telling_words(f"{topic} {title}")}
+    return {stem(word) for word in significant_words(f"{topic} {title}")}
 
 
 def _with_words(

@@ -169,10 +169,10 @@ class IndexedSearch:
         its number; and the others."""
         names = {
             thread.number: topic
-            for topic, thread in _true_threads(file, topics, current).items()
+            for topic, thread in _current_threads(file, topics, current).items()
             if topic not in self._changed
         }
-        return names, _others(topics, names)
+        return names, _topics_outside(topics, names)
 
     def loose_matches(self, topics: Sequence[str], query: LooseQuery) -> Loose:
         """Like `Engine.loose_matches`."""
@@ -259,7 +259,7 @@ class IndexedSearch:
             length *= 8
 
 
-def _true_threads(
+def _current_threads(
     file: EntryFile, topics: Sequence[str], current: Mapping[str, str]
 ) -> dict[str, IndexedThread]:
     """Returns the threads that the index has in their current state: made from the log
@@ -273,7 +273,7 @@ def _true_threads(
     }
 
 
-def _others(topics: Sequence[str], names: Mapping[int, str]) -> list[str]:
+def _topics_outside(topics: Sequence[str], names: Mapping[int, str]) -> list[str]:
     """Returns the topics that are not among the ``names``."""
     if len(names) == len(topics):
         return []
@@ -290,7 +290,7 @@ def _written(
     """The result of `IndexedSearch.written_after` from one version of the file."""
     names = {
         thread.number: topic
-        for topic, thread in _true_threads(file, topics, current).items()
+        for topic, thread in _current_threads(file, topics, current).items()
         if thread.size != entryfile.NOWHERE
     }
     floor, branch, limit = question
@@ -306,7 +306,7 @@ def _written(
     if len(first_entries) > limit and first_entries[-1].id == first_entries[-2].id:
         return EntriesAfter([], 0, topics)
     entries = [(names[entry.thread], entry) for entry in first_entries[:limit]]
-    return EntriesAfter(entries, total, _others(topics, names))
+    return EntriesAfter(entries, total, _topics_outside(topics, names))
 
 
 class _Finder:

@@ -78,7 +78,7 @@ def with_meaning(
             continue
         is_near = len(near) < _MOST_NEAR and nearness.scores.get(name, 0.0) >= least
         if name not in entries and is_near:
-            numbered = _found(near_query.source, query, name, nearness)
+            numbered = _matching_entry(near_query.source, query, name, nearness)
             if numbered is None:
                 continue
             entries[name] = numbered
@@ -91,7 +91,7 @@ def with_meaning(
     return Mixture(places, frozenset(near))
 
 
-def _found(
+def _matching_entry(
     source: MeaningSource, query: SearchQuery, name: EntryName, nearness: Nearness
 ) -> Numbered | None:
     """The entry, if its text is still the one that was scored and it mentions what the

@@ -106,7 +106,7 @@ def most_used_words(reader: StoreReader, topic: str) -> dict[str, str]:
     forms: dict[str, str] = {}
 
     def count(text: str, weight: int) -> None:
-        for word in telling_words(text):
+        for word in significant_words(text):
             beginning = stem(word)
             counts[beginning] = counts.get(beginning, 0) + weight
             forms.setdefault(beginning, word)
@@ -120,7 +120,7 @@ def most_used_words(reader: StoreReader, topic: str) -> dict[str, str]:
     return {word: forms[word] for word in most_used[:_TERMS]}
 
 
-def telling_words(text: str) -> Iterable[str]:
+def significant_words(text: str) -> Iterable[str]:
     """Returns the words of a text that indicate its subject: no stop words, numbers or
     short words."""
     return (

@@ -32,7 +32,7 @@ def card(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:
         ),
         moment(row.updated_at, context.now_ms),
         element("span", joined(_place(row, context), " "), class_="place"),
-        _said(row, facts, context),
+        _last_entry_line(row, facts, context),
     ]
     marks = [*_marks(row, facts, held)]
     if marks:
@@ -61,8 +61,8 @@ def _place(row: ThreadRow, context: PageContext) -> Iterator[Html]:
         yield from seat_chips(context.directory.canonical(names.parse(row.ball)))
 
 
-def _said(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:
-    last_entry = facts.last_said(row)
+def _last_entry_line(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:
+    last_entry = facts.last_entry_text(row)
     if not last_entry.author:
         return NOTHING
     name = context.directory.canonical(names.parse(last_entry.author)).agent

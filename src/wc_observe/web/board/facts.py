@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SAID, _PLACE = 200, 60
 
 
-class LastSaid(NamedTuple):
+class LastEntryText(NamedTuple):
     """Who wrote the last entry, and its text; empty if that is the thread's title."""
 
     author: str = ""
@@ -44,14 +44,14 @@ class BoardFacts(NamedTuple):
     claims: Mapping[str, list[Claim]]
     conflicts: Mapping[str, list[tuple[Side, SharedFile]]]
 
-    def last_said(self, row: ThreadRow) -> LastSaid:
+    def last_entry_text(self, row: ThreadRow) -> LastEntryText:
         """Returns the last entry of a thread, in short."""
         entry = latest_entry(self.store.reader, row.topic)
         if entry is None:
-            return LastSaid()
+            return LastEntryText()
         title, body = one_line(entry.title, _SAID), one_line(entry.body[:1000], _SAID)
         text = body if title == one_line(row.title, _SAID) else title or body
-        return LastSaid(entry.agent, text)
+        return LastEntryText(entry.agent, text)
 
     def held_too_long(self, row: ThreadRow) -> str:
         """Returns how long the ball has been held if that is too long, else an empty
