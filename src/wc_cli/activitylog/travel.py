@@ -1,9 +1,9 @@
 """Exchanges the log of what participants are doing with a remote.
 
-``refs/wc/activity`` of the remote is a commit without parents whose tree has the log
-as one file. It is replaced as a whole, with a lease: of two clones that send at the
-same moment, one fetches, merges and sends again. Nothing of the store's branch moves,
-and no history of it is kept.
+``refs/wc/activity`` at the remote is a commit without parents whose tree contains the
+log as its only file. Each push replaces it, with a lease: if two clones push at the
+same moment, the slower one fetches, merges and pushes again. The store's branch doesn't
+move, and no history of the log is kept.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _PERSON = {
 
 
 class ActivityRemote:
-    """The log at ``remote``. No process for the network runs past ``until`` on the
-    monotonic clock."""
+    """The log at ``remote``. No network process runs past ``until`` on the monotonic
+    clock."""
 
     def __init__(
         self,
@@ -68,9 +68,9 @@ class ActivityRemote:
         self._declined = Declined(layout, layout.declined_activity(digest_of(remote)))
 
     def exchange(self, *, is_fetched: bool = False) -> bytes:
-        """Bring what the remote has and send what it lacks; ``is_fetched`` if its refs
-        were fetched just now. Returns what both have then. Raises WireError, GitError,
-        WcError."""
+        """Fetch the remote's log, merge it with ours, and push the result if the remote
+        lacks any of it. ``is_fetched``: its refs have just been fetched. Returns the
+        merged log. Raises WireError, GitError, WcError."""
         for attempt in range(_TRIES):
             if attempt or not is_fetched:
                 self.wire.fetch_refs(f"+{REF}*:{self._folder}activity*")
@@ -91,7 +91,7 @@ class ActivityRemote:
         raise LeaseError("other clones keep changing the log of activity", "")
 
     def _log_at(self, commit: str) -> bytes:
-        """The log in a commit of the remote; empty if it has none that can be one."""
+        """The log in a commit of the remote; empty if there is no valid one."""
         if not commit:
             return b""
         blob = f"{commit}:{FILE}"
@@ -100,10 +100,10 @@ class ActivityRemote:
                 return b""
             return self.git.run("cat-file", "blob", blob)
         except GitError:
-            return b""  # not ours; what we send takes its place
+            return b""  # not ours: the next push replaces it
 
     def _push(self, log: bytes, before: str) -> None:
-        """Replace the log at the remote, which was at a commit ``before``."""
+        """Replace the remote's log, which was at the commit ``before``."""
         blob = self.git.line("hash-object", "-w", "--stdin", feed=log)
         entry = f"100644 blob {blob}\t{FILE}\n".encode()
         tree = self.git.line("mktree", feed=entry)
@@ -121,8 +121,8 @@ def exchange_beside_store(
     *,
     is_fetched: bool = False,
 ) -> list[str]:
-    """Exchange the log with a remote with which the store was exchanged just now,
-    unless another process does. Returns notes for the user: what went wrong."""
+    """Exchange the log with a remote right after the store, unless another process is
+    doing so. Returns notes for the user: what went wrong."""
     layout = Layout(root)
     handle = locks.try_acquire(layout.activity_sync_lock, root)
     if handle is None:
@@ -144,7 +144,7 @@ def _exchange(
     *,
     is_fetched: bool = False,
 ) -> bytes:
-    """Exchange the log. Returns what both sides have then."""
+    """Exchange the log. Returns the log that both sides have now."""
     checkout = repositories.find(layout.root)
     if checkout is None:
         return b""
@@ -154,8 +154,8 @@ def _exchange(
 
 
 def route(root: str, env: Mapping[str, str]) -> Remote | None:
-    """The remote that the log is sent to by itself: where the threads are, if what is
-    written is pushed there."""
+    """The remote to which the log is sent automatically: that of the threads, if new
+    entries are pushed there."""
     rules = settings.load(root, env)
     checkout = repositories.find(root)
     if rules.sync == "off" or not rules.push:
@@ -167,14 +167,14 @@ def route(root: str, env: Mapping[str, str]) -> Remote | None:
 
 def main() -> None:
     """Run as ``python -m wc_cli.activitylog.travel ROOT HANDLE``: send the log. HANDLE
-    is the lock of sending it, inherited from the command that started this."""
+    is the lock for sending it, inherited from the command that started this process."""
     root, handle = sys.argv[1:]
     os.set_inheritable(int(handle), False)
     env, layout = dict(os.environ), Layout(root)
     os.chdir(root)
     remote = route(root, env)
     sent = b""
-    # A note that was written meanwhile found the lock held, and relies on us.
+    # Whoever wrote a note in the meantime found the lock held and relies on us.
     while remote is not None and record.lacks(sent, reading.log_bytes(layout)):
         limit = settings.load(root, env).limit
         try:

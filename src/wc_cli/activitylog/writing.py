@@ -1,4 +1,4 @@
-"""Appends to the log of a store, and takes in what other clones wrote."""
+"""Appends to the log of a store, and merges the logs of other clones into it."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def announce(layout: Layout, note: Note, now_ms: int) -> Announcement:
 
 
 def take_in(layout: Layout, fetched_log: bytes, now_ms: int) -> bytes:
-    """Merge the log of a remote into that of the store, and note the time. Returns the
-    log. Raises LockTimeoutError, StorageError."""
+    """Merge a remote's log into the store's, and record the time of the fetch. Returns
+    the log. Raises LockTimeoutError, StorageError."""
     with _changing(layout):
         log = reading.log_bytes(layout)
         merged = record.union((log, fetched_log), now_ms)
@@ -61,7 +61,7 @@ def take_in(layout: Layout, fetched_log: bytes, now_ms: int) -> bytes:
 
 @contextlib.contextmanager
 def _changing(layout: Layout) -> Iterator[None]:
-    """Hold the lock of the log in a block."""
+    """Hold the log's lock during a block."""
     folder = os.path.dirname(layout.activity_log)
     durable.make_folder(folder, layout.root, flush=False)
     with locks.locked(layout.activity_lock, "wc note", _SECONDS, layout.root):

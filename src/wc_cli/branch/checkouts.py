@@ -1,7 +1,7 @@
-"""Checking out the branch of the store, which is created or adopted.
+"""Checking out the store's branch, which is created or taken from a remote first.
 
-The repository of the code is not touched: its index, work tree, stash and branches
-stay as they are.
+The code's repository is not touched: its index, work tree, stash and branches stay as
+they are.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _LOCK_SECONDS = 60
 
-# The first commit of a store is the same everywhere: two clones that each start a store
-# then still have the root of their history in common.
+# Every store has the same first commit, so two clones that each start a store still
+# share the root of their history.
 _ROOT_DATE = "1767225600 +0000"
 _ROOT_IDENT = {
     f"GIT_{role}_{part}": value
@@ -44,7 +44,7 @@ _ROOT_IDENT = {
 
 class MadeCheckout(NamedTuple):
     """The root of a store's checkout, and the folders of other repositories that were
-    set aside for it: each as it was named, and as it is named now."""
+    renamed to make room for it: each as (old name, new name)."""
 
     root: str
     set_aside: tuple[tuple[str, str], ...] = ()
@@ -53,7 +53,7 @@ class MadeCheckout(NamedTuple):
 def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> MadeCheckout:
     """Check out the store's branch of a repository, and create it if there is none.
 
-    A branch that exists, here or fetched, is taken as it is; the network is not used.
+    An existing branch, local or fetched, is used unchanged; the network is not used.
     Raises StorageError with git's reason.
     """
     repository = place.repository
@@ -62,7 +62,7 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> MadeCheck
     named = place.root if env.get("WATERCOOLER_DIR") else ""
     first = named or storefolder.first_choice(repository, env)
     durable.make_folder(os.path.dirname(first))
-    # All who make this store take the same lock, whatever folder they will choose.
+    # Everyone who makes this store takes the same lock, whichever folder they choose.
     lock = locks.acquire(f"{first}.lock", "wc init", _LOCK_SECONDS)
     try:
         checkouts = repositories.checkouts_of(repository, BRANCH)
@@ -83,8 +83,8 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> MadeCheck
 def _check_out(
     git: Git, repository: Repository, named: str, env: Mapping[str, str]
 ) -> MadeCheckout:
-    """Make a checkout at ``named``, or else where it is planned. The caller holds the
-    lock."""
+    """Make a checkout at ``named``, or by default at the planned folder. The caller
+    holds the lock."""
     checkouts = repositories.checkouts_of(repository, BRANCH)
     unfinished = {item.path for item in checkouts if not item.finished}
     for path in unfinished:
@@ -97,8 +97,8 @@ def _check_out(
     _set_unfinished_aside(root, known_to_git=False)
     worktrees = repositories.worktrees(repository)
     recorded = {os.path.realpath(path) for path, _ in worktrees}
-    # git keeps the record of a checkout that was removed, and that record is locked:
-    # it takes two -f to replace it.
+    # git keeps a locked record of a checkout that was removed; replacing it takes two
+    # -f.
     force = ["-f", "-f"] if checkouts or root in recorded else []
     git.run("worktree", "add", *force, "--quiet", root, BRANCH)
     git.run("worktree", "lock", "--reason", repositories.LOCK_REASON, root)
@@ -108,11 +108,12 @@ def _check_out(
 def _set_orphans_aside(
     repository: Repository, env: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Rename the orphaned folders that take the place of this repository's store.
-    Yields their names, before and after."""
+    """Rename the orphaned folders that occupy the place of this repository's store.
+    Yields their old and new names."""
     date = time.strftime("%Y-%m-%d")
     for path in storefolder.planned(repository, env).orphans:
-        # Its .git may name the record that git makes now, and would pass for ours.
+        # Its .git may name the record that git is about to make, and would be taken for
+        # ours.
         if not os.path.islink(path) and os.path.lexists(f"{path}/.git"):
             os.rename(f"{path}/.git", f"{path}/.git.orphaned")
         aside = storefolder.name_aside(path, date)
@@ -121,10 +122,10 @@ def _set_orphans_aside(
 
 
 def _set_unfinished_aside(path: str, *, known_to_git: bool) -> None:
-    """Rename a checkout whose making was interrupted.
+    """Rename a checkout whose creation was interrupted.
 
-    The lock is held, so no other process is making it. A checkout that git does not
-    know yet is empty: a folder with other content may be a store.
+    The lock is held, so no other process is creating it. A checkout that git does not
+    know yet is empty; a folder with other content may be a store.
     """
     if not os.path.isdir(path):
         return
@@ -138,16 +139,15 @@ def _ensure_branch(git: Git, repository: Repository, env: Mapping[str, str]) -> 
     commit = _fetched_commit(repository, env)
     if commit and not trees.is_store(git, commit):
         raise ConflictError(
-            f"The branch {BRANCH} that was fetched is not a store.",
-            "Rename it where it is from, or use another repository: "
-            "WATERCOOLER_GIT_REPO",
+            f"The fetched branch {BRANCH} is not a store.",
+            "Rename it at the remote, or use another repository: WATERCOOLER_GIT_REPO",
         )
     commit = commit or _root_commit(git)
     git.run("update-ref", f"refs/heads/{BRANCH}", commit, "")
 
 
 def _fetched_commit(repository: Repository, env: Mapping[str, str]) -> str:
-    """The commit of the branch as it was fetched; empty if it was not."""
+    """The commit of the fetched branch; empty if none was fetched."""
     remote = remotes.find(repository, env)
     if remote is not None:
         return repositories.resolve(repository, remote.tracking)

@@ -1,7 +1,7 @@
-"""Making commits on the branch of the store, and reading them.
+"""Makes commits on the store's branch, and reads them.
 
-git-fast-import(1) writes the objects and checks that the branch has not moved. Neither
-the work tree of the code nor any file of the store is touched.
+git-fast-import(1) writes the objects and checks that the branch has not moved. It
+touches neither the code's work tree nor any file of the store.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Repository
 
 _MAX_PATHS = 400
-# Longer than any git process holds the lock of a ref.
+# Longer than any git process holds a ref's lock.
 _REF_LOCK_SECONDS = 0.5
 _REPORT = "fast_import_crash_"
 # git-fast-import needs a ref for the commit it makes; this one is never created.
 _UNSIGNED = "refs/watercooler-unsigned"
 _NO_COMMIT = "0" * 40
-# How long the program that signs may take.
+# Limit for the program that signs.
 _SIGNING_SECONDS = 10.0
 
 
 class CommitChange(NamedTuple):
-    """A file to commit: with the bytes ``data``, or with the ``blob`` that git already
-    has. A file with neither is removed."""
+    """A file to commit: the bytes ``data``, or the ``blob`` that git already has. With
+    neither, the file is removed."""
 
     path: str
     data: bytes | None = None
@@ -56,7 +56,7 @@ class Committed(NamedTuple):
 
 
 class CommitOptions(NamedTuple):
-    """Whom a commit names, whether it is signed, and how it is stored."""
+    """The people that a commit names, whether it is signed, and how it is stored."""
 
     authorship: Authorship
     sign: bool = False
@@ -72,9 +72,9 @@ def checkout_at(root: str) -> Repository:
 
 
 def tip(checkout: Repository) -> str:
-    """The commit that the branch is at, in a store's checkout.
+    """The commit that the branch points to, in a store's checkout.
 
-    Raises GitError if something else is checked out there, or nothing at all now.
+    Raises GitError if the checkout is on another branch or has disappeared.
     """
     if checkout.branch == BRANCH:
         return checkout.commit
@@ -84,8 +84,8 @@ def tip(checkout: Repository) -> str:
 
 
 def why_away(checkout: Repository) -> str:
-    """Why nothing is committed in a checkout that is not on the store's branch, with
-    the command that repairs it."""
+    """The reason why nothing is committed in a checkout that is not on the store's
+    branch, with the command that repairs it."""
     top = one_line(checkout.top)
     problem = f"{top} is not on the branch {BRANCH}"
     if repositories.rebased_branch(checkout.gitdir) == BRANCH:
@@ -94,7 +94,7 @@ def why_away(checkout: Repository) -> str:
 
 
 def check_unread(root: str) -> None:
-    """Raise GitError if a store that seems to be outside of git is not: its git files
+    """Raise GitError if a store that seemed to be outside git is not: its git files
     could not be read before."""
     if os.path.lexists(f"{root}/.git"):
         checkout = repositories.find(root)
@@ -105,10 +105,10 @@ def check_unread(root: str) -> None:
 def committed_files(
     git: Git, commit: str, paths: Iterable[str], *, below: str = ""
 ) -> dict[str, Committed]:
-    """The files of a commit that are among ``paths``, or in the folder ``below`` if
-    there is one, by path."""
+    """The files of a commit that are among ``paths`` or in the folder ``below``, by
+    path."""
     requested = set(paths)
-    # The length of a command line is limited; reading the whole tree costs little more.
+    # Command lines are limited in length; reading the whole tree costs little more.
     is_long = len(requested) > _MAX_PATHS
     folder = [below] if below else []
     arguments = [] if is_long else [*sorted(requested), *folder]
@@ -121,7 +121,7 @@ def committed_files(
 
 
 def committed_below(git: Git, commit: str, *paths: str) -> dict[str, Committed]:
-    """The files that a commit has at or below ``paths``; all of them without any."""
+    """The files of a commit at or below ``paths``; without paths, all of them."""
     if not commit:
         return {}
     out = git.run("ls-tree", "-z", "-l", "-r", commit, "--", *paths)
@@ -135,7 +135,8 @@ def committed_below(git: Git, commit: str, *paths: str) -> dict[str, Committed]:
 
 
 def is_committed(change: CommitChange, have: Mapping[str, Committed]) -> bool:
-    """Return whether the files ``have`` of a commit include a file with these bytes."""
+    """Return whether ``have``, the files of a commit, include this one with these
+    bytes."""
     committed = have.get(change.path)
     if committed is None:
         return not change.data
@@ -148,8 +149,8 @@ def empty_tree(git: Git) -> str:
 
 
 def ahead_behind(git: Git, commit: str, upstream: str) -> tuple[int, int]:
-    """The number of commits that are only in ``commit``, and of those that are only in
-    ``upstream``, which may be empty."""
+    """The numbers of commits that only ``commit`` has and that only ``upstream`` has.
+    ``upstream`` may be empty."""
     if commit == upstream:
         return 0, 0
     if not upstream:
@@ -160,16 +161,16 @@ def ahead_behind(git: Git, commit: str, upstream: str) -> tuple[int, int]:
 
 
 def move_branch(git: Git, old: str, new: str) -> None:
-    """Move the branch from the commit ``old`` to ``new``. Raises GitError if it is not
-    at ``old``; it then stays where it is."""
+    """Move the branch from the commit ``old`` to ``new``. Raises GitError, and moves
+    nothing, if it is not at ``old``."""
     reason = ("-m", "wc: taken over")
     git.run("update-ref", *reason, f"refs/heads/{BRANCH}", new, old)
 
 
 def blob_id(data: bytes, like: str) -> str:
-    """The id that git gives ``data``, by the hash that made the id ``like``."""
+    """The blob id of ``data``, in the object format of the id ``like``."""
     sha1_length = 40
-    # The hash of git's object format; it secures nothing here.
+    # The hash of git's object format; nothing here relies on its security.
     algorithm = "sha1" if len(like) == sha1_length else "sha256"
     named = b"blob %d\0%b" % (len(data), data)
     return hashlib.new(algorithm, named, usedforsecurity=False).hexdigest()
@@ -182,16 +183,15 @@ def commit(
     parents: tuple[str, ...],
     options: CommitOptions,
 ) -> str:
-    """Make a commit on the branch with these changes to the tree of the first parent.
-    Returns its id.
+    """Commit these changes to the first parent's tree on the branch. Returns its id.
 
     Raises GitError if the branch is not at the first of ``parents``, if the repository
-    cannot be written or the commit cannot be signed; the branch is then where it was.
+    cannot be written or the commit cannot be signed; the branch has not moved then.
     """
     ref = _UNSIGNED if options.sign else f"refs/heads/{BRANCH}"
     variables = _person_variables(options.authorship)
     parts = [_header(git, variables, ref, message, parents)]
-    # Removals first: a folder may become a file, or the other way round.
+    # Removals first: a folder may become a file, or vice versa.
     parts += map(_fast_import_line, sorted(changes, key=_is_kept))
     if options.sign:
         # Only the tree is needed: the signed commit is made from it afterwards.
@@ -230,7 +230,7 @@ def _header(
     message: str,
     parents: tuple[str, ...],
 ) -> bytes:
-    """The beginning of a commit in the language of git-fast-import."""
+    """The header of a commit in git-fast-import's format."""
     author = _ident(git, "AUTHOR", variables)
     committer = _ident(git, "COMMITTER", variables)
     parts = [f"commit {ref}\nmark :1\n".encode()]
@@ -242,8 +242,8 @@ def _header(
 
 
 def _ident(git: Git, role: str, variables: Mapping[str, str]) -> str:
-    """A person as a commit names them, with the time of now. git is asked where it
-    would drop or refuse something of the name, or take the time from elsewhere."""
+    """A person with the current time, as commits name them. Asks git only for a name it
+    would change or refuse, or if the time comes from elsewhere."""
     name, email = variables[f"GIT_{role}_NAME"], variables[f"GIT_{role}_EMAIL"]
     if f"GIT_{role}_DATE" not in git.env and _is_plain(name) and _is_plain(email):
         offset = time.strftime("%z", time.localtime())
@@ -252,7 +252,7 @@ def _ident(git: Git, role: str, variables: Mapping[str, str]) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether git would take a name or an address as it is."""
+    """Return whether git would use a name or an address unchanged."""
     ends = f"{text[:1]}{text[-1:]}"
     return text.isprintable() and ends.isalnum() and not set(text) & {"<", ">"}
 
@@ -265,8 +265,7 @@ def signed_commit(
     authorship: Authorship,
     date: str = "",
 ) -> str:
-    """Make a commit with the signature of its committer, as of now or of a ``date``.
-    Returns its id.
+    """Make a commit signed by its committer, dated now or ``date``. Returns its id.
 
     The program that signs has no terminal and little time. Raises GitError.
     """
@@ -283,18 +282,18 @@ def signed_commit(
             env={**_person_variables(authorship), **dates},
         )
     except GitKilledError as error:
-        # Not killed in the middle of a write: there is nothing to tidy up.
+        # Nothing was being written, so there is nothing to tidy up.
         raise GitError(f"no signature: {error}") from error
     finally:
         git.until = deadline
 
 
 def _signing_options(authorship: Authorship) -> tuple[str, ...]:
-    """Git's options for the key of an authorship. Its format and the key are named even
-    if git would find them: this process may be configured for others."""
+    """Git's options for the key of an authorship. Names the format and the key even if
+    git would find them, because this process may be configured differently."""
     signing, key = authorship.format or "openpgp", authorship.key
     if not key and signing != "ssh":
-        key = str(authorship.committer)  # as git chooses one of gpg
+        key = str(authorship.committer)  # as git chooses gpg's
     options = ("-c", f"gpg.format={signing}")
     return (*options, "-c", f"user.signingKey={key}") if key else options
 
@@ -304,7 +303,7 @@ def _is_kept(change: CommitChange) -> bool:
 
 
 def _fast_import_line(change: CommitChange) -> bytes:
-    """A change in the language of git-fast-import."""
+    """A change in git-fast-import's format."""
     path = _quoted_path(change.path)
     if change.data is not None:
         line = b"M %b inline %b\n" % (change.mode.encode(), path)
@@ -330,11 +329,11 @@ def _quoted_path(path: str) -> bytes:
 
 
 def remove_left_locks(repository: Repository, since_ns: int) -> None:
-    """Remove the locks that a git process of wc left when it was killed while it moved
-    the branch, at ``since_ns`` or later.
+    """Remove the locks left by a git process of wc that was killed while moving the
+    branch, at ``since_ns`` or later.
 
-    Every git process of wc inherits the lock that the caller holds, so none is running;
-    one of a user holds such a lock for a moment only.
+    Every git process of wc inherits the lock that the caller holds, so none is running.
+    A user's git holds such a lock only for a moment.
     """
     for path in (
         f"{repository.common}/refs/heads/{BRANCH}.lock",
@@ -345,7 +344,7 @@ def remove_left_locks(repository: Repository, since_ns: int) -> None:
             time.sleep(_REF_LOCK_SECONDS)
             if _changed_ns(path) == changed_ns:
                 durable.remove(path)
-    # git would never pack again what git-fast-import has marked to be kept.
+    # git never repacks a pack that git-fast-import has marked to be kept.
     folder = f"{repository.common}/objects/pack"
     for name in names_in(folder):
         path = f"{folder}/{name}"
@@ -370,11 +369,11 @@ def _changed_ns(path: str) -> int:
 
 
 def refresh_index(git: Git, repository: Repository) -> None:
-    """Make the checkout's index agree with its branch, so that ``git status`` there is
-    clean; no file is touched. Raises GitError.
+    """Make the checkout's index match its branch, so that ``git status`` there is
+    clean. No file is touched. Raises GitError.
 
-    git works on a copy. Killed at work on the index itself it would leave a lock file
-    that looks like the lock of a git that is running.
+    git works on a copy: killed while writing the index itself, it would leave a lock
+    file that looks like a running git's.
     """
     index, copy = f"{repository.gitdir}/index", f"{repository.gitdir}/index.wc"
     try:
@@ -383,8 +382,8 @@ def refresh_index(git: Git, repository: Repository) -> None:
         data = read_plain(index)
         if data is not None:
             durable.write_new(copy, data)
-        # -i: the files may be newer than the index. --reset: the conflicts of a merge
-        # that a user left there are dropped.
+        # -i: the files may be newer than the index. --reset: drop the conflicts of a
+        # merge that a user left there.
         git.run("read-tree", "-i", "--reset", "HEAD", env={"GIT_INDEX_FILE": copy})
         os.replace(copy, index)
     except (OSError, StorageError) as error:
@@ -392,6 +391,6 @@ def refresh_index(git: Git, repository: Repository) -> None:
 
 
 def tracked_files(root: str, folder: str, env: Mapping[str, str]) -> list[str]:
-    """The files below ``folder`` that a checkout has under version control."""
+    """The tracked files below ``folder`` in a checkout."""
     out = Git(root, env).run("ls-files", "-z", "--", folder)
     return [os.fsdecode(path) for path in out.split(b"\0") if path]

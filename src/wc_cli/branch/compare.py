@@ -1,4 +1,4 @@
-"""Comparing the log of a thread with the version that the branch has."""
+"""Compares the log of a thread with its version on the branch."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry
 
 
-# The number of logs that are in memory at a time.
+# The number of logs in memory at a time.
 _BATCH = 500
 
 
 class Compared(NamedTuple):
-    """The entries that only the log has, and the number of those that only the branch
+    """The entries that only the log has, and the number of entries that only the branch
     has."""
 
     new: tuple[Entry, ...]
@@ -30,7 +30,7 @@ class Compared(NamedTuple):
 
 
 def compare_log(git: Git, topic: str, log: bytes, have: Committed | None) -> Compared:
-    """Compare the complete lines of ``log`` with what the branch has of it.
+    """Compare the complete lines of ``log`` with the branch's version.
 
     Nearly always the branch has the beginning of the log; then only the lines after it
     are parsed. Raises GitError.
@@ -44,7 +44,7 @@ def compare_log(git: Git, topic: str, log: bytes, have: Committed | None) -> Com
 
 
 def entries_beyond(topic: str, old: bytes, log: bytes) -> tuple[Entry, ...]:
-    """The entries that ``log`` has and the log ``old`` has not."""
+    """The entries of ``log`` that the log ``old`` lacks."""
     if log.startswith(old):
         entries = codec.read_log(topic, log[len(old) :]).entries
         return tuple(entry for entry in entries if entry.id.encode() not in old)
@@ -54,8 +54,8 @@ def entries_beyond(topic: str, old: bytes, log: bytes) -> tuple[Entry, ...]:
 
 
 def count_new(git: Git, old: str, new: str) -> dict[str, int]:
-    """The number of entries, by thread, that the commit ``new`` has and ``old`` has
-    not. Either may be empty, for no commit."""
+    """The number of entries, by thread, that the commit ``new`` has and ``old`` lacks.
+    Either may be empty, for no commit."""
     if not new:
         return {}
     old = old or commits.empty_tree(git)

@@ -1,6 +1,6 @@
-"""Running git: the only code that does.
+"""Running git. No other module does.
 
-Hooks are off, git never prompts, and processes that git starts end with it.
+Hooks are off, git never prompts, and the processes it starts end with it.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ _PAUSE = 0.01
 
 _NEVER_ASK = {
     "GIT_TERMINAL_PROMPT": "0",
-    # Set but empty: no program, whatever the configuration or a desktop names.
+    # Set but empty: no program, whatever the configuration or the desktop names.
     "GIT_ASKPASS": "",
     "SSH_ASKPASS_REQUIRE": "never",
     "GCM_INTERACTIVE": "never",
 }
 
-# For commands about the code: what a partial clone lacks is not fetched, because
-# nobody waits for the network there. Before git 2.44 only the second one works.
+# For commands about the code: don't fetch what a partial clone lacks, because nobody
+# waits for the network there. Before git 2.44 only the second one works.
 NO_NETWORK = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 
 
 class GitError(Exception):
-    """git failed. The message is git's own; ``out`` and ``err`` are all that it
-    printed."""
+    """git failed. The message is git's own; ``out`` and ``err`` are its complete
+    output."""
 
     def __init__(self, message: str, out: bytes = b"", err: bytes = b"") -> None:
         super().__init__(message)
@@ -71,20 +71,20 @@ class GitError(Exception):
 
 
 class GitKilledError(GitError):
-    """git was killed, so it could not remove its lock files."""
+    """git was killed and could not remove its lock files."""
 
 
 class GitTimeoutError(GitKilledError):
-    """git was ended because its time was up."""
+    """git ran out of time and was ended."""
 
 
 class Git:
     """git in one repository: at ``folder``, or, if that is ``bare``, with --git-dir.
 
-    Every git process inherits ``handle``, the caller's lock: it is held until the last
-    of them has ended, even if this process is killed. None runs for longer than
-    ``longest``, a minute, or past ``until`` on the monotonic clock. ``options`` are
-    options of git itself, such as ``-c core.autocrlf=input``.
+    Every git process inherits ``handle``, the caller's lock, which is therefore held
+    until the last of them has ended, even if this process is killed. None runs for
+    longer than ``longest``, by default a minute, or past ``until`` on the monotonic
+    clock. ``options`` are options of git itself, such as ``-c core.autocrlf=input``.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Git:
         self.prefix = ("--git-dir", folder) if bare else ("-C", folder)
         self.inherited = () if handle is None else (handle,)
         self.until = until
-        # After ours: the last value of a setting counts.
+        # After ours: the last value of a setting wins.
         self.options = (*_OPTIONS, *options)
         self.longest: float = _SECONDS
         clean = {k: v for k, v in env.items() if k not in _LOCAL_VARIABLES}
@@ -109,12 +109,12 @@ class Git:
     def run(
         self, *words: str, feed: bytes = b"", env: Mapping[str, str] = _NO_VARIABLES
     ) -> bytes:
-        """Run git with these arguments. Returns what it prints. Raises GitError."""
+        """Run git with these arguments. Returns its output. Raises GitError."""
         with self.start(*words, env=env) as running:
             return running.result(feed)
 
     def start(self, *words: str, env: Mapping[str, str] = _NO_VARIABLES) -> Running:
-        """Start git with these arguments, and do not wait for it. Raises GitError."""
+        """Start git with these arguments without waiting for it. Raises GitError."""
         seconds = min(self.longest, self.until - time.monotonic())
         if seconds <= 0:
             raise GitTimeoutError(f"there was no time left for git {words[0]}")
@@ -126,7 +126,7 @@ class Git:
                 stderr=subprocess.PIPE,
                 env={**self.env, **env},
                 pass_fds=self.inherited,
-                # A process group of its own, so that all of it can be ended.
+                # In its own process group, so that all of it can be ended.
                 start_new_session=True,
             )
         except FileNotFoundError as error:
@@ -138,13 +138,13 @@ class Git:
     def line(
         self, *words: str, feed: bytes = b"", env: Mapping[str, str] = _NO_VARIABLES
     ) -> str:
-        """Run git. Returns what it prints, as one line of text. Raises GitError."""
+        """Run git. Returns its output as one line of text. Raises GitError."""
         return os.fsdecode(self.run(*words, feed=feed, env=env)).strip()
 
 
 class Running:
-    """A git process that may take so many ``seconds`` from now. It is ended with the
-    block that it is used in, unless it was waited for."""
+    """A git process that may run for ``seconds`` from now. It ends with the block in
+    which it is used, unless it was waited for."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], word: str, seconds: float
@@ -165,7 +165,7 @@ class Running:
             pass  # closes its pipes and waits for it
 
     def result(self, feed: bytes = b"") -> bytes:
-        """Wait for its end. Returns what it prints. Raises GitError."""
+        """Wait for it to end. Returns its output. Raises GitError."""
         process, word = self._process, self._word
         try:
             seconds = max(0.0, self._deadline - time.monotonic())
@@ -173,7 +173,7 @@ class Running:
         except subprocess.TimeoutExpired as error:
             message = f"git {word} took over {self._seconds:.0f} s"
             raise GitTimeoutError(message) from error
-        # A program that git talked to may have ended first: git tidies up then.
+        # A program that git talked to may have ended first; then git tidies up.
         if process.returncode < 0 and process.returncode != -signal.SIGPIPE:
             raise GitKilledError(f"git {word} was killed")
         if process.returncode:
@@ -182,7 +182,7 @@ class Running:
 
 
 def _end_group(leader: int) -> None:
-    """End a process group whose leader is a child that was not waited for."""
+    """End a process group whose leader is a child not yet waited for."""
     deadline = time.monotonic() + _TERM_SECONDS
     options = os.WEXITED | os.WNOHANG | os.WNOWAIT
     with contextlib.suppress(ProcessLookupError, ChildProcessError):
@@ -193,7 +193,7 @@ def _end_group(leader: int) -> None:
 
 
 def _reason(stderr: bytes) -> str:
-    """The line of git's output that gives the reason: its first fatal one, else its
+    """The line of git's output that gives the reason: the first fatal one, else the
     last."""
     lines = [line for line in os.fsdecode(stderr).splitlines() if line.strip()]
     fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]

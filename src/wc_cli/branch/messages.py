@@ -1,4 +1,4 @@
-"""The messages of a store's commits: a subject, and footers that name the entries."""
+"""The messages of a store's commits: a subject, and footers with the ids of entries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Repository
     from wc_core.threads.model import Entry
 
-# The footer that names an entry: the commit that has it is the commit of the entry.
+# The footer with an entry's id. It identifies the commit of the entry.
 ENTRY = "Watercooler-Entry-ID"
 _MAX_SUBJECT = 200
 
@@ -22,8 +22,8 @@ _MAX_SUBJECT = 200
 def message_for(
     entries: Sequence[tuple[str, Entry]], topics: Sequence[str], code_repo: str
 ) -> str:
-    """The message of a commit that adds these (topic, entry) pairs; without any, of
-    one that changes the projections of ``topics``."""
+    """The message of a commit that adds these (topic, entry) pairs; without pairs, of a
+    commit that changes the projections of ``topics``."""
     footers = [
         footer
         for topic, entry in entries
@@ -60,18 +60,18 @@ def _footers(topic: str, entry: Entry, code_repo: str) -> Iterator[str]:
 
 
 def code_repo(repository: Repository, env: Mapping[str, str]) -> str:
-    """The ``owner/name`` of a repository, from the URL of its remote. Never the URL
-    itself, which may contain credentials."""
+    """The ``owner/name`` of a repository, from its remote's URL. Never the URL itself,
+    which may contain credentials."""
     path = _url_path(config.get("remote.origin.url", repository, env))
     parts = [part for part in path.rstrip("/").removesuffix(".git").split("/") if part]
     return "/".join(parts[-2:]) if parts[1:] else repository.name
 
 
 def _url_path(url: str) -> str:
-    """The path in the URL of a remote; empty for one on this machine."""
+    """The path in a remote's URL; empty for a remote on this machine."""
     scheme, separator, address = re.split("[?#]", url, maxsplit=1)[0].partition("://")
     if separator:
-        # User, password and host are before the first slash.
+        # User, password and host come before the first slash.
         return "" if scheme == "file" else address.partition("/")[2]
     is_local = url.startswith(("/", ".")) or ":" not in url
     return "" if is_local else url.rpartition(":")[2]

@@ -1,6 +1,5 @@
 """The author of the commit that changed a thread's ``meta.json``. The older tool moves
-the ball there, and only its commit shows whose move it was.
-"""
+the ball in that file, and only its commit shows who moved it."""
 
 from __future__ import annotations
 
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
 
 
 def of_file(git: Git, topic: str) -> str:
-    """The author of the commit that has the file as it is on disk; empty if there is
-    none."""
+    """The author of the commit of the file as it is on disk; empty if there is none."""
     path = paths_of(topic).meta
     try:
         git.run("diff", "--quiet", "--no-ext-diff", "HEAD", "--", path)
@@ -24,7 +22,7 @@ def of_file(git: Git, topic: str) -> str:
 
 
 def of_commit(git: Git, topic: str, commit: str) -> str:
-    """The author of the last change of the file up to ``commit``; empty if there is
+    """The author of the last change to the file up to ``commit``; empty if there is
     none."""
     try:
         return git.line("log", "-1", "--format=%an", commit, "--", paths_of(topic).meta)
@@ -33,5 +31,5 @@ def of_commit(git: Git, topic: str, commit: str) -> str:
 
 
 def of_file_in(root: str, env: Mapping[str, str], topic: str) -> str:
-    """As `of_file`, in the store at ``root``."""
+    """Like `of_file`, in the store at ``root``."""
     return of_file(Git(root, env), topic)

@@ -1,10 +1,10 @@
-"""Packing the store's commits, so that they take up space in proportion to its logs.
+"""Packs the store's commits, so that they take up space in proportion to its logs.
 
-A commit holds every changed file as a whole. git-fast-import(1) writes each commit to a
-pack of its own and records its name. From time to time these packs, and nothing else of
-the repository, are made one, in which the versions of a log are stored as deltas. Where
-automatic maintenance is off (``gc.auto = 0``), commits are stored the way git does it,
-and nothing is packed.
+A commit contains every changed file as a whole. git-fast-import(1) writes each commit
+to its own pack and records the pack's name. From time to time these packs, and no
+others, are joined into one that stores the versions of a log as deltas. If automatic
+maintenance is off (``gc.auto = 0``), commits are stored the way git does it, and
+nothing is packed.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
     from wc_core.git.repository import Repository
 
-# The limits for the packs beside the largest one: their number, and their size, at
-# most _TIMES that of the largest plus _BYTES. So a small store is not packed at every
-# commit, and a long log does not lie there whole ten times.
+# The limits for the packs beside the largest one: their number, and their size, at most
+# _TIMES that of the largest plus _BYTES. So a small store is not packed at every
+# commit, and a long log isn't stored in full ten times.
 _PACKS = 24
 _BYTES = 1 << 19
 _TIMES = 2
-# git's usual 50 would leave twenty whole copies of a log in a thousand commits.
+# git's default of 50 would leave twenty full copies of a log in a thousand commits.
 _DEPTH = "--depth=250"
 _MEMORY = "pack.windowMemory=64m"
-# git itself ignores a gc.pid that is older.
+# git itself ignores an older gc.pid.
 _STALE_SECONDS = 12 * 3600
 _INDEXED_BYTES = 1 << 19
-# The files that mark a pack that has to stay as it is.
+# The files that mark a pack which must stay as it is.
 _MARKED = (".keep", ".promisor", ".mtimes")
 _NAME = re.compile(rb"(?m)(?:^|/)(pack-[0-9a-f]{40,64})\.pack:")
 
@@ -51,18 +51,19 @@ class Pack(NamedTuple):
 
 
 class StorageOptions(NamedTuple):
-    """The options for git and for git-fast-import that say how a commit is stored."""
+    """The options for git and git-fast-import that control how a commit is stored."""
 
     git: tuple[str, ...] = ()
     fast_import: tuple[str, ...] = ()
 
 
 def storage_options(repository: Repository, env: Mapping[str, str]) -> StorageOptions:
-    """The options for a commit whose pack is recorded, so that it can be tidied."""
+    """The options for a commit whose pack is recorded, so that `tidy` finds it."""
     if _is_packing_off(repository, env):
         return StorageOptions()
-    # git-fast-import would store a file as a delta of the previous one in the commit, a
-    # page as one of the edges. Later packs would reuse that delta, large as it is.
+    # git-fast-import would store a file as a delta of the previous one in the commit,
+    # for example a page as a delta of the edges. Later packs would reuse that delta,
+    # large as it is.
     own = ("--depth=0", f"--export-pack-edges={_list_path(repository)}")
     return StorageOptions(("-c", "fastimport.unpackLimit=1"), own)
 
@@ -76,12 +77,12 @@ def _is_packing_off(repository: Repository, env: Mapping[str, str]) -> bool:
 
 
 def _list_path(repository: Repository) -> str:
-    """The file in which git-fast-import records the packs it makes."""
+    """The file in which git-fast-import records its packs."""
     return f"{repository.gitdir}/packs.wc"
 
 
 def _listed_names(repository: Repository) -> list[str]:
-    """The names of the packs that are recorded."""
+    """The names of the recorded packs."""
     data = read_plain(_list_path(repository)) or b""
     return [name.decode() for name in _NAME.findall(data)]
 
@@ -107,13 +108,12 @@ def pack_names(repository: Repository) -> frozenset[str]:
 
 
 def keeps_packs(repository: Repository, env: Mapping[str, str]) -> bool:
-    """Return whether a fetch has to keep the pack it receives."""
+    """Return whether a fetch must keep the pack it receives."""
     return not _is_packing_off(repository, env)
 
 
 def take_over(repository: Repository, fetched: Iterable[str]) -> None:
-    """Record packs that were fetched as packs of the store. The caller holds the git
-    lock."""
+    """Record fetched packs as packs of the store. The caller holds the git lock."""
     files = set(names_in(_folder(repository)))
     own = [
         name
@@ -126,7 +126,7 @@ def take_over(repository: Repository, fetched: Iterable[str]) -> None:
 
 
 def tidy(git: Git, repository: Repository) -> None:
-    """Make one pack of many if it is time to. Raises GitError."""
+    """Join packs if it is time to. Raises GitError."""
     packs = _own_packs(repository)
     small = _packs_to_join(packs)
     if not small or _is_maintained(repository):
@@ -136,7 +136,7 @@ def tidy(git: Git, repository: Repository) -> None:
         new_name = _join_packs(git, _folder(repository), small, large)
         _remove_joined(repository, large, small, new_name)
     except GitKilledError:
-        # Too large for the time there is: leave it to git's own maintenance.
+        # Too large for the time limit: leave it to git's own maintenance.
         durable.remove(_list_path(repository))
         raise
     except (OSError, StorageError) as error:
@@ -144,7 +144,7 @@ def tidy(git: Git, repository: Repository) -> None:
 
 
 def _join_packs(git: Git, folder: str, small: list[Pack], large: list[Pack]) -> str:
-    """Write a pack with the objects of the ``small`` ones that are not in ``large``.
+    """Write a pack with the objects of the ``small`` packs that ``large`` lacks.
     Returns its name."""
     names = [f"{pack.name}.pack" for pack in small]
     names += [f"^{pack.name}.pack" for pack in large]
@@ -157,8 +157,8 @@ def _join_packs(git: Git, folder: str, small: list[Pack], large: list[Pack]) -> 
 
 
 def _own_packs(repository: Repository) -> list[Pack]:
-    """The recorded packs that exist, the smallest first, without those that are in a
-    multi-pack index or marked to be kept."""
+    """The recorded packs that exist, the smallest first, without those in a multi-pack
+    index or marked to be kept."""
     folder = _folder(repository)
     index = _read_beginning(f"{folder}/multi-pack-index")
     packs = {
@@ -177,8 +177,8 @@ def _read_beginning(path: str) -> bytes:
 
 
 def _packs_to_join(packs: list[Pack]) -> list[Pack]:
-    """The packs to make one of: the small ones, and each that is not much larger than
-    all the smaller ones together. Empty if it is not time yet.
+    """The packs to join: the small ones, and each that is not much larger than all the
+    smaller ones together. Empty if it is not time yet.
 
     ``packs`` are sorted by size.
     """
@@ -197,7 +197,7 @@ def _packs_to_join(packs: list[Pack]) -> list[Pack]:
 
 
 def _is_maintained(repository: Repository) -> bool:
-    """Return whether a git of the user is packing the repository now."""
+    """Return whether the user's git is packing the repository now."""
     for name in ("gc.pid", "objects/maintenance.lock"):
         with contextlib.suppress(FileNotFoundError):
             age = time.time() - os.stat(f"{repository.common}/{name}").st_mtime
@@ -211,7 +211,7 @@ def _remove_joined(
 ) -> None:
     """Remove the ``small`` packs, whose objects are all in the pack ``new_name``.
 
-    A crash at any moment leaves each pack in the list, or to git's own maintenance.
+    After a crash, each pack is either still in the list or left to git's maintenance.
     """
     folder = _folder(repository)
     if any(size_of(f"{folder}/{new_name}.{end}") < 0 for end in ("pack", "idx")):

@@ -1,4 +1,4 @@
-"""The paths of threads in a tree: as git has them, relative to the store's root."""
+"""The paths of threads in a git tree, relative to the store's root."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from wc_core.layout import Layout, topic_of
 from wc_core.lean import re
 from wc_core.values import NamedTuple
 
-# The layout of a store in a tree; its paths begin with a slash that trees do not have.
+# The layout of a store in a tree. Its paths begin with a slash, unlike those of trees.
 STORE = Layout("")
 # The characters that HFS+ ignores when it compares names.
 _INVISIBLE = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
@@ -29,18 +29,18 @@ def paths_of(topic: str) -> Paths:
 
 
 def topic_at(path: str) -> str:
-    """The topic of the thread whose log or projection a path is; empty for every other
-    path."""
+    """The topic of the thread to whose log or projection a path belongs; empty for
+    every other path."""
     name = _thread_name(path)
     try:
         topic = topic_of(name) if name else ""
         return topic if topic and path in paths_of(topic) else ""
     except InvalidInputError:
-        return ""  # longer than the name of a file can be
+        return ""  # longer than any file name
 
 
 def _thread_name(path: str) -> str:
-    """The part of a path that would be the name of a thread's folder or page."""
+    """The part of a path where the name of a thread's folder or page would be."""
     *folders, file = path.split("/")
     if folders == [STORE.pages[1:]] and file.endswith(".md"):
         return file.removesuffix(".md")
@@ -49,9 +49,9 @@ def _thread_name(path: str) -> str:
 
 
 def is_safe(path: str) -> bool:
-    """Return whether a path may be in a checkout at all: no part of it leads out, or
-    is git's own folder under any name that a file system takes for it (git-config(1)
-    core.protectHFS and core.protectNTFS)."""
+    """Return whether a path may be checked out: no part of it leads out of the checkout
+    or is git's own folder, under any name that a file system takes for it
+    (git-config(1) core.protectHFS and core.protectNTFS)."""
     return all(map(_is_plain, path.replace("\\", "/").split("/")))
 
 

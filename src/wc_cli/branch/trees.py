@@ -1,4 +1,4 @@
-"""Reading the trees of commits: the differences between them, and their files."""
+"""Reads the trees of commits: the differences between them, and their files."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _THREAD_FOLDERS = ("graph", "threads")
 
 
 class TreeItem(NamedTuple):
-    """A tree's entry at a path: its mode and its object."""
+    """An entry of a tree: its mode and its object."""
 
     mode: str
     blob: str
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a file, not a link, a submodule or a folder."""
+        """Whether it is a file, as opposed to a link, a submodule or a folder."""
         return self.mode.startswith("100")
 
 
@@ -41,7 +41,7 @@ class Sides(NamedTuple):
 
     @property
     def are_both_files(self) -> bool:
-        """Whether both sides have a file that they changed, be it in mode alone."""
+        """Whether both sides have a file and changed it, even if only its mode."""
         base, ours, theirs = self
         if ours is None or theirs is None:
             return False
@@ -50,8 +50,8 @@ class Sides(NamedTuple):
 
     @property
     def changed_item(self) -> TreeItem | None:
-        """The item that changed, where contents cannot be merged. Of two changes it is
-        theirs, unless they deleted what we changed."""
+        """The item that changed, if contents cannot be merged. If both changed: theirs,
+        unless they deleted what we changed."""
         base, ours, theirs = self
         if theirs == base or (theirs is None and ours != base):
             return ours
@@ -59,7 +59,7 @@ class Sides(NamedTuple):
 
     @property
     def file_mode(self) -> str:
-        """The mode of a file that is merged from both sides."""
+        """The mode of the file merged from both sides."""
         modes = (item.mode if item and item.is_file else "" for item in self)
         base, ours, theirs = modes
         return (ours if theirs in (base, "") else theirs) or theirs or _FILE
@@ -68,7 +68,7 @@ class Sides(NamedTuple):
 def differences(
     git: Git, old: str, new: str
 ) -> dict[str, tuple[TreeItem | None, TreeItem | None]]:
-    """The paths at which two commits differ, with the item that each has there."""
+    """The paths at which two commits differ, with the item of each."""
     words = ("-r", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none")
     out = git.run("diff-tree", *words, old, new, "--")
     result: dict[str, tuple[TreeItem | None, TreeItem | None]] = {}
@@ -86,11 +86,11 @@ def differences(
 
 
 def items(git: Git, commit: str, paths: Iterable[str]) -> dict[str, TreeItem]:
-    """What a commit has at those of ``paths`` where it has anything."""
+    """The items of a commit at those of ``paths`` that exist in it."""
     requested = set(paths)
     if not requested:
         return {}
-    # The length of a command line is limited; reading the whole tree costs little more.
+    # Command lines are limited in length; reading the whole tree costs little more.
     arguments = [] if len(requested) > _MAX_PATHS else sorted(requested)
     result: dict[str, TreeItem] = {}
     for path, item in _list_tree(git, "-r", "--full-tree", commit, "--", *arguments):
@@ -112,14 +112,14 @@ def _list_tree(git: Git, *words: str) -> Iterator[tuple[str, TreeItem]]:
 
 
 def folders_of(path: str) -> Iterator[str]:
-    """The folders that a path of a tree is in, the nearest first."""
+    """The folders that contain a path of a tree, the nearest first."""
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path
 
 
 def blobs(git: Git, ids: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of blobs, by id, all read by one git process. Raises GitError for a
+    """The bytes of blobs, by id, read by a single git process. Raises GitError for a
     blob that does not exist."""
     blob_ids = sorted(set(ids))
     if not blob_ids:
@@ -140,8 +140,8 @@ def blobs(git: Git, ids: Iterable[str]) -> dict[str, bytes]:
 
 
 def merge_base(git: Git, ours: str, theirs: str) -> str | None:
-    """The commit that two have in common, the first of several; ``None`` if their
-    histories are unrelated."""
+    """The merge base of two commits, the first of several; ``None`` if their histories
+    are unrelated."""
     for line in git.line("rev-parse", f"{ours}...{theirs}").split():
         if line.startswith("^"):
             return line[1:]
@@ -149,8 +149,8 @@ def merge_base(git: Git, ours: str, theirs: str) -> str | None:
 
 
 def is_store(git: Git, commit: str) -> bool:
-    """Return whether the tree of a commit is that of a store: the branch of a remote
-    may contain anything."""
+    """Return whether a commit's tree is that of a store: the branch of a remote may
+    contain anything."""
     top = dict(_list_tree(git, "--full-tree", commit))
     if any(name in top and top[name].mode == _FOLDER for name in _THREAD_FOLDERS):
         return True
