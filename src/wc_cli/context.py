@@ -288,7 +288,7 @@ class Context:
 
         return renewal.renew_if_due(layout, self.viewer, repository, self.env)
 
-    def untold_losses(self) -> list[str]:
+    def new_losses(self) -> list[str]:
         """The claims that who speaks has lost in this worktree; each only once."""
         repository = self.place.repository
         layout = Layout(self.place.root)
@@ -296,7 +296,7 @@ class Context:
             return []
         from wc_cli.claims import renewal  # 2 ms, only where there are claims
 
-        return renewal.untold_losses(layout, self.viewer, repository, self.env)
+        return renewal.new_losses(layout, self.viewer, repository, self.env)
 
     def _meta_author(self, topic: str) -> str:
         """The author of a move that the older tool committed."""

@@ -1,7 +1,7 @@
-"""Whose edits are guarded: what is known of the guard of each agent that works here.
+"""Whose edits are guarded: what is known about the guard of each agent that works here.
 
 A guard that worked has left a trace in the store. Nothing else is proof: a client may
-not run hooks that its user has not trusted, and says nothing of it.
+silently skip hooks that its user has not trusted.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from wc_core.agents import Agent
     from wc_core.layout import Layout
 
-# What has not worked for so long may have been removed.
+# A guard that has not worked for this long may have been removed.
 _TRUSTED_SECONDS = 14 * 24 * 3600
 _BY_NAME = {fold(agent.name): agent for agent in AGENTS}
 
 
 class Coverage(NamedTuple):
-    """Whether the edits of an agent are guarded, and how that is known, or why they
-    are not."""
+    """Whether the edits of an agent are guarded, with the evidence or the reason why
+    not."""
 
     agent: str
     is_guarded: bool
@@ -55,7 +55,7 @@ def coverage(layout: Layout, level: str, holders: Iterable[str]) -> list[Coverag
 
 
 def coverage_text(level: str, rows: Iterable[Coverage]) -> str:
-    """The same on two lines at most: the guarded ones, then the others."""
+    """The coverage as at most two lines: the guarded agents, then the others."""
     rows = list(rows)
     lines = []
     for heading, is_guarded in (("guarded", True), ("advisory", False)):
@@ -84,7 +84,7 @@ def _coverage_of(layout: Layout, agent: Agent, level: str) -> Coverage:
 
 
 def _seen(layout: Layout) -> Iterable[str]:
-    """The keys of those who have run ``wc`` here, or whose guard has worked."""
+    """The keys of the agents that have run ``wc`` here or whose guard has worked."""
     folder = f"{layout.local}/me"
     try:
         yield from map(key_of, names_in(layout.guards, layout.root))

@@ -1,8 +1,8 @@
-"""How each client calls a hook, and which answer it expects.
+"""How each client calls a hook, and what answer it expects.
 
-``text``: what is printed becomes context. ``json``: the context is a field of an
-object. An agent that should not stop yet is told so in an object by every client. The
-clients' documentation, as of November 2026:
+``text``: the output becomes context. ``json``: the context is a field of an object. To
+keep an agent from stopping, every client expects an object. The clients' documentation
+(November 2026):
 
 - claude: https://code.claude.com/docs/en/hooks
 - codex: https://developers.openai.com/codex/hooks, codex-rs/hooks of openai/codex
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 START, PROMPT, STOP = "session-start", "user-prompt", "stop"
 BEFORE, AFTER = "before-tool", "after-tool"
 EVENTS = (START, PROMPT, STOP)
-# Those of the guard, which `wc install` adds as a part of its own.
+# The guard's hooks, which `wc install` adds as a separate part.
 TOOL_EVENTS = (BEFORE, AFTER)
 
 
 class Dialect(NamedTuple):
-    """A client: its agent, its names of our events, and the shapes of its answers.
+    """A client: its agent, its names for our events, and the shapes of its answers.
 
-    An empty shape means that the client takes nothing at that point. ``login_shell``
-    says that it runs commands in a login shell, which sets PATH again. ``tool_events``
-    and ``tool_shapes`` are those of `TOOL_EVENTS`; empty for a client whose hooks
-    around tools tell the model nothing.
+    An empty shape means that the client accepts no answer at that point.
+    ``login_shell``: it runs commands in a login shell, which sets PATH again.
+    ``tool_events`` and ``tool_shapes`` are those of `TOOL_EVENTS`; empty if the
+    client's tool hooks pass nothing to the model.
     """
 
     agent: str
@@ -50,14 +50,14 @@ class Dialect(NamedTuple):
     tool_shapes: tuple[str, str] = ("", "context")
 
     def with_session(self, env: Mapping[str, str], session: str) -> Mapping[str, str]:
-        """Returns the environment that a command of the agent would have: not every
+        """Return the environment that a command of the agent would have. Not every
         client sets the session variable for its hooks."""
         variables = (row.session for row in AGENTS if row.name == self.agent)
         variable = next(variables, "")
         return {variable: session, **env} if variable and session else env
 
     def answer(self, event: str, text: str) -> str:
-        """Returns what to print so that the client takes up ``text``."""
+        """Return the output that passes ``text`` to the client."""
         names = (*self.events, *(self.tool_events or TOOL_EVENTS))
         position = (*EVENTS, *TOOL_EVENTS).index(event)
         shape = (*self.shapes, *self.tool_shapes)[position]
@@ -97,7 +97,7 @@ DIALECTS: Mapping[str, Dialect] = {
         ("context", "context", "deny"),
         tool_events=("BeforeTool", "AfterTool"),
     ),
-    # beforeSubmitPrompt can stop a prompt and add nothing to it.
+    # beforeSubmitPrompt can stop a prompt, but not add to it.
     "cursor": Dialect(
         "Cursor",
         ("sessionStart", "beforeSubmitPrompt", "stop"),
@@ -114,9 +114,9 @@ _PLAIN = Dialect("")
 
 
 class HookInput(NamedTuple):
-    """What a client says when it calls a hook: folder, session, whether the agent is
-    only running because a hook asked it to go on, the tool that it calls, which of its
-    sub-agents calls it, if one does, and the path of its transcript."""
+    """A client's input to a hook: folder, session, whether the agent is only running
+    because a hook made it continue, the tool that it calls, the sub-agent that calls
+    it, if any, and the path of its transcript."""
 
     folder: str = ""
     session: str = ""
@@ -128,13 +128,12 @@ class HookInput(NamedTuple):
 
 
 def dialect_of(client: str) -> Dialect:
-    """Returns the dialect of a client; Claude Code's for an unknown one."""
+    """Return the dialect of a client; Claude Code's for an unknown one."""
     return DIALECTS.get(client, _PLAIN)
 
 
 def parse_input(data: bytes) -> HookInput:
-    """Returns the input in the JSON that a client sends; an empty one for anything
-    else."""
+    """Parse the JSON that a client sends. Returns an empty input for anything else."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
@@ -149,7 +148,7 @@ def parse_input(data: bytes) -> HookInput:
     session = next(
         (value for value in candidates if isinstance(value, str) and value), ""
     )
-    # Cursor counts how often it went on: loop_count.
+    # Cursor counts how often it continued: loop_count.
     again = bool(fields.get("stop_hook_active")) or bool(fields.get("loop_count"))
     arguments, transcript = fields.get("tool_input"), fields.get("transcript_path")
     return HookInput(

@@ -1,5 +1,5 @@
-"""News about edits for hooks: conflicts to come, lost claims, edits in spite of a
-claim, and notes about work on the same files. A session gets each once."""
+"""News about edits for hooks: predicted conflicts, lost claims, edits despite a claim,
+and notes about work on the same files. A session gets each once."""
 
 from __future__ import annotations
 
@@ -21,61 +21,61 @@ _FILES, _NAMED = 3, 5
 
 
 class ConflictNews(NamedTuple):
-    """What there is to say, and the keys of all conflicts that there are, which the
-    session has been told of then."""
+    """The news as text, and the keys of all current conflicts, which the session then
+    knows."""
 
     text: str = ""
     keys: frozenset[str] = frozenset()
 
 
-def conflict_news(context: Context, told_keys: frozenset[str]) -> ConflictNews:
-    """A line for each worktree that will conflict in a way not among ``told_keys``, and
-    for each note of others about what is changed or claimed here. The
-    radar is as it was kept; it is computed again in the background."""
+def conflict_news(context: Context, known_keys: frozenset[str]) -> ConflictNews:
+    """A line for each worktree that will conflict in a way not among ``known_keys``,
+    and for each of the others' notes about files that are changed or claimed here. Uses
+    the last radar, and starts computing a new one in the background."""
     start_radar(context)
-    return kept_news(context, told_keys)
+    return kept_news(context, known_keys)
 
 
-def kept_news(context: Context, told_keys: frozenset[str]) -> ConflictNews:
-    """The same, without computing the radar again."""
+def kept_news(context: Context, known_keys: frozenset[str]) -> ConflictNews:
+    """Like `conflict_news`, without starting a new radar."""
     repository = context.place.repository
     if repository is None or not repository.top:
         return ConflictNews()
     conflicts = gather.conflicts(context)
-    lines = [_line(conflict) for conflict in conflicts if conflict.keys - told_keys]
+    lines = [_line(conflict) for conflict in conflicts if conflict.keys - known_keys]
     keys = {key for conflict in conflicts for key in conflict.keys}
     for overlap in gather.overlaps(context):
         key = f"note\n{overlap.id}"
-        lines += [_overlap_line(overlap)] if key not in told_keys else []
+        lines += [_overlap_line(overlap)] if key not in known_keys else []
         keys.add(key)
     return ConflictNews("\n".join(lines), frozenset(keys))
 
 
 def prompt_news(context: Context, path: str) -> str:
-    """The news about edits at an agent's prompt; ``path`` is the file of its
-    session."""
+    """The news about edits for an agent's prompt; ``path`` is its session's file."""
     lines = [*renewal_lines(context), _lost_claims(context)]
     layout = Layout(context.place.root)
     session = sessions.load(layout, path)
     if session is not None:
         news = conflict_news(context, session.conflicts)
-        lines += [news.text, *session.untold]
-        current = session._replace(conflicts=news.keys, untold=())
+        lines += [news.text, *session.queued]
+        current = session._replace(conflicts=news.keys, queued=())
         if current != session:
-            # Saved before printing. What has gone away is news when it comes back.
+            # Saved before printing. A conflict that went away is news when it comes
+            # back.
             sessions.save(layout, path, current)
     return "\n".join(filter(None, lines))
 
 
 def renewal_lines(context: Context) -> list[str]:
-    """Renew their claims, which any hook does. Returns a line for each
-    that was renamed."""
+    """Renew the agent's claims, as any hook does. Returns a line for each renamed
+    path."""
     return [f'Watercooler: "{one_line(note)}".' for note in context.renew_claims()]
 
 
 def _lost_claims(context: Context) -> str:
-    """Returns a line about claims that they have lost since their last prompt."""
-    lost = [one_line(claim_id) for claim_id in context.untold_losses()]
+    """Return a line about claims that the agent has lost since its last prompt."""
+    lost = [one_line(claim_id) for claim_id in context.new_losses()]
     if not lost:
         return ""
     unnamed = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
@@ -88,7 +88,7 @@ def _lost_claims(context: Context) -> str:
 
 
 def start_radar(context: Context) -> None:
-    """Have the radar computed in the background, where the settings allow that."""
+    """Start computing the radar in the background, if the settings allow it."""
     repository = context.place.repository
     if repository is None or context.settings.sync != "background":
         return

@@ -1,5 +1,5 @@
-"""A brief within a number of characters: less is said of each thread at first, then the
-least important parts are left out, and counted."""
+"""Fits a brief into a number of characters: first shortens each thread, then leaves out
+the least important parts and counts them."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ if TYPE_CHECKING:
 
 # Agents take fewer than 10,000 from a hook: https://code.claude.com/docs/en/hooks
 MAX_CHARACTERS = 9_999
-# What a thread has at least besides its title, and its last entry besides its summary.
+# The least text of a thread besides its title, and of its last entry besides its
+# summary.
 _ITEM_FRAME, _WORDS_FRAME = len("-  · OPEN\n  > \n"), len("  > , : \n")
-# The most characters of a thread's title and of what its last entry says, in the order
-# in which they are tried until all threads fit.
+# The most characters of a thread's title and of its last entry's words. Tried in this
+# order until all threads fit.
 _SHORTER = ((100, 100), (80, 80), (70, 60), (60, 40), (60, 0), (40, 0))
-# What is left out before any thread that is offered, the least important first.
+# The parts that are left out before any offered thread, the least important first.
 _LESS_IMPORTANT = ("guidance", "overlaps", "decisions", "conflicts")
 
 
 def text_length(brief: Brief) -> int:
-    """Returns how many characters a brief has as text."""
+    """Return the length of a brief as text, in characters."""
     from wc_cli.terminal.render import Style  # plain: colours are not characters
 
     return len(brief_text(brief, Style(color=False))) + 1
@@ -43,7 +44,7 @@ def fit_to_options(
     options: LengthOptions,
     length_of: Callable[[Brief], int] = text_length,
 ) -> Brief:
-    """Returns the brief as it fits into the number of tokens that was asked for.
+    """Return the brief, cut to the requested number of tokens.
 
     Raises InvalidInputError if ``max_tokens`` is too small for any brief of this store.
     """
@@ -56,7 +57,7 @@ def fit_to_options(
 
 
 def most_characters(options: LengthOptions) -> int:
-    """Returns how long a brief may be with these options."""
+    """Return the greatest length of a brief with these options, in characters."""
     tokens = options.max_tokens or options.budget
     return tokens * CHARACTERS_PER_TOKEN if tokens else MAX_CHARACTERS
 
@@ -64,8 +65,8 @@ def most_characters(options: LengthOptions) -> int:
 def fit_brief(
     brief: Brief, most: int, length_of: Callable[[Brief], int] = text_length
 ) -> Brief:
-    """Returns the brief as it fits into ``most`` characters. Some parts stay, even if
-    they don't fit: who looks, problems of the store, and how much was left out."""
+    """Return the brief, cut to ``most`` characters. Some parts stay even if they don't
+    fit: the viewer, the store's problems, and how much was left out."""
     whole, has_words = brief, True
     for widths in _SHORTER:
         # Rendering takes a millisecond for each 20 threads.
@@ -110,8 +111,8 @@ def _first_with_words(brief: Brief, worded: Brief, count: int) -> Brief:
 
 
 def _least_length(brief: Brief) -> int:
-    """Returns a number of characters that the text of a brief has at least, unless
-    its threads consist of what is not shown."""
+    """Return a lower bound for the length of a brief's text, unless its threads consist
+    of characters that are not shown."""
     length = 0
     for item in (item for part in brief.parts.values() for item in part.items):
         length += _ITEM_FRAME + len(item.topic) + min(len(item.title), TITLE_WIDTH)
@@ -124,7 +125,7 @@ def _least_length(brief: Brief) -> int:
 
 
 def _shortened(brief: Brief, title_width: int, words_width: int) -> Brief:
-    """Returns the brief with shorter titles, and of each last entry only what it says,
+    """Return the brief with shorter titles, and with each last entry cut to its words
     or its title."""
     sections: dict[str, Any] = {
         name: part._replace(
@@ -154,8 +155,8 @@ def _shortened_item(item: BriefItem, title_width: int, words_width: int) -> Brie
 
 
 def _smaller(brief: Brief) -> Brief:
-    """Returns the brief without its least important part: a thread, the guidance, a
-    note of somebody else, a decision, a conflict, or at last a question."""
+    """Return the brief without its least important part: a thread, the guidance, a note
+    of another participant, a decision, a conflict, or finally a question."""
     for name in reversed(LIMITS):
         part: BriefSection = brief.parts[name]
         if name == "offered":

@@ -22,32 +22,32 @@ if TYPE_CHECKING:
     from wc_core.views.brief import Brief
     from wc_core.views.conflicts import Conflict
 
-# Milliseconds that a brief may take; what is gathered by then is shown.
+# Time limit of a brief in milliseconds. It shows what was gathered by then.
 LIMIT_MS = 200
 _MAX_DIGITS = 6
 
 
 def limit_ms(context: Context) -> int:
-    """Returns how long a brief may take, from the environment."""
+    """Return the time limit of a brief, from the environment."""
     configured = context.env.get("WATERCOOLER_BRIEF_MS", "")
     limit = whole_number(configured, _MAX_DIGITS)
     return LIMIT_MS if limit is None else limit
 
 
 def deadline(context: Context) -> Callable[[], bool]:
-    """Returns a function that says whether that time is over, counted from now."""
+    """Return a function that returns whether that time, counted from now, is over."""
     end = time.monotonic() + limit_ms(context) / 1000
     return lambda: time.monotonic() > end
 
 
 def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
-    """Returns the brief of this place; an empty one if there is no store."""
+    """Return the brief for the current folder; empty if there is no store."""
     # 8 ms that `wc problems` and the hook of a prompt do not need.
     from wc_core.status.pins import surroundings
     from wc_core.views.brief import Brief, BriefQuery
     from wc_core.views.brief import brief as make_brief
 
-    reader = context.reader  # first: it checks out what is only fetched
+    reader = context.reader  # first: it checks out a branch that is only fetched
     place, viewer = context.place, context.viewer
     if not place.exists:
         return Brief(viewer.identity.author)
@@ -61,7 +61,8 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
 
 
 def conflicts(context: Context) -> tuple[Conflict, ...]:
-    """Returns what the current worktree will conflict with, as far as is known."""
+    """Return the predicted conflicts of the current worktree, as far as they are
+    known."""
     layout = Layout(context.place.root)
     if not os.path.exists(layout.radar):
         return ()
@@ -71,11 +72,11 @@ def conflicts(context: Context) -> tuple[Conflict, ...]:
 
 
 def overlaps(context: Context) -> tuple[Overlap, ...]:
-    """Returns what others say they do with what is changed or claimed here."""
+    """Return the others' notes about files that are changed or claimed here."""
     layout = Layout(context.place.root)
     if not os.path.exists(layout.activity_log):
         return ()
-    # 4 ms, only where somebody has noted something.
+    # 4 ms, only if there are notes.
     from wc_core.views.activity import load_overlaps
 
     repository = context.place.repository
@@ -83,7 +84,7 @@ def overlaps(context: Context) -> tuple[Overlap, ...]:
 
 
 def _notes(context: Context) -> Iterator[str]:
-    """Yields what is wrong with the store, in our words."""
+    """Yield the store's problems, in our words."""
     damage = context.settings.damage
     if damage is not None:
         yield f"{damage.file}: {damage.message}"
@@ -101,7 +102,7 @@ def _notes(context: Context) -> Iterator[str]:
 
 
 def _is_behind(standing: Standing) -> bool:
-    """Returns whether something is not where it should be, or unknown. What was
-    written just now is still on its way."""
+    """Return whether something is missing at the remote, or unknown. A recent write
+    does not count: it is still on its way."""
     moving = bool(standing.ahead or standing.behind) or standing.ahead is None
     return bool(standing.problem) or (moving and standing.tracked)

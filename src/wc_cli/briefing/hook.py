@@ -1,8 +1,8 @@
-"""``wc brief --hook``: what an agent is told when it starts, is prompted, or stops, and
+"""``wc brief --hook``: what an agent reads when it starts, is prompted, or stops, and
 around its tools.
 
-It fails open: on any error, and if it takes too long, the exit status is 0, nothing is
-printed, and the reason goes to the debug log.
+It fails open: on any error or timeout the exit status is 0, nothing is printed, and the
+reason goes to the debug log.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class SpeakerOfHook(Protocol):
-        """Which client runs a hook, and who speaks."""
+        """The client that runs a hook, and the agent that it runs for."""
 
         client: str
         as_name: str
         seat: str
 
     class HookOptions(SpeakerOfHook, Protocol):
-        """The options of the command that a hook needs."""
+        """The command's options that a hook needs."""
 
         hook: str
         max_tokens: int
@@ -55,20 +55,20 @@ _TOOL_SECONDS = 2.0
 # A timer of 0 would mean no limit.
 _AT_ONCE = 1e-6
 MAX_BYTES = 1 << 20
-# With the contents of a file that a tool writes.
+# Includes the contents of a file that a tool writes.
 _MAX_TOOL_BYTES = 1 << 26
 
 
 class _TooLateError(Exception):
-    """The time of a hook is up."""
+    """A hook ran out of time."""
 
 
 class _NoToolError(Exception):
-    """What was sent names no tool, or could not be read."""
+    """The input names no tool, or could not be read."""
 
 
 def answer_hook(context: Context, options: HookOptions) -> None:
-    """Prints what the client should take up, often nothing."""
+    """Print the answer for the client, often nothing."""
     events = (*dialects.EVENTS, *dialects.TOOL_EVENTS)
     if options.hook not in events:
         remark(f"wc: {options.hook!r} is not an event; one of: {', '.join(events)}")
@@ -122,7 +122,7 @@ def _record_cost(
     *,
     goes_on: bool,
 ) -> None:
-    """Note what the session has spent since its last hook."""
+    """Record what the session has spent since its last hook."""
     if not context.place.exists:
         return
     from wc_cli.cost import recording  # 4 ms, after the answer; tools need none
@@ -142,7 +142,7 @@ def _record_cost(
 def session_context(
     context: Context, options: SpeakerOfHook, hook_input: dialects.HookInput
 ) -> Context:
-    """Returns the context that a command of the agent would have."""
+    """Return the context that a command of the agent would have."""
     client = dialects.dialect_of(options.client)
     asked_identity = Asked(options.as_name, options.seat, client.agent)
     env = client.with_session(context.env, hook_input.session)
@@ -155,7 +155,7 @@ def _fail_if_blocking(
     hook_input: dialects.HookInput,
     error: Exception,
 ) -> None:
-    """Refuse the call of a tool if its guard has failed, where that is wanted."""
+    """Refuse a tool call whose guard failed, if the settings say so."""
     if options.hook != dialects.BEFORE:
         return
     context = Context(context.env, hook_input.folder or context.cwd)
@@ -172,7 +172,7 @@ def _fail_if_blocking(
 
 @contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raises in the block once the time is up."""
+    """Raise `_TooLateError` in the block once the time is up."""
 
     def late(_: int, __: FrameType | None) -> None:
         raise _TooLateError
@@ -189,7 +189,7 @@ def _within(seconds: float) -> Iterator[None]:
 def _reply(
     context: Context, options: HookOptions, hook_input: dialects.HookInput
 ) -> str:
-    """Returns what the agent is told."""
+    """Return the text for the agent."""
     if options.hook in dialects.TOOL_EVENTS and not hook_input.tool:
         raise _NoToolError
     if options.hook == START:
@@ -212,7 +212,7 @@ def _event_text(
     hook_input: dialects.HookInput,
     late: Callable[[], bool],
 ) -> str:
-    """Returns what there is to say at this event, often nothing."""
+    """Return the news for this event, often none."""
     client = dialects.dialect_of(options.client)
     path = sessions.path_of(context.reader.layout, options.client, hook_input.session)
     path = path if hook_input.session else ""
@@ -221,7 +221,7 @@ def _event_text(
         context.record_user()
         return _start(context, options, path, late)
     if not path and options.hook != dialects.BEFORE:
-        return ""  # without a session it would hear the same news forever
+        return ""  # without a session the same news would be repeated forever
     if options.hook in dialects.TOOL_EVENTS:
         from wc_cli.briefing import toolhooks  # 12 ms that the other hooks do not need
 
@@ -230,28 +230,28 @@ def _event_text(
         note_turn(context, options.client, hook_input.session)
         news = (prompt_news(context, path), editnews.prompt_news(context, path))
         return "\n".join(filter(None, news))
-    # A sub-agent answers to its agent, who is reminded.
+    # A sub-agent answers to its agent, and that one is reminded.
     if hook_input.again or hook_input.subagent:
         return ""
     return stop_reminder(context, path)
 
 
 def note_turn(context: Context, client: str, session: str) -> None:
-    """Note that the agent is at work, where sessions can be woken. What it was woken
-    for it has been told."""
+    """Record that the agent is working, if sessions can be woken. It knows then what it
+    was woken for."""
     layout = Layout(context.place.root)
     if os.path.isdir(layout.waiters):
         from wc_cli.briefing import turns  # 1 ms, only where agents are woken
 
-        told = turns.note_turn(layout, client, session, now_ms())
-        if told:
+        names = turns.note_turn(layout, client, session, now_ms())
+        if names:
             path = sessions.path_of(layout, client, session)
-            SessionView(context, path).mark_as_told(frozenset(told))
+            SessionView(context, path).save_as_known(frozenset(names))
 
 
 def _adopt(context: Context) -> None:
-    """Checks out the threads of a fresh clone. That is done once, and takes as long as
-    it takes: the time of the hook counts from then on."""
+    """Check out the threads of a fresh clone. This happens once and takes as long as
+    necessary: the hook's time limit counts from then on."""
     if context.place.exists or not context.place.branch_exists:
         return
     seconds, _ = signal.setitimer(signal.ITIMER_REAL, 0)
@@ -262,8 +262,8 @@ def _adopt(context: Context) -> None:
 
 
 def read_input(seconds: float, limit: int) -> bytes:
-    """Returns standard input, as far as it arrives in time, and no more bytes than the
-    limit; nothing at a terminal."""
+    """Read standard input as far as it arrives in time, up to ``limit`` bytes; nothing
+    from a terminal."""
     if sys.stdin.isatty():
         return b""
     try:
@@ -285,15 +285,15 @@ def read_input(seconds: float, limit: int) -> bytes:
 def _start(
     context: Context, options: HookOptions, path: str, late: Callable[[], bool]
 ) -> str:
-    """Returns the brief; what it shows is not news later."""
+    """Return the brief. Later hooks don't repeat what it shows."""
     # 5 ms that the hooks of a prompt and of a stop do not need.
     from wc_cli.briefing import fitting, text
     from wc_cli.terminal import render
 
     if path:
         view = SessionView(context, path)
-        with suppress(WcError):  # then it hears the same news twice
-            session = view.marked_as_told(view.load_session() or Session())
+        with suppress(WcError):  # then the same news is repeated once
+            session = view.with_all_known(view.load_session() or Session())
             news = editnews.conflict_news(context, frozenset())
             view.save_session(session._replace(conflicts=news.keys))
     with _name_of_command(context, options.client) as note:
@@ -306,11 +306,11 @@ def _start(
 
 @contextmanager
 def _name_of_command(context: Context, client: str) -> Iterator[Callable[[], str]]:
-    """What to tell an agent whose shell does not find our command as ``wc``, which is
-    looked up meanwhile."""
+    """The advice for an agent whose shell does not find our command as ``wc``. The
+    lookup runs during the block."""
     from wc_cli.briefing import shellnames  # 1 ms, only when a session starts
 
-    # Half of the time: what is late must not cost the brief.
+    # Half of the time: a slow shell must not cost the brief.
     until = time.monotonic() + limit_ms(context) / 2000
     asks = dialects.dialect_of(client).login_shell
     shell = shellnames.start_login_shell(context.env) if asks else None

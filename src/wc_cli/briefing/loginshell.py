@@ -1,4 +1,4 @@
-"""Asks a login shell which programs it starts: its profile may replace PATH."""
+"""Asks a login shell which programs it finds: its profile may replace PATH."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Marked, because profiles print whatever they like.
+# Marked, because profiles may print anything.
 _MARK = "watercooler:"
 _SHELLS = frozenset({"bash", "zsh", "sh", "dash", "ksh"})
 _FISH = 'set -l program_path (command -v {name}); echo "{mark}{name}=$program_path"'
@@ -18,7 +18,7 @@ _POSIX = 'printf "%s\\n" "{mark}{name}=$(command -v {name})"'
 
 
 class LoginShell:
-    """A login shell that looks for programs while we do something else."""
+    """A login shell that looks up programs in the background."""
 
     def __init__(
         self,
@@ -27,11 +27,11 @@ class LoginShell:
         *,
         interactive: bool = False,
     ) -> None:
-        """Starts the shell of ``env``; an interactive one reads all the files that a
-        new terminal reads. Raises OSError if there is no such shell."""
+        """Start the shell of ``env``; an interactive one reads all the files that a new
+        terminal reads. Raises OSError if there is no such shell."""
         self._programs = programs
         chosen = env.get("SHELL", "")
-        # Agents run commands in a shell of POSIX's, people in fish as well.
+        # Agents run commands in a POSIX shell; people may use fish.
         known = _SHELLS | {"fish"} if interactive else _SHELLS
         shell = chosen if os.path.basename(chosen) in known else "bash"
         form = _FISH if os.path.basename(shell) == "fish" else _POSIX
@@ -47,8 +47,8 @@ class LoginShell:
         )
 
     def paths(self, seconds: float) -> Mapping[str, str] | None:
-        """Returns the path of each program, empty for none; ``None`` if the shell
-        takes longer."""
+        """Return the path of each program, empty for none; ``None`` if the shell takes
+        longer."""
         try:
             out, _ = self._process.communicate(timeout=max(seconds, 0.0))
         except subprocess.TimeoutExpired:
@@ -61,7 +61,7 @@ class LoginShell:
         return all_paths if len(all_paths) == len(self._programs) else None
 
     def end(self) -> None:
-        """End the shell, and what its profile started, if it still runs."""
+        """End the shell and everything its profile started, if still running."""
         with self._process:
             if self._process.poll() is None:
                 os.killpg(self._process.pid, signal.SIGKILL)

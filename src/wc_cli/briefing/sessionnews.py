@@ -1,4 +1,4 @@
-"""The news for an agent's session at a prompt, and when it stops."""
+"""The news for an agent's session at a prompt and when it stops."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.status.holders import HeldBall
 
-# The clock of file times is coarser than ours; what was told is remembered for longer
-# than the difference.
+# File times are coarser than our clock. Told news is remembered for longer than the
+# difference.
 _MARGIN_NS = 2_000_000_000
 _NAMED = 5
 _MOST = 50
 
 
 class SessionView:
-    """The store as one session sees it, and what the session has been told."""
+    """The store as one session sees it, and the record of what it already knows."""
 
     def __init__(self, context: Context, path: str) -> None:
         self.viewer = context.viewer
@@ -41,22 +41,22 @@ class SessionView:
         self.own = holders.folders_of(self.viewer)
 
     def note_visit(self) -> None:
-        """Note that the agent is here."""
+        """Record that the agent is here."""
         with suppress(WcError, OSError):
             LocalFiles(self.layout).note_visit(visit_file(self.viewer.key))
 
     def load_session(self) -> Session | None:
-        """Returns what the session has been told; ``None`` for a new one."""
+        """Return the session's record; ``None`` for a new session."""
         return sessions.load(self.layout, self.path)
 
     def save_session(self, session: Session) -> None:
-        """Saves what the session has been told."""
+        """Save the session's record."""
         sessions.save(self.layout, self.path, session)
 
-    def marked_as_told(
+    def with_all_known(
         self, session: Session, threads: Mapping[str, tuple[str, int]] | None = None
     ) -> Session:
-        """Returns the session with everything there is marked as told."""
+        """Return the session with everything current marked as known."""
         now = time.time_ns()
         if threads is None:
             threads = {
@@ -68,9 +68,9 @@ class SessionView:
         balls.update(*holders.held_names(self.layout, self.own).values())
         return session._replace(looked_ns=now, threads=threads, balls=frozenset(balls))
 
-    def mark_as_told(self, names: frozenset[str]) -> None:
-        """Save that the session has been told of the balls and questions with these
-        names. Raises StorageError."""
+    def save_as_known(self, names: frozenset[str]) -> None:
+        """Record that the session knows the balls and questions with these names.
+        Raises StorageError."""
         session = self.load_session()
         if session is None:
             return
@@ -87,8 +87,8 @@ class SessionView:
         self.save_session(session._replace(threads=threads, balls=balls))
 
     def threads_with_news(self, since_ns: int) -> dict[str, tuple[str, int, HeldBall]]:
-        """Returns the threads that have NEW entries and changed since then: the
-        entry that passed the ball, and the number of NEW entries."""
+        """Return the threads that changed since then and have NEW entries: by topic,
+        the entry that passed the ball and the number of NEW entries."""
         news = {}
         changed = holders.changed_balls(self.layout, since_ns)
         for held, status in holders.viewer_statuses(self.layout, changed, self.viewer):
@@ -100,29 +100,29 @@ class SessionView:
 
 
 def prompt_news(context: Context, path: str) -> str:
-    """Returns a line if a ball arrived or entries are NEW since the last time."""
+    """Return a line if a ball arrived or entries are NEW since the last time."""
     view = SessionView(context, path)
     view.note_visit()
     session = view.load_session()
     if session is None:
-        view.save_session(view.marked_as_told(Session()))
+        view.save_session(view.with_all_known(Session()))
         return ""
     moved = view.threads_with_news(session.looked_ns - _MARGIN_NS)
     threads = {topic: item[:2] for topic, item in moved.items()}
-    told = [*_new_questions(view, session), *_newly_free(view, session, moved)]
-    if not told and (not moved or threads == session.threads):
+    more_news = [*_new_questions(view, session), *_newly_free(view, session, moved)]
+    if not more_news and (not moved or threads == session.threads):
         return ""
     # Saved before printing: otherwise the same news would be repeated forever.
-    view.save_session(view.marked_as_told(session, threads))
+    view.save_session(view.with_all_known(session, threads))
     nothing = ("", 0)
-    told_names = session.known(held.name for _, _, held in moved.values())
+    known_names = session.known(held.name for _, _, held in moved.values())
     news = [
-        _news(topic, item, arrived=_arrived(view, item[2], told_names))
+        _news(topic, item, arrived=_arrived(view, item[2], known_names))
         for topic, item in moved.items()
         if (before := session.threads.get(topic, nothing))[0] != item[0]
         or before[1] < item[1]
     ]
-    news = [*told, *news]
+    news = [*more_news, *news]
     if not news:
         return ""
     unnamed = [f"{len(news) - _NAMED} more"] if len(news) > _NAMED else []
@@ -131,23 +131,23 @@ def prompt_news(context: Context, path: str) -> str:
 
 
 def _new_questions(view: SessionView, session: Session) -> list[str]:
-    """Returns the threads in which the agent was asked since the last time."""
+    """Return the threads in which the agent was asked something since the last time."""
     questions = holders.asked_of(view.layout, view.viewer)
-    told_names = session.known(held.name for held in questions)
-    topics = (held.topic for held in questions if held.name not in told_names)
+    known_names = session.known(held.name for held in questions)
+    topics = (held.topic for held in questions if held.name not in known_names)
     return [f'"{one_line(topic)}": you are asked' for topic in dict.fromkeys(topics)]
 
 
 def _newly_free(
     view: SessionView, session: Session, moved: Mapping[str, object]
 ) -> list[str]:
-    """Returns the threads of the agent that waited for others the last time, and can
-    begin now. Those with NEW entries are told anyway."""
+    """Return the agent's threads that waited for others last time and can begin now.
+    Those with NEW entries are in the news anyway."""
     free = []
     balls = holders.held_balls(view.layout, view.own)
-    told_names = session.known(held.name for held in balls)
+    known_names = session.known(held.name for held in balls)
     for held in balls:
-        if held.name in told_names or held.topic in moved:
+        if held.name in known_names or held.topic in moved:
             continue
         try:
             state = view.reader.snapshot(held.topic).state
@@ -161,19 +161,19 @@ def _newly_free(
 
 
 def _news(topic: str, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:
-    """Returns a thread with news, by its name alone."""
+    """Return a thread with news, as its name."""
     arrival = "its ball came to you, " if arrived else ""
     return f'"{one_line(topic)}": {arrival}{item[1]} new'
 
 
-def _arrived(view: SessionView, held: HeldBall, told_names: Collection[str]) -> bool:
-    """Returns whether a ball is theirs now that was not when they last looked."""
-    return held.folder in view.own and held.name not in told_names
+def _arrived(view: SessionView, held: HeldBall, known_names: Collection[str]) -> bool:
+    """Return whether the agent has a ball that it didn't have when it last looked."""
+    return held.folder in view.own and held.name not in known_names
 
 
 def stop_reminder(context: Context, path: str) -> str:
-    """Returns a reminder of what the agent still holds, of each thing once: balls,
-    questions to it, and what it has claimed in this worktree."""
+    """Return a reminder of what the agent still holds, each only once: balls, questions
+    to it, and its claims in this worktree."""
     view = SessionView(context, path)
     view.note_visit()
     balls = holders.held_balls(view.layout, view.own)
@@ -192,7 +192,7 @@ def stop_reminder(context: Context, path: str) -> str:
     claimed = {k: v for k, v in claims.items() if k not in session.reminded}
     if not (held or asked or claimed):
         return ""
-    # What is gone need not be remembered.
+    # Forget what is gone.
     reminded = session.reminded & names | {ball.name for ball in held}
     # Saved before printing: otherwise the agent could never stop.
     reminded |= {*asked, *claimed}
@@ -201,7 +201,7 @@ def stop_reminder(context: Context, path: str) -> str:
 
 
 def _claims(context: Context, view: SessionView) -> list[str]:
-    """Returns what the agent has claimed here."""
+    """Return the agent's claims here."""
     if not os.path.isdir(view.layout.held):
         return []
     from wc_cli.wrap import leftovers  # 12 ms, only where there are claims
@@ -210,8 +210,8 @@ def _claims(context: Context, view: SessionView) -> list[str]:
 
 
 def _is_held(view: SessionView, held: HeldBall) -> bool:
-    """Returns whether a ball is really theirs, to act on: passed to them in particular,
-    or in a thread they take part in, and not BLOCKED."""
+    """Return whether the agent should act on a ball: it was passed to this agent by
+    name, or in a thread that it takes part in, and isn't BLOCKED."""
     if held.folder not in holders.own_folders_of(view.viewer):
         status = holders.viewer_status(view.layout, held, view.viewer)
         if status is None or not status.listed:

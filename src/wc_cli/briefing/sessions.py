@@ -1,7 +1,7 @@
-"""The record of what an agent's session has been told, so that nothing is repeated.
+"""The record of what an agent's session already knows, so that nothing is repeated.
 
 A small file for each session, ``.local/sessions/<client>:<session>``, on this machine
-only. A session whose file is lost or unreadable starts over, and hears nothing until
+only. A session whose file is lost or unreadable starts over and gets no news until
 something happens.
 """
 
@@ -36,17 +36,17 @@ _UNREADABLE = (
 
 
 class Session(NamedTuple):
-    """The news that a session has been told. ``looked_ns`` is when it last looked for
+    """The news that a session already knows. ``looked_ns`` is when it last looked for
     news, in nanoseconds since 1970.
+
     ``threads`` are those that had changed shortly before: the entry that passed the
-    ball, and the number of NEW entries. ``balls`` are the names of the files of its
-    balls at that time, ``reminded`` of those it was reminded of. ``conflicts`` are the
-    keys of the conflicts that it was told of and that have not gone away. ``files`` are
-    the changed files in what others have claimed, by claim: path and stamp. ``warned``
-    are the claims that it was warned of, ``untold`` what it will hear at its next
-    prompt, ``advice`` what it will hear after the tool that is running.
-    ``log_length`` is how long the log of HEAD was. ``kept_on_ns`` is when a reminder
-    last made the agent go on.
+    ball, and the number of NEW entries. ``balls`` are the file names of its balls at
+    that time, ``reminded`` those of the balls it was reminded of. ``conflicts`` are the
+    keys of the known conflicts that have not gone away. ``files`` are the changed files
+    in the others' claims, by claim: path and stamp. ``warned`` are the claims that it
+    was warned of, ``queued`` is the text for its next prompt, ``advice`` the text for
+    after the running tool. ``log_length`` is the length of the HEAD log. ``kept_on_ns``
+    is when a reminder last made the agent continue.
     """
 
     looked_ns: int = 0
@@ -56,25 +56,25 @@ class Session(NamedTuple):
     conflicts: frozenset[str] = frozenset()
     files: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     warned: frozenset[str] = frozenset()
-    untold: tuple[str, ...] = ()
+    queued: tuple[str, ...] = ()
     log_length: int = 0
     advice: tuple[str, ...] = ()
     kept_on_ns: int = 0
 
     def known(self, names: Iterable[str]) -> frozenset[str]:
-        """Returns those of these balls and questions that it was told of. Of very many,
-        the oldest are not remembered: it is taken to know those."""
+        """Return those of these balls and questions that the session knows. If there
+        are very many, the oldest are not recorded and count as known."""
         first = min(self.balls) if len(self.balls) >= MOST else ""
         return frozenset(name for name in names if name in self.balls or name <= first)
 
 
 def path_of(layout: Layout, client: str, session: str) -> str:
-    """Returns the path of a session's file."""
+    """Return the path of a session's file."""
     return f"{layout.sessions}/{safe_name(f'{client}:{session}')}"
 
 
 def load(layout: Layout, path: str) -> Session | None:
-    """Returns what a session has been told; ``None`` for a new one."""
+    """Load a session; ``None`` for a new one."""
     try:
         fields = json.loads(read_plain(path, layout.root, _MAX_BYTES) or b"null")
         if fields["version"] != VERSION:
@@ -97,7 +97,7 @@ def load(layout: Layout, path: str) -> Session | None:
                 for claim, stamps in fields.get("files", {}).items()
             },
             warned=frozenset(map(str, fields.get("warned", ()))),
-            untold=tuple(map(str, fields.get("untold", ()))),
+            queued=tuple(map(str, fields.get("untold", ()))),
             log_length=int(fields.get("log_length", 0)),
             advice=tuple(map(str, fields.get("advice", ()))),
             kept_on_ns=int(fields.get("kept_on_ns", 0)),
@@ -107,7 +107,7 @@ def load(layout: Layout, path: str) -> Session | None:
 
 
 def save(layout: Layout, path: str, session: Session) -> None:
-    """Saves a session; the first time, expired sessions are removed.
+    """Save a session. Saving a new one removes the expired ones.
 
     Raises StorageError and CorruptError: a hook that cannot remember must be silent.
     """
@@ -123,7 +123,7 @@ def save(layout: Layout, path: str, session: Session) -> None:
         "conflicts": sorted(session.conflicts)[-MOST:],
         "files": {claim: dict(stamps) for claim, stamps in session.files.items()},
         "warned": sorted(session.warned)[-MOST:],
-        "untold": list(session.untold)[-MOST:],
+        "untold": list(session.queued)[-MOST:],
         "log_length": session.log_length,
         "advice": list(session.advice)[-MOST:],
         "kept_on_ns": session.kept_on_ns,
@@ -132,7 +132,7 @@ def save(layout: Layout, path: str, session: Session) -> None:
 
 
 def sweep(layout: Layout, now: float) -> None:
-    """Removes the files of expired sessions; ``now`` is in seconds."""
+    """Remove the files of expired sessions; ``now`` is in seconds."""
     for name in names_in(layout.sessions, layout.root)[:MOST]:
         path = f"{layout.sessions}/{name}"
         with contextlib.suppress(OSError, WcError):

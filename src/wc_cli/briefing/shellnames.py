@@ -1,7 +1,8 @@
-"""By which name an agent's shell starts our command: ``wc`` may count words there.
+"""The name by which an agent's shell starts our command: ``wc`` may be the word count
+there.
 
-Codex runs commands in a login shell, which replaces PATH. So that shell is asked,
-while the brief is made; other clients keep the PATH that their hooks have.
+Codex runs commands in a login shell, which replaces PATH. So that shell is asked while
+the brief is made. Other clients keep the PATH of their hooks.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def start_login_shell(env: Mapping[str, str]) -> LoginShell | None:
 
 
 def note(env: Mapping[str, str], shell: LoginShell | None, until: float) -> str:
-    """Returns a line for an agent whose shell does not find our command as ``wc``;
-    empty if it does. Waits for the login shell until then, on the monotonic clock."""
+    """Return a line for an agent whose shell does not find our command as ``wc``; empty
+    if it does. Waits for the login shell until then, on the monotonic clock."""
     paths = shell.paths(until - time.monotonic()) if shell else None
     if paths is None:
         paths = {name: program_on(env.get("PATH", ""), name) for name in PROGRAMS}
@@ -51,7 +52,7 @@ def note(env: Mapping[str, str], shell: LoginShell | None, until: float) -> str:
 
 
 def program_on(path: str, name: str) -> str:
-    """Returns the program that a shell with this ``PATH`` starts; empty if there is
+    """Return the program that a shell with this ``PATH`` starts; empty if there is
     none. As `shutil.which`, which takes 3 ms to import."""
     for folder in path.split(os.pathsep) if path else ():
         program = os.path.join(folder, name)

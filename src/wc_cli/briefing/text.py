@@ -1,7 +1,8 @@
 """The brief as text: our words, with quoted text below them.
 
-Quoted lines begin with ``>``, are cleaned and cut, and name author and entry; quoted
-names are in quotation marks. The reader may be a model, and is told what is quoted.
+Quoted lines begin with ``>``, are cleaned and cut, and name author and entry. Quoted
+names are in quotation marks. The reader may be a model, so the text says what is
+quoted.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _HEADS = {
 
 
 def brief_text(brief: Brief, style: Style) -> str:
-    """Returns the brief; one line if nothing waits."""
+    """Return the brief as text; one line if nothing waits."""
     if brief.is_empty:
         return f"Watercooler: nothing waits for you, {one_line(brief.me)}."
     lines = [f"Watercooler: you are {one_line(brief.me)}. {_QUOTED}"]
@@ -81,7 +82,7 @@ def brief_text(brief: Brief, style: Style) -> str:
 
 
 def _guidance(brief: Brief, style: Style) -> Iterator[str]:
-    """Yields what the repository asks for, or where to find it."""
+    """Yield the repository's guidance, or where to find it."""
     for guidance in brief.guidance:
         heading, *quoted = guidance.text().split("\n")
         yield from ("", style(heading, "1"), *quoted)
@@ -90,12 +91,13 @@ def _guidance(brief: Brief, style: Style) -> Iterator[str]:
 
 
 def _more(name: str, hidden: int) -> list[str]:
-    """Returns the line that says how many more there are, and what shows them."""
+    """Return the line with the number of hidden items and the command that shows
+    them."""
     return [f"- and {hidden} more: {SHOWN_BY[name]}"] if hidden > 0 else []
 
 
 def _decision(decision: NewDecision) -> Iterator[str]:
-    """Yields a decision: where, by whom and when, then what they wrote."""
+    """Yield a decision: where, by whom and when, then its text."""
     facts = (
         one_line(decision.topic),
         quoted(decision.author),
@@ -106,7 +108,7 @@ def _decision(decision: NewDecision) -> Iterator[str]:
 
 
 def _questions(section: QuestionSection, style: Style) -> Iterator[str]:
-    """Yields the open questions: where and by whom, then what they wrote."""
+    """Yield the open questions: where and by whom, then their text."""
     if not section.total:
         return
     yield from ("", style(_ASKED, "1"))
@@ -127,7 +129,7 @@ def _hidden_count(part: BriefSection, name: str) -> list[str]:
 
 
 def _item(item: BriefItem, name: str) -> Iterator[str]:
-    """Yields a thread: what is known of it, then what others wrote."""
+    """Yield a thread: the facts, then what others wrote."""
     status = item.status if item.status in STATUSES else quoted(item.status)
     facts = [one_line(item.topic), status, *_facts(item, name)]
     yield f"- {' · '.join(facts)}"
@@ -138,8 +140,8 @@ def _item(item: BriefItem, name: str) -> Iterator[str]:
 
 
 def _last_words(item: BriefItem) -> str:
-    """Returns what the last entry says: its title, unless that is the thread's, and its
-    summary."""
+    """Return the words of the last entry: its title, unless that is the thread's, and
+    its summary."""
     title = (
         "" if item.last.title == item.title else one_line(item.last.title, TITLE_WIDTH)
     )
@@ -169,7 +171,7 @@ def _facts(item: BriefItem, name: str) -> Iterator[str]:
 
 
 def _overlap(overlap: Overlap) -> Iterator[str]:
-    """Yields who says they work on what is changed here, then what they wrote."""
+    """Yield an overlap: who works on files that are changed here, then the note."""
     note = overlap.row.note
     age = ago(seconds_between(note.at_ms, now_ms()))
     facts = [quoted(note.agent), f"in {quoted(note.worktree)}", age]
@@ -179,7 +181,7 @@ def _overlap(overlap: Overlap) -> Iterator[str]:
 
 
 def _conflict(conflict: Conflict) -> Iterator[str]:
-    """Yields a worktree that will conflict with this one, then the files."""
+    """Yield a worktree that will conflict with this one, then the files."""
     age = ago(seconds_between(conflict.at_ms, now_ms()))
     facts = [quoted(conflict.name)]
     if conflict.label != conflict.name:
@@ -192,5 +194,5 @@ def _conflict(conflict: Conflict) -> Iterator[str]:
 
 
 def quoted(name: str) -> str:
-    """Returns a name, or another word that somebody chose, in quotation marks."""
+    """Return a name, or another word chosen by a user, in quotation marks."""
     return f'"{one_line(name, NAME_WIDTH).replace(chr(34), chr(39))}"'

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 
 class ToolReply(NamedTuple):
-    """What to say, the session after it, and why the call is refused, if it is."""
+    """The text for the agent, the session afterwards, and why the call is refused, if
+    it is."""
 
     text: str
     session: Session
@@ -50,7 +51,7 @@ def answer_tool(
         if path and reply.session != session:
             sessions.save(layout, path, reply.session)
     finally:
-        # What cannot be remembered is refused anyway.
+        # Refuse even if the session cannot be saved.
         if reply.refusal is not None:
             message, ways_on = map(defused, reply.refusal)
             raise ClaimedError(message, ways_on)
@@ -71,7 +72,7 @@ def before_tool(
         return ToolReply("", session, answer.text)
     text = str(answer.text or "")
     if text and not dialect.tool_shapes[0]:
-        # The client passes nothing on before a tool: it is told after it.
+        # The client passes nothing on before a tool, so the agent gets it afterwards.
         return ToolReply("", session._replace(advice=(*session.advice, text)))
     return ToolReply(text, session)
 
@@ -79,8 +80,8 @@ def before_tool(
 def after_tool(
     context: Context, dialect: Dialect, hook_input: HookInput, session: Session
 ) -> ToolReply:
-    """The answer after a tool was called: what it changed that others have claimed, and
-    what the changes here will conflict with. It renews claims. Raises GitError."""
+    """The answer after a tool was called: its changes to files that others have
+    claimed, and predicted conflicts. Renews claims. Raises GitError."""
     texts = editnews.renewal_lines(context)
     call = ToolCall(hook_input.tool, hook_input.arguments, context.cwd)
     texts += session.advice
@@ -90,7 +91,7 @@ def after_tool(
         answer = guard.after(_memory(session, hook_input))
         session = _remembering(session, answer.memory)
         if answer.text is not None and guard.level == NOTICE:
-            session = session._replace(untold=(*session.untold, str(answer.text)))
+            session = session._replace(queued=(*session.queued, str(answer.text)))
         elif answer.text is not None:
             texts.append(str(answer.text))
     if toolcalls.may_write(call):
@@ -101,7 +102,7 @@ def after_tool(
 
 
 def _guard(context: Context, dialect: Dialect) -> ClaimGuard | None:
-    """The guard of an agent; ``None`` where there is nothing to guard."""
+    """The guard of an agent; ``None`` if there is nothing to guard."""
     repository, settings = context.place.repository, context.settings
     if repository is None or not repository.top or settings.guard == OFF:
         return None
@@ -109,7 +110,7 @@ def _guard(context: Context, dialect: Dialect) -> ClaimGuard | None:
     rivals = Rivals(repository, layout, viewer, context.env)
     if not rivals.claims:
         return None
-    with suppress(OSError, WcError):  # it guards anyway, though nobody sees it
+    with suppress(OSError, WcError):  # it guards anyway, without a trace
         _leave_trace(layout, dialect)
     balls = holders.held_balls(layout, holders.folders_of(viewer))
     topics = [ball.topic for ball in balls if ball.topic]
@@ -128,7 +129,7 @@ def _remembering(session: Session, memory: GuardMemory) -> Session:
 
 
 def _leave_trace(layout: Layout, dialect: Dialect) -> None:
-    """Leave on record that the guard of a client works here: `wc claims` says so."""
+    """Record that the guard of a client works here, for `wc claims`."""
     path = layout.guard_trace(dialect.agent)
     if os.path.lexists(path):
         os.utime(path)

@@ -1,4 +1,4 @@
-"""Records of a session's turns, made by hooks and used for waking it."""
+"""Records of a session's turns, written by hooks and used to wake it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.wake.waiters import Waiter
 
-# Records show how far a ball has come; `[wake] per_hour` needs those of an hour.
+# The records show what happened to a ball; `[wake] per_hour` needs the last hour's.
 _LASTS_MS = 30 * 24 * 3600_000
 
 
@@ -30,34 +30,34 @@ def save(layout: Layout, waiter: Waiter) -> None:
 def note_turn(
     layout: Layout, client: str, session: str, now_ms: int
 ) -> tuple[str, ...]:
-    """Note that a session's agent is at work: nobody waits for its balls now, and what
-    it was called for has woken it. Returns the names of those balls. Does nothing for
-    one that cannot be woken."""
+    """Record that a session's agent is working: nobody waits for its balls now, and
+    whatever it was called for has woken it. Returns the names of those balls. Does
+    nothing for a session that cannot be woken."""
     name = safe_name(f"{client}:{session}")
     if not os.path.exists(waiters.path_of(layout, name)):
         return ()
     waiter = waiters.load(layout, name)
     if waiter is None or not (waiter.token or waiter.called):
         return ()
-    told = []
+    ball_names = []
     with suppress(WcError, OSError):
         for ball in waiter.called:
             record = records.load(layout, ball)
-            # A process that was killed before it called has woken nobody.
+            # A process killed before its call has woken nobody.
             if record is None or not record.is_called or record.session != session:
                 continue
-            told.append(ball)
+            ball_names.append(ball)
             if not record.turn_ms:
                 path = records.path_of(layout, ball)
                 data = record._replace(turn_ms=now_ms).to_bytes()
                 durable.replace(path, data, layout.root)
         save(layout, waiter._replace(token="", called=()))
-    return tuple(told)
+    return tuple(ball_names)
 
 
 def sweep(layout: Layout, current: Waiter, now_ms: int) -> None:
     """Remove the files of sessions whose clients have ended, those of earlier sessions
-    in the client of the ``current`` one, which it has left, and old records."""
+    in the ``current`` session's client, and old records."""
     with suppress(WcError, OSError):
         for waiter in waiters.sessions(layout):
             if not waiter.is_running or waiter.was_left_for(current):

@@ -1,5 +1,5 @@
-"""Changing claims: compare-and-swap of git refs, all of a set or none.
+"""Changing claims: compare-and-swap of git refs, all or none.
 
-Uses `branch` to run git and `store` for locks and bytes. Must not know threads, nor how
-a command is written: it gets the holder, the session and the targets.
+Uses `branch` to run git and `store` for locks and bytes. Must not know threads or the
+command line: it gets the holder, the session and the targets.
 """

@@ -1,7 +1,7 @@
 """The claims of a remote in one branch there, changed by compare-and-swap.
 
-For remotes that take no refs below ``refs/wc``, or no atomic pushes. Whether a remote
-has that branch decides for all clones where its claims are.
+For remotes that refuse refs below ``refs/wc`` or atomic pushes. If a remote has that
+branch, all clones keep their claims in it.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ REF = f"refs/heads/{CLAIMS_BRANCH}"
 
 
 class CombinedBranch:
-    """The branch as it was fetched from a remote, which is known by a digest of it."""
+    """The branch as it was fetched from a remote, which is identified by a digest."""
 
     def __init__(self, registry: Registry, digest: str) -> None:
         self.registry = registry
         self.tracking = f"refs/wc/combined/{digest}/claims"
-        # A pattern, because git does not fetch a single ref that is missing.
+        # A pattern, because fetching a missing ref by its name fails.
         self.refspec = f"+{REF}*:{self.tracking}*"
 
     @property
     def tip(self) -> str:
-        """The commit that the branch was at; empty if the remote had none."""
+        """The branch's commit; empty if the remote had no such branch."""
         return resolve(self.registry.repository, self.tracking)
 
     def read(self) -> CombinedClaims | None:
-        """The claims at the tip; ``None`` if there is no branch, or another one of that
-        name. Raises StorageError."""
+        """The claims at the tip; ``None`` if there is no branch, or an unrelated one of
+        that name. Raises StorageError."""
         tip = self.tip
         content = self.registry.read_commits([tip]).get(tip) if tip else None
         claims = combined.decode(content, tip) if content is not None else None
         if claims is None:
             return None
-        # A hostile branch may name commits that it does not bring.
+        # A hostile branch may name commits that it doesn't contain.
         existing = self.registry.existing(claims.claims.values())
         own = {ref: oid for ref, oid in claims.claims.items() if oid in existing}
         return claims._replace(claims=own)
 
     def store(self, before: CombinedClaims, after: Mapping[str, str]) -> str:
-        """Store a commit that has the claims ``after`` and follows ``before``. Returns
-        its id. Raises StorageError."""
+        """Store a commit with the claims ``after`` on top of ``before``. Returns its
+        id. Raises StorageError."""
         registry = self.registry
         came = set(after.values()) - set(before.claims.values() if before.tip else ())
         parents = [before.tip] if before.tip else []

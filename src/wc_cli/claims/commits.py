@@ -1,5 +1,5 @@
-"""The commits of claims, stored by one git process for all of a set, and the commit
-with all claims of a remote."""
+"""The commits of claims, all stored by one git process, and the commit with all claims
+of a remote."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wc_core.claims.record import Claim
     from wc_core.git.repository import Repository
 
-# gitformat-pack(5): the types of objects, and the bits of the head of one.
+# gitformat-pack(5): the types of objects, and the bits of an object's header.
 _COMMIT, _TREE = 1, 2
 _FIRST_BITS, _NEXT_BITS = 4, 7
 _MORE = 0x80
@@ -29,7 +29,8 @@ _ADDRESS = "claims@localhost"
 
 
 class ClaimCommitter(NamedTuple):
-    """The author of claims' commits in a repository, and its hash for object names."""
+    """The author of the claims' commits in a repository, and the repository's object
+    hash."""
 
     identity: Authorship
     algorithm: str
@@ -49,7 +50,7 @@ class ClaimCommitter(NamedTuple):
         return self.identity._replace(author=author, committer=person.or_else(author))
 
     def commit_of(self, claim: Claim) -> bytes:
-        """The content of the commit of a claim."""
+        """The content of a claim's commit."""
         authorship = self.authorship_of(claim)
         return self._head((), authorship, claim.at) + record.encode(claim)
 
@@ -79,8 +80,8 @@ class ClaimCommitter(NamedTuple):
 def store_claims(
     git: Git, committer: ClaimCommitter, claims: Iterable[Claim]
 ) -> dict[str, str]:
-    """Store the commits of claims, which no ref points to yet. Returns the commit of
-    each ref. Raises GitError."""
+    """Store the commits of claims, without refs. Returns the commit of each ref. Raises
+    GitError."""
     contents = {claim.ref: committer.commit_of(claim) for claim in claims}
     git.run("unpack-objects", "-q", feed=pack_of(contents.values(), committer))
     return {ref: committer.oid(b"commit", data) for ref, data in contents.items()}
@@ -96,7 +97,7 @@ def store_combined(
 
 
 def pack_of(commits: Iterable[bytes], committer: ClaimCommitter) -> bytes:
-    """A pack with the commits and their tree, which is empty."""
+    """A pack with the commits and their empty tree."""
     objects = [(_TREE, b""), *((_COMMIT, content) for content in commits)]
     parts = [b"PACK", (2).to_bytes(4), len(objects).to_bytes(4)]
     for kind, content in objects:

@@ -1,5 +1,5 @@
-"""Whether what is claimed exists: a path in any worktree or in any branch, a symbol in
-its file."""
+"""Checks that claimed targets exist: a path in any worktree or branch, a symbol in its
+file."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _SHOWN = 3
 
 
 def place_of(registry: Registry, target: ClaimId) -> str:
-    """The place where a target exists: a worktree or a branch; empty if there is none.
-    A symbol of a file that cannot be parsed exists nowhere."""
+    """The worktree or branch in which a target exists; empty if there is none. A symbol
+    of a file that cannot be parsed exists nowhere."""
     if target.path == TOP:
         return "every worktree"
     if target.symbol and parsing.obstacle(target.path):
@@ -44,7 +44,7 @@ def place_of(registry: Registry, target: ClaimId) -> str:
 
 
 def _is_in(top: str, target: ClaimId) -> bool:
-    """Whether a worktree has a target."""
+    """Return whether a worktree has a target."""
     if not target.symbol:
         return os.path.lexists(os.path.join(top, target.path))
     return _defines(_definitions(top, target.path), target)
@@ -63,7 +63,7 @@ def _definitions(top: str, path: str) -> tuple[Definition, ...] | None:
 
 
 def _defines(defined: tuple[Definition, ...] | None, target: ClaimId) -> bool:
-    """Whether the symbol of a target is among the definitions of its file."""
+    """Return whether the definitions of a file include the target's symbol."""
     return any(item.name == target.symbol for item in defined or ())
 
 
@@ -112,8 +112,7 @@ def require_symbols(top: str, targets: Iterable[ClaimId]) -> list[str]:
 
 
 def absent(top: str, targets: Iterable[ClaimId]) -> list[ClaimId]:
-    """The targets that are not in the worktree at ``top``, as far as that can be
-    known."""
+    """The targets that the worktree at ``top`` lacks, as far as that can be known."""
     return [
         target
         for target in targets

@@ -1,7 +1,7 @@
-"""Claiming, renewing and giving up, for one holder in one worktree.
+"""Claiming, renewing and releasing, for one holder in one worktree.
 
-What a holder has is remembered in the store as well: who has lost a claim sees nothing
-of it in the refs.
+The store also remembers what a holder has, because the refs don't show who has lost a
+claim.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _TAKE_LATER = "Try again when the remote is back."
 
 class ClaimHolder(NamedTuple):
     """The holder of claims: ``name`` as it is written, ``key`` to compare, the session,
-    and the worktree by git's name for it. ``is_mine`` says whether a name is the
+    and the worktree by git's name for it. ``is_mine`` returns whether a name is the
     holder's."""
 
     name: str
@@ -79,8 +79,8 @@ class ClaimHolder(NamedTuple):
 
 
 class Renewal(NamedTuple):
-    """Claims that were renewed. ``followed`` has the old and the new id of what was
-    renamed and is claimed under both now; ``refused`` also who has claimed the new."""
+    """Renewed claims. ``followed`` has the old and the new id of each renamed path,
+    which is now claimed under both; ``refused`` also has the holder of the new one."""
 
     claims: tuple[Claim, ...] = ()
     followed: tuple[tuple[str, str], ...] = ()
@@ -88,7 +88,7 @@ class Renewal(NamedTuple):
 
     @property
     def notes(self) -> list[str]:
-        """A note for its holder."""
+        """The notes for the holder."""
         return [
             f"{old} was renamed: {new} is claimed, too" for old, new in self.followed
         ] + [
@@ -100,7 +100,7 @@ class Renewal(NamedTuple):
 class Holding:
     """The claims of one holder, in a registry, and at its remote if there is one.
 
-    ``notes`` are for the user: what the remote does not know.
+    ``notes`` for the user say what the remote does not know.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Holding:
         self.notes: list[str] = []
 
     def draft(self, target: ClaimId, claim: Claim, group: str) -> Claim:
-        """A record of this holder for a target, with the rest of ``claim``."""
+        """A claim of this holder on a target, otherwise like ``claim``."""
         holder = self.holder
         return claim._replace(
             id=str(target),
@@ -139,7 +139,7 @@ class Holding:
         takeover: bool = False,
         local_only: bool = False,
     ) -> ClaimPlan:
-        """Claim all of the targets, or none. Returns what was done.
+        """Claim all of the targets, or none. Returns the changes.
 
         Without the remote, only if it is ``local_only``. Raises ClaimedError,
         OfflineError, LockTimeoutError, StorageError.
@@ -168,8 +168,8 @@ class Holding:
     def _namesakes(
         self, book: Book, wishes: Iterable[Claim]
     ) -> Iterator[tuple[str, str]]:
-        """The claims on the same things by other sessions with the holder's name, which
-        do not exclude each other, with the name."""
+        """The claims on the same targets by other sessions of the holder, with the
+        name. Such claims do not exclude each other."""
         for wish in wishes:
             for claim in book.overlapping(wish.target):
                 is_other = claim.session not in {"", wish.session}
@@ -177,9 +177,9 @@ class Holding:
                     yield claim.id, claim.holder
 
     def release(self, targets: Sequence[ClaimId] | None) -> list[str]:
-        """Give up the claims on these targets, lost ones as well; ``None``: all in this
-        worktree. Returns their ids. Raises NotFoundError for a target that the holder
-        has not claimed."""
+        """Release the claims on these targets, including lost ones; ``None``: all in
+        this worktree. Returns their ids. Raises NotFoundError for a target that the
+        holder has not claimed."""
         released: list[str] = []
 
         def plan(book: Book) -> ClaimPlan:
@@ -199,9 +199,9 @@ class Holding:
     def renew(
         self, targets: Sequence[ClaimId] | None = None, ttl_s: int = 0
     ) -> Renewal:
-        """Renew the claims on these targets, or all in this worktree; with another
-        time to live if one is given. What was renamed is claimed under its new name,
-        too, unless somebody else has it. Raises as `release` does."""
+        """Renew the claims on these targets, or all in this worktree, with another time
+        to live if one is given. A renamed path is also claimed under its new name,
+        unless someone else has it. Raises as `release` does."""
         done = [Renewal()]
 
         def plan(book: Book) -> ClaimPlan:
@@ -220,7 +220,7 @@ class Holding:
     def _followed(
         self, done: Renewal, book: Book, item: Renamed
     ) -> tuple[Renewal, tuple[Change, ...]]:
-        """The claims that a renewal adds for new names after a rename."""
+        """The claims that a renewal adds for renamed paths."""
         target, mode = item.target, item.claim.mode
         own = [claim for claim in self.own(book) if claim.mode in {WRITE, mode}]
         if any(claim.target.covers(target) for claim in own):
@@ -235,8 +235,8 @@ class Holding:
         return done._replace(followed=(*done.followed, pair)), planned.changes
 
     def renewed(self, claim: Claim, ttl_s: int = 0) -> Claim:
-        """A claim of the holder with a new nonce. While its path is gone, it stays at
-        the commit that git can tell a new name from."""
+        """A claim of the holder with a new nonce. While its path is gone, it keeps the
+        commit from which git can find the new name."""
         holder = self.holder
         is_gone = bool(held.absent(self.registry.repository.top, [claim]))
         return claim._replace(
@@ -249,8 +249,8 @@ class Holding:
         )
 
     def own(self, book: Book) -> list[Claim]:
-        """The holder's claims in this worktree. One whose signature is refused is not
-        among them: anybody may have made it."""
+        """The holder's claims in this worktree, except those whose signature is
+        refused: anybody may have made them."""
         return [claim for claim in self._named(book) if not book.refusal(claim)]
 
     def _named(self, book: Book) -> list[Claim]:
@@ -280,9 +280,9 @@ class Holding:
         offline_hint: str = "",
         given_up: Collection[str] = (),
     ) -> ClaimPlan:
-        """Carry out the plan for the claims as they are; again if another process,
-        which does not know our lock, or another clone was faster. With an
-        ``offline_hint``, it is not done without the remote."""
+        """Carry out the plan for the current claims; try again if another clone, or
+        another process that does not know our lock, was faster. With an
+        ``offline_hint``, it fails without the remote."""
         remote = self.remote
         with self.registry.changing(self.seconds):
             for attempt in range(_TRIES):
@@ -302,7 +302,7 @@ class Holding:
         )
 
     def _attempt(self, plan: PlanMaker, remote: ClaimsRemote | None) -> ClaimPlan:
-        """Look once, and carry out the plan for what is there."""
+        """Read the claims and carry out the plan, once."""
         if remote is not None:
             remote.fetch()
         planned = plan(self.registry.read())
@@ -324,8 +324,8 @@ class Holding:
             self.notes.append(f"advisory between clones: {weakness}")
 
     def _give_up_remote(self, error: WireError, offline_hint: str) -> None:
-        """Go on without the remote. Raises OfflineError if a claim would hold nobody in
-        other clones off; a remote that takes no claims cannot do so anyway."""
+        """Go on without the remote. Raises OfflineError if a claim would not hold in
+        other clones. That does not apply to a remote that takes no claims anyway."""
         refuses = isinstance(error, RefusedError)
         if offline_hint and isinstance(error, SilentError):
             raise OfflineError(
@@ -340,14 +340,13 @@ class Holding:
         self.notes.append(f"only this clone knows; the remote {why}: {error}")
 
     def memory(self) -> held.Held:
-        """The holder's current and lost claims in this worktree, as recorded in the
-        store."""
+        """The holder's current and lost claims in this worktree, from the store."""
         name = held.file_name(self.holder.worktree, self.holder.key)
         return held.load(self.registry.layout, name) or held.NOTHING
 
-    def untold_losses(self) -> list[str]:
-        """The ids of claims that the holder has lost and not been told of. They count
-        as told from now on."""
+    def new_losses(self) -> list[str]:
+        """The ids of the holder's lost claims that have not been reported yet. They
+        count as reported from now on."""
         memory = self.memory()
         if not memory.claims:
             return []
@@ -361,7 +360,7 @@ class Holding:
         return fresh
 
     def remember(self, book: Book, given_up: Collection[str] = ()) -> None:
-        """Record in the store what the holder has."""
+        """Record the holder's claims in the store."""
         name = held.file_name(self.holder.worktree, self.holder.key)
         local = LocalFiles(self.registry.layout)
         top = self.registry.repository.top

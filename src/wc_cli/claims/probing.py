@@ -1,10 +1,9 @@
-"""Tries whether a remote takes what claims need: refs below ``refs/wc``, several at
+"""Checks whether a remote takes what claims need: refs below ``refs/wc``, several at
 once, and their removal.
 
-Two refs are made there in one atomic push and removed in another. They point to a
-commit that the remote has, so nothing but their names is sent. They are not claims and
-move no turn. Their names are fixed: what a probe that was killed left is removed by the
-next one.
+One atomic push creates two refs there, and another removes them. They point to a commit
+that the remote has, so nothing but their names is sent. They are not claims and move no
+turn. Their names are fixed, so the next probe removes what a killed one left.
 """
 
 from __future__ import annotations
@@ -39,13 +38,13 @@ class RemoteAbility(NamedTuple):
 
 
 def probe(claims: ClaimsRemote) -> RemoteAbility:
-    """Try it. Nothing stays at the remote, unless it lets nobody remove refs."""
+    """Probe the remote. Nothing stays there, unless it lets nobody remove refs."""
     commit = resolve(claims.registry.repository, claims.remote.tracking)
     try:
         claims.wire.push_refs([f"+{commit}:{ref}" for ref in _REFS], {})
         _remove(claims)
     except LeaseError:
-        pass  # another probe makes and removes the same refs: the remote takes them
+        pass  # another probe uses the same refs, so the remote takes them
     except NotAtomicError as error:
         return RemoteAbility(refs=None, atomic=False, reason=str(error))
     except DeclinedError as error:

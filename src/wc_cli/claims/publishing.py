@@ -1,4 +1,4 @@
-"""Publishing a branch only as long as its author has what they claimed.
+"""Publishing a branch only if its author still has the claims.
 
 The branch and the renewed claims go in one atomic push. The leases name what this clone
 believes to have, so the remote refuses a holder that has lost a claim, however late its
@@ -43,7 +43,7 @@ _ELSEWHERE = "the claims are not on that remote"
 
 
 class Publication(NamedTuple):
-    """A branch to move at a remote to a commit."""
+    """A branch at a remote, and the commit to move it to."""
 
     remote: Remote
     branch: str
@@ -56,8 +56,8 @@ class Publication(NamedTuple):
 
 
 class Published(NamedTuple):
-    """The claims that were renewed with the push; ``weakness`` says why the remote did
-    not compare them, and is empty if it did."""
+    """The claims that were renewed with the push; ``weakness`` is why the remote did
+    not compare them, and empty if it did."""
 
     claims: tuple[str, ...]
     weakness: str
@@ -67,7 +67,7 @@ def publish(holding: Holding, publication: Publication) -> Published:
     """Push a branch together with the claims of the holder in this worktree.
 
     Raises FencedError if a claim was lost, ConflictError if the branch has moved or the
-    remote refuses it, and OfflineError; the branch at the remote is then where it was.
+    remote refuses it, and OfflineError. The remote's branch has not moved then.
     """
     registry = holding.registry
     problem: LeaseError | None = None
@@ -79,7 +79,7 @@ def publish(holding: Holding, publication: Publication) -> Published:
             try:
                 weakness = _push(holding, publication, own)
             except LeaseError as error:
-                # A claim of ours was lost, or others changed theirs in the meantime.
+                # We lost a claim, or others changed theirs in the meantime.
                 problem = error
                 _fetch_claims(holding)
                 continue
@@ -96,8 +96,8 @@ def publish(holding: Holding, publication: Publication) -> Published:
 
 
 def _push(holding: Holding, publication: Publication, own: Sequence[Claim]) -> str:
-    """Push a branch with the claims of the holder, renewed. Returns why the remote did
-    not compare them; empty if it did. Raises WireError, LostRaceError."""
+    """Push a branch with the holder's renewed claims. Returns why the remote did not
+    compare them; empty if it did. Raises WireError, LostRaceError."""
     registry, remote = holding.registry, holding.remote
     renewed = [holding.renewed(claim) for claim in own]
     moves = registry.store(rules.plan_renewal(renewed).changes)
@@ -117,15 +117,15 @@ def _push_fenced(
     publication: Publication,
     moves: Sequence[RefMove],
 ) -> str:
-    """Push a branch with the claims. If the remote takes none, it gets the branch
-    alone, and the reason is returned. Raises WireError, LostRaceError."""
+    """Push a branch with the claims. A remote that takes none gets the branch alone,
+    and the reason is returned. Raises WireError, LostRaceError."""
     refspecs = (publication.refspec,)
     try:
         remote.push(moves, is_claiming=False, branch=refspecs, hooks=_hooks(holding))
     except RefusedError:
         base = remote.base()
         if any(move.ref in base for move in moves):
-            raise  # it has taken claims before: without them, it cannot compare them
+            raise  # it has taken claims before: it compares them only if they are sent
         _push_alone(holding, publication)
         holding.registry.move(moves)
         return _ELSEWHERE
@@ -133,7 +133,7 @@ def _push_fenced(
 
 
 def _behind_error(publication: Publication) -> ConflictError:
-    """The error for a branch that others have moved."""
+    """The error if others have moved the branch."""
     return ConflictError(
         f"{publication.remote.label} has commits on {publication.branch} that are not "
         "in yours.",
@@ -143,7 +143,7 @@ def _behind_error(publication: Publication) -> ConflictError:
 
 
 def _wire_error(error: WireError, publication: Publication) -> WcError:
-    """The error for a push that failed for another reason than a claim."""
+    """The error if a push failed for another reason than a claim."""
     name, branch = quoted(publication.remote.name), quoted(publication.branch)
     hint = (
         f"To see everything that git and your hooks print: git push --dry-run {name} "
@@ -165,7 +165,8 @@ def _refuse_lost(holding: Holding, book: Book) -> None:
 
 
 def _fetch_claims(holding: Holding) -> None:
-    """Fetch the claims, if the remote still answers; if not, the next push says so."""
+    """Fetch the claims if the remote still answers. If not, the next push reports
+    it."""
     if holding.remote is not None:
         with contextlib.suppress(WireError, LostRaceError):
             holding.remote.fetch()
@@ -195,7 +196,7 @@ def _push_alone(holding: Holding, publication: Publication) -> None:
 
 
 def _hooks(holding: Holding) -> str:
-    """The folder of the user's hooks: what is published is the user's code."""
+    """The folder of the user's hooks, because this publishes the user's code."""
     repository, env = holding.registry.repository, holding.registry.env
     configured = config.get("core.hooksPath", repository, env)
     if configured.startswith("~"):

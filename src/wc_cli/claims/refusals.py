@@ -1,4 +1,4 @@
-"""The errors for participants who do not get a claim, or have none."""
+"""The errors for participants who cannot get a claim, or have none."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _NO_CLAIMS = "You have no claims in this worktree."
 
 
 def claimed_error(claim: Claim, count: int = 1) -> ClaimedError:
-    """The error for what somebody else has claimed, with the ways on."""
+    """The error for a target that someone else has claimed, with the possible next
+    steps."""
     verb = "edits" if claim.mode == WRITE else "relies on"
     age = ago(max(0, int(time.time()) - claim.at))
     facts = [
@@ -45,7 +46,7 @@ def claimed_error(claim: Claim, count: int = 1) -> ClaimedError:
 
 
 def not_held_error(target: ClaimId, own: Sequence[Claim], book: Book) -> NotFoundError:
-    """The error for giving up or renewing what the holder has not claimed."""
+    """The error for releasing or renewing a target that the holder has not claimed."""
     names = [claim.id for claim in own][:_SHOWN]
     rivals = [
         claim

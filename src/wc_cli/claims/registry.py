@@ -1,7 +1,8 @@
 """The claims of a repository, read and changed by one process of this clone at a time.
 
-Claims on a folder and on a file in it are different refs, which git compares apart. A
-lock keeps two processes of a clone from making both; for other clones, see `remote`.
+Claims on a folder and on a file in it are different refs, which git compares
+separately. A lock keeps two processes of a clone from making both; for other clones,
+see `remote`.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 
 
 class Registry:
-    """Reads and changes the claims of ``repository``. What is remembered of them is in
-    the store at ``layout``."""
+    """Reads and changes the claims of ``repository``. The store at ``layout`` keeps an
+    index of them."""
 
     def __init__(
         self, repository: Repository, layout: Layout, env: Mapping[str, str]
@@ -52,14 +53,14 @@ class Registry:
 
     @cached_property
     def signers(self) -> Signers | None:
-        """Whose claims count, if they must be signed."""
+        """The people whose claims count, if claims must be signed."""
         rules = settings.load(self.layout.root, self.env)
         if rules.verify != SIGNED:
             return None
         return signatures.signers_of(self.layout, self.repository, self.env)
 
     def read(self) -> Book:
-        """The claims, which are remembered with when they were first seen."""
+        """The claims. Records when each was first seen."""
         common = self.repository.common
         index, stamp = books.load_index(self.layout), refs.stamp(common)
         if refs.is_readable(common):
@@ -74,14 +75,14 @@ class Registry:
         )
         is_current = index.refs == book.refs and is_checked
         if not is_current or (book.refs and index.stamp != stamp):
-            # A store that is read-only must not make reading fail.
+            # Reading must not fail in a read-only store.
             with contextlib.suppress(WcError, OSError):
                 self._remember(book, stamp)
         return book
 
     def _verified(self, book: Book, index: Index, signers: Signers) -> Book:
-        """The claims with what git says about their signatures, which it is asked once
-        for each commit. What it cannot say now stays unverified."""
+        """The claims with git's verdicts on their signatures. git is asked once for
+        each commit; a claim that it cannot judge now stays unverified."""
         from wc_cli.claims import signing  # 4 ms, only where claims are signed
 
         if index.signers == signers.state:
@@ -111,7 +112,7 @@ class Registry:
         return {line[0] for line in lines if line[1] == "commit"}
 
     def read_commits(self, oids: list[str]) -> dict[str, bytes]:
-        """The content of packed commits, by git; those that are gone are left out."""
+        """The content of packed commits, read by git; missing commits are left out."""
         feed = "".join(f"{oid}\n" for oid in oids).encode()
         try:
             output = self.git.run("cat-file", "--batch", feed=feed)
@@ -130,7 +131,7 @@ class Registry:
         return contents
 
     def _listed_refs(self) -> dict[str, str]:
-        """The refs of claims, by git, in a format that only git reads."""
+        """The refs of claims, listed by git: only git can read this ref format."""
         words = ("for-each-ref", "--format=%(refname) %(objectname)", FOLDER)
         try:
             lines = self.git.run(*words).decode("ascii", "replace").splitlines()
@@ -141,15 +142,15 @@ class Registry:
 
     @contextlib.contextmanager
     def changing(self, seconds: float) -> Iterator[None]:
-        """Hold the lock of this clone in a block. Raises LockTimeoutError."""
+        """Hold this clone's lock during a block. Raises LockTimeoutError."""
         with locks.locked(
             self.layout.claims_lock, "wc claim", seconds, self.layout.root
         ):
             yield
 
     def store(self, changes: Iterable[Change]) -> list[RefMove]:
-        """Store the commits of changes, signed if they must be. Returns how the refs
-        are to move. Raises StorageError."""
+        """Store the commits of changes, signed if necessary. Returns the moves of refs.
+        Raises StorageError."""
         changes = tuple(changes)
         claims = [change.claim for change in changes if change.claim is not None]
         stored: dict[str, str] = {}
@@ -173,7 +174,7 @@ class Registry:
     def _signed(
         self, committer: ClaimCommitter, claims: Sequence[Claim], signers: Signers
     ) -> dict[str, str]:
-        """Store the commits of claims with a signature that counts here."""
+        """Store the commits of claims with a signature that is valid here."""
         from wc_cli.claims import signing  # 4 ms, only where claims are signed
 
         try:

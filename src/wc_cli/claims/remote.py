@@ -1,15 +1,15 @@
 """The claims of other clones: fetched, merged with ours, and pushed with leases.
 
-``refs/wc/claims`` of the remote is the truth between clones. Three folders of refs are
-compared: what the remote had when both sides were last the same (the base), what it has
-now (fetched), and our own. What only we changed is sent; what both changed goes to the
-remote. The base moves together with our own refs, so nothing that was not sent is ever
-taken for sent, wherever a process dies.
+``refs/wc/claims`` of the remote is authoritative between clones. Three folders of refs
+are compared: the remote's when both sides were last equal (the base), the remote's now
+(fetched), and our own. Our changes are sent; if both sides changed a ref, the remote
+wins. The base moves together with our own refs, so wherever a process dies, an unsent
+change never counts as sent.
 
 Two claims that overlap may be different refs. So each push of a new claim also moves
-``refs/wc/turn``: of two clones that claim at the same moment, one has to look again.
+``refs/wc/turn``: if two clones claim at the same moment, one of them has to look again.
 
-A remote that takes no such refs has all of them in one branch, see `combined`.
+A remote that refuses such refs has all of them in one branch, see `combined`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _ASKING_SECONDS = 5.0
 
 
 class Packet(NamedTuple):
-    """What is pushed at once: ``claims`` that differ from the ``base``, and a branch,
+    """The contents of one push: ``claims`` that differ from the ``base``, and a branch,
     as refspecs, with a folder of ``hooks`` to run."""
 
     claims: tuple[RefMove, ...]
@@ -64,7 +64,7 @@ class Packet(NamedTuple):
 
 
 def fetched_folder(remote: Remote) -> str:
-    """The folder of refs with what was fetched of ``refs/wc`` of a remote."""
+    """The folder of refs for the fetched ``refs/wc`` of a remote."""
     return f"refs/wc/fetched/{digest_of(remote)}/"
 
 
@@ -75,8 +75,8 @@ def digest_of(remote: Remote) -> str:
 
 
 class ClaimsRemote:
-    """The claims of ``registry`` at ``remote``. No process for the network runs past
-    ``until`` on the monotonic clock."""
+    """The claims of ``registry`` at ``remote``. No network process runs past ``until``
+    on the monotonic clock."""
 
     def __init__(
         self, registry: Registry, remote: Remote, until: float = math.inf
@@ -94,8 +94,8 @@ class ClaimsRemote:
 
     def fetch(self) -> tuple[str, ...]:
         """Fetch the claims and merge them with ours. Returns the refs of claims that we
-        had, and that another clone has now. Raises WireError, LostRaceError."""
-        # A remote that is somebody's working repository has snapshots of theirs.
+        had and another clone has now. Raises WireError, LostRaceError."""
+        # If the remote is someone's working repository, it also has their snapshots.
         patterns = (f"+refs/wc/*:{self._fetched}*", "^refs/wc/seen/*")
         self.wire.fetch_refs(*patterns, self.branch.refspec)
         common = self.registry.repository.common
@@ -110,12 +110,12 @@ class ClaimsRemote:
         return merged.lost
 
     def base(self) -> dict[str, str]:
-        """The remote's refs when both sides were last the same."""
+        """The remote's refs when both sides were last equal."""
         return refs.claim_refs(self.registry.repository.common, self._base)
 
     def unsent(self) -> dict[str, str]:
-        """Our refs that the remote does not have so, with their commits; empty for one
-        that it should no longer have."""
+        """Our refs that differ from the remote's, with their commits; an empty commit
+        for a ref that it should remove."""
         base = self.base()
         ours = refs.claim_refs(self.registry.repository.common)
         return {
@@ -132,12 +132,10 @@ class ClaimsRemote:
         branch: tuple[str, ...] = (),
         hooks: str = "",
     ) -> None:
-        """Move refs of the remote from the base to what ``moves`` want, then ours.
-
-        With them goes a ``branch``, as refspecs. Raises LeaseError if the remote has
-        something else than the base, or if another clone claimed anything since the
-        last fetch while this ``is_claiming``; other WireErrors; and LostRaceError.
-        """
+        """Move refs of the remote from the base to the values in ``moves``, then ours.
+        The same push moves a ``branch``, as refspecs. Raises LeaseError if the remote
+        differs from the base, or if another clone claimed anything since the last fetch
+        while this ``is_claiming``; other WireErrors; and LostRaceError."""
         moves = tuple(moves)
         base = self.base()
         sent = [move for move in moves if base.get(move.ref, "") != move.new]
@@ -152,8 +150,8 @@ class ClaimsRemote:
         self.registry.move([*own, *self._base_moves(base, after), *tips])
 
     def _send(self, packet: Packet, *, is_claiming: bool) -> list[RefMove]:
-        """Push claims: each as a ref, or all in one branch if the remote has that, or
-        takes nothing else. Returns how our copy of that branch is to move."""
+        """Push claims: each as a ref, or all in one branch if the remote has that
+        branch or takes nothing else. Returns the moves of our copy of that branch."""
         existing = self.branch.read()
         if existing is not None:
             return self._push_combined(packet, existing)
@@ -162,7 +160,7 @@ class ClaimsRemote:
             self._push_refs(packet, is_claiming=is_claiming)
         except DeclinedError as error:
             if packet.branch or self.branch.tip:
-                raise  # it may be the branch that it refuses, or it has another one
+                raise  # the branch may be the reason, or the remote has another one
             first = CombinedClaims(
                 claims=packet.base, atomic=not isinstance(error, NotAtomicError)
             )
@@ -195,7 +193,7 @@ class ClaimsRemote:
         if packet.branch and before.atomic:
             try:
                 self.wire.push_refs([*packet.branch, *refspecs], lease, packet.hooks)
-            except NotAtomicError:  # it took them when the branch was made
+            except NotAtomicError:  # it took them when it created the branch
                 return self._push_combined(packet, before._replace(atomic=False))
         else:
             # The claims first: an agent that has lost one gets no further.
@@ -205,9 +203,9 @@ class ClaimsRemote:
         return [RefMove(self.branch.tracking, before.tip, commit)]
 
     def has_arrived(self, moves: Iterable[RefMove], error: UnreachableError) -> bool:
-        """Whether the remote has what a push wanted, whose answer did not come: only
-        what the remote has counts. Raises SilentError, from the ``error`` of the push,
-        if it does not say."""
+        """Return whether the remote has what a push without an answer wanted: only the
+        remote's refs count. Raises SilentError, from the push's ``error``, if the
+        remote does not answer."""
         until = time.monotonic() + _ASKING_SECONDS
         try:
             ClaimsRemote(self.registry, self.remote, until).fetch()
@@ -217,8 +215,8 @@ class ClaimsRemote:
         return all(ours.get(move.ref, "") == move.new for move in moves)
 
     def weakness(self) -> str:
-        """Why the remote cannot refuse a push of somebody who has lost a claim; empty
-        if nothing is known against it."""
+        """The reason why the remote cannot refuse a push from someone who has lost a
+        claim; empty if none is known."""
         existing = self.branch.read()
         if existing is None or existing.atomic:
             return ""
@@ -227,7 +225,7 @@ class ClaimsRemote:
     def _base_moves(
         self, base: Mapping[str, str], after: Mapping[str, str]
     ) -> list[RefMove]:
-        """How the refs of the base are to move."""
+        """The moves of the base's refs."""
         return [
             RefMove(f"{self._base}{ref.removeprefix(FOLDER)}", old, new)
             for ref in sorted({*base, *after})
@@ -235,11 +233,9 @@ class ClaimsRemote:
         ]
 
     def exchange(self) -> list[tuple[Claim, Claim]]:
-        """Bring what others claimed, and send what we changed without the remote.
-
-        Returns the claims that lost, each with the one that forbids it; they are given
-        up. Raises WireError, LostRaceError.
-        """
+        """Fetch what others claimed, and send what we changed without the remote.
+        Returns our claims that lost, each with the one that excludes it; they are
+        released. Raises WireError, LostRaceError."""
         before = {claim.ref: claim for claim in self.registry.read().claims}
         overwritten = self.fetch()
         book = self.registry.read()

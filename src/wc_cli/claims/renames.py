@@ -25,13 +25,13 @@ _DIFF = (
     *("diff", "-M", "--name-status", "--diff-filter=R", "-z"),
     *("--no-relative", "--ignore-submodules"),
 )
-# Comparing takes long where very much was renamed.
+# Comparing takes long if very many paths were renamed.
 _SECONDS = 5.0
 _MOST = 50
 
 
 class Renamed(NamedTuple):
-    """A claim whose path is gone, and what it is on now."""
+    """A claim whose path is gone, and its new targets."""
 
     claim: Claim
     target: ClaimId
@@ -39,7 +39,7 @@ class Renamed(NamedTuple):
 
 def renamed(registry: Registry, claims: Sequence[Claim]) -> list[Renamed]:
     """The claims whose path their holder has renamed in this worktree since they were
-    made, as far as git knows: in the files, the index, or commits. Git only runs if a
+    made, as far as git knows from the files, the index and commits. git only runs if a
     path is gone."""
     top = registry.repository.top
     absent = set(held.absent(top, claims))
@@ -66,7 +66,7 @@ def renamed(registry: Registry, claims: Sequence[Claim]) -> list[Renamed]:
 
 
 def _pairs(output: bytes) -> Iterator[tuple[str, str]]:
-    """The old and the new path of each line of git-diff(1)."""
+    """The old and the new path on each line of git-diff(1)'s output."""
     fields = os.fsdecode(output).split("\0")
     for old, new in zip(fields[1::3], fields[2::3], strict=False):
         yield unicodedata.normalize("NFC", old), unicodedata.normalize("NFC", new)
@@ -75,8 +75,9 @@ def _pairs(output: bytes) -> Iterator[tuple[str, str]]:
 def _targets(
     git: Git, claim: Claim, pairs: Iterable[tuple[str, str]]
 ) -> Iterable[ClaimId]:
-    """What a claim is on after these renames. Of a folder that is the new one if it was
-    not there before; else its files, so that the rest of it stays free."""
+    """The targets of a claim after these renames. For a folder, that is the new folder
+    if it was not there before; otherwise its files, so that the rest of the folder
+    stays free."""
     path, symbol = claim.target
     targets: dict[ClaimId, None] = {}
     folders: dict[str, bool] = {}
@@ -93,5 +94,5 @@ def _targets(
 
 
 def _has(git: Git, commit: str, path: str) -> bool:
-    """Whether a commit has a path."""
+    """Return whether a commit has a path."""
     return git.run("ls-tree", "--full-tree", commit, "--", path) != b""

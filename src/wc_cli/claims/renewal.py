@@ -1,5 +1,4 @@
-"""Renews the claims of participants who are active, when a third of their
-time is over."""
+"""Renews the claims of active participants after a third of their time to live."""
 
 from __future__ import annotations
 
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
 def renew_if_due(
     layout: Layout, viewer: Viewer, repository: Repository, env: Mapping[str, str]
 ) -> list[str]:
-    """Renew all claims of the viewer in this worktree if that is due. Whatever they do
-    goes on if it fails: their next activity tries again. Returns what they should
-    know of what was renamed."""
+    """Renew all claims of the viewer in this worktree if that is due. Never raises for
+    a failed renewal: the viewer's next activity tries again. Returns notes about
+    renamed paths."""
     name = held.file_name(repository.worktree_id, viewer.key)
     if not held.is_due(layout, name, repository.top):
         return []
@@ -35,17 +34,17 @@ def renew_if_due(
     return []
 
 
-def untold_losses(
+def new_losses(
     layout: Layout, viewer: Viewer, repository: Repository, env: Mapping[str, str]
 ) -> list[str]:
-    """The ids of claims that the viewer had in this worktree, lost, and was not told
-    of yet. They count as told from now on."""
+    """The ids of claims that the viewer had in this worktree and lost, unless reported
+    before. They count as reported from now on."""
     name = held.file_name(repository.worktree_id, viewer.key)
     if held.load(layout, name) is None:
         return []
-    # 20 ms, only for who has claims.
+    # 20 ms, only for holders of claims.
     from wc_cli.claims.holding import ClaimHolder, Holding
     from wc_cli.claims.registry import Registry
 
     holder = ClaimHolder.of(viewer, repository, "")
-    return Holding(Registry(repository, layout, env), holder, 0.0).untold_losses()
+    return Holding(Registry(repository, layout, env), holder, 0.0).new_losses()

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 # A line of each commit: its id, the state of its signature, and the signer.
 _FORMAT = "--format=tformat:%H %G? %GS"
-# What was verified counts even if the rest takes too long.
+# Verified claims count even if the rest takes too long.
 _BATCH = 100
-# git does not check a signature of ssh then, and says that there is none.
+# git then doesn't check an ssh signature, and reports none.
 _NO_SIGNERS = ", or git has no allowed_signers to check it with"
 
 
 def sign_claims(
     git: Git, committer: ClaimCommitter, claims: Iterable[Claim]
 ) -> dict[str, str]:
-    """Store the commits of claims with the signature of the user, which no ref points
-    to yet. Returns the commit of each ref. Raises GitError."""
+    """Store the commits of claims with the user's signature, without refs. Returns the
+    commit of each ref. Raises GitError."""
     git.run("unpack-objects", "-q", feed=pack_of((), committer))
     tree = committer.oid(b"tree", b"")
     return {
@@ -46,13 +46,13 @@ def sign_claims(
 
 
 def verify(git: Git, signers: Signers, claims: Sequence[Claim]) -> dict[str, str]:
-    """Why git, or the name of the signer, refuses the commit of a claim, by its id;
-    empty for those that count. Raises GitError."""
+    """The reason why the commit of a claim is refused, by git or for its signer's name,
+    by claim id; empty for a valid one. Raises GitError."""
     options = ["-c", "log.showSignature=false"]
     if signers.path:
         options += ["-c", f"gpg.ssh.allowedSignersFile={signers.path}"]
     words = (*options, "log", "--no-walk=unsorted", "--stdin", _FORMAT)
-    # Otherwise a ref could put another commit in the place of one.
+    # Otherwise a replace ref could substitute another commit.
     env = {"GIT_NO_REPLACE_OBJECTS": "1"}
     refusals = {}
     feed = "".join(f"{claim.oid}\n" for claim in claims).encode()
@@ -68,5 +68,5 @@ def verify(git: Git, signers: Signers, claims: Sequence[Claim]) -> dict[str, str
 
 
 def batches(claims: Sequence[Claim]) -> Iterable[Sequence[Claim]]:
-    """The claims in parts that git verifies in a second or two."""
+    """The claims in batches that git verifies in a second or two."""
     return (claims[start : start + _BATCH] for start in range(0, len(claims), _BATCH))

@@ -1,7 +1,7 @@
-"""Moves refs of claims by compare-and-swap: all of a set, or none.
+"""Moves refs of claims by compare-and-swap: all or none.
 
-`git update-ref --stdin` locks every ref before it changes the first. A ref that is not
-where it was expected is a lost race; a lock of another git process is waited for.
+`git update-ref --stdin` locks every ref before it changes the first. If a ref has an
+unexpected value, the race is lost; a lock of another git process is waited for.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LostRaceError(Exception):
 
 def move_refs(git: Git, moves: Iterable[RefMove]) -> None:
     """Move refs. Raises LostRaceError, LockTimeoutError if another git process keeps
-    its lock, and StorageError. Nothing was changed then."""
+    its lock, and StorageError; nothing was changed then."""
     feed = "".join(map(_line, moves)).encode()
     until = time.monotonic() + _SECONDS
     while feed:

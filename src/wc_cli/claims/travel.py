@@ -1,5 +1,4 @@
-"""Which remote the claims of a clone are exchanged with, and exchanging them beside the
-store."""
+"""Chooses the remote for a clone's claims, and exchanges them after the store."""
 
 from __future__ import annotations
 
@@ -34,8 +33,8 @@ _TRIES = 5
 
 
 class ClaimsExchange(NamedTuple):
-    """What an exchange of claims did: the claims of this clone that ``losses`` names
-    lost against another one, and notes for the user."""
+    """The result of an exchange of claims: ``losses``, this clone's claims that lost
+    against another's, and notes for the user."""
 
     losses: tuple[tuple[Claim, Claim], ...] = ()
     notes: tuple[str, ...] = ()
@@ -44,9 +43,9 @@ class ClaimsExchange(NamedTuple):
 def claims_remote(
     registry: Registry, rules: Settings, seconds: float = math.inf
 ) -> ClaimsRemote | None:
-    """The remote that has the store of this repository, if what is written is pushed
-    there by itself; claims go where the threads go. It is waited for as long as the
-    settings say, but no longer than ``seconds``."""
+    """The remote of this repository's store, if new entries are pushed there
+    automatically; claims go where the threads go. Network calls time out as in the
+    settings, but after ``seconds`` at most."""
     root, env = registry.layout.root, registry.env
     checkout = repositories.find(root)
     is_ours = checkout is not None and checkout.common == registry.repository.common
@@ -59,8 +58,8 @@ def claims_remote(
 
 
 def probe_remote(registry: Registry, rules: Settings, seconds: float) -> str:
-    """Try what the remote takes. Returns what follows for claims between clones; empty
-    if they go to no remote."""
+    """Check what the remote takes. Returns the consequence for claims between clones;
+    empty if they go to no remote."""
     claims = claims_remote(registry, rules, seconds)
     if claims is None:
         return ""
@@ -73,7 +72,7 @@ def probe_remote(registry: Registry, rules: Settings, seconds: float) -> str:
 def exchange_beside_store(
     root: str, env: Mapping[str, str], remote: Remote, seconds: float
 ) -> ClaimsExchange:
-    """Exchange the claims with a remote with which the store was exchanged just now."""
+    """Exchange the claims with a remote, right after the store."""
     checkout = repositories.find(root)
     if checkout is None:
         return ClaimsExchange()
@@ -93,8 +92,8 @@ def exchange_beside_store(
 
 
 def send_in_background(root: str, env: Mapping[str, str]) -> ClaimsExchange:
-    """Send the claims that were renewed or given up since the last exchange, if what is
-    written is sent by itself. What fails is tried again by a later process."""
+    """Send the claims that were renewed or released since the last exchange, if entries
+    are pushed automatically. A later process retries what fails."""
     checkout = repositories.find(root)
     if checkout is None:
         return ClaimsExchange()
@@ -115,8 +114,8 @@ def fetch_for_check(
     upstream: Upstream | None,
     seconds: float,
 ) -> str:
-    """Fetch claims, and the upstream of the current branch. Returns why that failed, or
-    an empty string."""
+    """Fetch claims, and the upstream of the current branch. Returns the reason for a
+    failure, or an empty string."""
     repository, env = registry.repository, registry.env
     try:
         if claims is not None:

@@ -1,4 +1,4 @@
-"""The branch that is checked out, compared with its remote as of the last fetch."""
+"""Compares the current branch with its remote, as last fetched."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Divergence(NamedTuple):
-    """How HEAD compares with the remote's branch.
+    """The comparison of HEAD with the remote's branch.
 
-    ``behind`` says that the remote has commits which HEAD lacks; ``unpushed`` are the
-    targets that changed in commits which the remote lacks.
+    ``behind``: the remote has commits that HEAD lacks. ``unpushed`` are the targets
+    that changed in commits that the remote lacks.
     """
 
     remote_head: str = ""
@@ -31,7 +31,7 @@ class Divergence(NamedTuple):
 
 
 def divergence(registry: Registry, targets: Sequence[ClaimId]) -> Divergence:
-    """How HEAD compares with the upstream. Git runs only if they differ. Raises
+    """Compare HEAD with the upstream. git runs only if they differ. Raises
     StorageError."""
     upstream = upstream_of(registry.repository, registry.env)
     head = registry.repository.commit
@@ -55,6 +55,6 @@ def divergence(registry: Registry, targets: Sequence[ClaimId]) -> Divergence:
 
 
 def _changed(registry: Registry, base: str, head: str) -> list[str]:
-    """The paths that changed in the commits of ``head`` that are not in ``base``."""
+    """The paths that changed in the commits of ``head`` that ``base`` lacks."""
     words = ("diff", "--name-only", "--no-renames", "-z", f"{base}...{head}")
     return os.fsdecode(registry.git.run(*words)).rstrip("\0").split("\0")

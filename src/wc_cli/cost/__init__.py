@@ -1,4 +1,4 @@
-"""Recording what the work of agents costs, from hooks.
+"""Records what the work of agents costs, from hooks.
 
-Uses `store` for bytes. Must not run a program, nor change anything but `.local/cost`.
+Uses `store` for bytes. Must not run a program or change anything but `.local/cost`.
 """

@@ -1,11 +1,11 @@
 """Counts what a session has spent since its last hook, and for which thread.
 
-That is the thread in which its agent was the last to write during the turn; else the
-one whose ball it held when the turn began, the latest; else the one whose ball it
-holds; else none. A ball for any agent of its kind counts if it holds none.
+That is the thread in which its agent last wrote during the turn; otherwise the latest
+one whose ball it held when the turn began; otherwise the one whose ball it holds;
+otherwise none. A ball for any agent of its kind counts only if it holds none.
 
-Only what is added to a transcript after the first hook counts: a session that is
-resumed or copied may begin with what was counted before.
+Only what is added to a transcript after the first hook counts, because a resumed or
+copied session may begin with text that was counted before.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _MARGIN_NS = 2_000_000_000
 
 
 class HookCall(NamedTuple):
-    """A hook of a session: when, where its transcript is, and whether a turn begins
-    (at a prompt), ends, or ended and goes on because of the hook's answer."""
+    """A hook of a session: when, where its transcript is, and whether a turn begins (at
+    a prompt), ends, or ended and continues because of the hook's answer."""
 
     now_ms: int
     transcript: str = ""
@@ -48,7 +48,7 @@ class HookCall(NamedTuple):
 def record(
     context: Context, session: str, call: HookCall, late: Callable[[], bool]
 ) -> None:
-    """Counts what a session has spent up to now.
+    """Count what the session has spent up to now.
 
     Raises StorageError and CorruptError, and OSError for the transcript.
     """
@@ -82,10 +82,10 @@ def _size(transcript: str) -> int:
 def _read_on(
     cost: SessionCost, topic: str, transcript: str, late: Callable[[], bool]
 ) -> SessionCost:
-    """Counts what was added to a transcript, as far as there is time; the next hook
-    reads on from there."""
+    """Count what was added to a transcript, as far as there is time; the next hook
+    continues from there."""
     size = _size(transcript)
-    if size < cost.offset:  # another file: nobody knows what of it was counted
+    if size < cost.offset:  # another file: unknown how much of it was counted
         return cost._replace(offset=size, meter=usage.Meter()) if transcript else cost
     while cost.offset < size and not late():
         data = read_from(transcript, "", cost.offset, _CHUNK)
@@ -93,7 +93,7 @@ def _read_on(
         if not end:
             if len(data) < _CHUNK:
                 break  # the line is still being written
-            end = len(data)  # of no line that counts
+            end = len(data)  # not of a line that counts
         added, meter = usage.count(data[:end], cost.meter)
         cost = cost._replace(offset=cost.offset + end, meter=meter)
         cost = cost.with_spent(topic, Spent(added))
@@ -101,7 +101,7 @@ def _read_on(
 
 
 def _topic(context: Context, cost: SessionCost) -> str:
-    """The thread that a turn was for, at its end."""
+    """The thread to which an ended turn counts."""
     viewer, reader = context.viewer, context.reader
     written = []
     if cost.began_ms:
@@ -116,8 +116,8 @@ def _topic(context: Context, cost: SessionCost) -> str:
 
 
 def _held(context: Context) -> str:
-    """The thread whose ball the agent has held for the shortest time; else the latest
-    that is for any agent of its kind; else empty."""
+    """The thread whose ball the agent has held for the shortest time; otherwise the
+    latest whose ball is for any agent of its kind; otherwise empty."""
     viewer, layout = context.viewer, context.reader.layout
     for folders in (holders.own_folders_of(viewer), holders.folders_of(viewer)):
         names = holders.held_names(layout, folders)

@@ -13,11 +13,9 @@ if TYPE_CHECKING:
 
 
 def note_if_spent(context: Context, topic: str) -> bool:
-    """Write into a thread that its budget is spent, and hand its ball to a person:
-    once for each budget, whoever notices it. Returns whether anything was written.
-
-    Raises what writing an entry raises.
-    """
+    """Record in a thread that its budget is spent, and hand its ball to a person: once
+    for each budget, whoever notices it. Returns whether anything was written. Raises
+    what writing an entry raises."""
     reader = context.reader
     if not topic or not reader.has(topic):
         return False

@@ -23,8 +23,8 @@ def exchange_beside_store(
     Waits for the remote at most ``seconds`` for each. Returns notes for the user.
     """
     claims = travel.exchange_beside_store(root, env, remote, seconds)
-    untold = losses.tell_threads(root, env, claims.losses)
+    unwritten = losses.tell_threads(root, env, claims.losses)
     notes = activity_travel.exchange_beside_store(
         root, env, remote, seconds, is_fetched=True
     )
-    return [*claims.notes, *untold, *notes]
+    return [*claims.notes, *unwritten, *notes]
