@@ -1,4 +1,4 @@
-"""Finds what is wrong with the threads of a store, and how to repair it."""
+"""Finds problems in the threads of a store, and how to repair them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from wc_core.threads.codec import Damage
     from wc_core.threads.reader import StoreReader, Thread
 
-# What to do about a kind of damage (`codec.Damage.kind`). For the other kinds, it
-# depends on the thread.
+# The advice for a kind of damage (`codec.Damage.kind`). For other kinds, it depends on
+# the thread.
 _FIXES = {
     "torn": "Nothing is lost. Tidy up with: wc doctor --repair",
     "garbage": "Every other entry is readable. Set the line aside: wc doctor --repair",
@@ -36,13 +36,13 @@ _FIXES = {
     "newer": "Upgrade wc on this machine; this one writes nothing to the thread.",
 }
 SET_ASIDE = "Set it aside, and restore what belongs there: wc doctor --repair"
-# How often a thread is read that somebody writes to all the time.
+# How often to read a thread that is being written to.
 _MAX_READS = 10
 _RENDER = "Readers use the log in the meantime. Render it: wc doctor --repair"
 
 
 class Finding(NamedTuple):
-    """A problem: the file, what is wrong with it, and what to do about it."""
+    """A problem: the file, what is wrong with it, and how to fix it."""
 
     file: str
     line: int
@@ -55,8 +55,8 @@ class Finding(NamedTuple):
 
 
 class ThreadExaminer:
-    """Examines every thread of a store. A thread that cannot be read is a finding, and
-    hides no other.
+    """Examines every thread of a store. An unreadable thread is a finding and hides no
+    other.
 
     ``threads`` and ``entries`` count what was examined; ``forked`` are the threads with
     two histories side by side.
@@ -74,7 +74,8 @@ class ThreadExaminer:
 
     def findings(self) -> Iterator[Finding]:
         """All findings, thread by thread."""
-        # Before the threads are listed: each status file found now has its thread then.
+        # Before the threads are listed, so that each status file found now already has
+        # its thread.
         self.upkeep.status.scan()
         try:
             topics = self.reader.topics()
@@ -98,8 +99,8 @@ class ThreadExaminer:
             thread, findings = self._examine(topic)
         except NotFoundError:
             self.threads -= 1
-            # The empty folder of a first entry that failed, or the remains of a
-            # thread that the branch has.
+            # The empty folder of a failed first entry, or the remains of a thread that
+            # is on the branch.
             yield from self._of_gone(topic)
         except WcError as error:
             yield self._of_unreadable(topic, error)
@@ -109,8 +110,8 @@ class ThreadExaminer:
             yield from findings
 
     def _examine(self, topic: str) -> tuple[Thread, list[Finding]]:
-        """Read a thread and find what is wrong with it. If somebody wrote meanwhile, it
-        is read again: the parts that were read do not belong together then."""
+        """Read a thread and find its problems. Reads it again if it was written to in
+        the meantime, because the parts then don't belong together."""
         path = self.layout.log(topic)
         for _ in range(_MAX_READS):
             thread = self.reader.thread(topic)
@@ -178,7 +179,7 @@ class ThreadExaminer:
             path = f"{self.layout.root}/{damage.file}"
             return SET_ASIDE if obstruction(path, "file") else _permissions_fix(path)
         if damage.kind in {"garbage", "shape"} and not damage.lost:
-            return _RENDER  # it is the meta.json
+            return _RENDER  # this is meta.json
         return _FIXES[damage.kind]
 
     def _fix_of_missing(self, thread: Thread) -> str:
@@ -192,12 +193,12 @@ class ThreadExaminer:
         return f"{nowhere} copy it; else move the rest out of the way: {folder}"
 
     def _is_waiting(self, topic: str) -> bool:
-        """Whether settling is about to render a thread."""
+        """Return whether settling is about to render a thread."""
         return os.path.lexists(self.upkeep.marker(topic))
 
     def _of_projections(self, thread: Thread) -> Iterator[Finding]:
-        """Projections that differ from what the log gives. Those of other tools are
-        left alone."""
+        """The projections that differ from the log. Those of other tools are left
+        alone."""
         snapshot = thread.snapshot
         if snapshot.meta.newer or not model.written_by_wc(thread.entries):
             return
@@ -238,7 +239,7 @@ class ThreadExaminer:
             yield Finding(name, 0, message, _RENDER)
 
     def _of_name(self, thread: Thread) -> Iterator[Finding]:
-        """A name that two clones gave to two threads."""
+        """The finding for a name that two clones gave to two threads."""
         if thread.name != thread.state.name:
             path = self._relative(self.layout.folder(thread.state.topic))
             message = (
@@ -251,7 +252,7 @@ class ThreadExaminer:
     def _of_status_lines(self, thread: Thread) -> Iterator[Finding]:
         if not is_status_wrong(self.upkeep, thread):
             return
-        # Somebody may have written meanwhile: read the thread and its lines again.
+        # Someone may have written in the meantime: read the thread and its lines again.
         topic = thread.state.topic
         try:
             thread = self.reader.thread(topic)

@@ -1,4 +1,4 @@
-"""Finds the entries that a log lost: on the branch, on the rendered page, and in an
+"""Finds the entries that a log has lost: on the branch, on the rendered page, and in an
 earlier checkout of the branch that was set aside."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Recovery:
-    """The entries that the logs of a store lack. git is asked once, on first use."""
+    """The entries that the logs of a store lack. git runs once, on first use."""
 
     def __init__(self, reader: StoreReader, env: Mapping[str, str]) -> None:
         self.layout = reader.layout
@@ -50,11 +50,11 @@ class Recovery:
     def lost_lines(
         self, topic: str, data: bytes, *, with_page: bool
     ) -> dict[str, bytes]:
-        """The lines, by id, of the entries that the branch or an earlier checkout of it
-        has and a log with ``data`` lacks.
+        """The lines, by id, that a log with ``data`` lacks and the branch or an earlier
+        checkout of it has.
 
-        The page counts only ``with_page``: people may edit it, so something else must
-        say that entries are missing.
+        The page counts only ``with_page``: people may edit it, so there must be other
+        evidence of missing entries.
         """
         lines = self.set_aside.lines(topic) | self._committed_lines(topic, data)
         if with_page:
@@ -66,8 +66,8 @@ class Recovery:
     def uncommitted(self, thread: Thread) -> int:
         """The number of a thread's entries that wc wrote and the branch lacks.
 
-        Since the branch was read, somebody may have committed to it. So it is read
-        again before anything is called uncommitted.
+        The branch may have moved since it was read. So it is read again before any
+        entry counts as uncommitted.
         """
         count = self._count_uncommitted(thread)
         if count and self._branch_moved():
@@ -76,7 +76,7 @@ class Recovery:
         return count
 
     def _branch_moved(self) -> bool:
-        """Whether the branch is at another commit than the one that was read."""
+        """Return whether the branch has moved since it was read."""
         return self.checkout is None or self.checkout.commit != self._logs_tip
 
     def _count_uncommitted(self, thread: Thread) -> int:
@@ -92,21 +92,21 @@ class Recovery:
         return sum(model.written_by_wc((entry,)) for entry in new)
 
     def lost_by_thread(self, thread: Thread) -> dict[str, bytes]:
-        """The lines that a thread lost, as they were read; see `lost_lines`."""
+        """The lines that a thread as read has lost; see `lost_lines`."""
         return self.lost_lines(
             thread.state.topic, thread.data, with_page=lacks_entries(thread)
         )
 
     def committed_meta(self, topic: str) -> bytes:
-        """The ``meta.json`` of a thread on the branch; empty if it is not there."""
+        """The ``meta.json`` of a thread on the branch; empty if missing."""
         if self._committed_metas is None:
             self._committed_metas = self._read_metas()
         path = self.layout.relative(self.layout.meta(topic))
         return self._committed_metas.get(path, b"")
 
     def _read_metas(self) -> dict[str, bytes]:
-        """All that are on the branch, by path. One git reads them: a process for each
-        takes longer than the repair."""
+        """All ``meta.json`` files on the branch, by path. One git process reads them:
+        one for each would take longer than the repair."""
         try:
             files = self._read_files("meta.json")
         except GitError:
@@ -121,7 +121,7 @@ class Recovery:
         return {path: contents[file.blob] for path, file in files.items()}
 
     def _blob(self, blob: str) -> bytes:
-        """The bytes of a blob; none if they cannot be read."""
+        """The bytes of a blob; empty if they cannot be read."""
         if self.git is None:
             return b""
         try:
@@ -130,7 +130,7 @@ class Recovery:
             return b""
 
     def _logs(self) -> dict[str, Committed]:
-        """The logs that are on the branch, by path."""
+        """The logs on the branch, by path."""
         if self._committed_logs is None:
             try:
                 if self.checkout is not None:
@@ -141,7 +141,7 @@ class Recovery:
         return self._committed_logs
 
     def _read_files(self, name: str) -> dict[str, Committed]:
-        """The files of threads that are on the branch and have this name."""
+        """The threads' files of this name on the branch."""
         if self.git is None or self.checkout is None:
             return {}
         below = self.layout.relative(self.layout.threads)
@@ -168,14 +168,14 @@ class Recovery:
         try:
             data = read_plain(self.layout.page(topic), self.layout.root)
         except OSError:
-            return ()  # a finding of its own
+            return ()  # that is a separate finding
         page = page_format.parse(topic, data or b"")
         return page.entries if page.version else ()
 
 
 def _page_line(entry: Entry, position: int) -> bytes:
-    """The log line of an entry from a page. Characters that are not valid text become
-    ``?``, as when a log is read."""
+    """The log line of an entry from a page. Invalid characters become ``?``, as when a
+    log is read."""
     try:
         return codec.to_line(entry, position)
     except UnicodeEncodeError:
@@ -187,5 +187,5 @@ def _page_line(entry: Entry, position: int) -> bytes:
 
 
 def lacks_entries(thread: Thread) -> bool:
-    """Whether a thread lacks its log, or entries that it had."""
+    """Return whether a thread lacks its log, or entries that it had."""
     return any(damage.kind == "missing" for damage in thread.damage)

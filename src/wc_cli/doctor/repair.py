@@ -1,8 +1,8 @@
 """``wc doctor --repair``: repairs what can be repaired without losing a byte.
 
 Every step is atomic and idempotent. Bad bytes are flushed to a file under
-``.local/quarantine/`` that is named after them, before the log is written without them.
-What cannot be repaired stays as it is, and where nothing is wrong nothing is touched.
+``.local/quarantine/``, named after their content, before the log is written without
+them. What cannot be repaired stays unchanged, and so does everything without a problem.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
 
 _SETTLE_SECONDS = 30.0
 _HOLDER = "wc doctor --repair"
-# The quarantine folder for what belongs to no thread. No topic begins like this.
+# The quarantine folder for files of no thread. No topic begins like this.
 _NO_THREAD = "=store"
-# A status file that wc wrote begins like this.
+# Status files that wc wrote begin like this.
 _STATUS_MARK = b"wc1 "
 
 
 class RepairStep(NamedTuple):
-    """One thing that was repaired, or would be: the file, and how."""
+    """A repair, done or planned: the file, and how."""
 
     file: str
     what: str
 
 
 class Repair:
-    """Repairs the store at ``root``. On a ``dry_run`` it only says what it would do."""
+    """Repairs the store at ``root``. A ``dry_run`` only lists the steps."""
 
     def __init__(self, root: str, env: Mapping[str, str], *, dry_run: bool) -> None:
         self.env = env
@@ -63,25 +63,26 @@ class Repair:
 
     @cached_property
     def _preview(self) -> Repair:
-        """The same repair as a dry run: where that finds nothing, no lock is taken."""
+        """The same repair as a dry run: if it finds nothing, no lock is needed."""
         return Repair(self.layout.root, self.env, dry_run=True)
 
     def run(self) -> Iterator[RepairStep]:
-        """Repair everything, one thread at a time. Yields each step when it is done.
+        """Repair everything, one thread at a time. Yields each step once it is done.
 
         A thread that is being written to, or that cannot be repaired, is left to the
         findings that follow.
         """
         count = yield from self._guarded(self._strays())
         count += yield from self._guarded(self._shared_files())
-        # A clone or a backup has no such folders. If nothing is wrong, they can wait
-        # for the first write.
+        # A clone or a backup has no such folders. If nothing is wrong, the first write
+        # makes them.
         bare = not self.dry_run and not os.path.isdir(self.layout.unsettled)
         if bare and (count or any(self._preview.run())):
             yield from self._guarded(self._local_folders())
-        # Before the threads are listed: each status file found now has its thread then.
+        # Before the threads are listed, so that each status file found now already has
+        # its thread.
         self.upkeep.status.scan()
-        # A stamp for each thread would take a tenth of the time.
+        # One stamp for each thread would take a tenth of the time.
         with self.upkeep.local.stamp.held_back():
             for topic in self._topics():
                 count += yield from self._guarded(self._thread(topic))
@@ -90,12 +91,12 @@ class Repair:
             self._settle()
 
     def _settle(self) -> None:
-        # What stands in its way is among the findings.
+        # Whatever is in its way is among the findings.
         with contextlib.suppress(WcError, OSError):
             settler.settle(self.layout.root, self.env, _SETTLE_SECONDS)
 
     def _local_folders(self) -> Iterator[RepairStep]:
-        """Make the folders in which wc records what it does."""
+        """Make the folders in which wc keeps its records."""
         layout = self.layout
         locks = os.path.dirname(layout.lock("any"))
         for folder in (locks, layout.scratch, layout.unsettled):
@@ -103,7 +104,8 @@ class Repair:
         yield RepairStep(self._relative(layout.local), "make its folders")
 
     def _guarded(self, steps: Iterator[RepairStep]) -> Generator[RepairStep, None, int]:
-        """Take steps until one fails, and record the failure. Returns their number."""
+        """Carry out steps until one fails, and record the failure. Returns their
+        number."""
         count = 0
         try:
             for step in steps:
@@ -155,9 +157,9 @@ class Repair:
                 yield from self._steps(topic)
 
     def _steps(self, topic: str) -> Iterator[RepairStep]:
-        # A marker means that settling renders the thread as soon as we are done.
+        # A marker means that settling will render the thread right after this.
         waiting = os.path.lexists(self.upkeep.marker(topic))
-        # Read once, and again after its log may have changed.
+        # Read now, and again once its log may have changed.
         thread = yield from self._log(topic)
         if thread is not None:
             thread = yield from self._projections(thread, waiting=waiting)
@@ -165,8 +167,8 @@ class Repair:
             yield from self._commit(thread)
 
     def _log(self, topic: str) -> Generator[RepairStep, None, Thread | None]:
-        """Quarantine what is not an entry, and restore lost entries. Returns the
-        thread, if anything of it is on disk."""
+        """Quarantine bad lines, and restore lost entries. Returns the thread; ``None``
+        if nothing of it is on disk."""
         path = self.layout.log(topic)
         moved = False
         for place, kind in ((self.layout.folder(topic), "folder"), (path, "file")):
@@ -177,7 +179,7 @@ class Repair:
         if thread is None:
             lost = self.recovery.lost_lines(topic, b"", with_page=True)
             yield from self._rewrite(topic, b"", lost)
-        # What is bad to this wc may be good to a newer one.
+        # A line that is bad to this wc may be good to a newer one.
         elif not thread.snapshot.meta.newer:
             lost = self.recovery.lost_by_thread(thread)
             if not lost and not thread.damage:
@@ -188,12 +190,12 @@ class Repair:
     def _rewrite(
         self, topic: str, data: bytes, lost: Mapping[str, bytes]
     ) -> Iterator[RepairStep]:
-        """Write a log of the good lines in ``data`` and the ``lost`` ones."""
+        """Write a log with the good lines of ``data`` and the ``lost`` ones."""
         good, bad = codec.partition_lines(topic, data)
         if good == data and not lost:
             return
         if not good and not lost:
-            return  # all of it is bad: it is as safe where it is
+            return  # everything is bad, and just as safe in its place
         texts: list[str] = []
         if bad:
             lines = counted(bad.count(b"\n"), "bad line")
@@ -202,7 +204,7 @@ class Repair:
             texts.append("end its last line")
         if lost:
             entries = counted(len(lost), "entry", "entries")
-            texts.append(f"bring back {entries} from {self._sources}")
+            texts.append(f"restore {entries} from {self._sources}")
             good = merge_logs(topic, good, *lost.values())
         if not self.dry_run:
             self._write_log(topic, good)
@@ -211,7 +213,7 @@ class Repair:
 
     @property
     def _sources(self) -> str:
-        """Where lost entries are brought back from, in words."""
+        """The places from which lost entries are restored, in words."""
         if self.recovery.set_aside.earlier:
             return "the branch, the page and an earlier checkout"
         return "the branch and the page"
@@ -231,13 +233,13 @@ class Repair:
             return None
 
     def _keep(self, topic: str, data: bytes) -> str:
-        """Keep bad bytes in quarantine. Returns the path, as it is shown."""
+        """Keep bad bytes in quarantine. Returns the path to show."""
         if self.dry_run:
             return self._relative(quarantine.path_for(self.layout, topic, data))
         return self._relative(quarantine.keep(self.layout, topic, data))
 
     def _set_aside(self, path: str, folder: str, message: str) -> RepairStep:
-        """Move what is in the way to quarantine, whatever it is, unopened."""
+        """Move something that is in the way to quarantine, without opening it."""
         if not self.dry_run:
             target = f"{self.layout.local}/quarantine/{folder}"
             durable.make_folder(target, self.layout.root)
@@ -245,7 +247,7 @@ class Repair:
             number = 0
             while os.path.lexists(f"{target}/{name}.{number}"):
                 number += 1
-            # It may be one of the files that the line at the prompt is made of.
+            # It may be one of the status line's files.
             self.upkeep.local.stamp.remove()
             durable.move(path, f"{target}/{name}.{number}", self.layout.root)
         return RepairStep(self._relative(path), f"{message}: set it aside")
@@ -253,9 +255,9 @@ class Repair:
     def _projections(
         self, thread: Thread, *, waiting: bool
     ) -> Generator[RepairStep, None, Thread]:
-        """Render the projections that differ from what the log gives. Threads that only
-        other tools wrote, and what a newer wc wrote, are left alone. Returns the thread
-        with what was added to its log."""
+        """Render the projections that differ from the log. Threads that only other
+        tools wrote, and the files of a newer wc, are left alone. Returns the thread,
+        including what was added to its log."""
         topic = thread.snapshot.topic
         if thread.snapshot.log_size < 0:
             return thread
@@ -276,7 +278,8 @@ class Repair:
         return thread
 
     def _projection(self, topic: str, path: str, data: bytes) -> Iterator[RepairStep]:
-        """Write one projection. What somebody else wrote there is kept."""
+        """Write one projection. Lines that others wrote there are kept in
+        quarantine."""
         message = obstruction(path, "file")
         old = b"" if message else read_plain(path, self.layout.root) or b""
         if old == data or is_newer_page(self.layout, topic, path, old):
@@ -300,8 +303,8 @@ class Repair:
         yield RepairStep(self._relative(path), f"render it again from the log{kept}")
 
     def _with_unknown_keys(self, thread: Thread) -> Thread:
-        """The thread with other tools' keys of a ``meta.json`` that is gone, as they
-        were committed last."""
+        """The thread with the keys of other tools: if ``meta.json`` is missing, those
+        of its last commit."""
         unknown: Mapping[str, Any] = thread.snapshot.unknown
         if not unknown:
             committed = self.recovery.committed_meta(thread.state.topic)
@@ -317,11 +320,12 @@ class Repair:
         yield RepairStep(".local/status", f"show {thread.state.topic} as it is")
 
     def _commit(self, thread: Thread) -> Iterator[RepairStep]:
-        """Mark what wc wrote and nothing commits, so that settling commits it."""
+        """Mark entries of wc that no process is committing, so that settling commits
+        them."""
         topic = thread.snapshot.topic
         if thread.snapshot.meta.newer:
             return
-        # Checked after the log was read: a thread without a marker by now is on the
+        # Checked after reading the log: a thread that has no marker by now is on the
         # branch.
         if os.path.lexists(self.upkeep.marker(topic)):
             return
@@ -333,12 +337,12 @@ class Repair:
             yield RepairStep(path, f"commit {entries}")
 
     def _orphaned_status_files(self) -> Iterator[RepairStep]:
-        """Remove the status files of threads that are gone. A file that wc did not
-        write is kept."""
+        """Remove the status files of deleted threads. A file that wc did not write is
+        kept."""
         try:
             topics = {*self.reader.topics(), *self.recovery.topics()}
         except WcError:
-            return  # it is not known then which thread a file belongs to
+            return  # unknown to which thread a file belongs
         for name in self.upkeep.status.orphans(topics):
             path, root = f"{self.layout.local}/{name}", self.layout.root
             if not (read_plain(path, root) or b"").startswith(_STATUS_MARK):
@@ -353,15 +357,15 @@ class Repair:
 
 
 def is_newer_page(layout: Layout, topic: str, path: str, data: bytes) -> bool:
-    """Whether ``path`` is a page that a newer wc wrote."""
+    """Return whether ``path`` is a page that a newer wc wrote."""
     if path != layout.page(topic) or not data:
         return False
     return page.parse(topic, data).version > page.PROJECTION_VERSION
 
 
 def is_older_page(topic: str, disk: bytes, rendered: bytes) -> bool:
-    """Whether a page on the disk is what an older wc made of the same entries as
-    ``rendered``. It is rendered again when the thread is written to."""
+    """Return whether a page on disk is an older wc's rendering of the same entries as
+    ``rendered``. The next write to the thread renders it again."""
     old, new = page.parse(topic, disk), page.parse(topic, rendered)
     if not 0 < old.version < new.version:
         return False
@@ -369,14 +373,14 @@ def is_older_page(topic: str, disk: bytes, rendered: bytes) -> bool:
 
 
 def is_status_wrong(upkeep: Upkeep, thread: Thread) -> bool:
-    """Whether the status lines of a thread differ from what they should be.
+    """Return whether the status lines of a thread are wrong.
 
     A store that wc never wrote to has none, and a thread that only other tools wrote
-    need not have any. What is in the way of all of them is a finding of its own.
+    need not have any. Something in the way of all of them is a separate finding.
     """
     topic, layout = thread.state.topic, upkeep.layout
     if thread.snapshot.log_size < 0:
-        return False  # they stay as last written until there is a log again
+        return False  # without a log, they stay as last written
     places = (layout.local, f"{layout.local}/status")
     if any(obstruction(place, "folder") for place in places):
         return False
@@ -386,12 +390,12 @@ def is_status_wrong(upkeep: Upkeep, thread: Thread) -> bool:
 
 
 def _is_from_wc(topic: str, data: bytes) -> bool:
-    """Whether wc wrote a ``meta.json``, even long ago."""
+    """Return whether wc wrote a ``meta.json``, even long ago."""
     meta = projections.read_meta(topic, data)
     return not isinstance(meta, Damage) and meta.state is not None
 
 
 def _has_other_lines(old: bytes, new: bytes) -> bool:
-    """Whether a projection has a line that its replacement lacks: one that somebody
-    wrote, or of a former state."""
+    """Return whether a projection has a line that its replacement lacks: written by
+    someone else, or from an earlier state."""
     return not set(old.splitlines()) <= set(new.splitlines())

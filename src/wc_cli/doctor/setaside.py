@@ -1,8 +1,8 @@
-"""Stores that were set aside because a former repository of the same path left them.
+"""Stores that were set aside because a former repository at the same path left them.
 
-If one is an earlier checkout of this store, the entries that this store lacks are
-taken in from it. A store of some other project must not leak into this one, so it
-counts only if git or the entries themselves say so.
+If one is an earlier checkout of this store, its entries that this store lacks are
+merged in. A store of another project must not leak into this one, so it counts only if
+git or the entries themselves prove it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 class SetAsideStores:
-    """The stores that were set aside for the store at ``layout``. Each is read when it
-    is needed; nothing is written to them."""
+    """The stores that were set aside for the store at ``layout``. Each is read on
+    demand; nothing is written to them."""
 
     def __init__(self, layout: Layout, env: Mapping[str, str]) -> None:
         self._layout = layout
@@ -36,7 +36,7 @@ class SetAsideStores:
 
     @cached_property
     def stores(self) -> tuple[StoreReader, ...]:
-        """All of them."""
+        """All stores that were set aside."""
         if self._checkout is None:
             return ()
         folders = storefolder.set_aside(self._checkout, self._env)
@@ -44,7 +44,7 @@ class SetAsideStores:
 
     @cached_property
     def earlier(self) -> tuple[StoreReader, ...]:
-        """Those that are earlier checkouts of this store."""
+        """The stores that are earlier checkouts of this one."""
         return tuple(store for store in self.stores if self._is_same(store))
 
     def topics(self) -> set[str]:
@@ -57,14 +57,14 @@ class SetAsideStores:
         }
 
     def lines(self, topic: str) -> dict[str, bytes]:
-        """The lines, by id, that earlier checkouts of this store have of a thread."""
+        """The lines of a thread, by id, in earlier checkouts of this store."""
         lines: dict[str, bytes] = {}
         for store in self.earlier:
             lines |= _log_lines(store.layout, topic)
         return lines
 
     def missing(self, store: StoreReader) -> int:
-        """The number of entries of a store that the present one lacks."""
+        """The number of entries of a store that the current one lacks."""
         return sum(
             len(lines.keys() - _log_lines(self._layout, topic))
             for topic in _topics(store)
@@ -79,8 +79,8 @@ class SetAsideStores:
         )
 
     def _has_its_commit(self, store: StoreReader) -> bool:
-        """Whether the branch has the commit that a store had taken in last. The first
-        commit is the same in every store, and proves nothing."""
+        """Return whether the branch has the commit that a store last had. The first
+        commit is the same in every store and proves nothing."""
         commit = applied.load(store.layout).commit
         if not commit:
             return False
@@ -93,7 +93,8 @@ class SetAsideStores:
         return True
 
     def _has_its_entries(self, store: StoreReader) -> bool:
-        """Whether an entry of a store is in the present one: ids are unique."""
+        """Return whether an entry of a store is also in the current one: ids are
+        unique."""
         return any(
             not _log_lines(store.layout, topic)
             .keys()
@@ -102,8 +103,8 @@ class SetAsideStores:
         )
 
     def _has_its_code(self, store: StoreReader) -> bool:
-        """Whether this repository has the commits of the code that a store's entries
-        name, or half of them: what was never pushed is lost with a clone."""
+        """Return whether this repository has at least half of the code commits that a
+        store's entries name: unpushed ones are lost with a clone."""
         commits = set(_code_commits(store))
         count = self._known_commits(sorted(commits)) if commits else 0
         return count > 0 and 2 * count >= len(commits)

@@ -1,4 +1,4 @@
-"""Finds things in the place of wc's files and folders that do not belong there."""
+"""Finds foreign objects in the place of wc's files and folders."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _QUARANTINE = "quarantine"
 
 
 class Stray(NamedTuple):
-    """Something in the way: its path, and what it is. It is not ``movable`` if it is in
-    the way of quarantine itself."""
+    """A foreign object: its path, and what it is. Not ``movable`` if it is in the way
+    of the quarantine folder itself."""
 
     path: str
     message: str
@@ -44,8 +44,8 @@ class Stray(NamedTuple):
 
 
 def find_strays(layout: Layout, *, deep: bool = True) -> Iterator[Stray]:
-    """Everything that is in the way in a store, except in its threads; ``deep`` looks
-    at all of ``.local``, and not only at its top."""
+    """Everything that is in the way in a store, except in its threads. ``deep``
+    searches all of ``.local``, not only its top level."""
     for path in (layout.local, f"{layout.local}/{_QUARANTINE}"):
         if message := obstruction(path, "folder"):
             yield Stray(path, message, movable=False)
@@ -53,7 +53,7 @@ def find_strays(layout: Layout, *, deep: bool = True) -> Iterator[Stray]:
     for path in thread_folders(layout):
         if message := obstruction(path, "folder"):
             yield Stray(path, message)
-            break  # what is below is looked at once this is repaired
+            break  # what is below is checked once this is repaired
     for name, _ in SHARED:
         if message := obstruction(f"{layout.root}/{name}", "file"):
             yield Stray(f"{layout.root}/{name}", message)
@@ -61,14 +61,14 @@ def find_strays(layout: Layout, *, deep: bool = True) -> Iterator[Stray]:
 
 
 def thread_folders(layout: Layout) -> tuple[str, ...]:
-    """The folders that all threads are in, the outer ones first."""
+    """The folders that contain all threads, the outer ones first."""
     baseline = os.path.dirname(layout.threads)
     return (os.path.dirname(baseline), baseline, layout.threads, layout.pages)
 
 
 def _local_strays(folder: str, inside: str, *, deep: bool) -> Iterator[Stray]:
-    """What is in the way below ``.local``; ``inside`` is the part of the path below it.
-    A name that wc does not use there belongs to somebody else."""
+    """Everything in the way below ``.local``; ``inside`` is the path relative to it. A
+    name that wc does not use there belongs to someone else."""
     try:
         entries = _entries(folder, inside)
     except OSError as error:
@@ -95,7 +95,7 @@ def _entries(folder: str, inside: str) -> list[tuple[str, os.DirEntry[str]]]:
 
 
 def _fits(entry: os.DirEntry[str], name: str, inside: str) -> bool:
-    """Whether something below ``.local`` is of a kind that may be there."""
+    """Return whether something below ``.local`` is of the right kind for its place."""
     if entry.is_file(follow_symlinks=False):
         return name not in _FOLDERS
     if not entry.is_dir(follow_symlinks=False):
@@ -104,8 +104,8 @@ def _fits(entry: os.DirEntry[str], name: str, inside: str) -> bool:
 
 
 def obstruction(path: str, kind: str) -> str:
-    """What is at ``path`` instead of a ``kind``, "file" or "folder"; empty if one is
-    there, or nothing at all."""
+    """A description of what is at ``path`` instead of a ``kind``, "file" or "folder";
+    empty if it is one, or if nothing is there."""
     try:
         mode = os.lstat(path).st_mode
     except OSError:

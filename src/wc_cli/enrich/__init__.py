@@ -1,5 +1,5 @@
-"""What models add to entries: asking them, and keeping what they answered.
+"""What models add to entries: asking them, and keeping their answers.
 
-It runs when somebody asks for it, never on the way of a write or a read; `following`
-alone runs in the background, and asks no server.
+It runs only on request, never as part of a write or a read; only `following` runs in
+the background, and it asks no server.
 """

@@ -1,4 +1,4 @@
-"""Makes the vectors of a store's entries: of those that have none for their text."""
+"""Makes the vectors of a store's entries that have none for their current text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from wc_core.meaning.scoring import Vectors
     from wc_core.threads.reader import StoreReader
 
-    # Told how many entries are done, of how many.
+    # Called with the number of entries done, and of all.
     Tell: TypeAlias = Callable[[int, int], None]
 
 _PATIENCE_SECONDS = 1.0
@@ -42,7 +42,7 @@ _MOST_REFUSED = 3
 
 
 class EntryText(NamedTuple):
-    """An entry, by what a row says about it, with its text."""
+    """An entry's key in a row, and its text."""
 
     topic: str
     id: str
@@ -60,16 +60,16 @@ def enrichment(
     env: Mapping[str, str],
     tell: Tell = _tell_nobody,
 ) -> Enrichment:
-    """Returns what makes the vectors of a store with a model."""
+    """Return the `Enrichment` of a store with a model."""
     return Enrichment(reader, model, lambda: embedder(model, env), tell)
 
 
 class Enrichment:
     """Makes the vectors of one store. ``make_embedder`` is called before the first one.
 
-    ``waiting`` counts the entries that had none, ``done`` those that have one now, of
-    which ``adopted`` have it from the older tool. ``refused`` has the entries that the
-    model does not take, with what it said.
+    ``waiting`` counts the entries that had no vector, ``done`` those that have one now,
+    ``adopted`` those of them whose vector comes from the older tool. ``refused`` has
+    the entries that the model did not accept, each with its error.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Enrichment:
     def plan(
         self, topics: Sequence[str] = (), limit: int = 0, *, again: bool = False
     ) -> Sequence[EntryText]:
-        """Returns the entries whose vectors `run` would make."""
+        """Return the entries whose vectors `run` would make."""
         writer = VectorWriter(self._reader.layout, self._model, changes=False)
         scan = _StoreScan(self._reader, writer, again=again)
         return self._limited(scan.missing(topics or self._reader.topics()), limit)
@@ -99,11 +99,11 @@ class Enrichment:
     def run(
         self, topics: Sequence[str] = (), limit: int = 0, *, again: bool = False
     ) -> None:
-        """Makes the vectors that are missing in some threads (none: in all), or all of
-        them ``again``, of at most ``limit`` entries (0: any number).
+        """Make the missing vectors of some threads (none: of all), or all vectors
+        ``again``, for at most ``limit`` entries (0: any number).
 
-        What was made before an error stays. Raises WcError, LockTimeoutError if another
-        process is at it.
+        Vectors made before an error stay. Raises WcError, LockTimeoutError if another
+        process is doing it.
         """
         layout = self._reader.layout
         lock = layout.vectors_lock
@@ -128,8 +128,8 @@ class Enrichment:
         return missing[: limit or None]
 
     def follow(self, topics: Iterable[str]) -> None:
-        """Makes what is missing in some threads, in a store that has vectors already,
-        unless another process is at it. Raises WcError."""
+        """Make the missing vectors of some threads, in a store that already has
+        vectors, unless another process is doing it. Raises WcError."""
         layout = self._reader.layout
         handle = locks.try_acquire(layout.vectors_lock, layout.root)
         if handle is None:
@@ -144,7 +144,7 @@ class Enrichment:
             os.close(handle)
 
     def _add(self, writer: VectorWriter, entries: Sequence[EntryText]) -> None:
-        """Makes the vectors of entries, and keeps each batch."""
+        """Make the vectors of entries, and store each batch."""
         if not entries:
             return
         at_once = self._ready.at_once
@@ -186,8 +186,8 @@ class Enrichment:
     def _adopt(
         self, writer: VectorWriter, entries: Sequence[EntryText]
     ) -> Sequence[EntryText]:
-        """Takes over the vectors of the older tool, if they are of this model. Returns
-        the entries that remain."""
+        """Copy the older tool's vectors, if they are of this model. Returns the
+        remaining entries."""
         if self._model.is_local or not entries:
             return entries
         older = oldervectors.read_vectors(self._reader.layout, writer.dimensions)
@@ -208,7 +208,7 @@ class Enrichment:
 
 
 class _StoreScan:
-    """What the threads of a store have. A container of the keys of their entries.
+    """The entries in the threads of a store, as a container of their keys.
 
     ``covered`` has the key of the log of each thread that has all its vectors once the
     missing ones are made.
@@ -225,13 +225,13 @@ class _StoreScan:
         self.covered: dict[str, str] = {}
 
     def __contains__(self, entry: object) -> bool:
-        """Whether this is the key of an entry that is there."""
+        """Return whether this is the key of an existing entry."""
         return entry in self._entries or (
             isinstance(entry, bytes) and entry[:HASH_BYTES] in self._unchanged
         )
 
     def missing(self, topics: Iterable[str]) -> list[EntryText]:
-        """Returns the entries of threads that have no vector of their text."""
+        """Return the entries of threads that have no vector for their text."""
         now_ns = time.time_ns()
         missing: list[EntryText] = []
         for topic, key in keys.thread_keys(self._reader.layout, topics).items():
@@ -243,7 +243,7 @@ class _StoreScan:
             try:
                 missing += self._in_thread(topic)
             except WcError:
-                continue  # wc doctor says why it cannot be read
+                continue  # wc doctor reports why it cannot be read
             if log and keys.is_settled(log, now_ns):
                 self.covered[topic] = log
         return missing

@@ -1,8 +1,8 @@
-"""Makes vectors in the background, where the model is on this machine.
+"""Makes vectors in the background, if the model is on this machine.
 
-The process that settles writes calls `follow`. A search that misses many vectors starts
+The process that settles calls `follow`. A search that misses many vectors starts
 ``python -m wc_cli.enrich.following`` and does not wait for it. No server is asked here:
-text is sent only when somebody runs ``wc enrich``.
+only ``wc enrich`` sends text.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _NICENESS = 10
 
 
 def follow(root: str, topics: Iterable[str], env: Mapping[str, str]) -> None:
-    """Make the vectors that threads lack, in a store that has vectors; errors are
-    ignored. What is missing is computed by a search, or by ``wc enrich``."""
+    """Make the vectors that threads lack, in a store that has vectors. Errors are
+    ignored: a search, or ``wc enrich``, makes what is missing."""
     with contextlib.suppress(WcError, OSError):
         enrichment = _enrichment(root, env)
         if enrichment is not None:
@@ -47,13 +47,13 @@ def _enrichment(root: str, env: Mapping[str, str]) -> Enrichment | None:
 
 
 def main() -> None:
-    """Run as ``python -m wc_cli.enrich.following ROOT HANDLE``. HANDLE is the lock of
-    the one process that does so, inherited from the command that started it."""
+    """Run as ``python -m wc_cli.enrich.following ROOT HANDLE``. HANDLE is the lock that
+    allows one such process, inherited from the command that started it."""
     root, handle = sys.argv[1:]
     os.set_inheritable(int(handle), False)
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
-    # What was written just now is done as well.
+    # Include recent writes.
     time.sleep(keys.TICK_SECONDS)
     with contextlib.suppress(WcError, OSError):
         enrichment = _enrichment(root, dict(os.environ))

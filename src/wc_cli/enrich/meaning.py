@@ -1,5 +1,5 @@
-"""The part of ``wc enrich`` that makes vectors, by which searches find what an entry
-means."""
+"""The part of ``wc enrich`` that makes vectors, with which searches find entries by
+meaning."""
 
 from __future__ import annotations
 
@@ -25,44 +25,44 @@ def enrich(
     reader: StoreReader,
     preferences: Preferences,
     env: Mapping[str, str],
-    ask: EnrichRequest,
+    request: EnrichRequest,
 ) -> EnrichReport:
     """Make the vectors of entries that have none. Raises NotFoundError for a thread
-    that does not exist; what the model does is in the report."""
+    that does not exist. Errors of the model are in the report."""
     model, reason = models.chosen(preferences)
     if model is None:
         return EnrichReport(PART, off=f"searches go by words alone: {reason}")
     from wc_cli.enrich import enriching  # 0.2 s (numpy), with a model alone
 
     place = place_text(Endpoint(model.endpoint, model.name)) if model.endpoint else ""
-    report = EnrichReport(PART, model=model.name, place=place, dry_run=ask.dry_run)
-    enrichment = enriching.enrichment(reader, model, env, _progress(ask))
-    topics = [reader.find(topic) for topic in ask.topics]
-    if ask.dry_run:
-        entries = enrichment.plan(topics, ask.limit, again=ask.again)
+    report = EnrichReport(PART, model=model.name, place=place, dry_run=request.dry_run)
+    enrichment = enriching.enrichment(reader, model, env, _progress(request))
+    topics = [reader.find(topic) for topic in request.topics]
+    if request.dry_run:
+        entries = enrichment.plan(topics, request.limit, again=request.again)
         characters = sum(len(entry.text) for entry in entries)
         return report._replace(remaining=len(entries), characters=characters)
     error: WcError | None = None
     try:
-        enrichment.run(topics, ask.limit, again=ask.again)
+        enrichment.run(topics, request.limit, again=request.again)
     except WcError as failure:
         error = failure
     if enrichment.adopted:
-        ask.note(f"{enrichment.adopted} taken over from search-index.jsonl")
+        request.note(f"{enrichment.adopted} taken over from search-index.jsonl")
     for entry, refusal in enrichment.refused:
-        ask.note(f"{entry.topic}: {refusal.message}")
+        request.note(f"{entry.topic}: {refusal.message}")
     remaining = enrichment.waiting - enrichment.done
     return report._replace(done=enrichment.done, remaining=remaining, error=error)
 
 
-def _progress(ask: EnrichRequest) -> Callable[[int, int], None]:
-    """Notes how far it is, now and then."""
+def _progress(request: EnrichRequest) -> Callable[[int, int], None]:
+    """Return a function that reports progress now and then."""
     noted = time.monotonic()
 
     def tell(done: int, total: int) -> None:
         nonlocal noted
         if time.monotonic() - noted >= _NOTE_SECONDS and done < total:
             noted = time.monotonic()
-            ask.note(f"{PART}: {done} of {total} entries")
+            request.note(f"{PART}: {done} of {total} entries")
 
     return tell

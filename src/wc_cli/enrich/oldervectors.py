@@ -1,8 +1,8 @@
 """The vectors in the ``search-index.jsonl`` of the older tool.
 
-Each line is an object with ``entry_id``, ``thread_topic`` and ``embedding``. It does
-not say which model they are of, so `same_model` compares some with what the model makes
-of the same entries now.
+Each line is an object with ``entry_id``, ``thread_topic`` and ``embedding``. The file
+does not name the model, so `same_model` compares some vectors with new ones of the same
+entries.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from wc_core.meaning.scoring import Vectors
 
 SAMPLE = 8
-# Vectors of different models are hardly nearer to each other than 0. Those of one model
-# are much nearer, even of different parts of one text.
+# The similarity of vectors of different models is close to 0. That of one model's
+# vectors is much higher, even for different parts of a text.
 _LEAST_NEAR = 0.5
 
 
 def read_vectors(layout: Layout, dimensions: int) -> dict[tuple[str, str], Vectors]:
-    """Returns the vectors with so many dimensions, by topic and id."""
+    """Return the vectors with this number of dimensions, by topic and id."""
     try:
         data = read_plain(layout.older_vectors, layout.root) or b""
     except OSError:
@@ -55,7 +55,7 @@ def _parsed(data: bytes) -> Iterator[tuple[tuple[str, str], Vectors]]:
 def chosen(
     vectors: Mapping[tuple[str, str], Vectors], names: Sequence[tuple[str, str]]
 ) -> Vectors:
-    """Returns the vectors with these names; none if they differ in length."""
+    """Return the vectors with these names; none if they differ in length."""
     rows = [vectors[name] for name in names]
     if len({len(row) for row in rows}) != 1:
         return np.empty((0, 0), np.float32)
@@ -63,7 +63,7 @@ def chosen(
 
 
 def same_model(older: Vectors, now: Vectors) -> bool:
-    """Returns whether vectors of the same entries are of one model."""
+    """Return whether two sets of vectors, of the same entries, are of one model."""
     if older.shape != now.shape or not len(older):
         return False
     return float(np.mean(np.sum(older * now, axis=1))) >= _LEAST_NEAR

@@ -1,4 +1,4 @@
-"""What every part of ``wc enrich`` is asked, and what it answers."""
+"""The request to each part of ``wc enrich``, and its report."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class EnrichRequest(NamedTuple):
-    """Which threads, none for all, and at most how many entries (0: all); with
-    ``again``, those that were enriched already as well. ``note`` is told what happens
-    on the way."""
+    """The threads to enrich, none for all, and at most how many entries (0: all). With
+    ``again``, also those that were enriched already. ``note`` is called with progress
+    messages."""
 
     topics: tuple[str, ...] = ()
     limit: int = 0
@@ -27,9 +27,9 @@ class EnrichRequest(NamedTuple):
 
 
 class EnrichReport(NamedTuple):
-    """What a part did: how many entries it enriched, how many it did not, and with
-    which model of which server; of this process, without a ``place``. ``off`` says why
-    it did nothing at all. ``error`` ended it before the end."""
+    """The result of a part: how many entries it enriched, how many it did not, and with
+    which model on which server; without a ``place``, in this process. ``off`` is why it
+    did nothing at all. ``error`` ended it early."""
 
     part: str
     done: int = 0
@@ -42,7 +42,8 @@ class EnrichReport(NamedTuple):
     error: WcError | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the part; its reason to do nothing, or its error, if there is one."""
+        """Return the report as JSON, with the reason for doing nothing or the error, if
+        any."""
         fields: dict[str, Any] = {"part": self.part, "done": self.done}
         if self.off:
             return fields | {"off": self.off}
@@ -58,7 +59,7 @@ class EnrichReport(NamedTuple):
         return fields
 
     def sentence(self) -> str:
-        """Returns the report for people."""
+        """Return the report for people."""
         if self.off:
             return f"{self.part}: {self.off}"
         place = f" at {self.place}" if self.place else ", in this process"
@@ -74,7 +75,7 @@ class EnrichReport(NamedTuple):
 
 
 def place_text(endpoint: Endpoint) -> str:
-    """Returns where entries are sent, in words."""
+    """Return the place to which entries are sent, in words."""
     if endpoint.is_local:
         return f"{endpoint.host} (this machine)"
     if endpoint.is_readable_on_the_way:

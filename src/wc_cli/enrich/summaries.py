@@ -1,8 +1,8 @@
-"""Has a model summarise entries, and keeps what it wrote beside the log.
+"""Has a model summarise entries, and stores its summaries beside the log.
 
-Each summary is on disk before the next entry is sent: a run that is interrupted
-continues where it was. An entry is not sent if its author summarised it, if it is
-short, or if any model has summarised the text that it has now.
+Each summary is on disk before the next entry is sent, so an interrupted run continues
+where it stopped. An entry is not sent if its author summarised it, if it is short, or
+if any model has already summarised its current text.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ OFF = (
     "no model server is set (summaries.endpoint), so an entry without a summary of its "
     "author is summarised by its first sentences"
 )
-# In characters: what is sent of an entry. Small models have small contexts.
+# How much of an entry is sent, in characters. Small models have small contexts.
 _MOST_SENT = 12_000
 _MOST_TOKENS = 160
-# For a model whose thoughts took all of them.
+# For a model that used them all for its reasoning.
 _MOST_TOKENS_WITH_THOUGHTS = 4_000
-# A server that answers nothing usable to so many entries in a row is not asked again.
+# After this many unusable answers in a row, the server is not asked again.
 _MOST_FAILURES = 3
 _TASK = (
     "You summarise entries of a work log. Answer with one plain sentence of at most 25 "
@@ -59,20 +59,19 @@ _TOO_LONG = "length"
 
 
 class PendingSummary(NamedTuple):
-    """An entry that is to be summarised."""
+    """An entry to summarise."""
 
     topic: str
     entry: Entry
 
     @property
     def text(self) -> str:
-        """What is sent of it."""
+        """The part of the entry that is sent."""
         return clean(f"{self.entry.title}\n\n{self.entry.body}")[:_MOST_SENT]
 
 
 def endpoint_of(preferences: Preferences, env: Mapping[str, str]) -> Endpoint | None:
-    """Returns the server that a person wants; ``None`` if they name none, or no
-    model."""
+    """Return the user's server; ``None`` if the settings lack a server or a model."""
     base, name = preferences.summaries_endpoint, preferences.summaries_model
     if not (base and name):
         return None
@@ -80,7 +79,7 @@ def endpoint_of(preferences: Preferences, env: Mapping[str, str]) -> Endpoint | 
 
 
 def off_reason(preferences: Preferences) -> str:
-    """Returns why no model is asked."""
+    """Return why no model is asked."""
     if preferences.problem:
         return preferences.problem
     if preferences.summaries_endpoint:
@@ -92,29 +91,29 @@ def enrich(
     reader: StoreReader,
     preferences: Preferences,
     env: Mapping[str, str],
-    ask: EnrichRequest,
+    request: EnrichRequest,
 ) -> EnrichReport:
-    """Summarise what lacks a summary, the newest threads first.
+    """Summarise the entries that lack a summary, the newest threads first.
 
-    Raises NotFoundError for a thread that does not exist; what the server does is in
+    Raises NotFoundError for a thread that does not exist. Errors of the server are in
     the report.
     """
     endpoint = endpoint_of(preferences, env)
     if endpoint is None:
         return EnrichReport(PART, off=off_reason(preferences))
-    waiting = list(pending(reader, ask.topics))
-    chosen = waiting[: ask.limit] if ask.limit else waiting
+    waiting = list(pending(reader, request.topics))
+    chosen = waiting[: request.limit] if request.limit else waiting
     report = EnrichReport(
         PART,
         remaining=len(waiting),
         characters=sum(len(item.text) for item in chosen),
         model=endpoint.model,
         place=place_text(endpoint),
-        dry_run=ask.dry_run,
+        dry_run=request.dry_run,
     )
-    if ask.dry_run:
+    if request.dry_run:
         return report._replace(remaining=len(chosen))
-    done, error = _summarise(Upkeep(reader, env), endpoint, chosen, ask)
+    done, error = _summarise(Upkeep(reader, env), endpoint, chosen, request)
     return report._replace(done=done, remaining=len(waiting) - done, error=error)
 
 
@@ -122,9 +121,10 @@ def _summarise(
     upkeep: Upkeep,
     endpoint: Endpoint,
     chosen: Iterable[PendingSummary],
-    ask: EnrichRequest,
+    request: EnrichRequest,
 ) -> tuple[int, WcError | None]:
-    """Summarise entries. Returns how many, and what ended it before the end."""
+    """Summarise entries. Returns their number, and the error that ended it early, if
+    any."""
     done = failures = 0
     for item in chosen:
         try:
@@ -133,18 +133,18 @@ def _summarise(
             failures += 1
             if not error.concerns_request or failures == _MOST_FAILURES:
                 return done, error
-            ask.note(f"{item.topic}: {error.message}")
+            request.note(f"{item.topic}: {error.message}")
             continue
         failures = 0
         keep(upkeep, item, text, endpoint.model)
         done += 1
-        ask.note(f"{item.topic}: {text}")
+        request.note(f"{item.topic}: {text}")
     return done, None
 
 
 def pending(reader: StoreReader, topics: Iterable[str]) -> Iterator[PendingSummary]:
-    """Yields the entries to summarise in these threads, in all without any. A thread
-    that cannot be read hides no other; one that another tool keeps is left alone."""
+    """Yield the entries to summarise in these threads; without threads, in all. Skips
+    threads that cannot be read or that another tool keeps."""
     chosen = [reader.find(topic) for topic in topics]
     for topic in chosen or sorted(reader.topics(), key=_age(reader)):
         try:
@@ -165,7 +165,7 @@ def pending(reader: StoreReader, topics: Iterable[str]) -> Iterator[PendingSumma
 
 
 def _age(reader: StoreReader) -> Any:
-    """The key that sorts threads, those that were written to last first."""
+    """The sort key of threads, the latest written first."""
 
     def key(topic: str) -> tuple[float, str]:
         try:
@@ -177,7 +177,7 @@ def _age(reader: StoreReader) -> Any:
 
 
 def summary_by(endpoint: Endpoint, item: PendingSummary) -> str:
-    """Returns what a model says about an entry, on one line. Raises EndpointError."""
+    """Return a model's summary of an entry, on one line. Raises EndpointError."""
     text, is_cut = _answered(endpoint, item, _MOST_TOKENS)
     if not text and is_cut:
         text, is_cut = _answered(endpoint, item, _MOST_TOKENS_WITH_THOUGHTS)
@@ -190,8 +190,8 @@ def summary_by(endpoint: Endpoint, item: PendingSummary) -> str:
 def _answered(
     endpoint: Endpoint, item: PendingSummary, tokens: int
 ) -> tuple[str, bool]:
-    """Returns what a model says after its thoughts, if it thinks, and whether it was
-    cut off after so many tokens. Raises EndpointError."""
+    """Return a model's answer without its reasoning, and whether it was cut off after
+    this many tokens. Raises EndpointError."""
     messages = [
         {"role": "system", "content": _TASK},
         {"role": "user", "content": item.text},
@@ -216,8 +216,8 @@ def _answered(
 
 
 def keep(upkeep: Upkeep, item: PendingSummary, text: str, name: str) -> None:
-    """Write a summary beside the log of its thread, flushed, and have it committed with
-    the thread. Raises LockTimeoutError, StorageError, CorruptError."""
+    """Write and flush a summary beside its thread's log, and have it committed with the
+    thread. Raises LockTimeoutError, StorageError, CorruptError."""
     layout = upkeep.layout
     topic, root = item.topic, layout.root
     at = rfc3339(now_ms())

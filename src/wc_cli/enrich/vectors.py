@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from wc_core.meaning.models import Model
     from wc_core.meaning.scoring import Vectors
 
-# Rows about nothing that are tolerated, beside a tenth of the others.
+# How many rows of deleted entries are tolerated, plus a tenth of the others.
 _MOST_DEAD = 1000
 
 
 class VectorWriter:
-    """The file of a store, for the one process that holds its lock. ``kept`` has the
-    hash of each entry's text, by the key of the entry. ``covered`` has the key of the
-    log of each thread that has all its vectors.
+    """Writes the vector file of a store, for the one process that holds its lock.
+    ``kept`` has the hash of each entry's text, by the key of the entry. ``covered`` has
+    the key of the log of each thread that has all its vectors.
 
-    A file of another model is replaced with the first vectors. Damaged rows are removed
-    at once, unless nothing ``changes``.
+    The first vectors of a new model replace the file. Damaged rows are removed at once,
+    unless nothing ``changes``.
     """
 
     def __init__(self, layout: Layout, model: Model, *, changes: bool = True) -> None:
@@ -63,7 +63,7 @@ class VectorWriter:
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a vector has; 0 if that is not known yet."""
+        """The length of a vector; 0 if not known yet."""
         return self._header.dimensions if self._header else self._model.dimensions
 
     def renew(self) -> None:
@@ -95,8 +95,8 @@ class VectorWriter:
         self.kept |= {key.entry: key.text for key in keys}
 
     def finish(self, threads: Mapping[str, str], entries: Container[bytes]) -> None:
-        """Note the threads that have all their vectors now, and drop the rows about
-        anything but ``entries`` if there are many. Raises StorageError."""
+        """Record the threads that have all their vectors now. If there are many rows
+        about other things than ``entries``, drop them. Raises StorageError."""
         if self._header is None:
             return
         live = sum(entry in entries for entry in self.kept)
@@ -105,7 +105,7 @@ class VectorWriter:
         self._note_covered(threads)
 
     def note(self, threads: Mapping[str, str]) -> None:
-        """Note more threads that have all their vectors now. Raises StorageError."""
+        """Record more threads that have all their vectors now. Raises StorageError."""
         if self._header is not None:
             self._note_covered({**self.covered, **threads})
 
@@ -117,8 +117,8 @@ class VectorWriter:
         self.covered = threads
 
     def _rewrite(self, header: Header, entries: Container[bytes]) -> None:
-        """Replace the file by one with the latest row about each of these entries.
-        Raises StorageError."""
+        """Rewrite the file with only the latest row about each of these entries. Raises
+        StorageError."""
         layout = self._layout
         latest: dict[bytes, bytes] = {}
         if self.kept:

@@ -1,5 +1,6 @@
-"""Before and after an entry is written: its text, settling and exchanging, the receipt.
+"""What happens before and after an entry is written: its text, settling, exchanging,
+the receipt.
 
-May use what is below `context`. Must not know the commands, nor how their arguments are
+May use what is below `context`. Must not know the commands or how their arguments are
 declared. A failure after the append becomes a note in the receipt.
 """

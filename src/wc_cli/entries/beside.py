@@ -1,5 +1,4 @@
-"""Exchanges with a remote what travels beside the threads: claims, and the log of
-activity."""
+"""Exchanges claims and the log of activity with a remote, beside the threads."""
 
 from __future__ import annotations
 
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 def exchange_beside_store(
     root: str, env: Mapping[str, str], remote: Remote, seconds: float
 ) -> list[str]:
-    """Exchange the claims, then the log of activity, with a remote with which the store
-    was exchanged just now. Those who lost a claim are told in the thread.
+    """Exchange the claims, then the log of activity, with a remote, right after the
+    store. If someone lost a claim, an entry in its thread says so.
 
     Waits for the remote at most ``seconds`` for each. Returns notes for the user.
     """

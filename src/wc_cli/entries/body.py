@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
 
     class HasMessage(Protocol):
-        """The options of a command that has a title and a text."""
+        """The options of a command with a title and a text."""
 
         title: str
         message: tuple[str, ...]
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
         @property
         def body(self) -> str | None:
-            """The text; ``None`` if it stays."""
+            """The text; ``None`` to keep the current one."""
 
     from wc_core.threads.proposals import Draft
 
@@ -42,8 +42,8 @@ class Message(NamedTuple):
 
 
 def body_text(text: str, context: Context) -> str:
-    """Returns the body that ``text`` stands for: ``-`` is standard input, ``@FILE`` a
-    file, ``@@…`` text that begins with ``@``, anything else the text itself.
+    """Return the body that ``text`` stands for: ``-`` is standard input, ``@FILE`` a
+    file, ``@@…`` text that begins with ``@``, and anything else the text itself.
 
     Only the first two read anything. For agents, ``@FILE`` reads no file outside their
     worktree and the folder of temporary files. Raises InvalidInputError, NotFoundError.
@@ -65,7 +65,7 @@ def paragraphs(texts: Sequence[str], context: Context) -> str:
 
 
 def _check_reach(path: str, context: Context) -> None:
-    """Raise InvalidInputError unless an agent may take a body from the file. Agents run
+    """Raise InvalidInputError unless an agent may read a body from the file. Agents run
     wc without asking their user, and entries may be pushed to a remote."""
     import tempfile  # 5 ms, only for @FILE from an agent
 
@@ -111,10 +111,10 @@ def _decode(data: bytes, source: str) -> str:
 
 
 def message(context: Context, options: HasMessage, default_title: str = "") -> Message:
-    """Returns the title and the text in the options of a command line: as git has it,
-    the first ``-m``, or the first line of ``-F``, is the title.
+    """Return the title and the text from a command's options. As in git, the first
+    ``-m``, or the first line of ``-F``, is the title.
 
-    Raises InvalidInputError if an option contradicts another, and as `body_text`.
+    Raises InvalidInputError if two options conflict, and as `body_text` does.
     """
     title = options.title
     if options.from_file:
@@ -133,7 +133,7 @@ def message(context: Context, options: HasMessage, default_title: str = "") -> M
 
 
 def _split_message(text: str) -> Message:
-    """Returns a text of which the first line is the title."""
+    """Split off the first line of a text as the title."""
     first, _, body_text = text.lstrip().partition("\n")
     return Message(first.strip(), body_text.strip("\r\n"))
 
@@ -150,12 +150,12 @@ def _check_alone(option: str, others: Mapping[str, object]) -> None:
 def entry_text(
     context: Context, draft: Draft, *, edit: bool | None, before: str = ""
 ) -> Iterator[Draft]:
-    """Give the block ``draft`` with its title and its body checked.
+    """Run the block with ``draft``, its title and its body checked.
 
     A person at a terminal who gave neither writes both in their editor, which starts
-    with the text ``before`` or the draft's. ``edit`` opens it in any case, or, if it is
-    off, never. For agents it never opens, because they would hang in it. If the block
-    fails, what they wrote is kept in a file, whose path is printed. Raises
+    with the text ``before`` or the draft's. ``edit`` always opens it, or never, if it
+    is off. It never opens for agents, because they would hang in it. If the block
+    fails, the edited text is kept in a file, whose path is printed. Raises
     InvalidInputError without a title.
     """
     editor = ""
@@ -201,7 +201,7 @@ def _at_terminal() -> bool:
 
 
 def _editor_command(context: Context) -> str:
-    """Returns the editor that git would open; empty if none is configured, or the
+    """Return the editor that git would open; empty if none is configured, or the
     terminal cannot show one."""
     env = context.env
     if env.get("TERM", "dumb") == "dumb":

@@ -1,5 +1,5 @@
-"""The title and the text of an entry from a person's editor, as git asks for a commit
-message."""
+"""The title and the text of an entry from a person's editor, like git's commit
+messages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ADVICE = """\
 # The first line is the title. The text follows after an empty line.
 # To write nothing, leave the editor without saving, or save an empty file.
 """
-# How a program that ^C ended is reported: by the kernel, and by a shell.
+# The exit status of a program ended by ^C: from the kernel, and from a shell.
 _INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 _LAST_ENTRIES = 3
 _BODY_LINES = 30
@@ -45,7 +45,7 @@ _FILE = "ENTRY.md"
 
 
 class EditedText(NamedTuple):
-    """What a person wrote, and the file that keeps it until it is saved."""
+    """What a person wrote, and the file that keeps it until the entry is saved."""
 
     title: str
     body: str
@@ -58,7 +58,7 @@ class EditedText(NamedTuple):
 
 def edited_text(editor: str, title: str, context: str) -> EditedText:
     """Open ``editor`` on ``title``, with ``context`` below the scissors line. Returns
-    what it is left with.
+    the edited text.
 
     Raises CancelledError if the file was not saved, or is empty; InvalidInputError if
     the editor fails or the text is not UTF-8.
@@ -77,7 +77,7 @@ def edited_text(editor: str, title: str, context: str) -> EditedText:
 def _edit(editor: str, path: str, template: str) -> str:
     with open(path, "w", encoding="utf-8", errors="replace") as file:
         file.write(template)
-    # A time long ago: an editor that saves the same text is seen to have saved it.
+    # A time long ago, so that saving the same text is noticed.
     os.utime(path, (1, 1))
     before = _stamp(path)
     status = _run(editor, path)
@@ -97,7 +97,8 @@ def _edit(editor: str, path: str, template: str) -> str:
 
 
 def _stamp(path: str) -> tuple[int, int, int]:
-    """Returns what changes when an editor saves the file, in place or as a new one."""
+    """Return a stamp that changes when an editor saves the file, in place or as a new
+    one."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
@@ -107,9 +108,9 @@ def _stamp(path: str) -> tuple[int, int, int]:
 
 def _run(editor: str, path: str) -> int:
     """Run the editor. Returns its exit status."""
-    # The editor may be several words for the shell, as for git. The path is one.
-    # ^C is a key of the editor, which has the terminal: neither the shell nor this
-    # process ends by it.
+    # The editor may be several words for the shell, as in git. The path is one. ^C is a
+    # key of the editor, which has the terminal: it must not end the shell or this
+    # process.
     process = subprocess.Popen(  # noqa: S603
         ["sh", "-c", f'trap : INT QUIT; {editor} "$@"', editor, path]  # noqa: S607
     )
@@ -127,7 +128,7 @@ def _ignored(number: signal.Signals) -> Iterator[None]:
 
 
 def _text_above_scissors(path: str) -> str:
-    """Returns the text up to the scissors line; empty for a file that was removed."""
+    """Return the text up to the scissors line; empty if the file was removed."""
     try:
         with open(path, "rb") as file:
             text = file.read().decode("utf-8-sig")
@@ -147,10 +148,9 @@ def _text_above_scissors(path: str) -> str:
 
 
 def thread_context(reader: StoreReader, action: str, topic: str) -> str:
-    """Returns what a person reads below the scissors line: the thread's state and its
-    last entries.
+    """Return the text below the scissors line: the thread's state and its last entries.
 
-    Raises ConflictError if a new thread is to be started and there is one already.
+    Raises ConflictError if a new thread is to be started and there already is one.
     """
     try:
         thread = reader.thread(reader.find(topic))

@@ -1,4 +1,4 @@
-"""Settling, and exchanging with the remote, before a command that writes returns."""
+"""Settles and exchanges with the remote before a writing command returns."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
 
 _SETTLE_SECONDS = 30.0
-_NOT_SHARED = "the remote has no threads yet; your user may begin with it: wc sync"
+_NOT_SHARED = "the remote has no threads yet; your user can start: wc sync"
 
 
 def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
-    """Settle, and exchange with the remote if it has the branch or the user asked for
-    it (``by_option``). Returns notes on what could not be done."""
+    """Settle, and exchange with the remote if it has the branch or the user requested
+    it (``by_option``). Returns notes about failures."""
     root = context.place.root
     notes = []
     settlement = settler.settle(root, context.env, _SETTLE_SECONDS)
     if settlement is None:
-        by = pending.settler_at_work(Layout(root)) or "somebody else is at it"
+        by = pending.settler_at_work(Layout(root)) or "another process is doing it"
         notes.append(f"not settled yet: {by}")
     else:
         keeping.update(root, settlement.settled)
-    # Agents write without asking their user. Whether threads are shown to others is
-    # the user's decision.
+    # Agents write without asking their user, but only the user decides whether to share
+    # threads.
     by_user = by_option and next(environment.agents_in(context.env), None) is None
     try:
         remote = routes.remote_after_write(root, context.env, by_user=by_user)
@@ -45,7 +45,7 @@ def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
             usual = PUSH_IF_SHARED if context.settings.push else PUSH_NEVER
             exchanger.exchange(push=PUSH_ALWAYS if by_user else usual)
     except WcError as error:
-        # The entry is saved, so this is not a failure of the write.
+        # The entry is saved, so the write has not failed.
         notes.append(f"not pushed: {error.message}")
     notifying.start_if_due(root, context.env)
     return notes

@@ -1,6 +1,6 @@
-"""The topic that a command takes when none is given: the open thread of this worktree,
-the one that the prompt names. Where several are open, it is the one whose ball the
-viewer has. If that does not leave exactly one, it's an error."""
+"""The topic that a command uses when none is given: the open thread of this worktree,
+the one that the prompt shows. If several are open, it is the one whose ball the viewer
+has. If that isn't exactly one, it's an error."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _START_HINT = "Start one with: wc new TOPIC -m '…'"
 
 
 def local_topic(context: Context) -> str:
-    """Returns the topic of the one open thread of this worktree, or of the only one
+    """Return the topic of the one open thread of this worktree, or of the only one
     there whose ball the viewer has.
 
-    Raises NotFoundError if there is none, or if the thread that was chosen is no longer
-    open; InvalidInputError if there are several.
+    Raises NotFoundError if there is none, or if the chosen thread is no longer open;
+    InvalidInputError if there are several.
     """
     check_pin(context)
     threads = prompt_threads(context)
@@ -47,8 +47,8 @@ def local_topic(context: Context) -> str:
 
 
 def prompt_threads(context: Context) -> list[State]:
-    """Returns the threads that the prompt may name here: those whose ball the viewer
-    has, if there are any, otherwise all that are open."""
+    """Return the threads that the prompt may show here: those whose ball the viewer
+    has, if any, otherwise all open ones."""
     reader = context.reader
     around = _surroundings(context)
     threads = local_threads(reader, around, context.place.repository)
@@ -56,16 +56,16 @@ def prompt_threads(context: Context) -> list[State]:
 
 
 def open_threads(context: Context) -> list[State]:
-    """Returns the open threads of this worktree."""
+    """Return the open threads of this worktree."""
     return local_threads(
         context.reader, _surroundings(context), context.place.repository
     )
 
 
 def _surroundings(context: Context) -> Surroundings:
-    """Returns what the prompt looks at: whatever ``--as`` says, it is made for who
-    works in this worktree."""
-    reader = context.reader  # first: it checks out what is only fetched
+    """Return the prompt's view, which ignores ``--as``: it is made for whoever works in
+    this worktree."""
+    reader = context.reader  # first: it checks out a branch that is only fetched
     viewer = Viewer(context.identify(Asked()), context.settings.directory)
     return pins.surroundings(reader.layout, context.place.repository, viewer)
 
@@ -86,8 +86,7 @@ def chosen_text(context: Context) -> str:
 
 
 def check_pin(context: Context) -> None:
-    """Raise NotFoundError if the thread that was chosen for this worktree is no longer
-    open."""
+    """Raise NotFoundError if the thread chosen for this worktree is no longer open."""
     reader = context.reader
     pin = pins.pin_of(reader.layout, context.place.repository)
     if pin.topic and not pin.is_open:

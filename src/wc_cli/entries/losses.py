@@ -1,8 +1,8 @@
-"""Tells a thread that somebody has lost the claim that was about it.
+"""Writes into a thread that someone has lost the claim that was about it.
 
-Two clones may claim the same while the remote is out of reach; the exchange with it
-decides. The agent that lost may not ask, so those who follow the thread hear of it: an
-entry in the loser's name, which leaves the ball.
+Two clones may claim the same target while the remote is unreachable; the next exchange
+decides. The losing agent may not check, so an entry in its name informs the thread's
+readers. It leaves the ball where it is.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _WIDTH = 120
 def tell_threads(
     root: str, env: Mapping[str, str], losses: Iterable[tuple[Claim, Claim]]
 ) -> list[str]:
-    """Write an entry for each lost claim that has a thread. Returns notes on those that
-    could not be written."""
+    """Write an entry for each lost claim that has a thread. Returns notes about
+    failures."""
     notes = []
     for claim, rival in losses:
         if not claim.thread:
@@ -38,12 +38,12 @@ def tell_threads(
             receipt = context.writer().write(_draft(claim, rival), context.source)
             receipts.settle_after_write(context, receipt)
         except WcError as error:
-            notes.append(f"{claim.thread} was not told of it: {error}")
+            notes.append(f"this is not recorded in {claim.thread}: {error}")
     return notes
 
 
 def _draft(claim: Claim, rival: Claim) -> Draft:
-    """The entry. Its key keeps a second exchange from writing it again."""
+    """The entry about a loss. Its key keeps a second exchange from writing it again."""
     claim_id = one_line(claim.id, _WIDTH)
     branch = f", on {one_line(rival.branch, _WIDTH)}" if rival.branch else ""
     title = f"Lost the claim on {claim_id} to {one_line(rival.holder, _WIDTH)}"

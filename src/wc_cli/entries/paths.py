@@ -1,4 +1,4 @@
-"""The files that a command line names, as paths from the top of the repository."""
+"""The files on a command line, as paths relative to the top of the repository."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 def repository_path(written: str, context: Context) -> str:
-    """Returns a path that was written in the current folder, from the top of the
+    """Return a path, as typed in the current folder, relative to the top of the
     worktree.
 
-    A path that only exists from the top is taken as written, and so is everything
-    outside of the worktree: it is a name, and nothing is read.
+    A path that exists only relative to the top is used as typed, and so is every path
+    outside the worktree: it is only a name, and nothing is read.
     """
     repository = context.place.repository
     top = os.path.realpath(repository.top) if repository is not None else ""
@@ -28,7 +28,7 @@ def repository_path(written: str, context: Context) -> str:
 
 
 def searched_path(written: str, context: Context) -> str:
-    """Returns a path to search for, which may be the end of one: only what leads out
-    of the current folder is changed."""
+    """Return a path to search for, which may be the end of one: only a path that leads
+    out of the current folder is changed."""
     leads_out = written.startswith("/") or ".." in written.split("/")
     return repository_path(written, context) if leads_out else written

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 def pin(writer: StoreWriter, worktree: str, topic: str) -> None:
     """Choose the thread of a worktree for the prompt and for commands without a topic;
-    none if ``topic`` is empty."""
+    an empty ``topic`` chooses none."""
     writer.prepare_store()
     upkeep, layout = writer.upkeep, writer.layout
     path = pins.pin_file(worktree)
     before = pins.read_pin(layout, worktree)
     if topic:
         upkeep.local.write(path, f"{topic}\n".encode())
-        # A choice for an earlier worktree of that name has the same bytes.
+        # The choice for an earlier worktree of that name may have the same bytes.
         os.utime(f"{layout.local}/{path}", follow_symlinks=False)
     else:
         upkeep.local.remove(path)

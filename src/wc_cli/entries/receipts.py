@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def settle_after_write(
     context: Context, receipt: Receipt, *, sync: bool = False
 ) -> Receipt:
-    """Settle and exchange with the remote: now (with ``sync``, or if configured so), in
-    the background, or not at all. Returns the receipt with the result."""
+    """Settle and exchange with the remote: now (with ``sync``, or by setting), in the
+    background, or not at all. Returns the receipt with the result."""
     layout = Layout(context.place.root)
     committing = context.place.kind == BRANCH_STORE
     is_inline = sync or context.settings.sync == "inline"
@@ -38,17 +38,17 @@ def settle_after_write(
     pushed = _is_pushed(context, committed=committed) if committing else None
     if not is_inline:
         # At the end: the background process is a copy of this one, and the kernel
-        # copies each page of memory that this one still changes beside it.
+        # copies each memory page that this one changes while both run.
         notes.extend(start_settling(context))
-    # Last: this process waits until that copy is on its own, and one more would take
-    # the processor from it.
+    # Last: this process waits until that copy is independent, and another one would
+    # compete with it for the processor.
     _keep_snapshot(context, layout, receipt)
     return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
 
 
 def _keep_snapshot(context: Context, layout: Layout, receipt: Receipt) -> None:
-    """Have the worktree as it is now kept for the next review, if the ball was passed
-    to somebody. Without a snapshot, the commit of the entry has to do."""
+    """Have a snapshot of the worktree kept for the next review, if the ball was passed
+    to someone else. Without a snapshot, the review uses the entry's commit."""
     repository = context.place.repository
     holder = receipt.ball
     if holder is None or holder == receipt.previous_ball:
@@ -62,8 +62,8 @@ def _keep_snapshot(context: Context, layout: Layout, receipt: Receipt) -> None:
 
 
 def start_settling(context: Context, *, sync: bool = False) -> list[str]:
-    """Settle and exchange with the remote: now (with ``sync``, or if configured so), in
-    the background, or not at all. Returns notes on what could not be done."""
+    """Settle and exchange with the remote: now (with ``sync``, or by setting), in the
+    background, or not at all. Returns notes about failures."""
     mode = "inline" if sync else context.settings.sync
     try:
         if mode == "inline":
@@ -79,8 +79,7 @@ def start_settling(context: Context, *, sync: bool = False) -> list[str]:
 
 
 def _wake_notes(context: Context, layout: Layout, receipt: Receipt) -> list[str]:
-    """Returns why the ball that was passed wakes nobody here, where agents are
-    woken."""
+    """Return why the passed ball wakes nobody here, if agents can be woken."""
     if receipt.ball == receipt.previous_ball or not receipt.ball:
         return []
     if not os.path.isdir(layout.waiters):
@@ -93,8 +92,8 @@ def _wake_notes(context: Context, layout: Layout, receipt: Receipt) -> list[str]
 
 
 def _trouble_notes(layout: Layout) -> list[str]:
-    """Returns what settling could not do last time, which is repeated at every write
-    until it can."""
+    """Return the failures of the last settling, which every write repeats until it
+    succeeds."""
     if not os.path.lexists(layout.settling):
         return []
     from wc_cli.store import pending  # 0.7 ms, only after a failure
@@ -106,7 +105,7 @@ def _trouble_notes(layout: Layout) -> list[str]:
 
 
 def _is_pushed(context: Context, *, committed: bool) -> bool | None:
-    """Returns whether the remote has what was written; ``None`` without a remote."""
+    """Return whether the remote has the entry; ``None`` without a remote."""
     checkout = context.store_repository
     if checkout is None or not remotes.names(checkout, context.env):
         return None
@@ -122,7 +121,7 @@ def print_receipt(
     receipt: Receipt, *, as_json: bool, topic_first: bool = False
 ) -> None:
     """Print a receipt: what was saved, who has the ball, what is pending. It begins
-    with the topic if that was left out in the command."""
+    with the topic if the command did not name it."""
     try:
         if as_json:
             output.say_json(receipt.to_json())
@@ -130,7 +129,7 @@ def print_receipt(
         sentence = _receipt_sentence(receipt, topic_first=topic_first)
         output.say(one_line(sentence))
     except (StorageError, BrokenPipeError) as error:
-        # The entry is on disk, and a retry would write it twice.
+        # The entry is on disk; retrying would write it twice.
         output.discard_output()
         output.remark(f"note: saved as {receipt.entry_id}, but: {one_line(str(error))}")
     for note in receipt.notes:

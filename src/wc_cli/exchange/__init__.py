@@ -1,5 +1,5 @@
-"""Writing what was imported into the logs of threads.
+"""Writes imported entries into the logs of threads.
 
-Each thread is written under its lock, by the means of the store. Must not read a
+Each thread is written under its lock, with the functions of `store`. Must not parse a
 format.
 """

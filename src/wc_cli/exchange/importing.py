@@ -35,8 +35,9 @@ class MissingEntries(NamedTuple):
 def additions(
     reader: StoreReader, threads: Sequence[ImportedThread]
 ) -> Iterator[MissingEntries]:
-    """What threads lack of an import. Raises ConflictError for a thread that has the
-    name of an issue and is about something else, CorruptError for a damaged one."""
+    """Yield the missing entries of each thread that lacks some. Raises ConflictError
+    for a thread that has the name of an issue but is about something else, CorruptError
+    for a damaged one."""
     for thread in threads:
         addition = _addition(reader, thread)
         if addition.added:
@@ -44,7 +45,7 @@ def additions(
 
 
 def add(upkeep: Upkeep, thread: ImportedThread, holder: str) -> MissingEntries:
-    """Write what a thread lacks of an import, as it is now, and say what it was."""
+    """Write the entries that a thread lacks now, and return what was written."""
     reader, layout = upkeep.reader, upkeep.layout
     topic, root = thread.topic, layout.root
     with upkeep.lock(topic, holder):
@@ -58,7 +59,7 @@ def add(upkeep: Upkeep, thread: ImportedThread, holder: str) -> MissingEntries:
         else:
             durable.create(layout.log(topic), addition.data, root)
             durable.flush_names(layout.log(topic), root)
-        # Until they are committed, a user's git may remove the entries from the log.
+        # A user's git may remove the entries from the log until they are committed.
         durable.append_unflushed(upkeep.marker(topic), addition.lines, root)
         read = reader.thread(topic)
         upkeep.status.note_shown(read.snapshot.meta.state)
@@ -84,7 +85,7 @@ def _addition(reader: StoreReader, thread: ImportedThread) -> MissingEntries:
 
 
 def _new_lines(thread: ImportedThread, entries: Sequence[Entry]) -> Iterator[bytes]:
-    """The lines of the facts that no entry records, after all other entries."""
+    """The lines for facts that no entry records, after all other entries."""
     keys = {entry.key for entry in entries}
     if entries and not any(key.startswith(f"{thread.origin}:") for key in keys):
         raise ConflictError(

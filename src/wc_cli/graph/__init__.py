@@ -1,5 +1,6 @@
-"""Which files of a worktree use which: computed from git and the worktree, and kept.
+"""The graph of which files of a worktree use which: computed from git and the worktree,
+and stored.
 
-What files say about themselves is cached by blob id, so that only what has changed is
-parsed. The rules are in `wc_core.graph`, which knows neither git nor the disk.
+The facts in each file are cached by blob id, so that only changed files are parsed. The
+rules are in `wc_core.graph`, which knows neither git nor the disk.
 """

@@ -1,4 +1,4 @@
-"""Computes the graph of a worktree, and keeps it in the store."""
+"""Computes the graph of a worktree, and stores it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Repository
     from wc_core.layout import Layout
 
-# Facts of other worktrees and branches are kept up to this many times those in use.
+# Facts about other worktrees and branches are kept, up to this many times those in use.
 _SPARE = 3
 _SPARE_LEAST = 1000
 _MAX_CACHE_BYTES = 1 << 28
-# A graph that still holds is not written again for so long.
+# An unchanged graph is not written again for this long.
 _FRESH_MS = 60_000
 
 
@@ -39,8 +39,8 @@ def _now_ms() -> int:
 
 
 class GraphSource:
-    """Where a graph is computed: the worktree of a repository, and the store that
-    keeps it, if there is one."""
+    """The worktree of a repository, and the store that keeps its graph, if there is
+    one."""
 
     def __init__(
         self, repository: Repository, layout: Layout | None, env: Mapping[str, str]
@@ -50,8 +50,8 @@ class GraphSource:
         self.reader = SourceReader(repository, env)
 
     def graph(self) -> Graph:
-        """The graph of the worktree as it is now. What has not changed is not computed
-        again. Raises NotFoundError without the parsers, and StorageError."""
+        """The current graph of the worktree. Unchanged parts are not computed again.
+        Raises NotFoundError without the parsers, and StorageError."""
         try:
             return self._current()
         except GitError as error:
@@ -85,8 +85,8 @@ class GraphSource:
             self._write(path, kept.encode(graph))
 
     def _facts(self, files: Mapping[str, SourceFile]) -> dict[str, FileFacts]:
-        """The facts of all files; those of files that were not seen before are read
-        from them. Raises NotFoundError without the parsers."""
+        """The facts about all files; files not seen before are parsed. Raises
+        NotFoundError without the parsers."""
         if parsing.missing_modules():
             raise NotFoundError(
                 f"Files cannot be parsed: {parsing.EXTRA} is not installed.",
@@ -121,8 +121,8 @@ class GraphSource:
             return {}
 
     def _write(self, path: str, data: bytes) -> None:
-        """Write a file below ``.local``; a store that is read-only must not make
-        reading fail."""
+        """Write a file below ``.local``. Never raises: reading must not fail in a
+        read-only store."""
         if self.layout is not None:
             name = os.path.relpath(path, self.layout.local)
             with contextlib.suppress(WcError, OSError):
@@ -130,12 +130,12 @@ class GraphSource:
 
 
 def _name(file: SourceFile) -> str:
-    """The name of a file's facts in the cache: equal files in two languages differ."""
+    """The cache key of a file's facts: equal files in two languages differ."""
     return f"{file.oid} {file.kind}"
 
 
 def _key(files: Mapping[str, SourceFile]) -> str:
-    """What is different if any file is."""
+    """A key that differs if any file does."""
     lines = (f"{path}\0{file.oid}\0" for path, file in files.items())
     text = f"{VERSION}\0{''.join(lines)}"
     return sha256(text.encode(errors="surrogateescape")).hexdigest()
@@ -144,8 +144,8 @@ def _key(files: Mapping[str, SourceFile]) -> str:
 def _facts_bytes(
     cached: Mapping[str, list[Any]], files: Mapping[str, SourceFile]
 ) -> bytes:
-    """The file of the cache. Once it has many facts of files that are not here, these
-    are dropped."""
+    """The bytes of the cache file. Drops facts about other files once there are
+    many."""
     names = {_name(file) for file in files.values()}
     if len(cached) > _SPARE * len(names) + _SPARE_LEAST:
         cached = {name: row for name, row in cached.items() if name in names}

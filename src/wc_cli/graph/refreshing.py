@@ -1,8 +1,7 @@
 """Computes the graph of a worktree in the background.
 
-``wc check`` does not wait for it: where others have claimed something, and the kept
-graph is not that of the worktree, it starts ``python -m wc_cli.graph.refreshing``. The
-next answer is made from its result.
+``wc check`` does not wait for it: if others have claims, and the stored graph is out of
+date, it starts ``python -m wc_cli.graph.refreshing``. The next check uses the result.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ _NICENESS = 10
 
 
 def main() -> None:
-    """Run as ``python -m wc_cli.graph.refreshing ROOT HANDLE FOLDER``. HANDLE is a lock
-    that only one such process has; FOLDER is the top of the worktree."""
+    """Run as ``python -m wc_cli.graph.refreshing ROOT HANDLE FOLDER``. HANDLE is the
+    lock that allows one such process; FOLDER is the top of the worktree."""
     root, handle, folder = sys.argv[1:]
     os.set_inheritable(int(handle), False)
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
     repository = repositories.find(folder)
     if repository is not None:
-        # What fails is left to wc neighbors, which says why.
+        # Failures are left to wc neighbors, which reports them.
         with contextlib.suppress(WcError):
             GraphSource(repository, Layout(root), dict(os.environ)).graph()
 

@@ -1,5 +1,5 @@
-"""The source files of a worktree, as they are now: by git's index, and by what is
-changed or new."""
+"""The current source files of a worktree, from git's index and from changed and new
+files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 _LIST = ("ls-files", "-z", "-t", "-s", "-m", "-o", "--exclude-standard")
 _FILE_MODES = frozenset({b"100644", b"100755"})
-# More new files are nobody's work, but a folder that should be ignored.
+# More new files than this aren't someone's work but a folder that should be ignored.
 _MAX_NEW = 2000
 _SHA256_DIGITS = 64
 
 
 class SourceFile(NamedTuple):
-    """A source file: the id of its content as git makes it, what it is parsed as, and
-    its content if that is not what git has of it."""
+    """A source file: the id that git gives its content, its language, and its content
+    if git doesn't have it."""
 
     oid: str
     kind: str
@@ -39,7 +39,8 @@ class SourceReader:
 
     def __init__(self, repository: Repository, env: Mapping[str, str]) -> None:
         self.top = repository.top
-        # What a partial clone lacks is not fetched: nothing here waits for the network.
+        # A partial clone's missing objects are not fetched: nothing here waits for the
+        # network.
         self.git = Git(self.top, {**env, "GIT_NO_LAZY_FETCH": "1"})
 
     def files(self) -> dict[str, SourceFile]:
@@ -69,16 +70,16 @@ class SourceReader:
         return dict(sorted(indexed.items()))
 
     def _content(self, path: str) -> bytes | None:
-        """The content of a file in the worktree; ``None`` if it is gone, no plain file,
-        or very large."""
+        """The content of a file in the worktree; ``None`` if it is gone, not a regular
+        file, or very large."""
         try:
             return read_plain(os.path.join(self.top, path), self.top, MAX_BYTES)
         except OSError:
             return None
 
     def contents(self, files: Mapping[str, SourceFile]) -> Iterator[tuple[str, bytes]]:
-        """Yields the path and the content of files; of equal ones, the first alone.
-        What git does not have is left out. Raises GitError."""
+        """Yield the path and the content of files; of equal files, only the first.
+        Leaves out what git does not have. Raises GitError."""
         blobs: dict[str, str] = {}
         for path, file in files.items():
             if file.content is None:
@@ -101,7 +102,7 @@ class SourceReader:
 
 
 def _entries(output: bytes) -> Iterator[tuple[bytes, list[bytes], str]]:
-    """Yields the tag, the mode, the id and the stage, and the path of each entry that
+    """Yield the tag, the mode, the id and the stage, and the path of each entry that
     ``ls-files`` lists. A new file has only a tag."""
     for entry in output.split(b"\0"):
         tag, _, fields_and_path = entry.partition(b" ")
@@ -113,7 +114,7 @@ def _entries(output: bytes) -> Iterator[tuple[bytes, list[bytes], str]]:
 
 
 def _algorithm(files: Iterable[SourceFile]) -> str:
-    """The algorithm of the ids of a repository."""
+    """The hash algorithm of a repository's ids."""
     oid = next((file.oid for file in files), "")
     return "sha256" if len(oid) == _SHA256_DIGITS else "sha1"
 

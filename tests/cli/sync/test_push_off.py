@@ -22,7 +22,7 @@ def test_an_agent_sends_nothing_first_and_nothing_that_is_off(
     agent = {"CLAUDECODE": "1"}
     said = repo.ok("new", "login", "--title", "Passkeys", "--sync", env=agent)
     assert "committed · not pushed" in said.out
-    assert "your user may begin with it: wc sync" in said.err
+    assert "your user can start: wc sync" in said.err
     assert machine.git("for-each-ref", cwd=hub) == ""
     repo.ok("sync")
     had = machine.git("rev-parse", THREADS, cwd=hub)
