@@ -28,4 +28,4 @@ def exchange_all(root: str, env: Mapping[str, str], due: DueExchange) -> None:
 
 def send_claims(root: str, env: Mapping[str, str]) -> None:
     """Send the claims of who has some. Those who lost one are told in the thread."""
-    losses.tell_threads(root, env, travel.send_in_background(root, env).losses)
+    losses.record_losses(root, env, travel.send_in_background(root, env).losses)

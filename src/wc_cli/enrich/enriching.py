@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
 
     # Called with the number of entries done, and of all.
-    Tell: TypeAlias = Callable[[int, int], None]
+    Progress: TypeAlias = Callable[[int, int], None]
 
 _PATIENCE_SECONDS = 1.0
 # A server that refuses so many entries in a row is not asked about others.
@@ -50,7 +50,7 @@ class EntryText(NamedTuple):
     text: str
 
 
-def _tell_nobody(_done: int, _total: int) -> None:
+def _ignore_progress(_done: int, _total: int) -> None:
     pass
 
 
@@ -58,10 +58,10 @@ def enrichment(
     reader: StoreReader,
     model: Model,
     env: Mapping[str, str],
-    tell: Tell = _tell_nobody,
+    report: Progress = _ignore_progress,
 ) -> Enrichment:
     """Return the `Enrichment` of a store with a model."""
-    return Enrichment(reader, model, lambda: embedder(model, env), tell)
+    return Enrichment(reader, model, lambda: embedder(model, env), report)
 
 
 class Enrichment:
@@ -77,13 +77,13 @@ class Enrichment:
         reader: StoreReader,
         model: Model,
         make_embedder: Callable[[], Embedder],
-        tell: Tell = _tell_nobody,
+        report: Progress = _ignore_progress,
     ) -> None:
         self._reader = reader
         self._model = model
         self._make_embedder = make_embedder
         self._embedder: Embedder | None = None
-        self._tell = tell
+        self._report = report
         self.waiting = self.done = self.adopted = 0
         self.refused: list[tuple[EntryText, EndpointError]] = []
         self._refused_in_a_row = 0
@@ -152,7 +152,7 @@ class Enrichment:
             for batch, vectors in self._made(entries[start : start + at_once]):
                 writer.add([entry.key for entry in batch], vectors)
                 self.done += len(batch)
-                self._tell(self.done, self.waiting)
+                self._report(self.done, self.waiting)
 
     def _made(
         self, batch: Sequence[EntryText]

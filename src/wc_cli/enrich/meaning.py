@@ -59,10 +59,10 @@ def _progress(request: EnrichRequest) -> Callable[[int, int], None]:
     """Return a function that reports progress now and then."""
     noted = time.monotonic()
 
-    def tell(done: int, total: int) -> None:
+    def report_progress(done: int, total: int) -> None:
         nonlocal noted
         if time.monotonic() - noted >= _NOTE_SECONDS and done < total:
             noted = time.monotonic()
             request.note(f"{PART}: {done} of {total} entries")
 
-    return tell
+    return report_progress

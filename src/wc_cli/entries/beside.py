@@ -22,7 +22,7 @@ def exchange_beside_store(
     Waits for the remote at most ``seconds`` for each. Returns notes for the user.
     """
     claims = travel.exchange_beside_store(root, env, remote, seconds)
-    unwritten = losses.tell_threads(root, env, claims.losses)
+    unwritten = losses.record_losses(root, env, claims.losses)
     notes = activity_travel.exchange_beside_store(
         root, env, remote, seconds, is_fetched=True
     )

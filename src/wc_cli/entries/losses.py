@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _WIDTH = 120
 
 
-def tell_threads(
+def record_losses(
     root: str, env: Mapping[str, str], losses: Iterable[tuple[Claim, Claim]]
 ) -> list[str]:
     """Write an entry for each lost claim that has a thread. Returns notes about

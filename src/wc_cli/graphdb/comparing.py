@@ -1,4 +1,4 @@
-"""Compares a graph with a store, value by value, and says what differs."""
+"""Compares a graph with a store, value by value, and lists the differences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wc_cli.graphdb.projecting import Source
     from wc_core.graphdb.nodes import EntryNode, ThreadNode
 
-# What only the graph has of a thread and of an entry.
+# The properties of a thread and of an entry that only the graph has.
 _BOOKKEEPING = ("digest", "version")
 _AT_ONCE = 50
 
@@ -49,14 +49,14 @@ _ENTRIES = """
 
 
 class Difference(NamedTuple):
-    """What differs between the graph and the store, about one thread."""
+    """A difference between the graph and the store, about one thread."""
 
     topic: str
     problem: str
 
 
 def differences(graph: GraphConnection, source: Source) -> Iterator[Difference]:
-    """Yields what differs, by topic. A thread that cannot be read is one difference."""
+    """Yield the differences, by topic. A thread that cannot be read is one."""
     repository = source.repository.id
     topics = source.reader.topics()
     rows = graph.read(
@@ -146,7 +146,8 @@ def _entry_problems(
 
 
 def _entry_differences(entry: EntryNode, stored: Sequence[Any], name: str) -> list[str]:
-    """The names of what differs; vectors count only if ``name`` is their property."""
+    """The names of the parts that differ; vectors count only if ``name`` is their
+    property."""
     properties, authors, files, answers, is_decision, vectors = stored
     names = _differing(entry.properties, properties)
     expected = {
@@ -169,5 +170,5 @@ def _differing(own: Mapping[str, Any], stored: Mapping[str, Any]) -> list[str]:
 
 
 def _sorted(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """The rows in order, without those of nothing, which OPTIONAL MATCH gives."""
+    """The rows in order, without the empty ones that OPTIONAL MATCH returns."""
     return sorted(list(row) for row in rows if any(row))

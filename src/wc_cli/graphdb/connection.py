@@ -1,4 +1,4 @@
-"""The connection to a graph database, and what its errors mean."""
+"""The connection to a graph database, and the translation of its errors."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ if TYPE_CHECKING:
 
     from wc_core.graphdb.address import GraphAddress
 
-# A batch of a few thousand entries takes one; building an index takes longer.
+# A batch of a few thousand entries takes one second; building an index takes longer.
 _SECONDS = 300.0
 _ALREADY = "already indexed"
 
 
 class GraphConnection:
     """A graph that can be changed: a context manager. Raises OfflineError if the server
-    is away, InvalidInputError if it is not a FalkorDB, StorageError if it refuses."""
+    is unreachable, InvalidInputError if it is not a FalkorDB, StorageError if it
+    refuses."""
 
     def __init__(self, address: GraphAddress) -> None:
         self.address = address
-        # Not sent again: nobody knows whether a lost statement was carried out. The
-        # next run finds out.
+        # No retries: a lost statement may have been carried out. The next run finds
+        # out.
         self._client = connect(address, _SECONDS, reconnects=0)
         self._graph: Any = self._client.graph
         self._failures = self._client.failures
@@ -42,19 +43,19 @@ class GraphConnection:
         self._client.close()
 
     def query(self, text: str, **parameters: Any) -> list[list[Any]]:
-        """Runs a statement, which may change the graph. Returns its rows."""
+        """Run a statement, which may change the graph. Returns its rows."""
         return self._run(self._graph.query, text, parameters)
 
     def read(self, text: str, **parameters: Any) -> list[list[Any]]:
-        """Runs a statement that only reads. Returns its rows; none if there is no such
-        graph yet."""
+        """Run a statement that only reads. Returns its rows; none if the graph does not
+        exist yet."""
         try:
             return self._run(self._graph.ro_query, text, parameters)
         except NoGraphError:
             return []
 
     def ensure_index(self, statement: str) -> None:
-        """Makes an index, unless it is there."""
+        """Create an index, unless it exists."""
         try:
             self._graph.query(statement)
         except self._failures as error:

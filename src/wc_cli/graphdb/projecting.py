@@ -2,8 +2,8 @@
 
 Only threads whose files changed since the last time are read, and of these only the
 entries that differ are written. A thread is marked as done after all of its entries, so
-a run that was interrupted is continued by the next one. Doing all of it again changes
-nothing: every node is found by its key before it is made.
+the next run continues an interrupted one. Repeating a run changes nothing: every node
+is looked up by its key before it is created.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ _POLL_SECONDS = 0.02
 
 
 class Source(NamedTuple):
-    """A store, the repository that it belongs to in the graph, and the vectors of its
-    entries, if there are any."""
+    """A store, its repository in the graph, and the vectors of its entries, if any."""
 
     reader: StoreReader
     repository: GraphRepository
@@ -44,9 +43,9 @@ class Source(NamedTuple):
 
 
 class Projected(NamedTuple):
-    """What was done: how many threads the repository has, the entries that were
-    written, and the threads and entries that were removed. ``unreadable`` threads stay
-    as they were."""
+    """The result of a run: the number of threads in the repository, the entries
+    written, and the threads and entries removed. ``unreadable`` threads stay as they
+    were."""
 
     threads: int = 0
     written: int = 0
@@ -56,7 +55,7 @@ class Projected(NamedTuple):
 
 
 def check_version(graph: GraphConnection) -> None:
-    """Raises ConflictError for a graph that another version of wc made."""
+    """Raise ConflictError for a graph that another version of wc made."""
     versions = graph.read(schema.VERSION_QUERY)
     if versions and versions[0][0] != schema.VERSION:
         raise ConflictError(
@@ -67,7 +66,7 @@ def check_version(graph: GraphConnection) -> None:
 
 
 def prepare(graph: GraphConnection) -> None:
-    """Makes the graph's indexes. Raises ConflictError for a graph that another version
+    """Create the graph's indexes. Raises ConflictError for a graph that another version
     of wc made."""
     check_version(graph)
     for statement in schema.index_statements():
@@ -78,8 +77,8 @@ def prepare(graph: GraphConnection) -> None:
 def claim(
     graph: GraphConnection, repository: GraphRepository, *, take_over: bool
 ) -> None:
-    """Makes the repository's node. Raises ConflictError if it is projected from another
-    store: the two would undo each other's changes."""
+    """Create the repository's node. Raises ConflictError if it is projected from
+    another store, because the two would undo each other's changes."""
     source = graph.query(
         "MERGE (r:Repository {id: $id}) ON CREATE SET r.source = $source "
         "SET r.name = $name RETURN r.source",
@@ -102,8 +101,8 @@ def claim(
 
 
 class Projection:
-    """Brings the graph up to date with one store; with ``full`` all of it is
-    written again, not only what changed."""
+    """Brings the graph up to date with one store. With ``full``, all of it is written
+    again, not only what changed."""
 
     def __init__(
         self, graph: GraphConnection, source: Source, *, full: bool = False
@@ -114,7 +113,7 @@ class Projection:
         self._unreadable: list[str] = []
 
     def run(self) -> Projected:
-        """Does it. Returns what was done."""
+        """Update the graph. Returns what was done."""
         vectors = self._vectors
         name = vector_property(self._graph, vectors) if vectors else ""
         writer = GraphWriter(self._graph, self._repository.id, name, full=self._full)
@@ -142,8 +141,8 @@ class Projection:
 
     @staticmethod
     def _write(writer: GraphWriter, changed: Iterable[Pending]) -> None:
-        """Writes threads, in batches. While the graph takes one in, the threads of the
-        next are read: each takes half of the time."""
+        """Write threads in batches. While the graph stores one batch, the next is read:
+        each takes half of the time."""
         with ThreadPoolExecutor(1) as pool:
             previous: Future[None] | None = None
             for batch in _batches(changed):
@@ -165,7 +164,7 @@ class Projection:
     def _changed(
         self, topics: Sequence[str], stored: Mapping[str, tuple[str, str]]
     ) -> Iterator[Pending]:
-        """The threads whose files are not those that the graph was made from."""
+        """The threads whose files have changed since the graph was made from them."""
         files = keys.thread_keys(self._reader.layout, topics)
         for topic in topics:
             version = self._version(topic, files.get(topic, ""))
@@ -183,7 +182,7 @@ class Projection:
             yield Pending(node, version, stored_version, digest)
 
     def _version(self, topic: str, key: str) -> str:
-        """What a thread is made from; empty if its files may change without a trace."""
+        """A version of a thread's files; empty if they may change without a trace."""
         if not key or not keys.is_settled(key, time.time_ns()):
             return ""
         key += _summaries_version(self._reader.layout.summaries(topic))
@@ -191,7 +190,7 @@ class Projection:
 
 
 def _batches(threads: Iterable[Pending]) -> Iterator[list[Pending]]:
-    """Yields the threads in groups with about `BATCH` entries."""
+    """Yield the threads in groups with about `BATCH` entries."""
     batch: list[Pending] = []
     size = 0
     for item in threads:
@@ -204,8 +203,8 @@ def _batches(threads: Iterable[Pending]) -> Iterator[list[Pending]]:
 
 
 def _summaries_version(path: str) -> str:
-    """A text that differs if the file with the summaries of models changed. Whoever
-    writes it appends or replaces it, so its size or its inode changes."""
+    """A text that changes with the file of models' summaries. Writers append to it or
+    replace it, so its size or its inode changes."""
     try:
         status = os.stat(path)
     except OSError:
@@ -214,8 +213,8 @@ def _summaries_version(path: str) -> str:
 
 
 def _await_indexes(graph: GraphConnection) -> None:
-    """Waits until what was written is found: an index that was just made is filled
-    while the server answers others."""
+    """Wait until indexes contain what was written: the server fills a new index while
+    it answers other requests."""
     status = (
         "CALL db.indexes() YIELD status WHERE status <> 'OPERATIONAL' RETURN status"
     )

@@ -1,4 +1,4 @@
-"""Removes a repository from a graph, with everything that is only about it."""
+"""Removes a repository from a graph, with everything that belongs only to it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.graphdb.connection import GraphConnection
 
-# A digest says that a thread or an entry is complete, and at first they all lose it:
-# should the removal be interrupted, the next projection writes them again, whole.
+# A digest marks a thread or an entry as complete. All digests are removed first: if the
+# removal is interrupted, the next projection writes everything again.
 _INCOMPLETE = """
     MATCH (n:{} {{repository: $id}}) WHERE n.digest IS NOT NULL
     WITH n LIMIT $most SET n.version = NULL, n.digest = NULL RETURN count(n)
@@ -27,7 +27,7 @@ _PEOPLE = """
 
 
 class StoredRepository(NamedTuple):
-    """A repository of a graph, and how many threads and entries it has there."""
+    """A repository in a graph, and the numbers of its threads and entries there."""
 
     id: str
     name: str
@@ -36,7 +36,7 @@ class StoredRepository(NamedTuple):
 
 
 def stored_repository(graph: GraphConnection, repository: str) -> StoredRepository:
-    """Returns the repository with an id. Raises NotFoundError."""
+    """Return the repository with an id. Raises NotFoundError."""
     names = dict(graph.read("MATCH (r:Repository) RETURN r.id, r.name"))
     if repository not in names:
         near = near_names(repository, [*names]) or sorted(names)[:5]
@@ -56,8 +56,8 @@ def stored_repository(graph: GraphConnection, repository: str) -> StoredReposito
 def remove_repository(
     graph: GraphConnection, repository: str, *, most: int = BATCH
 ) -> None:
-    """Removes a repository, at ``most`` so many nodes at a time. A removal that was
-    interrupted is continued by the next one: the repository's own node goes last."""
+    """Remove a repository, at ``most`` this many nodes at a time. The next removal
+    continues an interrupted one, because the repository's own node goes last."""
     statements = [_INCOMPLETE.format(label) for label in ("Thread", "Entry")]
     statements += [_REMOVED.format(label) for label in _LABELS]
     for statement in statements:

@@ -1,5 +1,5 @@
-"""The vectors of entries: those that `wc enrich` made, and which property of the graph
-has those of a model."""
+"""The vectors of entries: those that `wc enrich` made, and the property in the graph
+that has a model's vectors."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         dimensions: int
 
         def version(self, topic: str) -> str:
-            """Returns a text that differs if the vectors of a thread changed."""
+            """Return a text that changes with the vectors of a thread."""
 
         def of(self, thread: Thread) -> Mapping[str, Sequence[float]]:
-            """Returns the vectors of a thread's entries, by their ids."""
+            """Return the vectors of a thread's entries, by entry id."""
 
 
 _SCALE = 3
@@ -44,7 +44,7 @@ class KeptVectors:
     def __init__(self, layout: Layout) -> None:
         header = vectorfile.read_header(layout)
         self.model, self.dimensions = header
-        # Of two rows about an entry, the later one counts.
+        # If an entry has two rows, the later one counts.
         self._rows: dict[bytes, bytes] = {}
         self._versions: dict[bytes, int] = {}
         for row in vectorfile.read_rows(layout, header):
@@ -55,13 +55,13 @@ class KeptVectors:
                 self._versions[topic] = crc32(row, self._versions.get(topic, 0))
 
     def version(self, topic: str) -> str:
-        """Returns a text that differs if the vectors of a thread changed."""
+        """Return a text that changes with the vectors of a thread."""
         number = self._versions.get(vectorfile.topic_hash(topic), 0)
         return f"{self.model} {self.dimensions} {number}"
 
     def of(self, thread: Thread) -> dict[str, list[float]]:
-        """Returns the vectors of those entries whose text is the one that the vector
-        is of, by their ids."""
+        """Return the vectors of the entries whose text has not changed since, by entry
+        id."""
         vectors = {}
         for item in numbered(thread):
             entry = item.entry
@@ -78,7 +78,7 @@ class KeptVectors:
 
 
 def kept_vectors(layout: Layout) -> KeptVectors | None:
-    """Returns the vectors of a store; ``None`` if there are none to use."""
+    """Return the vectors of a store; ``None`` if it has no usable ones."""
     try:
         return KeptVectors(layout)
     except (UnusableVectorsError, OSError):
@@ -86,8 +86,8 @@ def kept_vectors(layout: Layout) -> KeptVectors | None:
 
 
 def vector_property(graph: GraphConnection, vectors: Vectors) -> str:
-    """Returns the property with the vectors of a model. Makes its index, the first
-    time."""
+    """Return the property with the vectors of a model. The first time, create its
+    index."""
     rows = graph.query(
         "OPTIONAL MATCH (o:Model) WITH count(o) AS others "
         "MERGE (m:Model {name: $name}) "
@@ -102,8 +102,8 @@ def vector_property(graph: GraphConnection, vectors: Vectors) -> str:
 
 
 def renew_index(graph: GraphConnection, vectors: Vectors) -> None:
-    """Makes the index of a model's vectors again. FalkorDB 4.16 leaves those that were
-    deleted in it, where they take the places of others."""
+    """Rebuild the index of a model's vectors. FalkorDB 4.16 keeps deleted vectors in
+    it, where they take the places of others."""
     name = schema.model_name(vectors.model, vectors.dimensions)
     for (position,) in graph.read(
         "MATCH (m:Model {name: $name}) RETURN m.position", name=name
@@ -113,7 +113,7 @@ def renew_index(graph: GraphConnection, vectors: Vectors) -> None:
 
 
 def known_vector_property(graph: GraphConnection, vectors: Vectors) -> str:
-    """Returns the property with the vectors of a model, also if there are none yet."""
+    """Return the property for a model's vectors, even if there are none yet."""
     name = schema.model_name(vectors.model, vectors.dimensions)
     rows = graph.read("MATCH (m:Model {name: $name}) RETURN m.position", name=name)
     return schema.vector_property(rows[0][0] if rows else -1)

@@ -1,7 +1,7 @@
 """The statements that change a graph, a few thousand rows at a time.
 
-An entry's digest is written after its edges, a thread's after its entries: what has a
-digest is complete.
+An entry's digest is written after its edges, a thread's after its entries: whatever has
+a digest is complete.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wc_cli.graphdb.connection import GraphConnection
     from wc_core.graphdb.nodes import EntryNode, ThreadNode
 
-# Rows of one statement, and entries that are gathered before anything is written.
+# The rows per statement, and the entries that are collected before writing.
 BATCH = 2000
 
 _ENTRIES = """
@@ -81,9 +81,9 @@ _THREAD_DIGESTS = """
 """
 _REMOVED_ENTRIES = "UNWIND $rows AS key MATCH (e:Entry {key: key}) DELETE e"
 _REMOVED_VECTORS = "UNWIND $rows AS key MATCH (v:Vector {key: key}) DELETE v"
-# FalkorDB 4.16 leaves the former vector of a node that is changed, in any property, in
-# the index. So a vector is a node of its own, which is only replaced with its text. It
-# is there already if another process projects at the same time.
+# When any property of a node changes, FalkorDB 4.16 leaves its former vector in the
+# index. So each vector has its own node, which is only replaced with its text. It may
+# exist already if another process projects at the same time.
 _VECTORS = """
     UNWIND $rows AS row MATCH (e:Entry {{key: row.key}})
     MERGE (v:Vector {{key: row.key}})
@@ -96,7 +96,7 @@ _ENTRIES_OF = """
     OPTIONAL MATCH (e)-[:MEANS]->(v:Vector)
     RETURN e.key, e.digest, v.digest
 """
-# A thread that others have links to stays, with nothing but its name.
+# A thread to which others link stays, with only its name.
 _EMPTIED_THREADS = """
     UNWIND $rows AS key MATCH (t:Thread {key: key})
     SET t = {key: key, repository: t.repository, topic: t.topic}
@@ -118,8 +118,8 @@ _TIDYING = (
 
 
 class Pending(NamedTuple):
-    """A thread to write, and the version of its files; the version and the digest that
-    the graph has of it, empty if it has none."""
+    """A thread to write, the version of its files, and the graph's version and digest
+    of it, empty if it has none."""
 
     node: ThreadNode
     version: str
@@ -144,7 +144,7 @@ class GraphWriter:
         self.removed = 0
 
     def write(self, pending: Sequence[Pending]) -> None:
-        """Writes threads, with those of their entries that differ."""
+        """Write threads, and those of their entries that differ."""
         self._write_entries([item.node for item in pending])
         changed = [
             item.node
@@ -167,7 +167,7 @@ class GraphWriter:
         )
 
     def remove_threads(self, topics: Iterable[str]) -> None:
-        """Removes threads with their entries."""
+        """Remove threads with their entries."""
         threads = [thread_key(self._repository, topic) for topic in topics]
         self._remove_entries(list(self._stored_entries(threads)))
         self._remove_edges(threads)
@@ -175,8 +175,8 @@ class GraphWriter:
         self._untidy = self._untidy or bool(threads)
 
     def tidy(self) -> None:
-        """Removes what nothing refers to: files, people, and threads that
-        are only mentioned."""
+        """Remove whatever nothing refers to: files, people, and threads that were only
+        mentioned."""
         if self._untidy:
             for statement in _TIDYING:
                 self._graph.query(statement, id=self._repository)
@@ -186,8 +186,8 @@ class GraphWriter:
             self._graph.query(statement, rows=rows[start : start + BATCH])
 
     def _stored_entries(self, threads: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """The digests of each entry of these threads that the graph has, and of its
-        vector, by its key."""
+        """The digests of these threads' entries in the graph, and of their vectors, by
+        entry key."""
         return {
             key: (digest or "", vector or "")
             for start in range(0, len(threads), BATCH)
@@ -248,8 +248,8 @@ class GraphWriter:
         changed: Sequence[EntryNode],
         stored: Mapping[str, tuple[str, str]],
     ) -> None:
-        """Writes the vectors that differ. Without vectors here, those of entries that
-        did not change stay."""
+        """Write the vectors that differ. If there are no vectors here, those of
+        unchanged entries stay."""
         texts = {entry.key for entry in changed}
         stale, rows = [], []
         for entry in (entry for node in threads for entry in node.entries):

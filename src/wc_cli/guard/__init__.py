@@ -1,6 +1,6 @@
-"""Guards what others have claimed: before a tool of an agent edits it, and after.
+"""Guards others' claims before and after an agent's tool edits files.
 
-Uses `claims` to read who has what, `branch` to ask git which files changed, and
+Uses `claims` to read who has claimed what, `branch` to ask git which files changed, and
 `wc_core.guard` for what a tool call changes. Knows no client: `briefing` translates.
-Must not change a claim, except to renew those of the agent.
+Must not change a claim, except to renew the agent's own.
 """

@@ -1,4 +1,4 @@
-"""The commits that were made in a worktree, by git's log of where HEAD has been."""
+"""The commits that were made in a worktree, from git's log of HEAD."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class HeadMove(NamedTuple):
 
 
 def length(gitdir: str) -> int:
-    """How long the log of a worktree is; 0 if there is none."""
+    """The length of a worktree's log; 0 if there is none."""
     try:
         return os.path.getsize(_path(gitdir))
     except OSError:
@@ -31,8 +31,8 @@ def length(gitdir: str) -> int:
 
 
 def commits_after(gitdir: str, length_before: int) -> list[HeadMove]:
-    """The latest commits since the log was so long. Other moves of HEAD, such as those
-    of a merge, bring changes that others have made."""
+    """The latest commits since the log had that length. Other moves of HEAD, such as
+    those of a merge, bring changes that others have made."""
     try:
         with open(_path(gitdir), "rb") as file:
             file.seek(length_before)

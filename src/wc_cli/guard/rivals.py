@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wc_core.identity.viewer import Viewer
     from wc_core.layout import Layout
 
-# Of more claims, git lists all changes of the worktree.
+# For more claims, git lists all changes of the worktree.
 _MAX_PATHS = 200
 _STATUS = (
     *("status", "--porcelain=v2", "-z"),
@@ -35,15 +35,15 @@ _GONE = "gone"
 
 
 class Rival(NamedTuple):
-    """A claim of somebody else, and the path that it concerns, from the top of the
-    worktree."""
+    """A claim of another participant, and the path that it concerns, relative to the
+    top of the worktree."""
 
     claim: Claim
     path: str
 
     @property
     def key(self) -> str:
-        """The same for the same claim on the same path, renewed or not."""
+        """A key for this claim on this path; renewing the claim doesn't change it."""
         return f"{self.claim.holder}\n{self.claim.set}\n{self.path}"
 
     @property
@@ -53,7 +53,7 @@ class Rival(NamedTuple):
 
 
 class Rivals:
-    """The claims of others to write, in the repository of a worktree."""
+    """The claims of others on writing, in the repository of a worktree."""
 
     def __init__(
         self,
@@ -74,8 +74,8 @@ class Rivals:
         ]
 
     def on(self, paths: Iterable[str]) -> list[Rival]:
-        """The claims on absolute paths, in whichever worktree of the repository these
-        are; those of other repositories are left out."""
+        """The claims on absolute paths, in any worktree of the repository; paths in
+        other repositories are left out."""
         return [rival for path in paths for rival in self._on(path)]
 
     def _on(self, path: str) -> Iterator[Rival]:
@@ -94,7 +94,7 @@ class Rivals:
                 yield Rival(claim, str(target))
 
     def _repository_of(self, path: str) -> Repository | None:
-        """The worktree that a file is in, or will be."""
+        """The worktree that contains a file, or will."""
         folder = path
         while not os.path.isdir(folder):
             folder = os.path.dirname(folder)
@@ -105,8 +105,7 @@ class Rivals:
 
     def changed_files(self) -> dict[str, dict[str, str]]:
         """The changed files of the current worktree in each claim, by the claim's id:
-        the path, and a text that differs when the file has changed again. Raises
-        GitError."""
+        the path, and a text that changes whenever the file does. Raises GitError."""
         if not self.claims or not self.repository.top:
             return {}
         targets = {claim.id: claim.target for claim in self.claims}
@@ -124,8 +123,8 @@ class Rivals:
         }
 
     def committed_files(self, length_before: int) -> set[str]:
-        """The files in the commits that were made in the current worktree since its
-        log of HEAD was so long. Raises GitError."""
+        """The files in the commits that were made in the current worktree since its log
+        of HEAD had that length. Raises GitError."""
         git = Git(self.repository.top, self.env)
         return {
             os.fsdecode(path)
@@ -135,7 +134,7 @@ class Rivals:
         }
 
     def log_length(self) -> int:
-        """How long the log of HEAD of the current worktree is."""
+        """The length of the current worktree's log of HEAD."""
         return reflog.length(self.repository.gitdir)
 
     def _stamp(self, path: str) -> str:
@@ -151,8 +150,8 @@ class Rivals:
         now: Mapping[str, dict[str, str]],
         committed: Iterable[str] = (),
     ) -> list[Rival]:
-        """What has changed between two lists of `changed_files`, in claims that are in
-        both, or was ``committed`` and not changed before."""
+        """The changes between two results of `changed_files`, in claims that are in
+        both, and the ``committed`` files that had not changed before."""
         watched = [claim for claim in self.claims if claim.id in before]
         changed = [
             Rival(claim, path)

@@ -35,7 +35,7 @@ class GuardText(NamedTuple):
 
 
 def refusal(rivals: Sequence[Rival], alternatives: Alternatives) -> GuardText:
-    """Why an edit is refused: whose claim it is."""
+    """The text for a refused edit: whose claim it is."""
     path = one_line(rivals[0].path)
     message = f'The edit of "{path}" was refused: {_who(rivals, alternatives)}'
     return GuardText(message, _ways_on(rivals[0], alternatives))

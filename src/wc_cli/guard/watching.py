@@ -1,4 +1,4 @@
-"""The guard around one tool call: what to answer before it, and after it."""
+"""The guard around one tool call: the answers before and after it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class GuardMemory(NamedTuple):
-    """What a session remembers: the changed ``files`` of each claim, and what was
-    ``warned`` of. ``log_length``: how long the log of HEAD was before the tool. The
-    agent of a session and each ``subagent`` have read different warnings."""
+    """What a session remembers: the changed ``files`` of each claim, and the claims it
+    was ``warned`` of. ``log_length`` is the length of the log of HEAD before the tool.
+    The agent of a session and each ``subagent`` have read different warnings."""
 
     files: FilesByClaim
     warned: frozenset[str]
@@ -30,11 +30,11 @@ class GuardMemory(NamedTuple):
     subagent: str = ""
 
     def unwarned(self, rivals: Sequence[Rival]) -> list[Rival]:
-        """Those that the one who asks was not warned of."""
+        """The rivals that this agent was not warned of yet."""
         return [rival for rival in rivals if self._key(rival) not in self.warned]
 
     def with_warned(self, rivals: Sequence[Rival]) -> GuardMemory:
-        """The same after a warning of these."""
+        """The memory after a warning about these rivals."""
         return self._replace(warned=self.warned | set(map(self._key, rivals)))
 
     def _key(self, rival: Rival) -> str:
@@ -42,7 +42,8 @@ class GuardMemory(NamedTuple):
 
 
 class GuardAnswer(NamedTuple):
-    """What to remember, what to say to the agent, and whether the call is refused."""
+    """The session's new memory, the text for the agent, and whether the call is
+    refused."""
 
     memory: GuardMemory
     text: GuardText | None = None
@@ -58,7 +59,7 @@ class ClaimGuard(NamedTuple):
 
     @property
     def is_on(self) -> bool:
-        """Whether there is something to guard."""
+        """Return whether there is anything to guard."""
         return self.level != OFF and bool(self.rivals.claims)
 
     def before(self, call: ToolCall, memory: GuardMemory) -> GuardAnswer:
@@ -79,8 +80,8 @@ class ClaimGuard(NamedTuple):
         return GuardAnswer(memory.with_warned(fresh), text)
 
     def after(self, memory: GuardMemory) -> GuardAnswer:
-        """The answer after a tool was called: what has changed in what others have
-        claimed. Each claim and file is mentioned once. Raises GitError."""
+        """The answer after a tool was called: what has changed in others' claims. Each
+        claim and file is mentioned once. Raises GitError."""
         if not self.is_on:
             return GuardAnswer(memory._replace(files={}))
         files = self.rivals.changed_files()
@@ -95,8 +96,8 @@ class ClaimGuard(NamedTuple):
 
 
 def _watched(rivals: Rivals, files: FilesByClaim) -> FilesByClaim:
-    """The changed files of each claim before a tool runs. Those of claims that were
-    there before are as after the last tool."""
+    """The changed files of each claim before a tool runs. For claims that already
+    existed, as they were after the last tool."""
     if all(claim.id in files for claim in rivals.claims):
         return files
     try:

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from wc_core.search.threadwords import ThreadWords
     from wc_core.threads.reader import StoreReader
 
-# Rows of replaced logs that are tolerated before the file is made from nothing.
+# How many rows of replaced logs are tolerated before the file is rebuilt.
 _MOST_DEAD = 10_000
-# Threads that are written in one transaction, while which nobody can read.
+# How many threads are written in one transaction, during which nobody can read.
 _BATCH = 200
 _BUSY_SECONDS = 2.0
-# Of dropped threads, too: their words are still there.
+# Including dropped threads: their words are still there.
 _LAST_NUMBER = (
     "SELECT max(number) FROM "
     "(SELECT number FROM threads UNION ALL SELECT number FROM dropped)"
@@ -53,7 +53,7 @@ _ADD_WORDS = (
 
 
 class Piece(NamedTuple):
-    """Entries to be indexed, the offset of each in its log, and where they end."""
+    """Entries to index, the offset of each in its log, and the offset of their end."""
 
     entries: Sequence[Entry]
     starts: Sequence[int]
@@ -61,8 +61,8 @@ class Piece(NamedTuple):
 
 
 class KeptThread(NamedTuple):
-    """What the file has of a thread: ``size`` bytes of its log, whose CRC-32 is
-    ``check``, as so many ``entries``."""
+    """The indexed part of a thread: ``size`` bytes of its log, whose CRC-32 is
+    ``check``, with this number of ``entries``."""
 
     number: int
     key: str
@@ -75,9 +75,8 @@ class KeptThread(NamedTuple):
 def update(
     reader: StoreReader, topics: Iterable[str], clock: Clock = time.time_ns
 ) -> set[str]:
-    """Indexes what these threads have that is not in the file yet. What was changed
-    just now is left to the next time. Returns the threads with a log of which something
-    is left. Raises WcError."""
+    """Index what is new in these threads. Very recent changes are left to the next
+    time. Returns the threads whose logs are not completely indexed. Raises WcError."""
     try:
         with _opened(reader) as database:
             return EntryWriter(reader, database, clock).update(topics)
@@ -86,9 +85,8 @@ def update(
 
 
 def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> set[str]:
-    """Brings the file up to date for all threads; makes it from nothing if it cannot
-    be used, or is mostly of logs that were replaced. Returns what `update` does. Raises
-    WcError."""
+    """Bring the file up to date for all threads. Rebuilds it if it is unusable, or
+    mostly about replaced logs. Returns the same as `update`. Raises WcError."""
     topics = reader.topics()
     try:
         with _opened(reader) as database:
@@ -102,8 +100,8 @@ def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> set[str]:
 
 
 def remake(reader: StoreReader, clock: Clock = time.time_ns) -> set[str]:
-    """Makes the file beside the one that is read, and moves it there. Returns what
-    `update` does. Raises WcError."""
+    """Build the file beside the one in use, and move it there. Returns the same as
+    `update`. Raises WcError."""
     layout = reader.layout
     durable.make_folder(layout.index_folder, layout.root, flush=False)
     half = f"{layout.entry_index}.half"
@@ -111,12 +109,12 @@ def remake(reader: StoreReader, clock: Clock = time.time_ns) -> set[str]:
         durable.remove(path, layout.root)
     try:
         with _connected(half, "rwc") as database:
-            # Nobody sees the file before it is whole.
+            # Nobody sees the file before it is complete.
             database.execute("PRAGMA journal_mode = off")
             database.execute("PRAGMA synchronous = off")
             database.executescript(entryfile.SCHEMA)
             lacking = EntryWriter(reader, database, clock).update(reader.topics())
-            # Words are found in three quarters of the time.
+            # Searches then take three quarters of the time.
             database.execute("INSERT INTO words(words) VALUES ('optimize')")
             # Flushes all of the file. Without a version it is not used.
             database.execute("PRAGMA synchronous = full")
@@ -124,8 +122,8 @@ def remake(reader: StoreReader, clock: Clock = time.time_ns) -> set[str]:
     except sqlite3.Error as error:
         durable.remove(half, layout.root)
         raise StorageError(f"{half} could not be written: {error}.") from error
-    # A journal that a killed process left would be applied to the new file; without it,
-    # the old file is not whole. So both go, and the file before its journal.
+    # A journal left by a killed process would be applied to the new file, and the old
+    # file is incomplete without it. So both go, the file first.
     for path in (layout.entry_index, f"{layout.entry_index}-journal"):
         durable.remove(path, layout.root)
     durable.move(half, layout.entry_index, layout.root)
@@ -133,8 +131,7 @@ def remake(reader: StoreReader, clock: Clock = time.time_ns) -> set[str]:
 
 
 def write_decisions(reader: StoreReader, clock: Clock = time.time_ns) -> None:
-    """Writes the decisions of the last days into a file of their own. Raises
-    WcError."""
+    """Write the decisions of the last days into a separate file. Raises WcError."""
     floor_ms = max(0, clock() // 1_000_000 - decisions.KEPT_MS)
     floor = ulid.encode(floor_ms << ulid.RANDOM_BITS)
     layout = reader.layout
@@ -151,7 +148,7 @@ def write_decisions(reader: StoreReader, clock: Clock = time.time_ns) -> None:
 
 @contextlib.contextmanager
 def _opened(reader: StoreReader) -> Iterator[sqlite3.Connection]:
-    """The file, if it is there and of this version. Raises UnusableIndexError and
+    """The file, if it exists and has this version. Raises UnusableIndexError and
     `sqlite3.Error`."""
     with _connected(entryfile.checked_path(reader.layout), "rw") as database:
         ((version,),) = database.execute("PRAGMA user_version").fetchall()
@@ -175,7 +172,7 @@ def _connected(path: str, mode: str) -> Iterator[sqlite3.Connection]:
 
 
 class EntryWriter:
-    """Writes into an open file, as the only process that does."""
+    """Writes into an open file. No other process may."""
 
     def __init__(
         self, reader: StoreReader, database: sqlite3.Connection, clock: Clock
@@ -185,21 +182,21 @@ class EntryWriter:
         self._clock = clock
 
     def is_mostly_dead(self) -> bool:
-        """Returns whether most of the words are of logs that were replaced."""
+        """Return whether most of the words belong to replaced logs."""
         ((dead,),) = self._db.execute("SELECT sum(entries) FROM dropped").fetchall()
         ((live,),) = self._db.execute("SELECT count(*) FROM entries").fetchall()
         return int(dead or 0) > max(_MOST_DEAD, int(live))
 
     def forget_others(self, topics: Iterable[str]) -> None:
-        """Drops the threads that are not among the ``topics``."""
+        """Drop the threads that are not among the ``topics``."""
         kept = {topic for (topic,) in self._db.execute("SELECT topic FROM threads")}
         with self._transaction():
             for topic in kept.difference(topics):
                 self._drop(topic)
 
     def update(self, topics: Iterable[str]) -> set[str]:
-        """Indexes what is new in these threads. Returns those with a log of which
-        something is left."""
+        """Index what is new in these threads. Returns the threads whose logs are not
+        completely indexed."""
         now_ns = self._clock()
         with keys.ThreadFiles(self._reader.layout) as files:
             current = files.keys(topics)
@@ -212,7 +209,7 @@ class EntryWriter:
         for start in range(0, len(pending), _BATCH):
             with self._transaction():
                 for topic, key in pending[start : start + _BATCH]:
-                    # A log that cannot be read now is read, and reported, by a search.
+                    # If a log cannot be read now, a search will read and report it.
                     with contextlib.suppress(WcError):
                         self._update_thread(topic, keys.words_part(key))
         for topic, key in self._db.execute("SELECT topic, key FROM threads"):
@@ -258,7 +255,7 @@ class EntryWriter:
         self._add(topic, key, data, kept, piece)
 
     def _drop(self, topic: str) -> None:
-        """Drops a thread. Its words stay, with numbers that no thread has."""
+        """Drop a thread. Its words stay, under numbers that no thread has."""
         kept = self._kept(topic)
         if kept is not None:
             first = kept.number * entryfile.ENTRIES
@@ -272,7 +269,7 @@ class EntryWriter:
             )
 
     def _tail(self, topic: str, kept: KeptThread | None, data: bytes) -> Piece | None:
-        """What was appended to a log; ``None`` if all of it has to be read."""
+        """The part that was appended to a log; ``None`` if all of it must be read."""
         if kept is None or kept.size == entryfile.NOWHERE:
             return None
         if len(data) < kept.size or crc32(data[: kept.size]) != kept.check:
@@ -282,7 +279,8 @@ class EntryWriter:
             return None
         previous = kept.last_id
         for entry in piece.entries:
-            # What changes what earlier entries are found by, or is older than they are.
+            # Something that changes the words of earlier entries, or is older than they
+            # are.
             if _changes_others(entry) or entry.id <= previous:
                 return None
             previous = entry.id
@@ -294,8 +292,8 @@ class EntryWriter:
         if piece is None or any(
             entry.supersedes or not ulid.prefix(entry.id) for entry in piece.entries
         ):
-            # Torn, with a duplicate id or a foreign one, or corrected: what is shown
-            # is not what its lines say.
+            # Torn, corrected, or with duplicate or foreign ids: the shown entries
+            # differ from the lines.
             visible = numbered(self._reader.thread(topic))
             entries = [item.entry for item in visible if not item.retracted]
             starts = [entryfile.NOWHERE] * len(entries)
@@ -338,12 +336,12 @@ class EntryWriter:
 
 
 def _tags_part(key: str) -> str:
-    """Returns the part of a key of words that is about the tags of an older tool."""
+    """Return the part of a key of words that stands for an older tool's tags."""
     return key.partition(",")[2]
 
 
 def _changes_others(entry: Entry) -> bool:
-    """Whether other entries of the thread are found by other words after this one."""
+    """Return whether an entry changes the words by which other entries are found."""
     return bool(
         entry.supersedes or entry.new_topic or entry.tags_added or entry.tags_removed
     )
@@ -361,8 +359,8 @@ def _searchable(text: str) -> str:
 
 
 def _parse_piece(topic: str, data: bytes, start: int) -> Piece | None:
-    """The entries of whole lines, the first of which is at offset ``start``; ``None``
-    if the lines alone do not say what the log contains."""
+    """The entries of complete lines, starting at offset ``start``; ``None`` if the
+    lines alone do not determine what the log contains."""
     entries: list[Entry] = []
     starts: list[int] = []
     end = start

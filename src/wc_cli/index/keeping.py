@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
     from wc_core.layout import Layout
 
-# While all of it is made, nobody waits for longer: what is not indexed is read.
+# Nobody waits longer while the index is rebuilt: unindexed logs are read.
 _PATIENCE_SECONDS = 1.0
-# What a search reads in the logs of threads that were written to, at most.
+# The most that a search reads from the logs of recently changed threads.
 _MOST_BEHIND = 20
 _MOST_BYTES_BEHIND = 1 << 17
 
 
 def update(root: str, topics: Iterable[str]) -> set[str]:
-    """Brings what the index has of these threads up to date, as far as that can be
-    done now; errors are ignored. Returns the threads whose new entries were indexed:
-    they are collected until they are worth it."""
+    """Bring these threads up to date in the index, as far as possible now; errors are
+    ignored. Returns the threads whose new entries were indexed: entries are collected
+    until indexing them is worthwhile."""
     reader = StoreReader(root)
-    # A few builds of Python have no SQLite to import.
+    # A few builds of Python lack SQLite.
     with contextlib.suppress(WcError, ImportError), locked(reader):
         overviewfile.update(reader, topics)
         behind = note_behind(reader.layout, topics)
@@ -50,9 +50,9 @@ def update(root: str, topics: Iterable[str]) -> set[str]:
 
 
 def index_entries(reader: StoreReader, write: Callable[[], set[str]]) -> None:
-    """Has the entries indexed that are not yet: ``write`` indexes those of the threads
-    that `note_behind` has collected, and maybe others, and returns the threads of
-    which some are still missing. Raises WcError; nothing is forgotten then."""
+    """Index the missing entries: ``write`` indexes those of the threads that
+    `note_behind` has collected, and maybe others, and returns the threads that still
+    lack some. Raises WcError; nothing is forgotten then."""
     from wc_cli.index import entriesfile  # as in `update`
 
     lacking = write()
@@ -61,7 +61,7 @@ def index_entries(reader: StoreReader, write: Callable[[], set[str]]) -> None:
 
 
 def note_settled(layout: Layout, topic: str) -> None:
-    """Note that a thread is about to lose its marker, and has to be indexed. Raises
+    """Record that a thread is about to lose its marker and must be indexed. Raises
     WcError if a brief would miss its decisions."""
     try:
         durable.make_folder(layout.index_settled, layout.root, flush=False)
@@ -73,25 +73,25 @@ def note_settled(layout: Layout, topic: str) -> None:
 
 
 def note_behind(layout: Layout, topics: Iterable[str] = ()) -> set[str]:
-    """Returns the threads whose entries are to be indexed: these, those that were
-    settled since the last time, and those that were left then. From now on they are all
-    in one file. Raises WcError."""
+    """Return the threads whose entries must be indexed: these, those settled since the
+    last time, and those left over then. Records all of them in one file. Raises
+    WcError."""
     settled = decisions.topics_in(layout, layout.index_settled)
     remaining = decisions.load_behind(layout)
     if remaining is None:
-        # Nobody knows what was in it: all threads have to be looked at.
+        # Its content is unknown, so all threads must be checked.
         durable.remove(layout.recent_decisions, layout.root)
     behind = {*topics, *settled, *(remaining or ())}
     _write_behind(layout, behind)
-    # What is settled again meanwhile is indexed after this.
+    # Threads settled again in the meantime are indexed after this.
     for topic in settled:
         durable.remove(f"{layout.index_settled}/{file_name(topic)}", layout.root)
     return behind
 
 
 def update_when_settled(root: str, topics: Collection[str]) -> set[str]:
-    """Like `update`, for threads whose files were written just now: once a later change
-    will show in their keys."""
+    """Like `update`, for threads whose files were just written: waits until a later
+    change would show in their keys."""
     if not topics:
         return set()
     time.sleep(keys.TICK_SECONDS)
@@ -99,14 +99,14 @@ def update_when_settled(root: str, topics: Collection[str]) -> set[str]:
 
 
 def _is_due(layout: Layout, topics: Collection[str]) -> bool:
-    """Whether reading the logs of these threads takes longer than a moment."""
+    """Return whether reading the logs of these threads takes longer than a moment."""
     if len(topics) > _MOST_BEHIND or not os.path.isfile(layout.entry_index):
         return True
     try:
         sizes = (size_of(layout.log(topic), layout.root) for topic in topics)
         return sum(sizes) > _MOST_BYTES_BEHIND
     except (OSError, WcError):
-        return True  # a topic that is none
+        return True  # not a valid topic
 
 
 def _write_behind(layout: Layout, topics: Collection[str]) -> None:
@@ -117,7 +117,7 @@ def _write_behind(layout: Layout, topics: Collection[str]) -> None:
 
 @contextlib.contextmanager
 def locked(reader: StoreReader) -> Iterator[None]:
-    """Holds the lock of changing the index. Raises LockTimeoutError."""
+    """Hold the lock for changing the index. Raises LockTimeoutError."""
     layout = reader.layout
     lock = layout.index_lock
     with locks.locked(lock, "indexing", _PATIENCE_SECONDS, layout.root):

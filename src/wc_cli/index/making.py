@@ -1,5 +1,5 @@
-"""Makes the index of all threads, and says what it lacks. Needs SQLite, which a few
-builds of Python do not have."""
+"""Makes the index of all threads, and reports what it lacks. Needs SQLite, which a few
+builds of Python lack."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from wc_core.index import keys, overview
 from wc_core.index.entries import EntryFile, UnusableIndexError
 from wc_core.threads.reader import StoreReader
 
-# So many are read within milliseconds.
+# Reading this many takes milliseconds.
 _FEW_THREADS = 100
-# More are not left unindexed for long: the next list has them indexed.
+# More than this are soon indexed: the next list starts that.
 _FEW_UNINDEXED = 20
 
 
 def rebuild(root: str) -> None:
-    """Makes the index what it has to be, whatever it is. Raises WcError."""
+    """Bring the index up to date, whatever its state. Raises WcError."""
     reader = StoreReader(root)
     with locked(reader):
         overviewfile.rebuild(reader)
@@ -29,7 +29,7 @@ def rebuild(root: str) -> None:
 
 
 def remake(root: str) -> None:
-    """Makes the index from nothing, whatever was written just now. Raises WcError."""
+    """Rebuild the index from scratch, including very recent writes. Raises WcError."""
     reader = StoreReader(root)
     if not reader.topics():
         return
@@ -41,7 +41,7 @@ def remake(root: str) -> None:
 
 
 def problem(root: str) -> str:
-    """Returns why reading the store is slower than it could be; empty if it is not."""
+    """Return why reading the store is slower than it could be; empty if it is not."""
     reader = StoreReader(root)
     try:
         survey = overview.survey(reader)
@@ -53,7 +53,7 @@ def problem(root: str) -> str:
             return f"index: lists read {survey.unindexed} threads that it does not have"
         return _problem_of_words(reader, survey)
     except WcError:
-        return ""  # what is wrong with the folders is among the findings
+        return ""  # problems of the folders are among the findings
     except UnusableIndexError as error:
         reason = error if _has_fts5() else "this Python's SQLite lacks FTS5"
         return f"index: searches read every log: {reason}"
@@ -67,7 +67,7 @@ def _has_fts5() -> bool:
 
 
 def _problem_of_words(reader: StoreReader, survey: overview.Survey) -> str:
-    """Returns why searches are slow. Raises UnusableIndexError."""
+    """Return why searches are slow. Raises UnusableIndexError."""
     file = EntryFile(reader.layout)
     file.check()
     threads = file.threads()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     # Returns nanoseconds since 1970.
     Clock = Callable[[], int]
 
-# Replaced records are left in the file until they take up as much as the others, and
+# Replaced records stay in the file until they take up as much space as the others, and
 # more than this.
 _MOST_DEAD = 1 << 16
 
@@ -26,8 +26,8 @@ _MOST_DEAD = 1 << 16
 def update(
     reader: StoreReader, topics: Iterable[str], clock: Clock = time.time_ns
 ) -> None:
-    """Brings the records of these threads up to date. What was changed just now is left
-    to the next time: a later change might not show. Raises WcError."""
+    """Bring the records of these threads up to date. Very recent changes are left to
+    the next time, because a change right after them might not show. Raises WcError."""
     layout = reader.layout
     data = _read(reader)
     if not data:
@@ -45,7 +45,7 @@ def update(
 
 
 def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> None:
-    """Writes the file with a record of every thread. Raises WcError."""
+    """Write the file with a record of every thread. Raises WcError."""
     kept = overview.parse(_read(reader))
     topics = reader.topics()
     changed = _changed(reader, topics, kept, clock())
@@ -54,12 +54,12 @@ def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> None:
 
 
 def remake(reader: StoreReader, clock: Clock = time.time_ns) -> None:
-    """Like `rebuild`, with nothing of the file that is there. Raises WcError."""
+    """Like `rebuild`, but without using the existing file. Raises WcError."""
     _write(reader, _changed(reader, reader.topics(), {}, clock()))
 
 
 def _read(reader: StoreReader) -> bytes:
-    """Returns the bytes of the file; none if it cannot be appended to."""
+    """Return the bytes of the file; empty if it cannot be appended to."""
     try:
         data = read_plain(reader.layout.overview, reader.layout.root) or b""
     except OSError:
@@ -79,8 +79,8 @@ def _write(reader: StoreReader, records: dict[str, str]) -> None:
 def _changed(
     reader: StoreReader, topics: Iterable[str], kept: dict[str, str], now_ns: int
 ) -> dict[str, str]:
-    """Returns the new records of those threads whose record is no longer true.
-    ``now_ns`` is before the keys are looked at: later changes get a later time."""
+    """Return new records for the threads whose record is out of date. ``now_ns`` is
+    from before the keys are read: later changes get a later time."""
     with keys.ThreadFiles(reader.layout) as files:
         current = files.keys(topics)
     changed = {}
@@ -93,14 +93,14 @@ def _changed(
 
 
 def _record(reader: StoreReader, topic: str, key: str, now_ns: int) -> str:
-    """Returns the record of a thread whose files had this key; empty if there can be
-    none."""
+    """Return the record of a thread whose files had this key; empty if there cannot be
+    one."""
     if not keys.is_settled(key, now_ns):
         return ""
     try:
         snapshot = reader.snapshot(topic)
     except WcError:
-        return ""  # what cannot be read is read again by each list, which says so
+        return ""  # each list tries to read it again, and reports it
     is_whole = snapshot.log_size == keys.log_size(key)
     if not (is_whole and overview.can_have(snapshot)):
         return ""

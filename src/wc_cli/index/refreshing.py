@@ -1,7 +1,7 @@
 """Makes the index of a store in the background.
 
 A list that had to read many threads starts ``python -m wc_cli.index.refreshing``. It
-does not wait for it: the next one is quick.
+does not wait: the next list is fast.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _NICENESS = 10
 
 
 def main() -> None:
-    """Run as ``python -m wc_cli.index.refreshing ROOT HANDLE``. HANDLE is the lock of
-    the one process that does so, inherited from the command that started it."""
+    """Run as ``python -m wc_cli.index.refreshing ROOT HANDLE``. HANDLE is the lock that
+    allows one such process, inherited from the command that started it."""
     root, handle = sys.argv[1:]
     os.set_inheritable(int(handle), False)
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
-    # What was written just now is indexed as well.
+    # Include recent writes.
     time.sleep(keys.TICK_SECONDS)
-    # What cannot be written is read from the logs, and wc doctor says so.
+    # If this fails, the logs are read instead, and wc doctor reports it.
     with contextlib.suppress(WcError, OSError):
         making.rebuild(root)
 

@@ -1,4 +1,4 @@
-"""Merging files that are not logs: by what their names say they are.
+"""Merges files that are not logs, by the types that their names suggest.
 
 Nothing here uses git or the disk.
 """
@@ -35,8 +35,8 @@ _UNREADABLE = (ValueError, RecursionError)
 
 
 class Merged(NamedTuple):
-    """The content of a merged file; ``None`` for no file. ``outvoted`` says that
-    something of ours is not in it."""
+    """The content of a merged file; ``None`` for no file. ``outvoted``: it lacks
+    something of ours."""
 
     data: bytes | None
     outvoted: bool = False
@@ -47,9 +47,9 @@ def merge_file(
 ) -> Merged:
     """Merge the versions of a file that wc does not render; ``None`` for no file.
 
-    The side that changed it counts. If both did, it is merged by keys or by lines, as
-    its name suggests; where that is impossible, theirs counts. A file that one side
-    changed and the other deleted is not deleted.
+    If one side changed the file, that version wins. If both did, it is merged by keys
+    or by lines, as its name suggests; if that is impossible, theirs wins. A file that
+    one side changed and the other deleted is kept.
     """
     if theirs in (ours, base):
         return Merged(ours)
@@ -85,8 +85,8 @@ def _merge_line_set(name: str, ours: bytes, theirs: bytes) -> bytes:
 def _union_of_lines(
     lines: Iterable[bytes], additional: Iterable[bytes]
 ) -> Iterator[bytes]:
-    """The lines, then those of ``additional`` that they lack, as often as they lack
-    them."""
+    """The lines, followed by those of ``additional`` that they lack, with
+    repetitions."""
     counts: dict[bytes, int] = {}
     for line in with_line_end(list(lines)):
         counts[line] = counts.get(line, 0) + 1
@@ -104,8 +104,8 @@ def _merge_parsed(
     ours: bytes,
     theirs: bytes,
 ) -> Merged:
-    """Merge files by keys. If only one of two can be parsed, it counts: a file of
-    settings that cannot be read would stop every writer."""
+    """Merge files by keys. If only one can be parsed, it wins: an unreadable settings
+    file would stop every writer."""
     our_keys, their_keys = parse(ours), parse(theirs)
     if their_keys is None and our_keys is not None:
         return Merged(ours)
@@ -116,8 +116,8 @@ def _merge_parsed(
 
 
 def _merge_json(_: bytes, ours: bytes, theirs: bytes, keys: Keys) -> Merged | None:
-    """The file of a side that has these keys in this order, else a new one written
-    like theirs."""
+    """The file of a side that already has these keys in this order, otherwise a new one
+    formatted like theirs."""
     for data in (theirs, ours):
         if repr(keys.values) == repr(_parse_json(data)):
             return Merged(data, keys.outvoted)
@@ -129,7 +129,7 @@ def _merge_json(_: bytes, ours: bytes, theirs: bytes, keys: Keys) -> Merged | No
 
 def _parse_json(data: bytes) -> dict[str, Any] | None:
     """The object in a file; ``None`` for anything else, and for an object with a
-    duplicate key: writing it again would lose one of the two."""
+    duplicate key, because rewriting it would lose a value."""
     try:
         value = json.loads(data.decode(), object_pairs_hook=_unique_keys)
     except _UNREADABLE:

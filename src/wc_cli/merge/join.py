@@ -1,8 +1,8 @@
-"""Joining the branch of the store with another commit: by a merge commit, or by moving
-the branch forward if nothing of ours is missing there.
+"""Joins the store's branch with another commit: by a merge commit, or by a fast-forward
+if that commit has everything of ours.
 
-Neither a work tree nor an index is used, so there are no conflicts and nothing is left
-half-done: the branch moves atomically or not at all.
+It uses no work tree and no index, so there are no conflicts and no half-done merges:
+the branch moves atomically or not at all.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _MAX_NAMED = 5
 
 def join(git: Git, own_tip: str, joining: Joining, options: CommitOptions) -> Joined:
     """Join the branch, which is at ``own_tip``, with another commit. ``options`` are
-    those of the merge commit, if one is needed.
+    for the merge commit, if one is needed.
 
-    Raises GitError; the branch is then where it was.
+    Raises GitError; the branch has not moved then.
     """
     ahead, behind = commits.ahead_behind(git, own_tip, joining.commit)
     if not behind:
@@ -46,8 +46,8 @@ def join(git: Git, own_tip: str, joining: Joining, options: CommitOptions) -> Jo
 
 
 def _merge_message(plan: MergePlan, origin: str) -> str:
-    """The message of a merge: how many entries it brings, and of which threads. The
-    entries themselves are named by their own commits."""
+    """The message of a merge: the number of entries that it brings, and their threads.
+    The entries' own commits have their ids."""
     count = sum(len(entries) for entries in plan.gained.values())
     topics = list(plan.gained)
     named = ", ".join(topics[:_MAX_NAMED])

@@ -6,8 +6,8 @@ from wc_core.values import NamedTuple
 
 
 class Joining(NamedTuple):
-    """The commit to join the branch with, where it comes from in words, and the packs
-    that it was fetched in."""
+    """The commit to join with, its origin in words, and the packs in which it was
+    fetched."""
 
     commit: str
     origin: str

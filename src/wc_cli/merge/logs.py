@@ -1,7 +1,7 @@
-"""Merging logs: the union of their entries.
+"""Merges logs into the union of their entries.
 
-Nothing here uses git or the disk. The result is the same in whatever order, and on
-whichever side, logs are merged.
+Nothing here uses git or the disk. The result does not depend on the order or on the
+side of the merge.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from wc_core.threads.model import Entry, in_order
 from wc_core.threads.pages import page as page_format
 from wc_core.values import NamedTuple
 
-# What may stand around the JSON of an entry without a meaning.
+# The characters that may surround an entry's JSON without meaning anything.
 _SPACE = b" \t\r"
 
 
 class LogUnion(NamedTuple):
-    """Several logs merged: the bytes, what `codec.read_log` reads from them, and the
-    entry ids of each log."""
+    """Merged logs: the bytes, the result of `codec.read_log`, and the entry ids of each
+    log."""
 
     data: bytes
     entries: tuple[Entry, ...]
@@ -29,12 +29,12 @@ class LogUnion(NamedTuple):
 
 
 def merge_logs(topic: str, *logs: bytes) -> bytes:
-    """Merge logs to one that has every line of them, its bytes unchanged.
+    """Merge logs into one that has every line of each, byte for byte.
 
-    The order is that of `model.in_order`. Identical lines of an entry are there once,
+    The order is that of `model.in_order`. Identical lines of an entry appear once,
     different versions of it one after the other. Lines that are not entries come first,
-    so that the log ends with its last entry; each is there as often as in the log that
-    has it most often. Only empty lines are dropped. An unfinished last line counts as a
+    so that the log ends with its last entry; each appears as often as in the log that
+    repeats it most. Only empty lines are dropped. An unfinished last line counts as a
     line.
     """
     return unite(topic, *logs).data
@@ -56,8 +56,8 @@ def split_torn(data: bytes) -> tuple[bytes, bytes]:
 
 
 def old_entries(topic: str, page: bytes | None) -> tuple[Entry, ...]:
-    """The entries of a page that is all there is of a thread; none of a page that wc
-    rendered from a log."""
+    """The entries of a page that is the whole thread; none for a page that wc rendered
+    from a log."""
     parsed = page_format.parse(topic, page or b"")
     if parsed.version:
         return ()
@@ -140,8 +140,7 @@ class _LogLines:
         ]
 
     def in_log_order(self) -> tuple[list[bytes], list[Entry]]:
-        """The lines that are entries, in the order of a log, and the entries that
-        reading it gives."""
+        """The lines that are entries, in log order, and the entries read from them."""
         lines: list[bytes] = []
         entries: list[Entry] = []
         for versions in sorted(self.entries.values(), key=lambda item: item.sort_key):

@@ -1,8 +1,8 @@
-"""Planning a merge: the tree that it has, from the trees of both sides.
+"""Plans a merge: computes its tree from the trees of both sides.
 
 Logs become the union of their entries and are never deleted. The projections of threads
 that wc wrote are rendered from the merged logs. Everything else is merged three-way.
-Only what differs is read, and nothing is written here.
+Reads only what differs, and writes nothing.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 class TreeChange(NamedTuple):
-    """What a path becomes: the bytes ``data``, or without them the object ``blob``,
-    which the repository has. Without a mode the path is removed."""
+    """The new content of a path: the bytes ``data``, or else the object ``blob``, which
+    the repository has. Without a mode, the path is removed."""
 
     path: str
     mode: str = ""
@@ -45,10 +45,10 @@ class TreeChange(NamedTuple):
 
 
 class MergePlan(NamedTuple):
-    """The tree of a merge as changes to ours, removals first.
+    """The tree of a merge, as changes to ours, removals first.
 
-    ``gained`` are the entries that come to us, by topic. ``outvoted`` are the files of
-    which something of ours is not in the tree.
+    ``gained`` are the entries that we get, by topic. ``outvoted`` are the files whose
+    merged version lacks something of ours.
     """
 
     changes: tuple[TreeChange, ...]
@@ -57,7 +57,7 @@ class MergePlan(NamedTuple):
 
 
 def plan_merge(git: Git, base: str | None, ours: str, theirs: str) -> MergePlan:
-    """Plan the merge of two commits that have ``base`` in common, or nothing. Raises
+    """Plan the merge of two commits with the merge base ``base``, if any. Raises
     GitError."""
     return _Planner(git, base, ours, theirs).plan()
 
@@ -146,7 +146,7 @@ class _Planner:
         return Versions(*(self._bytes(item) for item in self.sides[path]))
 
     def _is_ours_only(self, paths: Paths) -> bool:
-        """Return whether only our side has anything of a thread."""
+        """Return whether only our side has any file of a thread."""
         return not any(self.sides[path].theirs for path in paths)
 
     def _is_theirs_only(self, paths: Paths) -> bool:
@@ -205,8 +205,8 @@ class _Planner:
         return decided
 
     def _set_projection(self, path: str, data: bytes, newer_side: int) -> None:
-        """Set a projection to what was rendered, or to that of the side, if there is
-        one, that a newer wc wrote."""
+        """Set a projection to the rendered one, or to the version of the side that a
+        newer wc wrote, if there is one."""
         item = self.sides[path][newer_side] if newer_side else None
         if item is not None:
             self._set_item(path, item)
@@ -214,22 +214,22 @@ class _Planner:
             self._set_bytes(path, data)
 
     def _unknown_keys(self, path: str, metas: list[Meta | None]) -> Mapping[str, Any]:
-        """The keys of other tools in a merged meta."""
+        """The other tools' keys in a merged meta."""
         keys = threads.merge_unknown_keys(metas)
         if keys.outvoted:
             self.outvoted.add(path)
         return keys.values
 
     def _is_rendered(self, path: str, log: str) -> bool:
-        """Return whether a projection is replaced: if it or the log differs, and no
+        """Return whether a projection must be rendered: it or the log differs, and no
         side has a link or a folder in its place."""
         differs = log in self.differing or path in self.differing
         items = self.sides[path][1:]
         return differs and all(item is None or item.is_file for item in items)
 
     def _newer_page(self, topic: str, path: str) -> int:
-        """The side with a page of a newer wc, 0 for neither. What else a page of ours
-        says is noted as lost."""
+        """The side with a page of a newer wc, 0 for neither. Records any other text of
+        our page as lost."""
         page = self._versions(path)
         base, ours, _ = self.sides[path]
         if ours != base and threads.has_foreign_text(topic, page.ours):
@@ -251,7 +251,7 @@ class _Planner:
             self._set_changed_item(path)
 
     def _set_changed_item(self, path: str) -> None:
-        """Set a path that cannot be merged to the item that changed."""
+        """Set a path that cannot be merged to the changed item."""
         sides = self.sides[path]
         item = sides.changed_item
         self._set_item(path, item)
@@ -260,7 +260,7 @@ class _Planner:
             self.outvoted.add(path)
 
     def _set_item(self, path: str, item: TreeItem | None) -> None:
-        """Set a path to the item that one of the sides has there."""
+        """Set a path to the item of one side."""
         if item == self.sides[path].ours:
             return
         if item is None:
@@ -269,7 +269,7 @@ class _Planner:
             self.changes[path] = TreeChange(path, item.mode, None, item.blob)
 
     def _set_bytes(self, path: str, data: bytes) -> None:
-        """Set the content of a path: to the blob of a side if it has these bytes."""
+        """Set the content of a path, using a side's blob if it has these bytes."""
         sides = self.sides[path]
         mode = sides.file_mode
         if sides.ours is not None and not sides.ours.is_file:
@@ -281,8 +281,8 @@ class _Planner:
         self.changes[path] = TreeChange(path, mode, data)
 
     def _separate_files_from_folders(self) -> None:
-        """Where one side has a file and the other a folder, keep theirs; but keep a log
-        in any case."""
+        """Where one side has a file and the other a folder, keep theirs, but always
+        keep a log."""
         for file, inside in _paths_inside_files(self._final_paths()).items():
             is_theirs = self.sides[file].theirs is not None
             keeps_file = is_log(file) or (is_theirs and not any(map(is_log, inside)))

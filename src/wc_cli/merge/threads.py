@@ -1,6 +1,6 @@
-"""Merging a thread: its logs to one, and the keys of other tools in its metas.
+"""Merges a thread: its logs, and the other tools' keys in its metas.
 
-Everything here is computed from bytes; nothing uses git or the disk.
+Works on bytes only; nothing uses git or the disk.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class ThreadSide(NamedTuple):
     page: bytes | None
 
     def page_entries(self, topic: str) -> tuple[Entry, ...]:
-        """The entries of the page, if it is all there is: of a thread from a time
-        before logs."""
+        """The entries of the page, for a thread without a log, from before logs
+        existed."""
         return () if self.log is not None else old_entries(topic, self.page)
 
 
 class MergedLog(NamedTuple):
-    """The log of a merged thread, and the entries that come to us by it."""
+    """The log of a merged thread, and the entries that we get from it."""
 
     union: LogUnion
     gained: tuple[Entry, ...]
@@ -54,8 +54,8 @@ class MergedLog(NamedTuple):
 def merge_thread_logs(
     topic: str, base_page: bytes | None, ours: ThreadSide, theirs: ThreadSide
 ) -> MergedLog:
-    """Merge the logs of a thread; on a side without a log, the entries of the page
-    count. A log that is the same on both sides stays as it is."""
+    """Merge the logs of a thread. For a side without a log, the entries of its page
+    count. A log that is the same on both sides stays unchanged."""
     logs = (ours.log or b"", theirs.log or b"")
     pages = (ours.page_entries(topic), theirs.page_entries(topic))
     union = unite(topic, *logs)
@@ -71,11 +71,11 @@ def merge_thread_logs(
 
 
 def _known_ids(topic: str, union: LogUnion, base_page: bytes | None) -> frozenset[str]:
-    """The ids of entries that a page does not have to add."""
+    """The ids of entries that a page need not add."""
     ids = frozenset(entry.id for entry in union.entries)
     if model.written_by_wc(union.entries):
         return ids
-    # The log of another tool need not have the ids that wc derives from a page.
+    # Another tool's log may lack the ids that wc derives from a page.
     return ids.union(entry.id for entry in old_entries(topic, base_page))
 
 
@@ -91,8 +91,8 @@ def _lines_without(
 def with_older_move(
     topic: str, union: LogUnion, meta: Meta | None, author: Callable[[], str]
 ) -> LogUnion:
-    """A merged log with the move of the older tool that the ``meta`` of one side has;
-    ``author`` is asked whose it was if the log does not tell."""
+    """Add to a merged log the older tool's move that only one side's ``meta`` has.
+    ``author`` is asked whose move it was if the log does not show it."""
     if meta is None:
         return union
     move = metamoves.unrecorded_move(topic, meta, union.entries)
@@ -103,8 +103,7 @@ def with_older_move(
 
 
 def read_metas(topic: str, meta: Versions) -> list[Meta | None]:
-    """The metas of the three trees; ``None`` for one that is missing or cannot be
-    read."""
+    """The metas of the three trees; ``None`` for a missing or unreadable one."""
     return [_read_meta(topic, data) for data in meta]
 
 
@@ -141,8 +140,8 @@ def _page_version(topic: str, page: bytes | None) -> int:
 
 
 def merge_unknown_keys(metas: list[Meta | None]) -> Keys:
-    """Merge the keys of other tools. A meta that is missing or cannot be read did not
-    delete any."""
+    """Merge the keys of other tools. A missing or unreadable meta does not count as
+    deleting them."""
     base_keys: dict[str, Any] = {}
     if metas[0] is not None:
         base_keys = dict(metas[0].unknown)
@@ -153,7 +152,7 @@ def merge_unknown_keys(metas: list[Meta | None]) -> Keys:
 
 
 def has_foreign_text(topic: str, page: bytes | None) -> bool:
-    """Return whether a page that wc did not render has more in it than entries."""
+    """Return whether a page that wc did not render contains more than entries."""
     if not page or _page_version(topic, page):
         return False
     parsed = page_format.parse(topic, page)

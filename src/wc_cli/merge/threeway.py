@@ -1,6 +1,6 @@
-"""Three-way merging of keys and of lines.
+"""Three-way merges of keys and of lines.
 
-Where both sides changed the same key, theirs counts. For lines, the caller chooses.
+If both sides changed the same key, theirs wins. For lines, the caller chooses.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     Lines: TypeAlias = list[bytes]
-    # Gives the lines that replace two versions of the same ones: ours, theirs.
+    # Returns the lines that replace two versions of the same lines: ours, theirs.
     Resolve: TypeAlias = Callable[[Lines, Lines], Lines]
 
 _ABSENT = object()
-# The time that a comparison takes grows with the square of repeated lines.
+# A comparison takes time quadratic in the repeated lines.
 MAX_LINES = 20_000
 
 
 class Keys(NamedTuple):
-    """Merged keys, and whether something of ours is not among them."""
+    """Merged keys, and whether they lack something of ours."""
 
     values: dict[str, Any]
     outvoted: bool
@@ -35,8 +35,8 @@ def merge_keys(
 ) -> Keys:
     """Merge objects key by key, and the objects in them likewise.
 
-    Of a key that both changed, theirs counts; a key that one side changed is not
-    deleted. The order is theirs, followed by the keys that only we have.
+    If both changed a key, theirs wins; a key that one side changed is not deleted. The
+    order is theirs, followed by the keys that only we have.
     """
     values: dict[str, Any] = {}
     outvoted = False
@@ -77,7 +77,7 @@ def with_line_end(lines: Lines) -> Lines:
 
 
 def keep_both(ours: Lines, theirs: Lines) -> Lines:
-    """Ours, then theirs, each as a block: a line may depend on those around it."""
+    """Ours, then theirs, as whole blocks: a line may depend on those around it."""
     small, large = sorted((ours, theirs), key=len)
     if small in (large[: len(small)], large[len(large) - len(small) :]):
         return large
@@ -85,7 +85,7 @@ def keep_both(ours: Lines, theirs: Lines) -> Lines:
 
 
 def keep_both_once(ours: Lines, theirs: Lines) -> Lines:
-    """Ours, then theirs, with the lines that both begin with only once."""
+    """Ours, then theirs, with their common first lines only once."""
     common = 0
     for our_line, their_line in zip(ours, theirs, strict=False):
         if our_line != their_line:
@@ -100,8 +100,8 @@ def keep_theirs(_: Lines, theirs: Lines) -> Lines:
 
 
 def merge_lines(resolve: Resolve, base: Lines, ours: Lines, theirs: Lines) -> Lines:
-    """Merge the lines that either side changed; ``resolve`` chooses where both changed
-    the same ones."""
+    """Merge the lines that either side changed; ``resolve`` decides if both changed the
+    same ones."""
     merged: Lines = []
     at_base = at_ours = at_theirs = 0
     for start, length, in_ours, in_theirs in _common_runs(base, ours, theirs):

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Sender(NamedTuple):
-    """What a target is reached from: the environment, the store whose terminals are
-    known (``None``: the terminal of this process), and whether webhooks are sent text
-    of threads."""
+    """How targets are reached: the environment, the store whose terminals are known
+    (``None``: the terminal of this process), and whether webhooks get text of
+    threads."""
 
     env: Mapping[str, str]
     layout: Layout | None
@@ -30,8 +30,8 @@ class Sender(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """What came back. ``away`` says that nobody can be reached there now, which is no
-    failure; ``pause_ms`` is how long the target asks to wait."""
+    """The result of a delivery. ``away``: nobody can be reached there now, which is not
+    a failure. ``pause_ms`` is how long the target asks to wait."""
 
     ok: bool
     text: str
@@ -60,7 +60,7 @@ def deliver(target: Target, notice: Notice, sender: Sender) -> Delivery:
 
 
 def _to_tmux(words: tuple[str, str], env: Mapping[str, str]) -> Delivery:
-    """Show a message in each terminal that is attached."""
+    """Show a message in each attached terminal."""
     clients = tmux.clients(env)
     if not clients:
         return Delivery(False, "no terminal is attached to tmux", away=True)

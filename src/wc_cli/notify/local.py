@@ -2,8 +2,7 @@
 process.
 
 A notification contains untrusted text. It is cleaned and cut, and passed as an argument
-or in a sequence that it cannot end; no shell sees it. Failing to notify is not an
-error.
+or in a sequence that it cannot end; no shell sees it. A failure is not an error.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _APPLE = (
 def send_notification(
     env: Mapping[str, str], channels: set[str], words: tuple[str, str]
 ) -> list[str]:
-    """Sends a title and a text over these of `CHANNELS`. Returns the channels that
+    """Send a title and a text over these of `CHANNELS`. Returns the channels that
     failed."""
     title, text = (one_line(part, WIDTH) for part in words)
     failed = sorted(channels.difference(CHANNELS))
@@ -46,7 +45,7 @@ def send_notification(
 def desktop_problem(
     env: Mapping[str, str], words: tuple[str, str], *, urgent: bool = False
 ) -> str:
-    """Shows a title and a text on the desktop. Returns what went wrong, if anything."""
+    """Show a title and a text on the desktop. Returns what went wrong, if anything."""
     command = notifier_command(env, *words, urgent=urgent)
     if not command:
         return "there is neither notify-send nor osascript"
@@ -56,8 +55,8 @@ def desktop_problem(
 def notifier_command(
     env: Mapping[str, str], title: str, text: str, *, urgent: bool = False
 ) -> list[str]:
-    """Returns the command line that shows a notification; empty if there is no
-    program for it (`notify-send` of libnotify, `osascript` of macOS)."""
+    """Return the command line that shows a notification; empty if there is no program
+    for it (`notify-send` of libnotify, `osascript` of macOS)."""
     level = ("--urgency=critical",) if urgent else ()
     # After --, without markup: a text may begin with a hyphen or look like HTML.
     linux = ("--app-name=Watercooler", *level, "--", title, _without_markup(text))
@@ -71,11 +70,11 @@ def notifier_command(
 
 
 def _without_markup(text: str) -> str:
-    """Escapes markup: the body of a notification may contain some."""
+    """Escape markup: the body of a notification may contain some."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def osc_sequences(env: Mapping[str, str], title: str, text: str) -> str:
-    """Returns the sequences for the terminal of this process."""
+    """Return the sequences for the terminal of this process."""
     tmux = bool(env.get("TMUX"))
     return sequences(protocols_of(env), (title, text), tmux=tmux, urgent=False)

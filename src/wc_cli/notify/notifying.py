@@ -1,9 +1,9 @@
-"""Notifies the person of this machine of what calls them, each call once.
+"""Notifies the person of this machine when something needs them, once for each call.
 
-After each write and each fetch, the settling helper checks whether there is something
-to send, and starts ``python -m wc_cli.notify.notifying`` for it: a process that sends,
-retries failures for at most half a minute, and ends. No write waits for it. The next
-such process sends what is left.
+After each write and each fetch, the settling process checks whether there is something
+to send, and if so starts ``python -m wc_cli.notify.notifying``. That sends, retries
+failures for at most half a minute, and ends. No write waits for it. The next such
+process sends the rest.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ _SECONDS = 25.0
 # The system ends a process that a server holds up for longer.
 _MOST_SECONDS = 40
 _STEP_SECONDS = 1.0
-# A person is told of more than these in one notification.
+# More calls than this go into a single notification.
 _MOST_AT_ONCE = 5
-# What calls for longer is not told when a store is looked at for the first time.
+# Calls older than this are skipped when a store is checked for the first time.
 _FIRST_MS = 60_000
 _DAY_MS = 24 * 3600 * 1000
-# Until it is tried again where nobody could be reached.
+# The pause before another try if nobody could be reached.
 _AWAY_MS = 30_000
 _NOTE_MS = 30 * _DAY_MS
-# Bounces are looked for in threads that changed within this time.
+# Only threads that changed within this time are searched for bounces.
 _RECENT_NS = 600 * 10**9
 _ROUNDS = 5
 
 
 class PersonNote(NamedTuple):
-    """Something to tell a ``person`` (as agents' tags name them) once: ``key`` is
-    different for each such note. ``text`` counts as text of the thread."""
+    """A notification for a ``person`` (as agents' tags name them). Each ``key`` is sent
+    only once. ``text`` counts as text of the thread."""
 
     person: str
     key: str
@@ -70,37 +70,38 @@ class PersonNote(NamedTuple):
     urgent: bool = False
 
 
-def tell_person(root: str, env: Mapping[str, str], note: PersonNote) -> bool:
-    """Tell a person something about a thread of the store at ``root``, in the
-    background. Returns whether they will be told: not if they are not the person of
-    this machine, have no targets, or were told before. Raises nothing."""
+def notify_person(root: str, env: Mapping[str, str], note: PersonNote) -> bool:
+    """Notify a person about a thread of the store at ``root``, in the background.
+    Returns whether that will happen: not if they aren't the person of this machine,
+    have no targets, or were notified before. Raises nothing."""
     with contextlib.suppress(WcError, OSError):
-        teller = Teller(root, env)
-        directory = teller.viewer.directory
-        is_here = directory.same(note.person, str(teller.viewer.identity.name))
+        notifier = PersonNotifier(root, env)
+        directory = notifier.viewer.directory
+        is_here = directory.same(note.person, str(notifier.viewer.identity.name))
         name = f"{records.NOTE_PREFIX}{safe_name(note.key)}"
         fields = (NOTE, note.topic, note.text, note.urgent)
-        record = CallRecord(now_ms(), teller.target_ids, *fields)
-        if is_here and record.pending and teller.outbox.claim(name, record):
-            spawn.start_notify(teller.layout, env)
+        record = CallRecord(now_ms(), notifier.target_ids, *fields)
+        if is_here and record.pending and notifier.outbox.claim(name, record):
+            spawn.start_notify(notifier.layout, env)
             return True
     return False
 
 
 def start_if_due(root: str, env: Mapping[str, str]) -> None:
-    """Start to notify, if the person wants that and there is something to send."""
+    """Start a notifying process, if the person wants that and there is something to
+    send."""
     if not preferences.load(env).targets:
         return
     with contextlib.suppress(WcError, OSError):
-        teller = Teller(root, env)
-        teller.collect()
-        if teller.is_due():
-            spawn.start_notify(teller.layout, env)
+        notifier = PersonNotifier(root, env)
+        notifier.collect()
+        if notifier.is_due():
+            spawn.start_notify(notifier.layout, env)
 
 
 def main() -> None:
-    """Run as ``python -m wc_cli.notify.notifying ROOT HANDLE``. HANDLE is the lock of
-    the one process that tells, inherited from the one that started it."""
+    """Run as ``python -m wc_cli.notify.notifying ROOT HANDLE``. HANDLE is the lock that
+    allows one such process, inherited from the one that started it."""
     root, inherited = sys.argv[1:]
     handle: int | None = int(inherited)
     os.set_inheritable(int(inherited), False)
@@ -109,15 +110,15 @@ def main() -> None:
     env = dict(os.environ)
     for _ in range(_ROUNDS):
         if handle is None:
-            return  # another process tells
-        teller = Teller(root, env)
-        teller.tell(end)
+            return  # another process notifies
+        notifier = PersonNotifier(root, env)
+        notifier.send_all(end)
         os.close(handle)
-        # Somebody may have found the lock held just before it was released.
-        teller.collect()
-        if time.monotonic() >= end or not teller.is_due():
+        # Another process may have found the lock held just before it was released.
+        notifier.collect()
+        if time.monotonic() >= end or not notifier.is_due():
             return
-        handle = locks.try_acquire(teller.layout.notify_lock, root)
+        handle = locks.try_acquire(notifier.layout.notify_lock, root)
 
 
 def person_viewer(root: str, env: Mapping[str, str]) -> Viewer:
@@ -133,8 +134,8 @@ def outbox_of(root: str, env: Mapping[str, str]) -> Outbox:
     return Outbox(layout, records.folder_of(layout, person_viewer(root, env)))
 
 
-class Teller:
-    """Tells the person of this machine what calls them in the store at ``root``."""
+class PersonNotifier:
+    """Notifies the person of this machine about calls in the store at ``root``."""
 
     def __init__(self, root: str, env: Mapping[str, str]) -> None:
         self.env = env
@@ -153,7 +154,7 @@ class Teller:
         return tuple(target.id for target in self.targets)
 
     def is_due(self) -> bool:
-        """Whether something has to be sent, or tried again, now."""
+        """Return whether something must be sent, or retried, now."""
         if not self._may_call():
             return False
         states, now = self.outbox.states(), now_ms()
@@ -164,8 +165,8 @@ class Teller:
         }
         return any(due.intersection(record.pending) for _, record in self._pending())
 
-    def tell(self, end: float) -> None:
-        """Tell everything, and try again what failed until ``end``."""
+    def send_all(self, end: float) -> None:
+        """Send everything, retrying failures until ``end``."""
         while True:
             self.collect()
             pause = self.send() if self._may_call() else None
@@ -174,9 +175,9 @@ class Teller:
             time.sleep(min(pause, _STEP_SECONDS))
 
     def collect(self) -> None:
-        """Make a record of each new call, and remove those of what calls no more."""
+        """Make a record of each new call, and remove the records of past calls."""
         if not os.path.isdir(holders.root_of(self.layout)):
-            return  # nothing is known of any ball
+            return  # nothing is known about any ball
         since_ms = self._first_ms()
         recorded = set(self.outbox.names())
         current = list(self._calls())
@@ -184,13 +185,13 @@ class Teller:
             if call.name not in recorded:
                 self._record(call, since_ms)
         self._sweep(recorded.difference(call.name for call in current))
-        # From now on every call is told.
+        # From now on every call is sent.
         if since_ms:
             self.outbox.note_look()
 
     def send(self) -> float | None:
-        """Send what is pending. Returns in how many seconds something has to be tried
-        again; ``None`` if nothing has."""
+        """Send what is pending. Returns the seconds until the next retry; ``None`` if
+        none is needed."""
         pending = list(self._pending())
         if not pending:
             return None
@@ -211,7 +212,7 @@ class Teller:
     def _send_to(
         self, target: Target, names: Sequence[str], *, is_watching: bool
     ) -> float | None:
-        """Send records to a target. Returns in how many seconds to try again."""
+        """Send records to a target. Returns the seconds until the next retry."""
         state = self.outbox.states().get(target.id, TargetState())
         state = state._replace(label=target.label)
         if pause_ms := state.pause_ms(now_ms()):
@@ -225,7 +226,7 @@ class Teller:
             if not is_watching:
                 state = self._deliver(target, notice, state)
                 if state.next_ms:
-                    # Who cannot be reached now is not waited for.
+                    # Don't wait for anyone who cannot be reached now.
                     return (state.next_ms - now_ms()) / 1000 if state.failures else None
             self._mark(group, target)
         return None
@@ -233,8 +234,8 @@ class Teller:
     def _deliver(
         self, target: Target, notice: Notice, state: TargetState
     ) -> TargetState:
-        """Send a notice. Returns the new state of the target, which has a time to try
-        again if it was not sent."""
+        """Send a notice. Returns the new state of the target, which has a time for the
+        retry if sending failed."""
         sender = Sender(self.env, self.layout, self.preferences.content)
         delivery = deliver(target, notice, sender)
         now = now_ms()
@@ -254,15 +255,15 @@ class Teller:
         self.outbox.save_states({key: states[key] for key in own if key in states})
 
     def _mark(self, names: Sequence[str], target: Target) -> None:
-        """Note that these no longer need to be sent to a target."""
+        """Record that these no longer need to be sent to a target."""
         for name in names:
             if record := self.outbox.load(name):
                 pending = tuple(item for item in record.pending if item != target.id)
                 self.outbox.update(name, record._replace(pending=pending))
 
     def _notices(self, names: Sequence[str]) -> Iterator[tuple[str, Notice]]:
-        """The notices of records, as the threads are now. None is left of what has been
-        done meanwhile, and after a day."""
+        """The notices of records, from the current threads. Calls that were answered or
+        are a day old give none."""
         current = {call.name: call for call in self._calls()}
         for name in names:
             record = self.outbox.load(name)
@@ -285,7 +286,7 @@ class Teller:
                 yield name, notice._replace(repository=self.repository, at_ms=at_ms)
 
     def _calls(self) -> Iterator[PersonCall]:
-        """Everything that calls the person now."""
+        """All current calls for the person."""
         yield from calls.current_calls(self.reader, self.viewer)
         since_ns = time.time_ns() - _RECENT_NS
         yield from calls.bouncing_calls(
@@ -293,7 +294,7 @@ class Teller:
         )
 
     def _record(self, call: PersonCall, since_ms: int) -> None:
-        """Make the record of a call, with the targets that it is to be sent to."""
+        """Make the record of a call, with the targets that should get it."""
         is_old = call.reason != BOUNCES and call.at_ms < since_ms
         notice = None
         if not is_old:
@@ -306,7 +307,7 @@ class Teller:
         self.outbox.claim(call.name, record)
 
     def _sweep(self, names: set[str]) -> None:
-        """Remove the records of what calls no more."""
+        """Remove the records of past calls."""
         for name in names:
             topic = calls.topic_of_bounces(name)
             if topic and calls.is_bouncing(
@@ -320,7 +321,7 @@ class Teller:
             self.outbox.remove(name)
 
     def _pending(self) -> Iterator[tuple[str, CallRecord]]:
-        """The records that are still to be sent to a target that there is."""
+        """The records that still must be sent to an existing target."""
         own = set(self.target_ids)
         for name in self.outbox.names():
             record = self.outbox.load(name)
@@ -328,13 +329,13 @@ class Teller:
                 yield name, record
 
     def _may_call(self) -> bool:
-        """Whether it is not one of the person's quiet hours."""
+        """Return whether it is outside the person's quiet hours."""
         now = time.localtime()
         return not self.preferences.is_quiet(now.tm_hour * 60 + now.tm_min)
 
     def _first_ms(self) -> int:
-        """Since when calls are told, if the store is looked at for the first time: not
-        those from before there were targets. 0 at any other time."""
+        """The start of the calls to send when a store is checked for the first time:
+        not those from before there were targets. 0 at any other time."""
         if self.outbox.was_looked_at():
             return 0
         try:

@@ -1,4 +1,4 @@
-"""Writes the records of what a person is notified of, see `wc_core.notify.records`."""
+"""Writes the records of a person's notifications, see `wc_core.notify.records`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Outbox:
         or has sent it."""
         durable.make_folder(self.folder, self.root, flush=False)
         data = json.dumps(record.to_json()).encode()
-        # At once with its content: an empty one would say that it was sent.
+        # Created with its content: an empty record would mean that it was sent.
         try:
             return durable.create_new(f"{self.folder}/{name}", data, self.root)
         except WcError:
@@ -42,7 +42,7 @@ class Outbox:
         self._replace(name, json.dumps(record.to_json()))
 
     def remove(self, name: str) -> None:
-        """Remove a record of what calls no more."""
+        """Remove the record of a past call."""
         with contextlib.suppress(WcError):
             durable.remove(f"{self.folder}/{name}", self.root)
 
@@ -51,16 +51,16 @@ class Outbox:
         return records.load_record(self.folder, name, self.root)
 
     def was_looked_at(self) -> bool:
-        """Whether the calls of the store were looked at before."""
+        """Return whether the calls of the store were checked before."""
         return os.path.exists(f"{self.folder}/{records.LOOKED}")
 
     def note_look(self) -> None:
-        """Note that the calls of the store were looked at."""
+        """Record that the calls of the store were checked."""
         durable.make_folder(self.folder, self.root, flush=False)
         self._replace(records.LOOKED, "")
 
     def states(self) -> dict[str, TargetState]:
-        """The state of each target by its id."""
+        """The state of each target, by its id."""
         return records.load_states(self.folder, self.root)
 
     def save_states(self, states: dict[str, TargetState]) -> None:

@@ -1,4 +1,4 @@
-"""Which targets of a person's notifications fail, for ``wc problems``."""
+"""Lists the failing targets of a person's notifications, for ``wc problems``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def failing(
     root: str, preferred: Preferences, env: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Yields each target that failed last in the store at ``root``, by its label, with
-    the reason; and with an empty label what is not a target."""
+    """Yield the label of each target that failed last in the store at ``root``, with
+    the reason; an empty label for an invalid target."""
     listed = targets.parse_all(preferred.targets)
     for problem in listed.problems:
         yield "", problem

@@ -14,8 +14,8 @@ _SECONDS = 5
 
 
 class ProgramEnd(NamedTuple):
-    """How a program ended: its exit status, what it printed, and in words what went
-    wrong (empty if nothing did)."""
+    """How a program ended: its exit status, its output, and what went wrong in words
+    (empty if nothing did)."""
 
     code: int
     output: str = ""
@@ -33,7 +33,7 @@ def find_program(env: Mapping[str, str], name: str) -> str:
 
 def run(words: Sequence[str], env: Mapping[str, str]) -> ProgramEnd:
     """Run a program to its end."""
-    import subprocess  # 8 ms, only to notify somebody
+    import subprocess  # 8 ms, only to notify someone
 
     name = os.path.basename(words[0])
     try:

@@ -2,10 +2,10 @@
 
 - OSC 9: iTerm2, WezTerm, Ghostty, Windows Terminal
 - OSC 777: rxvt-unicode, foot, and those that follow VTE
-- OSC 99: kitty, which alone can be told to notify only while it is not focused
+- OSC 99: kitty, the only one that can notify only while it is not focused
 
-A terminal that is not recognized gets OSC 9 and OSC 777. tmux passes on what is wrapped
-if ``allow-passthrough`` is on.
+A terminal that is not recognized gets OSC 9 and OSC 777. tmux passes on wrapped
+sequences if ``allow-passthrough`` is on.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def sequences(
         elif protocol == OSC_777:
             result.append(f"{_ESCAPE}]777;notify;{title};{text}{BELL}")
         elif protocol == OSC_99:
-            # Two with the same id are one notification, which replaces an earlier one.
+            # Sequences with the same id form one notification, which replaces an
+            # earlier one.
             name = f"i=wc-{zlib.crc32(title.encode()):x}"
             level = f"o=unfocused:u={2 if urgent else 1}"
             result.append(f"{_ESCAPE}]99;{name}:d=0:{level};{title}{_ESCAPE}\\")

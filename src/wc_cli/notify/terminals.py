@@ -1,8 +1,8 @@
-"""The terminals in which a person uses ``wc``: noted by their commands, so that a
+"""The terminals in which a person uses ``wc``: recorded by each command, so that a
 process without a terminal can notify them there.
 
-``.local/terminals/<tty>`` says which process leads the terminal's session and which
-sequences it understands. A terminal whose session has ended counts no more.
+``.local/terminals/<tty>`` has the process that leads the terminal's session, and the
+sequences it understands. A terminal whose session has ended no longer counts.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class Terminal(NamedTuple):
     tmux: bool
 
     def write(self, sequence: str) -> bool:
-        """Write to the terminal, unless it does not take anything now. Returns whether
-        it was written."""
+        """Write to the terminal, unless it accepts nothing now. Returns whether it was
+        written."""
         return write_to(self.tty, sequence)
 
 
 def own_terminal(env: Mapping[str, str]) -> Terminal:
-    """The terminal of this process, wherever its output goes."""
+    """The controlling terminal of this process, wherever its output goes."""
     return Terminal(_TTY, 0, protocols_of(env), bool(env.get("TMUX")))
 
 
@@ -65,7 +65,7 @@ def write_to(tty: str, sequence: str) -> bool:
 
 
 def note_terminal(layout: Layout, env: Mapping[str, str]) -> None:
-    """Note the terminal of this process, if it has one."""
+    """Record the terminal of this process, if it has one."""
     with contextlib.suppress(OSError, WcError):
         tty = next(os.ttyname(handle) for handle in range(3) if os.isatty(handle))
         terminal = Terminal(tty, os.getsid(0), protocols_of(env), bool(env.get("TMUX")))
@@ -79,8 +79,8 @@ def note_terminal(layout: Layout, env: Mapping[str, str]) -> None:
 
 
 def last_terminal(layout: Layout) -> Terminal | None:
-    """The terminal that was used last and is still open; ``None`` if there is none.
-    Files of terminals that are gone are removed."""
+    """The last used terminal that is still open; ``None`` if there is none. Files of
+    terminals that are gone are removed."""
     try:
         names = names_in(layout.terminals, layout.root)
     except WcError:
@@ -114,13 +114,13 @@ def _load(path: str, root: str) -> Terminal | None:
 
 
 def _is_open(terminal: Terminal) -> bool:
-    """Whether a terminal is ours and its session has not ended: its name may be that of
-    another terminal by now."""
+    """Return whether a terminal is ours and its session has not ended: its name may
+    belong to another terminal by now."""
     try:
         info = os.stat(terminal.tty)
         leader = os.getsid(terminal.leader)
     except PermissionError:
-        return True  # macOS does not tell about other sessions
+        return True  # macOS does not show other sessions
     except OSError:
         return False
     is_ours = stat.S_ISCHR(info.st_mode) and info.st_uid == os.getuid()

@@ -19,8 +19,8 @@ _MILLISECONDS = "8000"
 
 
 class TmuxClient(NamedTuple):
-    """A terminal that is attached to tmux, the folder of its active pane, and whether
-    the terminal says that it has the focus."""
+    """A terminal attached to tmux, the folder of its active pane, and whether the
+    terminal reports that it has the focus."""
 
     name: str
     folder: str
@@ -28,8 +28,8 @@ class TmuxClient(NamedTuple):
 
 
 def clients(env: Mapping[str, str]) -> list[TmuxClient]:
-    """The terminals that are attached. Without tmux's option ``focus-events`` none of
-    them is known to have the focus."""
+    """The attached terminals. Without tmux's option ``focus-events`` none of them is
+    known to have the focus."""
     lines = _ask(env, "list-clients", "-F", _FORMAT).output.splitlines()
     rows = [line.split("\t", _FIELDS - 1) for line in lines]
     rows = [row for row in rows if len(row) == _FIELDS]
@@ -43,8 +43,8 @@ def clients(env: Mapping[str, str]) -> list[TmuxClient]:
 
 
 def is_looking_at(env: Mapping[str, str], checkout: Repository | None) -> bool:
-    """Whether a focused terminal shows a pane that is in a worktree of the repository.
-    False if that is unknown."""
+    """Return whether a focused terminal shows a pane in a worktree of the repository;
+    false if unknown."""
     if checkout is None or not find_program(env, "tmux"):
         return False
     for client in clients(env):

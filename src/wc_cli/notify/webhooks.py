@@ -1,8 +1,8 @@
 """Posts JSON to a webhook.
 
 Only http and https, no redirects (they could lead anywhere and turn the post into a
-get), and no more than a few seconds, however slowly a server answers. The URL of a
-webhook may contain a secret: what is returned does not contain it.
+get), and no more than a few seconds, however slowly a server answers. A webhook's URL
+may contain a secret; the results never do.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _FAILURES = (OSError, ValueError, HTTPException)
 
 
 class WebhookAnswer(NamedTuple):
-    """What came back: whether it was taken, the status in words, the beginning of the
-    body, and for how many milliseconds to pause if the server says so."""
+    """A server's answer: whether it accepted, the status in words, the beginning of the
+    body, and how many milliseconds to pause if the server says so."""
 
     ok: bool
     status: str
@@ -49,8 +49,8 @@ class WebhookAnswer(NamedTuple):
 def post(target: Target, payload: dict[str, Any]) -> WebhookAnswer:
     """Post a payload to a target."""
     answers: list[WebhookAnswer] = []
-    # Timeouts of sockets end neither a server that sends a byte now and then, nor the
-    # search for the address of a host. A thread that is left behind ends with us.
+    # Socket timeouts end neither a server that sends a byte now and then, nor a slow
+    # name lookup. An abandoned thread ends with this process.
     thread = threading.Thread(
         target=lambda: answers.append(_post(target, payload)), daemon=True
     )
@@ -79,8 +79,8 @@ def _post(target: Target, payload: dict[str, Any]) -> WebhookAnswer:
 
 
 def _opener() -> request.OpenerDirector:
-    """An opener that knows http and https, follows the proxies of the environment, and
-    returns every answer as it is."""
+    """An opener for http and https that uses the environment's proxies and returns
+    every answer unchanged."""
     opener = request.OpenerDirector()
     handlers = request.ProxyHandler, request.HTTPHandler, request.HTTPSHandler
     for handler in handlers:
@@ -89,7 +89,7 @@ def _opener() -> request.OpenerDirector:
 
 
 def _address(target: Target) -> tuple[str, dict[str, str]]:
-    """The URL to post to, and headers with what is secret in it. ntfy takes JSON at the
+    """The URL to post to, and headers with its secret parts. ntfy takes JSON at the
     address of its server; the topic is in the JSON."""
     parts = parse.urlsplit(target.url)
     headers = {}
@@ -115,21 +115,21 @@ def _answer(target: Target, response: HTTPResponse) -> WebhookAnswer:
 
 
 def _pause_ms(headers: Message) -> int:
-    """How long the server asks to wait; 0 if it does not, or until a date."""
+    """How long the server asks to wait; 0 if it does not, or if it gives a date."""
     text = headers.get("Retry-After", "").strip()
     return min(whole_number(text, _DIGITS) or 0, _MAX_PAUSE_SECONDS) * 1000
 
 
 def _without_url(text: str, target: Target) -> str:
-    """A text on one line in which the target's URL is only its host."""
+    """A text on one line, with the target's URL reduced to its host."""
     for secret in _secrets(target):
         text = text.replace(secret, "…")
     return one_line(text, _WIDTH)
 
 
 def _secrets(target: Target) -> list[str]:
-    """What a server may repeat of a target's URL, the longest first: also parts of the
-    path and the query, and credentials as they are sent."""
+    """The parts of a target's URL that a server may repeat, the longest first: also
+    parts of the path and the query, and the credentials as they are sent."""
     parts = parse.urlsplit(target.url)
     path = parts.path.strip("/")
     credentials = [text for text in (parts.username, parts.password) if text]

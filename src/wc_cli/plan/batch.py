@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wc_core.planning.readiness import ThreadPlan
     from wc_core.threads.reader import StoreReader
 
-# What a list item begins with: "-", "*", "+" or "1.", and a box of a checklist.
+# The beginning of a list item: "-", "*", "+" or "1.", and a checklist's box.
 _BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
 _LEAST_WORDS = 3
 _FIELDS = ("topic", "kind", "target")
@@ -27,8 +27,7 @@ _NOTHING_WRITTEN = "Nothing was written."
 
 
 class WrittenLink(NamedTuple):
-    """A link as it was written: the number of its line, the thread that has it, and the
-    one that it is to."""
+    """A link as it was written: its line number, its thread, and its target."""
 
     number: int
     owner: str
@@ -91,9 +90,9 @@ def _directed(first: str, verb_words: list[str], second: str) -> WrittenLink:
 def additions(
     reader: StoreReader, plan: ThreadPlan, links: Iterable[WrittenLink]
 ) -> list[ThreadLinks]:
-    """What each thread gets, without the links that are there already. All of it is
-    checked before anything is written. Raises NotFoundError and ConflictError, with the
-    number of the line."""
+    """The additions to each thread, without existing links. Everything is checked
+    before anything is written. Raises NotFoundError and ConflictError, with the number
+    of the line."""
     added: dict[str, list[Link]] = {}
     for written in links:
         try:

@@ -26,8 +26,8 @@ def item_texts(texts: Iterable[str]) -> tuple[str, ...]:
 def additions(
     reader: StoreReader, texts_by_thread: Mapping[str, Sequence[str]]
 ) -> list[Draft]:
-    """A draft for each thread that gets items. All is checked before any of them can
-    be written. Raises NotFoundError, InvalidInputError and ConflictError."""
+    """A draft for each thread that gets items. Everything is checked before anything
+    can be written. Raises NotFoundError, InvalidInputError and ConflictError."""
     drafts = []
     for name, texts in texts_by_thread.items():
         items = item_texts(texts)
@@ -51,9 +51,8 @@ def removal(reader: StoreReader, name: str, numbers: Sequence[str]) -> Draft:
 def checking_off(
     reader: StoreReader, name: str, numbers: Sequence[str], *, undo: bool = False
 ) -> Draft:
-    """The draft that checks items off, or with ``undo`` says that they are to be done
-    after all. Raises NotFoundError, InvalidInputError, and ConflictError if nothing
-    would change."""
+    """The draft that checks items off, or with ``undo`` opens them again. Raises
+    NotFoundError, InvalidInputError, and ConflictError if nothing would change."""
     state = reader.snapshot(reader.find(name)).state
     items = [
         item

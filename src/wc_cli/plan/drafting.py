@@ -25,7 +25,8 @@ _NEWEST = "~"  # sorts behind every id: earlier links come first
 
 
 class Addition(NamedTuple):
-    """What one thread gets: its opening, links or steps; nothing if it has all."""
+    """The additions to one thread: its opening, links or steps; nothing if it has them
+    all."""
 
     item: PlannedItem
     topic: str
@@ -36,7 +37,7 @@ class Addition(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the thread has all of it already."""
+        """Whether the thread already has everything."""
         return not (self.is_new or self.links or self.steps)
 
     def drafts(self) -> list[Draft]:
@@ -67,9 +68,9 @@ class Addition(NamedTuple):
 def additions(
     reader: StoreReader, plan: ThreadPlan, items: Sequence[PlannedItem]
 ) -> list[Addition]:
-    """What each thread of a plan gets, those first that others wait for. Items that are
-    done are left out. Raises NotFoundError for a thread that is neither in the plan nor
-    in the store, ConflictError for a cycle; with the number of the line."""
+    """The additions to each thread of a plan, blockers first. Items that are done are
+    left out. Raises NotFoundError for a thread that is neither in the plan nor in the
+    store, ConflictError for a cycle; with the number of the line."""
     topics = {item.topic: _existing(reader, item.topic) for item in items}
     names = {item.topic: topics[item.topic] or item.topic for item in items}
     by_title = {item.title.casefold(): names[item.topic] for item in items}
@@ -129,7 +130,8 @@ def _addition(
 
 
 def _without(addition: Addition, topics: set[str]) -> Addition:
-    """An addition without links to threads that are never written: they are done."""
+    """An addition without links to threads that are never written, because they are
+    done."""
     links = tuple(link for link in addition.links if link.topic not in topics)
     return addition._replace(links=links)
 
@@ -156,7 +158,7 @@ def _check_cycles(plan: ThreadPlan, added: Iterable[Addition]) -> None:
 
 
 def _in_order(added: list[Addition]) -> list[Addition]:
-    """The same additions, each after those that it has links to."""
+    """The additions, each after those to which it links."""
     by_topic = {addition.topic: addition for addition in added}
     ordered: dict[str, Addition] = {}
     for start in added:

@@ -1,4 +1,4 @@
-"""Checking the gates that somebody has to look at: pull requests and commands.
+"""Checks the gates that need a look outside: pull requests and commands.
 
 A command comes from the store, so from anybody who can write to it. It runs only if it
 was approved on this machine before.
@@ -47,8 +47,8 @@ class NumberedGate(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a check came to: ``pass``, ``fail``, or empty if it says neither; and what
-    it printed."""
+    """The result of a check: ``pass``, ``fail``, or empty if it is neither; and its
+    output."""
 
     outcome: str
     output: str = ""
@@ -65,7 +65,7 @@ def checkable(states: Iterable[State]) -> Iterator[NumberedGate]:
 
 
 def is_approved(layout: Layout, command: str) -> bool:
-    """Whether a command was approved on this machine."""
+    """Return whether a command was approved on this machine."""
     try:
         content = read_plain(layout.approved_commands, layout.root) or b""
     except OSError:
@@ -85,8 +85,8 @@ def _digest(command: str) -> str:
 def run_command(
     command: str, folder: str, env: Mapping[str, str], seconds: float
 ) -> Outcome:
-    """Run the command of a gate with ``sh`` in a folder. It passes with exit status 0
-    within so many seconds; then all of its processes are ended."""
+    """Run the command of a gate with ``sh`` in a folder. It passes if it exits with 0
+    within this many seconds. Then all of its processes are ended."""
     process = subprocess.Popen(  # noqa: S603 - a person has approved it on this machine
         ["/bin/sh", "-c", command],
         cwd=folder,
@@ -116,7 +116,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _report(ending: str, data: bytes) -> str:
-    """How a command ended, and the last of what it printed, as markdown."""
+    """How a command ended, and the end of its output, as markdown."""
     text = clean(data[-_MAX_OUTPUT:].decode(errors="replace")).strip("\n")
     lines = "\n".join(f"    {line}" for line in text.splitlines())
     return f"{ending}\n\n{lines}" if lines else ending
@@ -155,7 +155,7 @@ def pull_request(number: str, folder: str, env: Mapping[str, str]) -> Outcome:
 
 
 def outcome_draft(item: NumberedGate, outcome: Outcome) -> Draft:
-    """The entry that records what a check came to."""
+    """The entry that records the result of a check."""
     label = "Passed" if outcome.outcome == PASS else "Failed"
     title = f"{label}: {gates.words(item.gate)}"
     changes = (GateChange(outcome.outcome, id=item.gate.id),)

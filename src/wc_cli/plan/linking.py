@@ -1,4 +1,4 @@
-"""The effect of a change of links: which thread gets which, and whether that is
+"""The effect of changing links: which thread gets which, and whether that is
 allowed."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NOTHING_WRITTEN = "Nothing was written."
 
 
 class ThreadLinks(NamedTuple):
-    """The links that a thread gets or loses, and each of them in words."""
+    """The links that a thread gets or loses, with their texts."""
 
     topic: str
     links: tuple[Link, ...]
@@ -32,8 +32,8 @@ class ThreadLinks(NamedTuple):
 
 @contextlib.contextmanager
 def locked(layout: Layout, holder: str, seconds: float) -> Iterator[None]:
-    """Let nobody else change links in a block: two changes that are allowed, each for
-    itself, may close a cycle together."""
+    """Hold the lock for changing links during a block: two changes that are each
+    allowed may close a cycle together."""
     with locks.locked(layout.link_lock, holder, seconds, layout.root):
         yield
 
@@ -42,7 +42,7 @@ def additions(
     reader: StoreReader, owners: Sequence[str], kind: str, targets: Sequence[str]
 ) -> list[ThreadLinks]:
     """The links that threads get. Raises NotFoundError, and ConflictError for a link
-    that is there already or closes a cycle."""
+    that already exists or closes a cycle."""
     topics = list(dict.fromkeys(map(reader.find, owners)))
     links = [Link(kind, topic) for topic in dict.fromkeys(map(reader.find, targets))]
     for topic in topics:
@@ -59,7 +59,7 @@ def first_links(
     sidequest_of: str,
     blocked_by: Sequence[str],
 ) -> tuple[Link, ...]:
-    """The links of a thread that is about to be opened. Raises NotFoundError,
+    """The links of a thread that is about to be created. Raises NotFoundError,
     InvalidInputError, and ConflictError if they close a cycle."""
     blockers = [name for item in blocked_by for name in item.split(",") if name]
     if blocked_by and not blockers:
@@ -77,7 +77,7 @@ def first_links(
 
 
 def _check_new(reader: StoreReader, topic: str, link: Link) -> None:
-    """Raise ConflictError for a link that is there already, or to the thread itself."""
+    """Raise ConflictError for a link that already exists, or to the thread itself."""
     name = _name(reader, topic)
     if any(item[:2] == link[:2] for item in reader.snapshot(topic).state.links):
         text = kinds.sentence(name, link.kind, _name(reader, link.topic))
@@ -129,7 +129,7 @@ def removals(
 
 
 def _target(reader: StoreReader, name: str) -> str:
-    """The topic of a thread that is linked to, which may be gone."""
+    """The topic of a linked thread, which may be gone."""
     try:
         return reader.find(name)
     except NotFoundError:

@@ -302,9 +302,9 @@ def test_others_can_tell_a_person_once(app: Repo, receiver: Receiver) -> None:
     env = {**app.machine.env, "WATERCOOLER_PREFERENCES": ""}
     note = PersonNote("Pat", "gate-1", "auth", "The gate failed", urgent=True)
     root = str(app.store)
-    assert notifying.tell_person(root, env, note)
-    assert not notifying.tell_person(root, env, note)
-    assert not notifying.tell_person(root, env, note._replace(person="Alex", key="2"))
+    assert notifying.notify_person(root, env, note)
+    assert not notifying.notify_person(root, env, note)
+    assert not notifying.notify_person(root, env, note._replace(person="Alex", key="2"))
     fields = receiver.wait(1)[0].fields
     assert (fields["event"], fields["priority"]) == ("note", "high")
     assert fields["text"] == "The gate failed"
@@ -314,7 +314,7 @@ def test_without_targets_nothing_is_recorded(app: Repo) -> None:
     app.settled("handoff", "auth", "--to", "Pat", *CODEX)
     assert not (app.store / ".local/notified").exists()
     note = PersonNote("Pat", "x", "auth", "")
-    assert not notifying.tell_person(str(app.store), app.machine.env, note)
+    assert not notifying.notify_person(str(app.store), app.machine.env, note)
 
 
 def test_the_pause_doubles_and_has_a_limit() -> None:
