@@ -1,4 +1,4 @@
-"""Computes the radar of a repository, and keeps it in the store."""
+"""Computes the radar of a repository, and stores it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.radar.model import Side
 
-# A repository for which this is not enough is too large to be compared.
+# A repository that needs more is too large to be compared.
 LIMIT_SECONDS = 60.0
 _LOCK_SECONDS = 5.0
 _READERS = 4
@@ -49,12 +49,12 @@ class RadarSource:
         self.repository = repository
         self.layout = layout
         self.env = env
-        # One that is read-only must not make the radar fail.
+        # A read-only store must not make the radar fail.
         self.kept_in = layout if layout is not None and _is_writable(layout) else None
 
     def compute(self, *, remote: bool = False) -> Radar:
-        """Compute the radar of the worktrees, and with ``remote`` of the branches that
-        were fetched. Kept without these, in a store that can be written. Raises
+        """Compute the radar of the worktrees, and with ``remote`` also of the fetched
+        branches. Stores it without these, if the store can be written. Raises
         LockTimeoutError and StorageError."""
         with self._lock():
             fields = kept.load_fields(self.layout) if self.layout is not None else {}
@@ -66,10 +66,10 @@ class RadarSource:
         return radar
 
     def compare(self, top: str, name: str) -> Radar:
-        """Compare the worktree at ``top`` with another, by its name, its branch or who
-        works there, or with any other branch or commit; empty: with the base branch.
-        Raises InvalidInputError, NotFoundError, LockTimeoutError, and StorageError if
-        the two cannot be compared."""
+        """Compare the worktree at ``top`` with another one, named by its name, branch
+        or participant, or with any other branch or commit; an empty name is the base
+        branch. Raises InvalidInputError, NotFoundError, LockTimeoutError, and
+        StorageError if the two cannot be compared."""
         with self._lock(), self._objects() as objects:
             computation = _Computation(self, objects, {})
             with _git_errors():
@@ -91,15 +91,14 @@ class RadarSource:
 
 
 def _is_writable(layout: Layout) -> bool:
-    """Whether this process may write what only this machine needs."""
+    """Return whether this process can write to ``.local``."""
     folder = layout.local if os.path.isdir(layout.local) else layout.root
     return os.access(folder, os.W_OK)
 
 
 def _keep(layout: Layout, radar: Radar, record: Mapping[str, Any]) -> None:
-    """Keep a radar in the store, and what the status line of each worktree says about
-    it.
-    The marks are written each time: their age counts."""
+    """Store a radar, and the mark of each worktree for its status line. The marks are
+    written each time: their age counts."""
     files = LocalFiles(layout)
     files.write("radar.json", kept.encode(radar, record))
     unused = set(names_in(layout.conflict_marks, layout.root))
@@ -116,7 +115,7 @@ def _keep(layout: Layout, radar: Radar, record: Mapping[str, Any]) -> None:
 
 
 def _check_compared(radar: Radar) -> None:
-    """Raise StorageError if the two sides of a radar were not compared: otherwise they
+    """Raise StorageError if the two sides of a radar were not compared, because they
     would seem to have no conflict."""
     problems = [
         f"{side.name} could not be compared: {side.problem}"
@@ -148,8 +147,8 @@ def _git_errors() -> Iterator[None]:
 
 
 class _Computation:
-    """One computation of a radar. ``fields`` are those of the last one that was kept:
-    what has not changed since is taken from it."""
+    """One computation of a radar. ``fields`` are those of the last stored one; what has
+    not changed since is taken from it."""
 
     def __init__(
         self, source: RadarSource, objects: Objects, fields: Mapping[str, Any]
@@ -161,7 +160,7 @@ class _Computation:
         self.until = self.started + LIMIT_SECONDS
         previous = kept.decode(fields) or Radar(0)
         record = kept.decode_record(fields if previous.at_ms else {})
-        # A commit is merged as it says, whatever was checked out since.
+        # A commit is merged as recorded, whatever was checked out since.
         self.pairs = {
             _commits(previous.sides, pair): pair
             for pair in previous.pairs
@@ -171,9 +170,9 @@ class _Computation:
         self.reader = SideReader(self.git, objects, record, previous.sides)
 
     def _git(self, repository: Repository) -> Git:
-        """What runs git for everything but the snapshots. In a worktree, git obeys the
-        repository's .gitattributes, which may say how to merge a file. The current one
-        may be that of the threads, which has its own."""
+        """Git for everything but the snapshots. In a worktree, git obeys its
+        .gitattributes, which may define how a file is merged. The current folder may be
+        in the threads' worktree, which has its own."""
         env = {**self.source.env, "GIT_NO_LAZY_FETCH": "1"}
         trees = worktrees.worktrees(repository, self.source.env)
         tops = (tree.path for tree in trees if tree.path and not tree.defect)
@@ -183,7 +182,7 @@ class _Computation:
         return Git(repository.common, env, bare=True, until=self.until)
 
     def record(self) -> dict[str, Any]:
-        """What the next computation needs to know."""
+        """The record for the next computation."""
         bases = [[*key, base] for key, base in self.reader.bases.items()]
         states, seconds = dict(self.reader.states), time.monotonic() - self.started
         return {"states": states, "bases": bases[-1000:], "seconds": round(seconds, 2)}
@@ -212,7 +211,7 @@ class _Computation:
             for pair in labelled
             if name and name in {pair[1].name, pair[0].branch, pair[1].agent}
         ]
-        # Of several, one that git can read, and of these the one on that branch.
+        # Of several, prefer a readable one, and of these the one on that branch.
         chosen.sort(key=lambda pair: (bool(pair[0].defect), pair[0].branch != name))
         own_pair = next(pair for pair in labelled if pair[0] is own)
         if not name or own_pair in chosen[:1]:
@@ -232,7 +231,7 @@ class _Computation:
         return sides.find_base(source.repository, main_branch), trees
 
     def _labelled(self, trees: list[Worktree]) -> Iterator[tuple[Worktree, Side]]:
-        """Each worktree with its name and who works there; it is not read."""
+        """Each worktree with its name and participant, not read yet."""
         layout = self.source.layout
         unread = sides.with_names(map(sides.unread_side, trees))
         for tree, side in zip(trees, unread, strict=True):
@@ -243,8 +242,8 @@ class _Computation:
             yield tree, side._replace(agent=agent)
 
     def _read_sides(self, labelled: Iterable[tuple[Worktree, Side]]) -> list[Side]:
-        """The worktrees as they are now. git spends most of its time waiting for the
-        file system, so several are read at a time."""
+        """The current worktrees. git mostly waits for the file system, so several are
+        read at a time."""
         env, until = self.source.env, self.until
 
         def read(pair: tuple[Worktree, Side]) -> Side:
@@ -306,8 +305,8 @@ def _commits(compared: Sequence[Side], pair: Pair) -> frozenset[str]:
 
 
 def _are_related(first: Side, second: Side, base: str) -> bool:
-    """Whether two sides can be merged, and differ. Where only one of them has a history
-    in common with the base branch, the two have none."""
+    """Return whether two sides can be merged, and differ. If only one of them shares
+    history with the base branch, they share none."""
     if not first.commit or not second.commit or first.commit == second.commit:
         return False
     return not base or bool(first.base) == bool(second.base)

@@ -1,8 +1,8 @@
 """The functions or classes that contain conflicting lines, on both sides.
 
-git marks the conflicts of a file in the merged text. The text with the lines of one
-side alone is a source file again, which can be parsed. Where that is not possible, what
-git would print as the heading of a hunk stands for the definition.
+git marks the conflicts of a file in the merged text. With the lines of only one side,
+the text is a source file again and can be parsed. Otherwise, git's heading of the hunk
+stands for the definition.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_SYMBOLS = 8
 _MAX_WIDTH = 80
 _LEFT, _BASE, _RIGHT, _END = b"<<<<<<< ", b"||||||| ", b"=======", b">>>>>>> "
-# What git takes for a heading, and definitions that are indented.
+# Lines that git uses as headings, and indented definitions.
 _HEADING = re.compile(
     rb"[A-Za-z_$]|\s+(?:(?:export|default|async|static|public|private|protected|pub"
     rb"(?:\(\w+\))?|final|abstract|override|unsafe)\s+)*"
@@ -29,22 +29,22 @@ _HEADING = re.compile(
 
 class OneSide(NamedTuple):
     """The text with the lines of one side, and its conflicting lines: first and last,
-    counted from 1. The last is before the first where this side has none."""
+    counted from 1. If this side has none, the last is before the first."""
 
     text: bytes
     hunks: tuple[tuple[int, int], ...]
 
 
 def symbols(path: str, marked: bytes, first: str, second: str) -> tuple[str, ...]:
-    """What the conflicts in a merged file are in, in the order of the file. ``first``
-    and ``second`` are the commits that were merged."""
+    """The definitions that contain the conflicts in a merged file, in file order.
+    ``first`` and ``second`` are the merged commits."""
     sides = split_sides(marked, first, second)
     names = dict.fromkeys(name for side in sides for name in _symbols(path, side))
     return tuple(names)[:MAX_SYMBOLS]
 
 
 def _symbols(path: str, side: OneSide) -> Iterator[str]:
-    """What the hunks of one side are in."""
+    """The definitions that contain the hunks of one side."""
     defined = definitions(path, side.text)
     if defined is None:
         yield from _headings(side)
@@ -83,8 +83,8 @@ def split_sides(marked: bytes, first: str, second: str) -> tuple[OneSide, OneSid
 
 
 def _headings(side: OneSide) -> Iterator[str]:
-    """The headings of the hunks of one side, as git has them in a diff: the last one
-    before a hunk, unless it begins with one, and those in it."""
+    """The headings of one side's hunks, as in git's diffs: the last one before a hunk,
+    unless it begins with one, and those inside it."""
     lines = side.text.splitlines()
     for start, end in side.hunks:
         within = [line for line in lines[start - 1 : end] if line.strip()]

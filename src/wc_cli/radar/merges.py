@@ -1,9 +1,9 @@
 """The result of merging two commits, from ``git merge-tree``.
 
-All pairs are merged by one process (git 2.39 and newer); if that fails, for example
-because two of them have no history in common, each by a process of its own. git exits
-with 1 both for a conflict and for a revision that it does not know, so an answer counts
-only if it begins with a tree.
+One process merges all pairs (git 2.39 and newer). If that fails, for example because
+two commits share no history, each pair gets its own process. git exits with 1 both for
+a conflict and for an unknown revision, so an answer counts only if it begins with a
+tree.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def _merge(git: Git, objects: Objects, first: str, second: str) -> MergeResult:
 
 
 def parse_batch(output: bytes) -> Iterator[MergeResult]:
-    """The merges in the output of ``merge-tree --stdin -z``: before each is a status,
-    which says the same as the rest."""
+    """The merges in the output of ``merge-tree --stdin -z``. The status before each is
+    redundant."""
     tokens = iter(output.split(b"\0"))
     while next(tokens, b""):
         yield from _parse_records(tokens)
@@ -100,7 +100,7 @@ def _parse_records(tokens: Iterator[bytes]) -> Iterator[MergeResult]:
     for kind, paths in _messages(tokens):
         conflict = _CONFLICT.fullmatch(kind)
         if conflict is not None:
-            # The first path may be without an entry. The first kind says the most.
+            # The first path may lack an entry. The first kind is the most informative.
             for name in (paths[0], *filter(stages.__contains__, paths[1:])):
                 kinds[name] = kinds.get(name) or conflict[1]
         elif kind == _MERGED:
@@ -116,7 +116,7 @@ def _parse_records(tokens: Iterator[bytes]) -> Iterator[MergeResult]:
 
 
 def _messages(tokens: Iterator[bytes]) -> Iterator[tuple[str, list[str]]]:
-    """The kind of each message, and the paths that it is about."""
+    """The kind of each message, and its paths."""
     # After a conflict in a submodule, git prints advice before the empty token.
     while (count := next(tokens, b"")).isdigit():
         paths = [os.fsdecode(next(tokens, b"")) for _ in range(int(count))]
@@ -127,7 +127,7 @@ def _messages(tokens: Iterator[bytes]) -> Iterator[tuple[str, list[str]]]:
 def marked_files(
     git: Git, objects: Objects, requested: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], bytes]:
-    """The content of files, each named by tree and path. Those that git does not have
+    """The content of files, each named by tree and path. Files that git does not have
     are first out. Raises GitError."""
     # git reads a name to the end of the line.
     names = [

@@ -1,8 +1,7 @@
-"""A separate place for git's objects of snapshots and merges, outside of the
-repository.
+"""A separate place for the git objects of snapshots and merges, outside the repository.
 
-The repository of a user should not grow with every edit, and what is not committed
-should not get into its packs. git reads the objects of the repository as alternates.
+The user's repository should not grow with every edit, and uncommitted work should not
+get into its packs. git reads the repository's objects as alternates.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from wc_core.layout import Layout
 
-# As `git gc --auto` does it: one folder of 256 is counted.
+# Like `git gc --auto`: count one folder of 256.
 _SAMPLE = "17"
 _MAX_IN_SAMPLE = 30
 
@@ -37,8 +36,8 @@ class Objects:
         os.mkdir(self.merges, 0o700)
 
     def snapshot_env(self, index: str) -> dict[str, str]:
-        """The environment in which git writes objects of snapshots, and has ``index``
-        for its index."""
+        """The environment in which git writes snapshot objects and uses ``index`` as
+        its index."""
         alternates = _alternates(f"{self.common}/objects")
         return {
             "GIT_OBJECT_DIRECTORY": self.snapshots,
@@ -56,12 +55,12 @@ class Objects:
         }
 
     def has_snapshot(self, commit: str) -> bool:
-        """Whether a commit is still among the snapshots."""
+        """Return whether a commit is still among the snapshots."""
         return os.path.isfile(f"{self.snapshots}/{commit[:2]}/{commit[2:]}")
 
 
 def _alternates(*folders: str) -> str:
-    """The folders in the syntax of git's variable, which separates them by colons."""
+    """The folders in the syntax of git's variable, separated by colons."""
     return ":".join(map(_quoted, folders))
 
 
@@ -74,19 +73,19 @@ def _quoted(folder: str) -> str:
 
 @contextlib.contextmanager
 def objects_of(common: str, layout: Layout | None) -> Iterator[Objects]:
-    """The folders of objects for a repository's git directory, for a block. Without a
-    store, nothing stays. With one, the caller holds the lock of the radar."""
+    """The folders of objects for a repository's git directory, during a block. Without
+    a store, nothing stays. With one, the caller holds the radar's lock."""
     if layout is None:
         with tempfile.TemporaryDirectory(prefix="wc-radar-") as temporary:
             snapshots = f"{temporary}/snapshots"
             os.mkdir(snapshots, 0o700)
             yield Objects(common, snapshots, temporary)
         return
-    # What a radar that was killed has left.
+    # Left over from a killed radar.
     shutil.rmtree(layout.merges, ignore_errors=True)
     durable.make_folder(layout.merges, layout.root, flush=False)
     if _is_large(layout.snapshots):
-        # First out of the way: nobody may believe in a half of them.
+        # Move them away first: nobody may use half of them.
         durable.move(layout.snapshots, f"{layout.merges}/old", layout.root)
     durable.make_folder(layout.snapshots, layout.root, flush=False)
     with tempfile.TemporaryDirectory(dir=layout.merges) as temporary:
@@ -95,7 +94,7 @@ def objects_of(common: str, layout: Layout | None) -> Iterator[Objects]:
 
 
 def _is_large(folder: str) -> bool:
-    """Whether there are many objects of old snapshots in a folder."""
+    """Return whether a folder has many objects of old snapshots."""
     if os.path.islink(folder):
         return False
     try:

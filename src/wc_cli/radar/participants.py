@@ -1,5 +1,5 @@
-"""The participants who work in a worktree, from their notes in the store and from who
-ran ``wc`` there last."""
+"""The participants who work in a worktree, from their notes in the store and from the
+last ``wc`` commands there."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _SPELLED = {fold(agent.name): agent.name for agent in AGENTS}
 
 
 def who_works_in(layout: Layout, side: Side, now_ms: int) -> str:
-    """The agent in a worktree, such as ``Codex@review``; empty if none is known: a
-    person is in all of them."""
+    """The agent in a worktree, such as ``Codex@review``; empty if none is known. People
+    are in all worktrees."""
     for note in reading.current_notes(layout, now_ms):
         if note.worktree == side.path:
             return _label(note.agent, side)
@@ -35,7 +35,7 @@ def who_works_in(layout: Layout, side: Side, now_ms: int) -> str:
 
 
 def _agents_in(layout: Layout, folder: str) -> list[tuple[int, str]]:
-    """When each agent was recorded in a worktree, and its key."""
+    """The time and the key of each agent that was recorded in a worktree."""
     try:
         names = names_in(folder, layout.root)
     except WcError:

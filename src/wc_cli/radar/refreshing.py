@@ -1,8 +1,8 @@
-"""Computes the radar again when somebody may have changed a file, without being asked.
+"""Computes the radar again, automatically, when a file may have changed.
 
-After a write the background process does it, if it is due. Hooks cannot wait for it:
-they start ``python -m wc_cli.radar.refreshing``, which waits until it is due. Of
-several of these at a time, one is waiting, and sees what all of them were started for.
+After a write the background process does it, if it is due. Hooks cannot wait: they
+start ``python -m wc_cli.radar.refreshing``, which sleeps until it is due. Only one of
+these waits at a time, and it covers the changes of all.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _NICENESS = 10
-# A radar may take a twentieth of the time; of a small repository, one each second.
+# Radars may take a twentieth of the time; in a small repository, one each second.
 _PAUSE_SECONDS = 1.0
 _SHARE = 20
 _MAX_PAUSE = LIMIT_SECONDS * _SHARE
@@ -34,7 +34,7 @@ _MAX_PAUSE = LIMIT_SECONDS * _SHARE
 
 def main() -> None:
     """Run as ``python -m wc_cli.radar.refreshing ROOT HANDLE FOLDER``. HANDLE is the
-    lock of the one process that waits, inherited from the hook; FOLDER is in the
+    lock of the waiting process, inherited from the hook; FOLDER is in the
     repository."""
     root, handle, folder = sys.argv[1:]
     os.set_inheritable(int(handle), False)
@@ -47,8 +47,8 @@ def main() -> None:
 
 
 def refresh(folder: str, layout: Layout, env: Mapping[str, str]) -> None:
-    """Compute the radar of the repository that ``folder`` is in, if it has several
-    worktrees. What fails is left to ``wc radar``, which says why."""
+    """Compute the radar of the repository that contains ``folder``, if it has several
+    worktrees. Failures are left to ``wc radar``, which reports them."""
     repository = repositories.find(folder)
     if repository is None or len(worktrees.worktrees(repository, env)) <= 1:
         return
@@ -57,7 +57,7 @@ def refresh(folder: str, layout: Layout, env: Mapping[str, str]) -> None:
 
 
 def refresh_if_due(folder: str, layout: Layout, env: Mapping[str, str]) -> None:
-    """Compute it, unless it was computed just now or is being computed."""
+    """Compute the radar, unless it was just computed or is being computed."""
     if seconds_until_due(layout) > 0:
         return
     with contextlib.suppress(WcError):
@@ -68,7 +68,7 @@ def refresh_if_due(folder: str, layout: Layout, env: Mapping[str, str]) -> None:
 
 
 def seconds_until_due(layout: Layout) -> float:
-    """How long to wait until the radar may be computed again."""
+    """The seconds until the radar may be computed again."""
     took = kept.seconds_taken(layout)
     pause = min(max(_PAUSE_SECONDS, took * _SHARE), _MAX_PAUSE)
     return max(0.0, pause - age_of(layout.radar))

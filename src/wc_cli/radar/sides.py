@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from wc_core.git.worktrees import Worktree
     from wc_core.radar.kept import WorktreeRecord
 
-# The files that are listed of each side.
+# How many files to list for each side.
 MAX_FILES = 2000
 MAX_BRANCHES = 30
 _TRUNKS = ("main", "master", "trunk", "develop")
 
 
 class BaseBranch(NamedTuple):
-    """The branch that the others start from, and its commit; empty if there is none."""
+    """The branch from which the others start, and its commit; empty if there is
+    none."""
 
     name: str = ""
     commit: str = ""
@@ -37,7 +38,7 @@ class BaseBranch(NamedTuple):
 
 def find_base(repository: Repository, main_branch: str) -> BaseBranch:
     """The base branch of a repository: ``main`` or one of its usual names, local or
-    fetched, else ``main_branch``, what is checked out in the main worktree."""
+    fetched, otherwise ``main_branch``, the branch of the main worktree."""
     for name in (*_TRUNKS, main_branch):
         commit = repositories.resolve(repository, f"refs/heads/{name}") if name else ""
         if commit:
@@ -59,8 +60,8 @@ def unread_side(worktree: Worktree) -> Side:
 
 
 class SideReader:
-    """Reads the sides of a repository. ``record`` is how the worktrees were at the last
-    radar, and ``previous`` its sides."""
+    """Reads the sides of a repository. ``record`` is the state of the worktrees at the
+    last radar, ``previous`` its sides."""
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class SideReader:
     def worktree(
         self, worktree: Worktree, side: Side, env: Mapping[str, str], until: float
     ) -> Side:
-        """``side``, the worktree, as it is now. One that cannot be read has a
+        """The side ``side`` for the current worktree. An unreadable one has a
         problem."""
         if worktree.defect or not worktree.path:
             return side
@@ -101,7 +102,7 @@ class SideReader:
             return side._replace(problem=f"git cannot read it: {error}")
 
     def _snapshot(self, git: Git, side: Side, state: WorktreeState) -> str:
-        """The commit of a worktree: the one on record, if nothing has changed."""
+        """The commit of a worktree: the recorded one, if nothing has changed."""
         digest, commit = self.record.states.get(side.path, ("", ""))
         is_same = bool(state.digest) and digest == state.digest
         if not (is_same and (not state.paths or self.objects.has_snapshot(commit))):
@@ -136,7 +137,7 @@ class SideReader:
             except GitTimeoutError:
                 raise
             except GitError:
-                commits = ""  # they have no history in common
+                commits = ""  # they share no history
             self.bases[key] = commits.partition("\n")[0]
         return self.bases[key]
 
@@ -146,7 +147,7 @@ class SideReader:
         """The paths in which pairs of commits differ."""
         if not requested:
             return {}
-        # git takes further commits on a line for the parents of the first.
+        # git takes more commits on a line as parents of the first.
         feed = "".join(f"{commit} {base}\n" for commit, base in requested).encode()
         env = self.objects.merge_env
         output = self.git.run("diff-tree", "--stdin", *_DIFF, feed=feed, env=env)
@@ -162,8 +163,8 @@ class SideReader:
         return lists
 
     def commit(self, name: str) -> Side:
-        """A branch, or anything else that git takes for a commit. Raises NotFoundError
-        and GitError."""
+        """A branch, or anything else that git resolves to a commit. Raises
+        NotFoundError and GitError."""
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
         try:
             commit = self.git.line(*words, f"{name}^{{commit}}")
@@ -178,8 +179,8 @@ class SideReader:
         return Side(name, head=commit, commit=commit, changed_ms=int(seconds) * 1000)
 
     def branches(self, base: BaseBranch, own: Iterable[Side]) -> Iterator[Side]:
-        """The branches fetched from others that are not merged, the latest first.
-        Raises GitError."""
+        """The fetched branches that are not merged, the latest first. Raises
+        GitError."""
         local = {side.branch for side in own}
         words = ["for-each-ref", "--sort=-committerdate", _FORMAT, "refs/remotes"]
         if base.commit:
@@ -221,7 +222,7 @@ def _with_list(
 
 
 def with_names(sides: Iterable[Side]) -> list[Side]:
-    """The sides with a name each: those of the same name are told apart by a number."""
+    """The sides with unique names: equal names get a number."""
     named: list[Side] = []
     used_names: set[str] = set()
     for side in sides:

@@ -1,8 +1,8 @@
-"""Snapshots of worktrees: the commit that would be made of everything that is changed.
+"""Snapshots of worktrees: commits of everything that has changed.
 
-A snapshot is made in an index of its own, so that neither the index nor a file of the
-worktree is touched. Ignored files are not in it, nor are files that look like secrets
-or are too large.
+A snapshot is made in a separate index, so that neither the index nor a file of the
+worktree is touched. It leaves out ignored files, files that look like secrets, and
+large ones.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from wc_cli.radar.objects import Objects
     from wc_core.git.repository import Repository
 
-# What a file of source code never has.
+# Larger than any source file.
 MAX_BYTES = 8 << 20
-# More untracked files, or larger ones altogether, are nobody's work, but a folder
-# that should be ignored.
+# More untracked files, or more bytes in them, aren't someone's work but a folder that
+# should be ignored.
 _MAX_UNTRACKED = 2000
 _MAX_UNTRACKED_BYTES = 64 << 20
-# Coarser than the clock of any file system that we know: files that changed later than
-# this may change again without a sign.
+# Coarser than the clock of any known file system: files that changed later than this
+# may change again without a trace.
 _MARGIN_NS = 100_000_000
 _STATUS = (
     *("status", "--porcelain=v2", "--branch", "-z"),
     *("--untracked-files=all", "--no-renames"),
 )
-# How many words stand before the path in each kind of line.
+# How many words precede the path in each kind of line.
 _WORDS_BEFORE = {b"1": 8, b"u": 10, b"?": 1}
 _IDENT = {
     f"GIT_{role}_{part}": value
@@ -45,20 +45,20 @@ _IDENT = {
     for part, value in (
         ("NAME", "Watercooler"),
         ("EMAIL", "watercooler@localhost"),
-        # Equal content has to give equal commits: results are kept by their ids.
+        # Equal content must give equal commits: results are cached by commit id.
         ("DATE", "1767225600 +0000"),
     )
 }
 
 
 class WorktreeState(NamedTuple):
-    """What git says about a worktree.
+    """The state of a worktree, from git.
 
     - ``head``: the commit that is checked out; empty before the first one
-    - ``paths``: what is changed, as bytes relative to its top
+    - ``paths``: the changed paths, as bytes relative to its top
     - ``left_out``: how many changed files must not get into a snapshot
     - ``changed_ns``: the latest change of any of them, 0 if unknown
-    - ``digest``: equal as long as nothing changes; empty if that cannot be told
+    - ``digest``: equal as long as nothing changes; empty if that is unknown
     """
 
     head: str = ""
@@ -69,7 +69,7 @@ class WorktreeState(NamedTuple):
 
 
 def worktree_git(repository: Repository, env: Mapping[str, str], until: float) -> Git:
-    """What runs git in a worktree, with the user's settings for how files are read."""
+    """Git in a worktree, with the user's settings for how files are read."""
     names = ("core.autocrlf", "core.sparsecheckout")
     values = config.get_all(names, repository, env)
     options = [f"{name}={value}" for name, value in values.items() if value]
@@ -78,7 +78,7 @@ def worktree_git(repository: Repository, env: Mapping[str, str], until: float) -
 
 
 def read_state(git: Git, top: str) -> WorktreeState:
-    """What is changed in the worktree at ``top``. Raises GitError."""
+    """The changes in the worktree at ``top``. Raises GitError."""
     now_ns = time.time_ns()
     output = git.run(*_STATUS)
     digest = sha256(output)
@@ -113,8 +113,8 @@ def read_state(git: Git, top: str) -> WorktreeState:
 
 
 def _are_too_many(untracked: list[bytes], top: str) -> bool:
-    """Whether untracked files are too many or too large altogether. One that is too
-    large by itself does not count: it gets into no snapshot anyway."""
+    """Return whether untracked files are too many or too large in total. A single large
+    file does not count: it never gets into a snapshot."""
     if len(untracked) > _MAX_UNTRACKED:
         return True
     places = (os.path.join(os.fsencode(top), path) for path in untracked)
@@ -131,8 +131,8 @@ def _info(path: bytes) -> os.stat_result | None:
 
 
 def _may_be_kept(path: bytes, info: os.stat_result | None) -> bool:
-    """Whether the content of a changed file may get into a snapshot. A path that ends
-    in a slash is a repository of its own."""
+    """Return whether the content of a changed file may get into a snapshot. A path that
+    ends in a slash is a separate repository."""
     if path.endswith(b"/") or looks_secret(os.fsdecode(path)):
         return False
     if info is None or stat.S_ISDIR(info.st_mode):  # deleted, or a submodule
@@ -142,16 +142,17 @@ def _may_be_kept(path: bytes, info: os.stat_result | None) -> bool:
 
 
 def _is_readable(place: bytes, info: os.stat_result | None) -> bool:
-    """Whether git can read a changed file: one that it cannot would end the snapshot of
-    the whole worktree."""
+    """Return whether git can read a changed file. An unreadable one would make the
+    whole snapshot fail."""
     is_file = info is not None and stat.S_ISREG(info.st_mode)
     return not is_file or os.access(place, os.R_OK)
 
 
 def take(git: Git, state: WorktreeState, objects: Objects, name: str) -> str:
-    """Make the snapshot of a worktree. Returns its commit: HEAD, if nothing is changed.
+    """Make the snapshot of a worktree. Returns its commit: HEAD, if nothing has
+    changed.
 
-    ``name`` is a file name that no other snapshot in the making has. Raises GitError.
+    ``name`` is a file name that no concurrent snapshot has. Raises GitError.
     """
     if not state.paths:
         return state.head
@@ -160,8 +161,8 @@ def take(git: Git, state: WorktreeState, objects: Objects, name: str) -> str:
 
 
 def commit_of(git: Git, state: WorktreeState, env: Mapping[str, str]) -> str:
-    """The commit of a worktree, made in the index that ``env`` names: HEAD, if nothing
-    is changed. Raises GitError."""
+    """The commit of a worktree, made in the index from ``env``: HEAD, if nothing has
+    changed. Raises GitError."""
     if not state.paths:
         return state.head
     git.run("read-tree", state.head, env=env)

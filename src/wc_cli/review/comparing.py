@@ -38,8 +38,8 @@ _SHORT = 7
 
 
 class CodePoint(NamedTuple):
-    """A commit, and in words what it is. ``entry_id`` is the entry that names it, empty
-    if none does; ``is_snapshot`` says that it has uncommitted changes, too."""
+    """A commit, and its description. ``entry_id`` is the entry that names it, if any;
+    ``is_snapshot``: it includes uncommitted changes."""
 
     commit: str
     text: str
@@ -52,8 +52,8 @@ class CodePoint(NamedTuple):
 
 
 class FileDifference(NamedTuple):
-    """A file that differs. ``change`` is a letter of git's: A, M, D or T; the numbers
-    are ``None`` for a file that is not text."""
+    """A file that differs. ``change`` is git's letter: A, M, D or T; the numbers are
+    ``None`` for a file that is not text."""
 
     path: str
     change: str
@@ -62,8 +62,8 @@ class FileDifference(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Two points of the code and what differs between them. ``notes`` say what could
-    not be taken into account."""
+    """Two points of the code and their differences. ``notes`` list what could not be
+    included."""
 
     base: CodePoint
     head: CodePoint
@@ -74,7 +74,7 @@ class Comparison(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What is compared with what."""
+        """The two points, in words."""
         return f"from {self.base.text} to {self.head.text}"
 
 
@@ -87,7 +87,7 @@ def compare(
 ) -> Comparison:
     """Compare two points of a thread in the code's repository.
 
-    Raises NotFoundError if one of them is not there, StorageError if git fails.
+    Raises NotFoundError if one of them does not exist, StorageError if git fails.
     """
     try:
         with objects_of(repository.common, None) as objects:
@@ -138,7 +138,7 @@ class _Comparer:
         )
 
     def base(self, entry: Entry | None) -> CodePoint:
-        """The code as it was at an entry: its snapshot, else its commit."""
+        """The code at the time of an entry: its snapshot, otherwise its commit."""
         topic = self.thread.name
         if entry is None:
             raise NotFoundError(
@@ -176,8 +176,8 @@ class _Comparer:
         return None
 
     def head(self, entry: Entry | None) -> CodePoint:
-        """The code as it is now: the worktree with the branch of an entry, else that
-        branch, else what the entry recorded."""
+        """The current code: the worktree with the branch of an entry, otherwise that
+        branch, otherwise the entry's commit."""
         if entry is None:
             return self._here()
         branch = entry.code_branch
@@ -216,7 +216,7 @@ class _Comparer:
         return None
 
     def _now(self, place: Repository, name: str) -> CodePoint:
-        """A worktree as it is now."""
+        """The current state of a worktree."""
         git = snapshots.worktree_git(place, self.env, self.until)
         state = snapshots.read_state(git, place.top)
         if not state.head:
@@ -230,8 +230,9 @@ class _Comparer:
         return CodePoint(commit, f"{name} as it is now", is_snapshot=bool(state.paths))
 
     def _branch(self, entry: Entry) -> CodePoint | None:
-        """The branch of an entry, apart from worktrees: as it was fetched, if it is
-        further than the local one or alone has the commit of the entry, else that."""
+        """The branch of an entry, without worktrees: the fetched one if it is ahead of
+        the local one or the only one with the entry's commit, otherwise the local
+        one."""
         branch = entry.code_branch
         local = self._commit(f"refs/heads/{branch}")
         for name, commit in self._fetched(branch):
@@ -244,8 +245,9 @@ class _Comparer:
         return CodePoint(local, f"the branch {branch} ({local[:_SHORT]})")
 
     def _is_elsewhere(self, entry: Entry) -> bool:
-        """Whether an entry was written in another clone, on a branch that has the same
-        name here: no snapshot is here, and only what was fetched has its commit."""
+        """Return whether an entry was written in another clone, on a branch that has
+        the same name here: it has no snapshot here, and only the fetched branch has its
+        commit."""
         local = self._commit(f"refs/heads/{entry.code_branch}")
         return self._snapshot(entry) is None and any(
             self._has_only(commit, local, entry)
@@ -259,8 +261,8 @@ class _Comparer:
                 yield f"{remote}/{branch}", commit
 
     def _has_only(self, fetched: str, local: str, entry: Entry) -> bool:
-        """Whether a fetched branch has the commit of an entry, and the local one has
-        not."""
+        """Return whether the fetched branch has the commit of an entry and the local
+        one does not."""
         commit = self._commit(entry.code_commit) if entry.code_commit else ""
         return (
             bool(commit)
@@ -276,7 +278,7 @@ class _Comparer:
         return True
 
     def fork(self, base: CodePoint, head: CodePoint, pair: Points) -> CodePoint:
-        """Where the head left the base, which is on another branch."""
+        """The commit where the head's branch left the base's."""
         try:
             words = ("merge-base", base.commit, head.commit)
             commit = self.git.line(*words, env=self.objects.merge_env)
@@ -296,14 +298,14 @@ class _Comparer:
         return f"#{number} by {entry.agent or 'unknown'}"
 
     def _commit(self, name: str) -> str:
-        """The commit that git takes a name for; empty if there is none."""
+        """The commit that a name resolves to; empty if there is none."""
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
         with contextlib.suppress(GitError):
             return self.git.line(*words, f"{name}^{{commit}}")
         return ""
 
     def _diff(self, *words: str) -> str:
-        # git diff itself would heed diff.noprefix and the like; programs read this.
+        # `git diff` would obey diff.noprefix and the like, but programs read this.
         options = ("-r", "--no-ext-diff", "--no-textconv", "--find-renames")
         env = self.objects.merge_env
         output = self.git.run("diff-tree", *options, *words, "--", env=env)

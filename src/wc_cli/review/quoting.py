@@ -1,8 +1,8 @@
 """The lines of a file that an entry is about, and a few around them to keep with it.
 
-They are those of the work that is reviewed: in the worktree of the one who passed the
-ball, else in the one that the command runs in, else on the branch as it was fetched. A
-version of the file that is too short for these lines is passed over.
+They come from the work under review: the worktree of the participant who passed the
+ball, otherwise the current worktree, otherwise the fetched branch. A version of the
+file that is too short for these lines is skipped.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _HINT = "Lines count from 1: --file src/a.py:12, or --file src/a.py:12-20"
 
 
 def line_ref(written: str, topic: str, context: Context) -> LineRef | None:
-    """The lines that ``written`` names, with a quotation; ``None`` if it is a path
-    alone.
+    """The lines that ``written`` names, with a quotation; ``None`` if it is only a
+    path.
 
-    What looks like a secret, is ignored by git or no text is not quoted. Raises
-    InvalidInputError for lines that the file does not have, and for a file that is
-    nowhere in the repository.
+    Never quotes files that look like secrets, are ignored by git, or are not text.
+    Raises InvalidInputError for lines that the file does not have, and for a file that
+    is nowhere in the repository.
     """
     path, start, end = split_place(written)
     is_file = os.path.lexists(os.path.join(context.cwd, written))
@@ -74,7 +74,7 @@ def line_ref(written: str, topic: str, context: Context) -> LineRef | None:
 
 
 def _branch(topic: str, context: Context) -> str:
-    """The branch that the work is on; empty if that is unknown."""
+    """The branch of the work; empty if unknown."""
     try:
         thread = context.reader.thread(context.reader.find(topic))
     except WcError:
@@ -86,8 +86,8 @@ def _branch(topic: str, context: Context) -> str:
 def _lines(
     reference: LineRef, branch: str, repository: Repository, context: Context
 ) -> list[str] | None:
-    """The lines of a file, in the first version that has those of the reference, else
-    in the first of all; ``None`` if it must not be quoted."""
+    """The lines of a file, from the first version that has the referenced ones,
+    otherwise from the first version; ``None`` if it must not be quoted."""
     versions: list[list[str]] = []
     for lines in _versions(reference.path, branch, repository, context):
         if lines is None or len(lines) >= reference.end:
@@ -105,10 +105,10 @@ def _lines(
 def _versions(
     path: str, branch: str, repository: Repository, context: Context
 ) -> Iterator[list[str] | None]:
-    """The lines of each version of a file that may be meant; ``None`` for one that must
-    not be quoted."""
+    """The lines of each possible version of a file; ``None`` for one that must not be
+    quoted."""
     for top in _tops(branch, repository, context):
-        # The file that a link leads to may be ignored, or a secret.
+        # A link's target may be ignored, or a secret.
         root, place = (os.path.realpath(name) for name in (top, f"{top}/{path}"))
         if place.startswith(f"{root}/") and os.path.isfile(place):
             yield _lines_of_file(root, place.removeprefix(f"{root}/"), context)
@@ -118,7 +118,7 @@ def _versions(
 
 
 def _tops(branch: str, repository: Repository, context: Context) -> Iterator[str]:
-    """The worktrees to look at: those that have the branch, then this one."""
+    """The worktrees to search: those on the branch, then this one."""
     if branch:
         for worktree in worktrees.worktrees(repository, context.env):
             if worktree.branch == branch and worktree.path and not worktree.defect:
@@ -145,7 +145,7 @@ def _lines_of_file(top: str, path: str, context: Context) -> list[str] | None:
 def _committed(
     path: str, branch: str, repository: Repository, context: Context
 ) -> bytes | None:
-    """The file on a branch, local or fetched; ``None`` if it is on none."""
+    """The file on a branch, local or fetched; ``None`` if neither has it."""
     folder = repository.top or repository.common
     env = {**context.env, **NO_NETWORK}
     git = Git(folder, env, until=time.monotonic() + _SECONDS)
@@ -160,7 +160,7 @@ def _committed(
 
 
 def _decoded(data: bytes) -> list[str] | None:
-    """The lines of a text; ``None`` for what is none, or is too long."""
+    """The lines of a text; ``None`` if it is not text, or too long."""
     if len(data) > _MAX_BYTES or b"\0" in data:
         return None
     lines = data.decode(errors="replace").split("\n")

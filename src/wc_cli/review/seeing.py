@@ -35,8 +35,8 @@ _NO_REF = ""
 
 
 def main() -> None:
-    """Run as ``python -m wc_cli.review.seeing ROOT FOLDER TOPIC ENTRY``. Whatever
-    fails, the entry's commit takes the place of a snapshot."""
+    """Run as ``python -m wc_cli.review.seeing ROOT FOLDER TOPIC ENTRY``. If it fails,
+    the entry's commit replaces the snapshot."""
     root, folder, topic, entry_id = sys.argv[1:]
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
@@ -46,8 +46,8 @@ def main() -> None:
 def keep(
     root: str, folder: str, written: tuple[str, str], env: Mapping[str, str]
 ) -> None:
-    """Keep the snapshot of the worktree at ``folder`` with the entry that was written,
-    its topic and its id, and forget those that nobody needs."""
+    """Keep the snapshot of the worktree at ``folder`` with an entry, given by topic and
+    id, and remove unneeded snapshots."""
     repository = repositories.find(folder)
     if repository is None or not repository.top:
         return
@@ -57,14 +57,14 @@ def keep(
         git = snapshots.worktree_git(repository, env, time.monotonic() + _SECONDS)
         commit = _snapshot(git, repository)
         ref = keeping.ref_of(topic, entry_id)
-        # Only if there is none: a write that was repeated came later.
+        # Only if there is none: a repeated write came later.
         git.run("update-ref", ref, commit, _NO_REF)
     with contextlib.suppress(GitError, OSError, WcError):
         prune(root, repository, env)
 
 
 def _snapshot(git: Git, repository: Repository) -> str:
-    """The commit of a worktree as it is now, in its own repository. Raises
+    """The commit of a worktree's current state, in its own repository. Raises
     GitError."""
     state = snapshots.read_state(git, repository.top)
     if not state.head:
@@ -75,8 +75,8 @@ def _snapshot(git: Git, repository: Repository) -> str:
 
 
 def prune(root: str, repository: Repository, env: Mapping[str, str]) -> None:
-    """Remove the snapshots that nobody needs. Of a thread that cannot be read, all
-    stay. Raises GitError."""
+    """Remove the snapshots that nobody needs. Those of an unreadable thread stay.
+    Raises GitError."""
     reader, rules = StoreReader(root), settings.load(root, env)
     git = Git(repository.common, env, bare=True, until=time.monotonic() + _SECONDS)
     lines = git.line("for-each-ref", "--format=%(refname)", keeping.FOLDER).splitlines()

@@ -1,5 +1,5 @@
-"""Keeps a store's folder and its branch in step.
+"""Keeps a store's folder and its branch in sync.
 
-Renders projections, commits what is on disk, and applies to the folder what the branch
-gained elsewhere. Uses `merge`, `branch` and `store`. Must not use the network.
+Renders projections, commits the files on disk, and applies the branch's other changes
+to the folder. Uses `merge`, `branch` and `store`. Must not use the network.
 """

@@ -1,4 +1,4 @@
-"""Applies to the store's folder what its branch gained elsewhere.
+"""Applies changes that others made on the branch to the store's folder.
 
 The folder is written live, so git never checks out, resets or merges there.
 ``.local/applied`` names the commit whose tree the folder has. If the branch is at
@@ -71,11 +71,11 @@ class Applier:
         self._commit = ""
 
     def apply(self, old: str, new: str) -> Iterator[tuple[str, str]]:
-        """Apply to the folder what the commit ``new`` changed since ``old``.
+        """Apply the changes from the commit ``old`` to ``new`` to the folder.
 
-        Nothing that the folder has is lost: logs become unions, and other files are
-        merged with what a user may have changed meanwhile. Yields each thread that
-        failed, "" for another file, with the reason.
+        Nothing in the folder is lost: logs become unions, and other files are merged
+        with changes that a user may have made. Yields each thread that failed, "" for
+        another file, with the reason.
         """
         self._commit = new
         yield from self._apply_pairs(self._pairs(old, new))
@@ -83,11 +83,12 @@ class Applier:
     def restore(
         self, commit: str, paths: Mapping[str, bool]
     ) -> Iterator[tuple[str, str]]:
-        """Restore the logs of the threads that a user's git touched at ``paths``, as
-        ``commit`` has them, and mark these threads to be settled.
+        """Restore from ``commit`` the logs of the threads that a user's git touched at
+        ``paths``, and mark these threads to be settled.
 
-        A path with a conflict (a true value) that is not a thread's gets its content in
-        ``commit``, and what is on disk is kept in quarantine. Yields as `apply` does.
+        A path with a conflict (a true value) that belongs to no thread gets its content
+        from ``commit``; its content on disk is kept in quarantine. Yields as `apply`
+        does.
         """
         conflicts = [path for path, conflict in paths.items() if conflict]
         outside = [path for path in conflicts if not topic_at(path) and _belongs(path)]
@@ -133,7 +134,7 @@ class Applier:
         self, pairs: Mapping[str, Pair]
     ) -> Iterator[tuple[str, dict[str, FileChange]]]:
         """The changes that succeed or fail together: those of a thread, by topic, or of
-        a single file outside the threads."""
+        a single other file."""
         threads: dict[str, list[str]] = {}
         for path in pairs:
             threads.setdefault(topic_at(path), []).append(path)
@@ -146,12 +147,12 @@ class Applier:
                     yield topic, {path: changes[path] for path in unit}
 
     def _pairs(self, old: str, new: str) -> dict[str, Pair]:
-        """What two commits have at the paths where they differ, as far as these belong
+        """The content of two commits at the paths where they differ, if these belong
         into the folder."""
         try:
             items = trees.differences(self.git, old, new)
         except GitError:
-            # No ref has the old commit any more, and git removed it.
+            # The old commit is no longer in any ref, and git removed it.
             items = trees.differences(self.git, commits.empty_tree(self.git), new)
         return {
             path: pair
@@ -176,7 +177,7 @@ class Applier:
                 self.upkeep.record_move(topic)
             if paths.log in changes or os.path.lexists(layout.log(topic)):
                 durable.make_folder(layout.folder(topic), root)
-                # Settling then renders it, and commits where we differ.
+                # Settling then renders it, and commits our differences.
                 durable.touch(self.upkeep.marker(topic), root)
             if log := changes.pop(paths.log, None):
                 page = changes.get(paths.page, _NO_CHANGE).old
@@ -187,19 +188,19 @@ class Applier:
     def _import_page(
         self, topic: str, log: FileChange, old_page: bytes | None
     ) -> list[bytes]:
-        """The log lines for entries of a thread that was only a page, and gets a log
-        now. The page that is on disk is kept in quarantine."""
+        """The log lines for the entries of a thread that was only a page and now gets a
+        log. The page on disk is kept in quarantine."""
         if log.old is not None:
             return []
         layout, root = self.layout, self.layout.root
         disk_log = read_plain(layout.log(topic), root)
-        # Beside a log, the page is a projection, or what git made of two.
+        # Beside a log, the page is a projection, or git's merge of two.
         disk_page = read_plain(layout.page(topic), root) if disk_log is None else None
         new = codec.read_log(topic, log.new or b"").entries
         present = codec.read_log(topic, disk_log or b"").entries
         ids = {entry.id for entry in (*new, *present)}
         lines = _page_lines(topic, (old_page, disk_page), ids)
-        # Another tool's log need not have the ids that we would give.
+        # Another tool's log may lack the ids that we would give.
         if not lines or not model.written_by_wc(new):
             return []
         if disk_page:
@@ -207,8 +208,8 @@ class Applier:
         return lines
 
     def _merge_log(self, topic: str, old: bytes, new: bytes, *extra: bytes) -> None:
-        """Write the union of what the disk and both commits have. Entries that a commit
-        lost after they were applied are still there."""
+        """Write the union of the logs on disk and in both commits. Entries that a
+        commit lost after they were applied are still there."""
         path, root = self.layout.log(topic), self.layout.root
         disk = _without_marks(read_plain(path, root) or b"")
         old, new = _without_marks(old), _without_marks(new)
@@ -217,7 +218,8 @@ class Applier:
         if complete != old:
             parts = (*parts, old)
         union = merge_logs(topic, *parts) + torn
-        # The marker spares what the branch lacks, until it has it: see StoreWriter.
+        # The marker keeps a copy of what the branch lacks until it has it: see
+        # StoreWriter.
         committed = set(new.splitlines())
         uncommitted = b"".join(
             line + b"\n" for line in union.splitlines() if line not in committed
@@ -230,8 +232,8 @@ class Applier:
             durable.flush_names(path, root)
 
     def _state_before(self, topic: str) -> model.State | None:
-        """The state that the status lines of a thread show, unless a user's git reset
-        it; ``None`` if the status lines have to be looked for."""
+        """The state that the status files of a thread show, unless a user's git reset
+        it; ``None`` if the status files must be looked up."""
         try:
             snapshot = self.reader.snapshot(topic)
         except NotFoundError:
@@ -245,7 +247,7 @@ class Applier:
         self, topic: str, changes: dict[str, FileChange], before: model.State | None
     ) -> None:
         """Bring the files beside a log up to date: render the projections of a thread
-        that wc keeps, and take those of another tool as that tool had them."""
+        that wc keeps, and copy those of another tool unchanged."""
         meta = changes.get(paths_of(topic).meta, _NO_CHANGE)
         new_meta = _meta(topic, meta.new)
         try:
@@ -266,7 +268,7 @@ class Applier:
         self.upkeep.status.remove_stale(thread.state)
 
     def _with_older_move(self, thread: Thread, committed: Meta) -> Thread:
-        """The thread with the move of the older tool that a ``committed`` meta has."""
+        """The thread with the older tool's move from a ``committed`` meta."""
         topic = thread.state.topic
         move = metamoves.unrecorded_move(topic, committed, thread.entries)
         if move is None:
@@ -278,8 +280,8 @@ class Applier:
     def _merge_unknown(
         self, topic: str, unknown: Mapping[str, Any], meta: FileChange
     ) -> Mapping[str, Any]:
-        """The keys of other tools in a ``meta.json``: on disk they are ``unknown``, and
-        ``meta`` is what the commits have."""
+        """The merged keys of other tools in a ``meta.json``: ``unknown`` are those on
+        disk, ``meta`` is the file in the commits."""
         if meta.new is None:
             return unknown
         before = _meta(topic, meta.old).unknown
@@ -288,8 +290,8 @@ class Applier:
         return {**before, **self._unknown_of_parents(topic), **unknown}
 
     def _unknown_of_parents(self, topic: str) -> dict[str, Any]:
-        """The keys of other tools in the ``meta.json`` of both parents of a merge; git
-        made an unreadable one of them."""
+        """The keys of other tools in the ``meta.json`` of both parents of a merge, if
+        git's merged file is unreadable."""
         path = paths_of(topic).meta
         unknown: dict[str, Any] = {}
         words = ("rev-list", "--parents", "-n", "1", self._commit, "--")
@@ -327,7 +329,7 @@ def _page_lines(
 
 
 def _is_rendered_here(thread: Thread) -> bool:
-    """Whether wc renders the projections of a thread: this wc, not a newer one or
+    """Return whether this wc renders the projections of a thread, not a newer one or
     another tool."""
     has_log = thread.snapshot.log_size >= 0
     by_wc = has_log and model.written_by_wc(thread.entries)
@@ -342,8 +344,8 @@ def _without_marks(log: bytes) -> bytes:
 
 
 def _is_unmodified(disk: bytes | None, *versions: bytes | None) -> bool:
-    """Whether a file is as one of the commits has it, or differs only in line ends: the
-    user's settings may tell git to convert them."""
+    """Return whether a file is equal to that in one of the commits, except for line
+    ends: the user's settings may make git convert them."""
     if disk in versions:
         return True
     if disk is None or b"\0" in disk:
@@ -355,15 +357,15 @@ def _is_unmodified(disk: bytes | None, *versions: bytes | None) -> bool:
 
 
 def _belongs(path: str) -> bool:
-    """Whether a path of the branch may be written to the folder: it is not local to
-    this machine, no lock of the older tool, and git would write it too."""
+    """Return whether a path of the branch may be written to the folder: it is not local
+    to this machine, not a lock of the older tool, and git would write it too."""
     if is_older_lock(path):
         return False
     return is_safe(path) and path.split("/", maxsplit=1)[0].casefold() != ".local"
 
 
 def _error_text(error: Exception) -> str:
-    """An error in words; the number of a `NotPlainError` means nothing."""
+    """An error in words, without the meaningless number of a `NotPlainError`."""
     if isinstance(error, NotPlainError):
         return f"{error.filename} {error.strerror}"
     return str(error)

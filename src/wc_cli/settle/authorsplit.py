@@ -1,6 +1,6 @@
-"""Splits what is to be committed into commits that each have one author.
+"""Splits pending changes into commits that each have one author.
 
-Entries of several writers may await settling together, and whichever process settles
+Entries of several writers may await settling together, and the process that settles
 commits them all. No git, no disk.
 """
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from wc_core.git.authorship import Authorship
     from wc_core.threads.model import Entry
 
-# What belongs to no thread.
+# The owner of files that belong to no thread.
 _SHARED = ""
 
 
 class Authors(NamedTuple):
-    """The authorship of entries ``by_id``; all others are by ``unrecorded``, the
-    process that commits."""
+    """The authorship of entries, ``by_id``; all others get ``unrecorded``, the
+    committing process."""
 
     by_id: Mapping[str, Authorship]
     unrecorded: Authorship
@@ -37,7 +37,7 @@ class Authors(NamedTuple):
 
 
 class AuthoredPlan(NamedTuple):
-    """What one commit contains, and whom it names."""
+    """The content of one commit, and its authorship."""
 
     plan: CommitPlan
     authorship: Authorship
@@ -48,10 +48,10 @@ def split_by_author(
 ) -> list[list[AuthoredPlan]]:
     """The commits to make of a plan, in groups that do not depend on each other.
 
-    All threads whose new entries are by one author are one commit. A thread with new
-    entries by several is a group of its own: a commit for each run of entries by the
-    same author. Files that belong to no thread, and threads without new entries, are in
-    the first commit.
+    All threads whose new entries have the same single author go into one commit. A
+    thread with new entries by several authors is a separate group, with a commit for
+    each run of entries by one author. Files that belong to no thread, and threads
+    without new entries, are in the first commit.
     """
     by_topic: dict[str, list[Entry]] = {topic: [] for topic in plan.topics}
     for topic, entry in plan.entries:
@@ -90,7 +90,7 @@ def _by_owner(
 def _part(
     plan: CommitPlan, topics: list[str], changes: Mapping[str, list[CommitChange]]
 ) -> CommitPlan:
-    """The part of a plan that concerns some threads."""
+    """The part of a plan about some threads."""
     return plan._replace(
         changes=tuple(change for topic in topics for change in changes.get(topic, ())),
         entries=tuple(pair for pair in plan.entries if pair[0] in topics),
@@ -117,12 +117,12 @@ def _split_thread(
 
 
 def _without(topic: str, log: bytes, ids: set[str]) -> bytes:
-    """A log without the lines of some entries; all other bytes stay."""
+    """A log without the lines of some entries, otherwise unchanged."""
     lines = log.split(b"\n")
     return b"\n".join(line for line in lines if _id_in(topic, line) not in ids)
 
 
 def _id_in(topic: str, line: bytes) -> str:
-    """The id of the entry in a line of a log; empty if it is none."""
+    """The id of the entry in a log line; empty if it is not an entry."""
     item = codec.read_line(topic, line)
     return "" if isinstance(item, codec.BadLine) else item.id

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class RenderedThread(NamedTuple):
     """A thread rendered from ``log_size`` bytes of its log. ``files`` begins with the
     log, and is empty for a thread that another tool keeps. ``summaries`` are the bytes
-    of the file with summaries that are among them."""
+    of the summaries file among them."""
 
     topic: str
     log_size: int
@@ -27,8 +27,8 @@ class RenderedThread(NamedTuple):
 
 
 class CommitPlan(NamedTuple):
-    """What a commit contains: the files that the branch does not have like this, and
-    the entries that no commit had before, with their topics.
+    """The content of a commit: the files that differ from the branch, and the entries
+    that no commit has yet, with their topics.
 
     ``topics`` are the threads that the branch has completely afterwards; ``problems``
     has the reason for each of the others.
@@ -48,10 +48,10 @@ def plan_commit(
 ) -> CommitPlan:
     """The commit for rendered threads and the files that all threads share.
 
-    ``committed`` is what the branch has of these files. ``comparisons`` compares the
+    ``committed`` are the branch's versions of these files. ``comparisons`` compares the
     log of each thread with the branch. A log that lacks entries of the branch is not
-    committed: a user's git or an unfinished checkout took them away, and a commit
-    would make that final.
+    committed: a user's git or an unfinished checkout removed them, and a commit would
+    make that final.
     """
     problems = _problems(threads, comparisons)
     complete = [thread for thread in threads if thread.topic not in problems]

@@ -1,5 +1,5 @@
-"""Commits what was rendered: reads what the branch has, and makes the commits that it
-lacks, each with the entries of one author."""
+"""Commits rendered threads: compares them with the branch, and makes the missing
+commits, each with the entries of one author."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _SHARED = (".gitattributes", ".gitignore", "config.toml", GUIDANCE, ALLOWED_SIGN
 class Committer:
     """Makes commits on the branch of one store. The caller holds the git lock.
 
-    ``problems`` has what could not be committed: the reason by thread, "" for the store
-    itself. ``on_commit`` is called with the last commit of those that were made.
+    ``problems`` has the reason why something could not be committed, by thread, "" for
+    the store itself. ``on_commit`` is called with the last commit made.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class Committer:
         self.problems: dict[str, str] = {}
 
     def commit(self, threads: list[RenderedThread]) -> None:
-        """Commit everything that the branch does not have yet. Raises GitError if the
-        rest must not be tried either."""
+        """Commit everything that the branch does not have yet. Raises GitError if
+        nothing else may be tried either."""
         follower = self.follower
         parent = follower.tip()
         if parent != follower.at:
-            raise GitError("somebody just moved the branch")
+            raise GitError("another process just moved the branch")
         plan = self._plan(parent, threads)
         self.problems |= plan.problems
         if not plan.changes and not plan.topics:
@@ -87,8 +87,8 @@ class Committer:
     def _commit_group(self, tip: str, group: list[AuthoredPlan]) -> str:
         """Make the commits of a group, each on the one before. Returns the last one.
 
-        If one cannot be made, other groups may: a key that is missing here is needed by
-        the entries of one author alone.
+        If one fails, other groups may succeed: a signing key that is missing here
+        affects only the entries of one author.
         """
         for authored in group:
             try:
@@ -112,9 +112,9 @@ class Committer:
             return commits.commit(follower.git, plan.changes, message, parents, options)
 
     def _plan(self, parent: str, threads: list[RenderedThread]) -> CommitPlan:
-        """Read what the branch has of these threads, and decide what to commit."""
+        """Read these threads on the branch, and decide what to commit."""
         follower = self.follower
-        # What was not taken in yet would be undone by the files that are still here.
+        # Changes that are not applied yet would be undone by the files still on disk.
         shared = self._shared_files() if follower.in_step else []
         files = [*shared, *(file for thread in threads for file in thread.files)]
         paths = [file.path for file in files]
@@ -133,8 +133,8 @@ class Committer:
         return plan_commit(shared, threads, committed, comparisons)
 
     def _shared_files(self) -> list[CommitChange]:
-        """The files that all threads share. Settings that cannot be used are not
-        committed: they would stop everybody else from writing."""
+        """The files that all threads share. Invalid settings are not committed: they
+        would stop everyone else from writing."""
         names: tuple[str, ...] = _SHARED
         damage = self.upkeep.rules.damage
         if damage is not None and damage.file in _SHARED:

@@ -1,8 +1,8 @@
-"""Keeps the folder of a store and its branch together.
+"""Keeps a store's folder and its branch in sync.
 
 The folder is written live and the branch gets commits from wc; a user's git may change
-either. Settling first brings both together, and at the end records which commit the
-folder has.
+either. Settling first reconciles both, and at the end records which commit the folder
+has.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Follower:
     """The folder and the branch of one store. The caller holds the git lock.
 
-    ``at`` is the commit the branch was at when the folder last took in what it has.
+    ``at`` is the branch's commit when its changes were last applied to the folder.
     """
 
     def __init__(
@@ -69,12 +69,12 @@ class Follower:
         return ""
 
     def tip(self) -> str:
-        """The commit that the branch is at. Raises GitError."""
+        """The branch's commit. Raises GitError."""
         return commits.tip(self.checkout)
 
     def catch_up(self) -> dict[str, str]:
-        """Apply to the folder what the branch gained elsewhere: by a merge of wc that
-        was interrupted, or by a user's git.
+        """Apply to the folder the branch's other changes, from an interrupted merge of
+        wc or from a user's git.
 
         Returns the problems by thread. Raises GitError, WcError.
         """
@@ -82,7 +82,7 @@ class Follower:
         recorded = applied.load(self.layout)
         index_ns = applied.index_ns(self.checkout)
         moved = recorded.commit not in {"", self.at}
-        # git writes the index whenever it does anything in the folder.
+        # git writes the index whenever it does something in the folder.
         visited = bool(recorded.commit) and index_ns != recorded.index_ns
         problems: dict[str, str] = {}
         if moved:
@@ -97,7 +97,7 @@ class Follower:
         return problems
 
     def restore_spared(self, topic: str) -> None:
-        """Restore the entries that only a thread's marker has to its log."""
+        """Restore entries that only a thread's marker has to its log."""
         if spared_lines(self.upkeep, topic):
             self._applier().restore_spared(topic)
 
@@ -108,14 +108,14 @@ class Follower:
 
     @property
     def in_step(self) -> bool:
-        """Whether the folder is recorded to have all that the branch has."""
+        """Return whether the folder is recorded to have everything on the branch."""
         return applied.load(self.layout).commit == self.at
 
     def finish_commit(self, parent: str, commit: str) -> str:
         """Tidy up after ``commit`` was made on ``parent``, and record it; both are the
         same if nothing had to be committed.
 
-        Returns what could not be tidied, in words, else an empty string.
+        Returns what could not be tidied, in words, or an empty string.
         """
         before, index_ns = applied.load(self.layout)
         problem = ""
@@ -126,7 +126,7 @@ class Follower:
             # The commit exists, whether or not everything is tidy.
             problem = f"committed, but not tidy: {error}"
         self.at = self.tip()
-        # A commit that somebody else made at this moment is not in the folder yet.
+        # A commit that someone else makes at this moment is not in the folder yet.
         if before == parent and self.at == commit:
             self._record(Applied(commit, index_ns))
         return problem
@@ -137,10 +137,10 @@ class Follower:
             applied.note(self.layout, state)
 
     def _refresh_index(self, expected_ns: int) -> int:
-        """Make the index agree with the branch. Returns the time of the index.
+        """Make the index match the branch. Returns the time of the index.
 
         An index with another time than ``expected_ns`` is left alone: a user's git
-        wrote it, and what that did is looked into first, at the next settling.
+        wrote it, and the next settling first checks what that did.
         """
         if applied.index_ns(self.checkout) != expected_ns:
             return expected_ns
@@ -159,8 +159,8 @@ class Follower:
     def commit_options(
         self, authorship: Authorship | None = None
     ) -> commits.CommitOptions:
-        """Whom a commit names, else this process; whether it is signed, and how it is
-        packed."""
+        """The options of a commit: its authorship, by default this process's, whether
+        it is signed, and how it is packed."""
         return commits.CommitOptions(
             authorship or self.authorship,
             self.upkeep.rules.sign,
@@ -169,13 +169,13 @@ class Follower:
 
     @cached_property
     def authorship(self) -> Authorship:
-        """The authorship of commits that are by no writer: merges, for example."""
+        """The authorship of commits without a writer, such as merges."""
         return authors.current(self.layout, self.checkout, self.env)
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
-        """Leave a marker while git works in the block, so that the next settling
-        cleans up if git, or wc with it, is killed."""
+        """Leave a marker while git works in the block, so that the next settling cleans
+        up if git or wc is killed."""
         durable.touch(self.layout.committing, self.layout.root)
         try:
             yield

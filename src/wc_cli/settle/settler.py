@@ -1,9 +1,9 @@
 """Settling: renders and commits what is already safely on disk.
 
 A write ends with a log on disk. Settling then renders edges and markdown, and commits
-them to the orphan branch. A marker file per thread says that there is something to
-settle: it is made before the entry is, and removed only when a commit holds all of the
-log. So a process that dies loses nothing: the next one finds the marker.
+them to the orphan branch. A marker file per thread shows that there is something to
+settle: it is made before the entry, and removed only when a commit has the complete
+log. So nothing is lost if a process dies: the next one finds the marker.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ if TYPE_CHECKING:
     from wc_cli.merge.joining import Joining
     from wc_cli.settle.committer import OnCommit
 
-# A burst of writes becomes one commit. It has ended when nothing was written for this
-# long, or for longer where others write as well: they come less often while the machine
-# is busy. A limit of its own bounds how long a commit waits for that.
+# A burst of writes becomes one commit. It ends when nothing was written for this long,
+# or for longer if others write as well, because writes are less frequent on a busy
+# machine. A separate limit bounds this wait.
 _BURST_SECONDS = 0.05
 _CROWD_SECONDS = 0.2
 _ROUNDS = 50
-# Seconds to wait for a git command of a user in the folder.
+# Seconds to wait for a user's git command in the folder.
 _USER_GIT_SECONDS = 1.0
 
 
 class Settlement(NamedTuple):
     """The result of settling: ``problems`` by thread, "" for the store itself, the
-    topics that were ``settled``, and whether two histories were ``joined``. ``failed``
-    says why they were not; ``outvoted`` names files of ours that were replaced by the
-    other side's version."""
+    ``settled`` topics, and whether two histories were ``joined``. ``failed`` is why
+    they were not; ``outvoted`` lists files of ours that were replaced by the other
+    side's version."""
 
     problems: Mapping[str, str] = MappingProxyType({})
     joined: bool = False
@@ -63,8 +63,8 @@ class Settlement(NamedTuple):
 
 
 class Settler:
-    """Settles the store at ``root``. Only one process does at a time: the caller holds
-    the git lock, whose open file is ``handle``."""
+    """Settles the store at ``root``, one process at a time: the caller holds the git
+    lock, whose open file is ``handle``."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Settler:
         self.settled: set[str] = set()
 
     def _follower(self, handle: int | None) -> Follower | None:
-        """What follows the branch; ``None`` for a store that wc does not commit."""
+        """The follower of the branch; ``None`` for a store that wc does not commit."""
         root = self.layout.root
         checkout = discovery.checkout_at(root)
         if checkout is None:
@@ -98,7 +98,7 @@ class Settler:
         return metaauthor.of_file(self.follower.git, topic)
 
     def run(self, patience: float = 0.0, joining: Joining | None = None) -> Settlement:
-        """Settle until nothing is left, or only what cannot be settled now; then join
+        """Settle until nothing is left, except what cannot be settled now; then join
         the branch with another one, and settle the result.
 
         Waits each time at most ``patience`` seconds for a burst of writes to end.
@@ -125,7 +125,7 @@ class Settler:
 
     def _complete_user_operation(self, patience: float) -> str:
         """Complete a merge that a user left unfinished. Returns the reason if
-        committing must wait, else an empty string."""
+        committing must wait, or an empty string."""
         operation = usergit.current_operation(
             self.checkout, self.layout.root, max(patience, _USER_GIT_SECONDS)
         )
@@ -151,18 +151,18 @@ class Settler:
         for turn in range(_ROUNDS):
             self._await_calm(patience)
             topics = [topic for topic in self.unsettled() if topic not in self.problems]
-            # The shared files are committed once, with or without any thread.
+            # The shared files are committed once, even without any thread.
             if topics or not (after_join or turn):
                 self._settle(topics)
             if not topics:
                 break
 
     def _await_calm(self, seconds: float) -> None:
-        """Wait until no log grows any more, at most so many seconds."""
+        """Wait until no log grows, at most this many seconds."""
         deadline = time.monotonic() + seconds
         pause = _BURST_SECONDS
         sizes = None
-        # A log that cannot be looked at becomes a problem when it is settled.
+        # An unreadable log becomes a problem when it is settled.
         with contextlib.suppress(WcError, OSError):
             while time.monotonic() < deadline:
                 before, sizes = sizes, self._log_sizes()
@@ -173,7 +173,7 @@ class Settler:
                 time.sleep(pause)
 
     def _log_sizes(self) -> dict[str, int]:
-        """The length of each log that is to be settled."""
+        """The length of each log that awaits settling."""
         root = self.layout.root
         return {
             topic: size_of(self.layout.log(topic), root) for topic in self.unsettled()
@@ -181,15 +181,15 @@ class Settler:
 
     @contextlib.contextmanager
     def _recorded(self, topics: list[str], failure: str) -> Iterator[None]:
-        """Record an error in the block as the problem of these threads. They keep
-        their markers, and the other threads go on."""
+        """Record an error in the block as the problem of these threads. They keep their
+        markers, and the other threads are settled."""
         try:
             yield
         except (WcError, GitError, OSError, ValueError) as error:
             self.problems |= dict.fromkeys(topics, f"{failure}: {error}")
 
     def unsettled(self) -> list[str]:
-        """The threads that are to be settled."""
+        """The threads that await settling."""
         return pending.unsettled_topics(self.layout)
 
     def _settle(self, topics: list[str]) -> None:
@@ -206,7 +206,8 @@ class Settler:
         with self._recorded(names or [""], "not committed"):
             self._commit(threads)
         if self.follower is not None and not self.follower.in_step:
-            # What a user takes out of the branch now would not be noticed later.
+            # If a user removes something from the branch now, that would not be noticed
+            # later.
             reason = "committed, but not everything on the branch is in the folder yet"
             self.problems = dict.fromkeys(topics, reason) | self.problems
         for thread in threads:
@@ -216,7 +217,7 @@ class Settler:
                     self.settled.add(thread.topic)
 
     def _render(self, topic: str) -> RenderedThread:
-        """Render a thread from its log. Returns the files to be committed."""
+        """Render a thread from its log. Returns the files to commit."""
         if self.follower is not None:
             self.follower.restore_spared(topic)
         self.upkeep.refresh(topic)
@@ -240,8 +241,8 @@ class Settler:
         return RenderedThread(topic, thread.log.size, tuple(files), summaries)
 
     def _summaries(self, topic: str) -> bytes:
-        """The complete lines of the file with a thread's summaries; none if something
-        else is in its place, or lines that the branch has are not taken in yet."""
+        """The complete lines of a thread's summaries file; none if something else is in
+        its place, or if the branch's lines are not applied yet."""
         if self.follower is not None and not self.follower.in_step:
             return b""
         with (
@@ -266,14 +267,14 @@ class Settler:
             self.problems |= committer.problems
 
     def _remove_marker(self, thread: RenderedThread) -> None:
-        """Remove a thread's marker, unless its log grew or lost entries meanwhile, or
-        it was summarised."""
+        """Remove a thread's marker, unless in the meantime its log grew or lost
+        entries, or it was summarised."""
         topic = thread.topic
-        # Its writer may have died before those that wait for it were updated.
+        # Its writer may have died before updating the threads that wait for it.
         self.upkeep.status.note_replanned(topic)
         with contextlib.suppress(LockTimeoutError), self.upkeep.lock(topic):
             size = size_of(self.layout.log(topic), self.layout.root)
-            # Outside git, nobody took anything away that would have to be restored.
+            # Outside git, nothing was removed that would have to be restored.
             lacks = self.follower is not None and spared_lines(self.upkeep, topic)
             grew = bool(thread.files) and self._summaries(topic) != thread.summaries
             if size == thread.log_size and not lacks and not grew:
@@ -296,14 +297,14 @@ def settle(
     joining: Joining | None = None,
     on_commit: OnCommit | None = None,
 ) -> Settlement | None:
-    """Settle a store, waiting at most ``seconds`` for another process that does.
-    ``on_commit`` is called with the commit that the branch is at as soon as it has one.
+    """Settle a store, waiting at most ``seconds`` for another process that settles.
+    ``on_commit`` is called with the branch's commit as soon as it has one.
 
-    Returns ``None`` if that one goes on: it will see our markers.
+    Returns ``None`` if that process is still working: it will see our markers.
     """
     layout = StoreReader(root).layout
     if not os.path.isdir(layout.unsettled):
-        return Settlement()  # the store is gone: nothing is made in its place
+        return Settlement()  # the store is gone and must not be made again
     result = None
     for _ in range(_ROUNDS):
         try:
@@ -328,7 +329,7 @@ def settle_once(
 ) -> tuple[Settlement, bool]:
     """Settle under the git lock, and release it.
 
-    Returns the result, and whether nothing is left that can be settled now.
+    Returns the result, and whether everything that can be settled now is.
     """
     return _settle_held(Settler(root, env, handle), handle, patience)
 
@@ -343,5 +344,5 @@ def _settle_held(
         result = settler.run(patience, joining)
     finally:
         os.close(handle)
-    # A writer that found the lock held relies on us to look again.
+    # A writer that found the lock held relies on us to check again.
     return result, not set(settler.unsettled()) - set(settler.problems)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def spared_lines(upkeep: Upkeep, topic: str) -> bytes:
-    """The lines that a thread's marker has and its log lacks."""
+    """The lines in a thread's marker that its log lacks."""
     root = upkeep.layout.root
     marker = read_plain(upkeep.marker(topic), root) or b""
     lines = marker[: marker.rfind(b"\n") + 1]

@@ -1,8 +1,8 @@
-"""Operations that a user runs with git in the folder of a store.
+"""A user's git operations in the folder of a store.
 
-The folder is an ordinary checkout, so people merge, pull, reset and rebase in it.
-While a git command of theirs runs, wc commits nothing. A merge that they left
-unfinished for some seconds is completed by wc.
+The folder is an ordinary checkout, so people merge, pull, reset and rebase in it. While
+such a command runs, wc commits nothing. wc completes a merge that was left unfinished
+for some seconds.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from wc_cli.branch.git import Git
     from wc_core.git.repository import Repository
 
-# A lock or an operation that is older than this counts as abandoned.
+# A lock or an operation older than this counts as abandoned.
 _ABANDONED_SECONDS = 5.0
 _POLL_SECONDS = 0.05
 # Files that git itself removes at the end of a merge, a revert or a cherry-pick.
 _OPERATIONS = {
-    "MERGE_HEAD": "merges",
-    "REVERT_HEAD": "reverts",
-    "CHERRY_PICK_HEAD": "picks commits",
+    "MERGE_HEAD": "merge",
+    "REVERT_HEAD": "revert",
+    "CHERRY_PICK_HEAD": "cherry-pick",
 }
 _OPERATION_FILES = ("MERGE_RR", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "AUTO_MERGE")
 
 
 class UserOperation(NamedTuple):
-    """What a user's git does in the store: ``obstacle`` is the reason why wc must not
-    commit now, empty if it may; ``abandoned`` says that an operation was begun and
-    left unfinished."""
+    """A user's git operation in the store: ``obstacle`` is the reason why wc must not
+    commit now, empty if it may; ``abandoned``: an operation was begun and left
+    unfinished."""
 
     obstacle: str = ""
     abandoned: bool = False
@@ -50,10 +50,10 @@ class UserOperation(NamedTuple):
 def current_operation(
     checkout: Repository | None, root: str, patience: float = 0.0
 ) -> UserOperation:
-    """What a user's git does in the store at ``root``.
+    """The operation of a user's git in the store at ``root``.
 
-    Waits at most ``patience`` seconds for a git command that runs; one that takes
-    longer may have crashed.
+    Waits at most ``patience`` seconds for a running git command; one that takes longer
+    may have crashed.
     """
     if checkout is None or checkout.top != os.path.realpath(root):
         return UserOperation()
@@ -64,9 +64,9 @@ def current_operation(
         name for name in _OPERATIONS if os.path.isfile(f"{checkout.gitdir}/{name}")
     ]
     if name := next((name for name in begun if _is_recent(checkout, name)), ""):
-        action = f"somebody {_OPERATIONS[name]} in {one_line(root)}"
+        action = f"a {_OPERATIONS[name]} is in progress in {one_line(root)}"
         return UserOperation(
-            f"{action}; the next wc command finishes it unless they do"
+            f"{action}; the next wc command completes it if the user does not"
         )
     return UserOperation(abandoned=bool(begun))
 
@@ -88,14 +88,14 @@ def _await_index(checkout: Repository, patience: float) -> None:
 
 
 def _is_recent(checkout: Repository, operation: str) -> bool:
-    """Whether somebody may still be at an operation."""
+    """Return whether someone may still be working on an operation."""
     files = (f"{checkout.gitdir}/index.lock", f"{checkout.gitdir}/{operation}")
     return min(map(age_of, files)) < _ABANDONED_SECONDS
 
 
 def complete(git: Git, checkout: Repository, options: CommitOptions) -> None:
-    """Complete an abandoned operation: join the branch with the commits that were
-    being merged, and forget the other operations. Raises GitError."""
+    """Complete an abandoned operation: join the branch with the commits being merged,
+    and discard other operations. Raises GitError."""
     import shutil  # 3 ms, only after an abandoned operation
 
     from wc_cli.merge.join import join  # 2 ms, as above
@@ -117,7 +117,7 @@ def _merged_commits(checkout: Repository) -> list[str]:
 
 def changed_paths(git: Git) -> dict[str, bool]:
     """The paths at which folder, index and branch differ, and whether git left a
-    conflict there. Untracked files are left out. Raises GitError."""
+    conflict there; without untracked files. Raises GitError."""
     words = ("--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
     out = git.run("status", *words, "--ignore-submodules=all")
     return {

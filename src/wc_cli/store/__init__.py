@@ -2,5 +2,5 @@
 
 The only room that changes files of a store (`durable`) and the only one that locks
 (`locks`). `writer` holds the commit point of an entry. Must not run git or any other
-program; `wc_core.git` reads what it needs to know of the repository.
+program; `wc_core.git` reads what it needs from the repository.
 """

@@ -1,9 +1,9 @@
-"""Recording which commit of its branch a store's folder has taken in.
+"""Records which commit of its branch was last applied to a store's folder.
 
-``.local/applied`` names the commit and the time at which the index was written then.
-git writes the index whenever it does anything in the folder, so another time means
-that a user's git was at work. The time is stored as a number because not every file
-system can keep it as the time of a file.
+``.local/applied`` has the commit and the time of the index at that moment. git writes
+the index whenever it does something in the folder, so a different time means that a
+user's git was active. The time is stored as a number because not every file system can
+keep it as the time of a file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Repository
     from wc_core.layout import Layout
 
-# The time of an index that was not recorded, or does not exist.
+# The time of an index that was not recorded or does not exist.
 NEVER = -1
 
 
@@ -32,7 +32,7 @@ class Applied(NamedTuple):
 
 
 def load(layout: Layout) -> Applied:
-    """Read what was recorded. Returns the default if it cannot be read."""
+    """Read the record. Returns the default if it cannot be read."""
     try:
         text = (read_plain(layout.applied, layout.root) or b"").decode()
         commit, time = [*text.split(), "", ""][:2]
@@ -42,13 +42,13 @@ def load(layout: Layout) -> Applied:
 
 
 def note(layout: Layout, state: Applied) -> None:
-    """Record what the folder has. Raises StorageError, CorruptError."""
+    """Record the commit in the folder. Raises StorageError, CorruptError."""
     text = f"{state.commit} {state.index_ns}\n"
     durable.replace_if_changed(layout.applied, text.encode(), layout.root)
 
 
 def index_ns(repository: Repository) -> int:
-    """The time at which the index of a checkout was written."""
+    """The time at which a checkout's index was written."""
     try:
         return os.lstat(f"{repository.gitdir}/index").st_mtime_ns
     except OSError:

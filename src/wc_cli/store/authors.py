@@ -1,13 +1,13 @@
 """The git authors of entries that await settling.
 
-Entries are committed by whichever process settles the store, which may be another
-agent's, with another git configuration. So a writer records the author of its commit
-before it appends the entry, in a line of ``.local/authors/<topic>``, which is removed
-with the thread's marker. Like the marker, it is not flushed: after a power cut, the
-process that settles commits as itself.
+The process that settles the store commits the entries. It may belong to another agent
+with another git configuration. So a writer records the author of its commit before it
+appends the entry, in a line of ``.local/authors/<topic>``, which is removed with the
+thread's marker. Like the marker, it is not flushed: after a power cut, the process that
+settles commits as itself.
 
-A client may hide the user's configuration of git from the commands it runs. For these
-the store has a record of the user, see `wc_core.identity.userrecord`.
+A client may hide the user's git configuration from the commands it runs. For these, the
+store has a record of the user, see `wc_core.identity.userrecord`.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ _UNREADABLE = (
     *(OSError, ValueError, TypeError, LookupError, AttributeError),
     RecursionError,
 )
-# Reserved by RFC 2606: mail to it reaches nobody, and no machine's name is in it.
+# Reserved by RFC 2606: mail to it reaches nobody, and it doesn't contain a machine's
+# name.
 _DOMAIN = "watercooler.invalid"
 
 
 def current(
     layout: Layout, repository: Repository | None, env: Mapping[str, str]
 ) -> Authorship:
-    """The authorship of a commit by this process, with the user on record for what
-    git's configuration does not say, and the system user for the rest."""
+    """The authorship of a commit by this process. What git's configuration lacks comes
+    from the user on record, and then from the system user."""
     configured = authorship.git_identity(repository, env)
     if configured.author.complete and configured.committer.complete:
         return configured
@@ -65,19 +66,18 @@ def _system_user(env: Mapping[str, str]) -> Person:
 def record_user(
     layout: Layout, repository: Repository | None, env: Mapping[str, str]
 ) -> None:
-    """Record the user that git is configured for, for when its configuration is
-    hidden."""
+    """Record the user in git's configuration, in case a client hides it later."""
     user = userrecord.configured_user(repository, env)
     if userrecord.is_news(user, userrecord.recorded_user(layout.root, {}), env):
         data = f"{dumps(user.fields())}\n".encode()
-        # A convenience: without it, commits and tags are of the system user.
+        # A convenience: without it, commits and tags name the system user.
         with contextlib.suppress(WcError, OSError):
             durable.replace(layout.git_user, data, layout.root)
 
 
 def record(layout: Layout, topic: str, entry_id: str, author: Authorship) -> None:
     """Record the author of an entry that is about to be written. The caller holds the
-    lock of the thread. What goes wrong costs no entry: see `current`."""
+    thread's lock. A failure does not lose the entry: see `current`."""
     line = dumps({"entry": entry_id, **author._asdict()})
     path = layout.authors(topic)
     with contextlib.suppress(WcError):
@@ -101,7 +101,7 @@ def recorded(layout: Layout, topic: str) -> dict[str, Authorship]:
 
 
 def _from_fields(fields: dict[str, Any]) -> Authorship:
-    """The authorship in a recorded line. Raises one of `_UNREADABLE`, among others if
+    """The authorship in a recorded line. Raises one of `_UNREADABLE`, for example if
     git would refuse it."""
     author, committer = (
         Person(*map(clean, fields[role])) for role in ("author", "committer")
@@ -114,5 +114,5 @@ def _from_fields(fields: dict[str, Any]) -> Authorship:
 
 def forget(layout: Layout, topic: str) -> None:
     """Remove the recorded authors of a thread whose entries are all committed. The
-    caller holds the lock of the thread."""
+    caller holds the thread's lock."""
     durable.remove(layout.authors(topic), layout.root)

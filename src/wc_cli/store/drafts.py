@@ -1,4 +1,5 @@
-"""Which thread a draft is for, and what it lacks until that is locked and read."""
+"""Finds the thread for a draft, and completes the draft once the thread is locked and
+read."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def topic_for(draft: Draft, reader: StoreReader, place: Place) -> str:
     start a thread. Raises NotFoundError, ConflictError or InvalidInputError."""
     is_new = draft.action in STARTING_ACTIONS
     try:
-        # An in-tree store changes without wc, so there the index is checked.
+        # A store inside the work tree may change without wc, so its index is checked.
         trusting = is_new and place.kind != IN_TREE_STORE
         return reader.find(draft.topic, trusting=trusting)
     except NotFoundError:
@@ -42,8 +43,7 @@ def topic_for(draft: Draft, reader: StoreReader, place: Place) -> str:
 
 
 def _check_unlike_others(topic: str, reader: StoreReader) -> None:
-    """Raise ConflictError if a thread has nearly this name: the new one may be a typing
-    mistake."""
+    """Raise ConflictError if a thread has nearly this name: it may be a typo."""
     topics = reader.topics()
     if topic in topics:
         return  # another process has just created it
@@ -62,7 +62,8 @@ def _check_unlike_others(topic: str, reader: StoreReader) -> None:
 def complete(
     draft: Draft, thread: LockedThread, reader: StoreReader, author: str
 ) -> Draft:
-    """The draft with the thread's name as its topic, and all that its entry needs.
+    """The draft with the thread's name as its topic, and everything that its entry
+    needs.
 
     Raises ConflictError or InvalidInputError if ``author`` cannot write it.
     """

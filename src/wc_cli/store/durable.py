@@ -1,7 +1,7 @@
 """The only code that changes the bytes of a store.
 
-An append that returned is flushed, and so is the name of its file; one that failed
-left the file as long as it was. A replacement is atomic: whole or absent, never half.
+When an append returns, the line and the file's name are flushed; a failed append leaves
+the file's length unchanged. A replacement is atomic: complete or absent.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 # File systems without hard links.
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 
-# In a store that is never committed, spare copies must not double what it takes up.
+# In a store that is never committed, spare copies must not double its size.
 _MAX_SPARE = 16 << 20
 
-# How often a log may be replaced while a line is appended to it.
+# How often a log may be replaced while a line is being appended.
 _MAX_REPLACEMENTS = 100
 
 _HINTS = {
@@ -40,8 +40,8 @@ _HINTS = {
 
 
 def raise_storage_error(problem: str, path: str, error: OSError) -> NoReturn:
-    """Raise StorageError for what the disk refused, CorruptError for a file that is
-    a link or something else that is not written to."""
+    """Raise StorageError for an error of the disk, CorruptError for a link or another
+    object that must not be written to."""
     if isinstance(error, NotPlainError):
         raise CorruptError(
             f"{path} {problem}: it {error.strerror}.",
@@ -52,10 +52,10 @@ def raise_storage_error(problem: str, path: str, error: OSError) -> NoReturn:
 
 
 def make_folder(path: str, root: str = "", *, flush: bool = True) -> None:
-    """Make a folder and those above it; flush each name unless the content of the
-    folder can be rendered again.
+    """Make a folder and its parents; flush each name, unless the folder's content can
+    be rendered again.
 
-    A ``root`` must exist: a store that was removed is not made again as a side effect.
+    A ``root`` must exist: a removed store must not be made again as a side effect.
     Raises StorageError, or CorruptError if a file or a link is in the way.
     """
     if _is_folder(path, root):
@@ -94,8 +94,8 @@ def _is_folder(path: str, root: str) -> bool:
 
 @contextlib.contextmanager
 def folder_handle(folder: str, root: str) -> Iterator[int]:
-    """Open a folder for a block. What is done by its handle is done in this folder,
-    even if another one takes its place meanwhile. Raises OSError."""
+    """Open a folder for a block. Operations through its handle happen in this folder,
+    even if another one replaces it in the meantime. Raises OSError."""
     handle = open_folder(folder, root)
     try:
         yield handle
@@ -105,8 +105,8 @@ def folder_handle(folder: str, root: str) -> Iterator[int]:
 
 @contextlib.contextmanager
 def made_folder_handle(folder: str, root: str, *, flush: bool = True) -> Iterator[int]:
-    """Open a folder for a block as `folder_handle` does; where it is missing, make it
-    first as `make_folder` does. Raises what these raise."""
+    """Open a folder for a block like `folder_handle`, and first make it like
+    `make_folder` if it is missing. Raises what these raise."""
     try:
         handle = open_folder(folder, root)
     except (FileNotFoundError, NotADirectoryError):
@@ -128,27 +128,27 @@ def begin_log(path: str, data: bytes, root: str) -> int:
     """Create a log with all of ``data`` atomically: no reader ever sees it empty.
     Returns its length.
 
-    The log is flushed, and so are its name and those of its folders up to ``root``:
-    the process that made the folders may have died before doing so. The caller holds
-    the lock of the file. Where locks do not work and another process began the log,
-    that log stays. Raises ConflictError in this case, StorageError or CorruptError;
-    the file is then as it was.
+    The log is flushed, and so are its name and those of its folders up to ``root``: the
+    process that made the folders may have died before doing so. The caller holds the
+    lock of the file. If locks do not work and another process began the log, that log
+    stays, and this raises ConflictError. Also raises StorageError or CorruptError; the
+    file is unchanged then.
     """
     try:
         _write_then_move(path, data, root, flush=True, move_half=_move_to_free_name)
         flush_names(path, root)
     except WcError:
-        # The write failed, so there must be no log of it.
+        # The write failed, so it must leave no log.
         _remove_if_equal(path, data, root)
         raise
     return len(data)
 
 
 def _move_to_free_name(half: str, name: str, scratch: int, target: int) -> None:
-    """Rename a file unless something has the new name already.
+    """Rename a file unless the new name is taken.
 
-    A hard link never replaces anything. On a file system without hard links, there is
-    a moment between the check and the renaming.
+    A hard link never replaces anything. On a file system without hard links, there is a
+    gap between the check and the renaming.
     """
     begun = ConflictError(
         f"{name} was started by someone else just now.",
@@ -176,8 +176,8 @@ def _move_over(half: str, name: str, scratch: int, target: int) -> None:
 
 
 def _remove_if_equal(path: str, data: bytes, root: str) -> None:
-    """Remove a file that has exactly these bytes: then no other process wrote it."""
-    # The caller raises the first error; a second one must not hide it.
+    """Remove a file if it has exactly these bytes: then no other process wrote it."""
+    # The caller raises the first error; a second error must not hide it.
     with contextlib.suppress(OSError, WcError):
         if read_plain(path, root) == data:
             remove(path, root)
@@ -186,11 +186,11 @@ def _remove_if_equal(path: str, data: bytes, root: str) -> None:
 def append(path: str, line: bytes, root: str, mark: bytes = b"") -> int:
     """Append one complete line and flush it. Returns the new length of the file.
 
-    After an unfinished last line, the new one starts on a line of its own. A file with
-    a second hard link, in a copy of the store or outside of it, is copied first. The
-    caller holds the lock of the file. If another program replaces the file meanwhile,
-    and the new one lacks the line, of which ``mark`` is a part, the line is appended
-    again. Raises StorageError; the file is then as long as before.
+    After an unfinished last line, the new one starts on its own line. A file with a
+    second hard link, in a copy of the store or outside it, is copied first. The caller
+    holds the file's lock. If another program replaces the file in the meantime, and the
+    new file lacks the line, of which ``mark`` is a part, the line is appended again.
+    Raises StorageError; the file's length is unchanged then.
     """
     for _ in range(_MAX_REPLACEMENTS):
         size = _append_once(path, line, root)
@@ -207,8 +207,8 @@ def append(path: str, line: bytes, root: str, mark: bytes = b"") -> int:
 
 def append_rows(path: str, rows: bytes, root: str, before: int) -> None:
     """Append bytes to a file of ``before`` bytes, and flush them. The caller holds the
-    lock of the file. Raises StorageError, ConflictError if it has another length; it is
-    then as it was."""
+    file's lock. Raises StorageError, ConflictError if it has another length; it is
+    unchanged then."""
     try:
         handle = _open_to_append(path, root)
     except OSError as error:
@@ -227,7 +227,7 @@ def append_rows(path: str, rows: bytes, root: str, before: int) -> None:
 
 
 def _append_once(path: str, line: bytes, root: str) -> int | None:
-    """Append a line. Returns the new length; ``None`` if another file is at ``path`` by
+    """Append a line. Returns the new length; ``None`` if ``path`` is another file by
     now. Raises StorageError."""
     try:
         handle = _open_to_append(path, root)
@@ -264,7 +264,7 @@ def _open_to_append(path: str, root: str) -> int:
 def create(path: str, data: bytes, root: str) -> None:
     """Write a file with all of ``data`` atomically, flushed, name included.
 
-    Raises StorageError: the file is then as it was, or has all of ``data`` until the
+    Raises StorageError; the file is unchanged then, or has all of ``data`` until the
     next power cut.
     """
     _write_then_move(path, data, root, flush=True)
@@ -276,7 +276,7 @@ def create(path: str, data: bytes, root: str) -> None:
 
 def create_new(path: str, data: bytes, root: str) -> bool:
     """Write a file that must not exist yet, atomically, not flushed. Returns False if
-    something has its name already. Raises StorageError."""
+    its name is taken. Raises StorageError."""
     try:
         _write_then_move(path, data, root, flush=False, move_half=_move_to_free_name)
     except ConflictError:
@@ -287,15 +287,15 @@ def create_new(path: str, data: bytes, root: str) -> bool:
 def replace(path: str, data: bytes, root: str) -> None:
     """Replace the content of ``path`` with ``data`` atomically.
 
-    Not flushed: it is for projections, which can be rendered from the log after a
-    power cut. Raises StorageError.
+    Not flushed: for projections, which can be rendered from the log after a power cut.
+    Raises StorageError.
     """
     _write_then_move(path, data, root, flush=False)
 
 
 def replace_if_changed(path: str, data: bytes, root: str) -> bool:
-    """Replace the content of ``path`` with ``data``, unless it `has_content`. Returns
-    whether it had other bytes. Raises StorageError or CorruptError."""
+    """Replace the content of ``path`` with ``data``, unless it `has_content` already.
+    Returns whether it had other bytes. Raises StorageError or CorruptError."""
     if has_content(path, data, root):
         return False
     replace(path, data, root)
@@ -303,10 +303,10 @@ def replace_if_changed(path: str, data: bytes, root: str) -> bool:
 
 
 def has_content(path: str, data: bytes, root: str) -> bool:
-    """Return whether a file has exactly these bytes, which one that cannot be read has
-    not: a file of wc is then replaced.
+    """Return whether a file has exactly these bytes; false for an unreadable file, so
+    that wc replaces it.
 
-    Raises CorruptError for what is not a file: wc does not remove that.
+    Raises CorruptError if it is not a file: wc does not remove that.
     """
     try:
         return read_plain(path, root) == data
@@ -325,8 +325,8 @@ def _write_then_move(
     flush: bool,
     move_half: Callable[[str, str, int, int], None] = _move_over,
 ) -> None:
-    # In a scratch folder of the same file system: a crash then leaves no half-written
-    # file beside real ones.
+    # In a scratch folder of the same file system, so that a crash leaves no
+    # half-written file beside real ones.
     half = f"{os.getpid()}.{time.monotonic_ns()}"
     folder, name = os.path.split(path)
     scratch_path = Layout(root).scratch
@@ -345,8 +345,8 @@ def _write_then_move(
 
 
 def ensure_line(path: str, line: str, root: str) -> bool:
-    """Append a line to a file unless it has that line. Returns whether it was
-    missing. Raises StorageError or CorruptError."""
+    """Append a line to a file unless the file has it. Returns whether it was missing.
+    Raises StorageError or CorruptError."""
     data = f"{line}\n".encode()
     try:
         content = read_plain(path, root)
@@ -362,8 +362,8 @@ def ensure_line(path: str, line: str, root: str) -> bool:
 
 
 def flush_names(path: str, root: str) -> None:
-    """Flush the names of a file and of the folders it is in, up to ``root``.
-    Raises StorageError."""
+    """Flush the names of a file and of its folders, up to ``root``. Raises
+    StorageError."""
     folder = path
     try:
         while folder != root:
@@ -377,7 +377,7 @@ def _append_whole(handle: int, data: bytes, before: int, path: str) -> bool:
     """Write all of ``data`` and flush it, or truncate the file to ``before`` bytes.
 
     Returns whether it is still the file at ``path``; raises FileNotFoundError if
-    nothing is left there.
+    nothing is there.
     """
     try:
         written = os.write(handle, data)
@@ -395,8 +395,8 @@ def _append_whole(handle: int, data: bytes, before: int, path: str) -> bool:
 def write_new(
     path: str, data: bytes, within: int | None = None, *, flush: bool = False
 ) -> None:
-    """Write a file that must not exist yet, in the folder of the handle ``within`` if
-    there is one. Raises OSError."""
+    """Write a file that must not exist yet, relative to the folder handle ``within``,
+    if given. Raises OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(path, flags, 0o666, dir_fd=within)
     try:
@@ -410,8 +410,8 @@ def write_new(
 
 
 def link(path: str, to: str, root: str) -> None:
-    """Give a file a second name. Raises FileExistsError if something has it, and other
-    errors of the system."""
+    """Give a file a second name. Raises FileExistsError if the name is taken, and other
+    system errors."""
     folder, name = os.path.split(path)
     new_folder, new_name = os.path.split(to)
     with (
@@ -463,15 +463,15 @@ def touch(path: str, root: str) -> None:
 
 
 def append_unflushed(path: str, line: bytes, root: str) -> None:
-    """Append a line to an existing file that is of little importance, such as a second
-    copy of what is safe already. It is not flushed, and errors are ignored."""
+    """Append a line to an existing, unimportant file, such as a second copy of safe
+    data. Not flushed; errors are ignored."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     folder, name = os.path.split(path)
     with contextlib.suppress(OSError), folder_handle(folder, root) as within:
         handle = os.open(name, flags, dir_fd=within)
         try:
             info = os.fstat(handle)
-            # The second name of a hard-linked file may lie outside of the store.
+            # The second name of a hard-linked file may be outside the store.
             single = stat.S_ISREG(info.st_mode) and info.st_nlink == 1
             if single and info.st_size < _MAX_SPARE:
                 os.write(handle, line)

@@ -1,4 +1,4 @@
-"""Changing the guidance for an occasion, a line at a time."""
+"""Changes the guidance for an occasion, line by line."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _REMOVE = "Remove one first: wc guidance remove --on {} N"
 def add(
     layout: Layout, occasion: str, lines: Sequence[str], holder: str, seconds: float
 ) -> None:
-    """Add lines at the end. Raises ConflictError for more than is given on an
+    """Add lines at the end. Raises ConflictError if that exceeds the limits of an
     occasion, and LockTimeoutError."""
-    # Settling holds this lock while it takes in what others changed in the same file.
+    # Settling holds this lock while it applies others' changes to the same file.
     with locks.locked(layout.git_lock, holder, seconds, layout.root):
         present = guidance.lines_of(layout, occasion)
         _check(occasion, present, lines)
@@ -37,7 +37,7 @@ def add(
 def remove(
     layout: Layout, occasion: str, number: int, holder: str, seconds: float
 ) -> str:
-    """Remove a line by its number in the list, and the file with its last one. Returns
+    """Remove a line by its number in the list, and the file with its last line. Returns
     the line. Raises NotFoundError, and LockTimeoutError."""
     with locks.locked(layout.git_lock, holder, seconds, layout.root):
         present = guidance.lines_of(layout, occasion)
@@ -79,7 +79,7 @@ def _check(occasion: str, present: Sequence[str], lines: Sequence[str]) -> None:
 
 
 def _without_line(data: bytes, number: int) -> bytes:
-    """The file without that line, counted as `guidance.lines_of` does."""
+    """The file without this line, counted as `guidance.lines_of` does."""
     kept = []
     for line in data.split(b"\n"):
         number -= bool(guidance.line_text(line.decode(errors="replace")))

@@ -1,8 +1,8 @@
-"""The last state of a worktree's loop that could be read, for the status line.
+"""The last readable state of a worktree's loop, for the status line.
 
-Some tools truncate the state file of a loop and write it again. The server and the
-board remember the state before that. A prompt is a new process each time, so it keeps
-the state in a small file below ``.local``, for as long as the loop is shown.
+Some tools truncate a loop's state file and write it again. The server and the board
+remember the state before that. Each prompt is a new process, so it keeps the state in a
+small file below ``.local`` while the loop is shown.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _UNREADABLE = (OSError, ValueError, TypeError, LookupError, RecursionError)
 
 
 def files_with_kept_loop(layout: Layout, top: str) -> StateFiles:
-    """Files whose last good state of the loop in the worktree ``top`` is the kept one,
-    if there is one."""
+    """Files that use the kept state, if any, as the last good state of the loop in the
+    worktree ``top``."""
     files = StateFiles()
     with contextlib.suppress(*_UNREADABLE):
         path = f"{layout.local}/{_name(top)}"
@@ -43,8 +43,8 @@ def keep_loop(layout: Layout, top: str, files: StateFiles, *, visible: bool) -> 
     """Keep the last good state of the loop in the worktree ``top``, or forget it if the
     loop is not ``visible``.
 
-    Nothing is written in a store that was never written to, and a store that cannot be
-    written to makes no prompt fail.
+    Writes nothing into a store that was never written to. A read-only store does not
+    make a prompt fail.
     """
     if not os.path.isdir(layout.unsettled):
         return

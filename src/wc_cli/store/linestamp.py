@@ -1,12 +1,12 @@
-"""The stamp that tells the prompt whether a line that it kept is still true.
+"""The stamp that shows the prompt whether its cached line is still valid.
 
-``bin/wc-statusline`` keeps the last line of each worktree and agent in
-``.local/line/<worktree>.<agent>``, with the stamp that it had read before it looked at
-any other file. It prints that line again while the stamp is the same.
+``bin/wc-statusline`` caches the last line of each worktree and agent in
+``.local/line/<worktree>.<agent>``, with the stamp that it read before any other file.
+It prints that line again while the stamp is the same.
 
-So the stamp is removed before a file changes that lines are made of, and another one is
-written when all of them have changed. A line that was made meanwhile has the old stamp
-or none. After a crash there is no stamp, and no line is kept, until the next change.
+So the stamp is removed before the first change to a file behind the lines, and a new
+one is written after the last. A line made in between has the old stamp or none. After a
+crash there is no stamp, and no line is cached, until the next change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from wc_core.layout import Layout
 
-# What lines are made of, below `.local`. The script looks for `hot` itself.
+# The files behind the lines, below `.local`. The script checks `hot` itself.
 SOURCES = ("status/", "me/", "elsewhere/", "use/")
 _BYTES = 6  # a shell reads a file with a system call for each byte
 
@@ -37,15 +37,15 @@ class LineStamp:
         self._held_back = False
 
     def remove(self) -> None:
-        """Remove the stamp; before each change, for another process may have written
-        one since the last. Raises StorageError."""
+        """Remove the stamp, before each change: another process may have written one
+        since the last. Raises StorageError."""
         durable.remove(self.layout.line_stamp, self.layout.root)
         self.is_due = True
 
     @contextlib.contextmanager
     def held_back(self) -> Iterator[None]:
-        """Write no other stamp in the block, in which many threads are written, but one
-        after it."""
+        """Write no new stamp during a block that writes many threads, but one after
+        it."""
         self._held_back = True
         try:
             yield
@@ -54,8 +54,8 @@ class LineStamp:
         self.renew()
 
     def renew(self) -> None:
-        """Write another stamp, if this process has removed one. Where that fails, no
-        line is kept."""
+        """Write a new stamp, if this process has removed one. If that fails, no line is
+        cached."""
         if not self.is_due or self._held_back:
             return
         path, root = self.layout.line_stamp, self.layout.root

@@ -1,7 +1,7 @@
-"""The files of a store below ``.local``, which belong to this machine alone.
+"""The files of a store below ``.local``, which belong to this machine only.
 
-They are not flushed: what they hold can be rendered again, or is of no use after a
-power cut.
+They are not flushed: their content can be rendered again, or is useless after a power
+cut.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LocalFiles:
         self.stamp = LineStamp(layout)
 
     def write(self, path: str, data: bytes) -> bool:
-        """Write a file unless it has these bytes. Returns whether it had others."""
+        """Write a file unless it has these bytes. Returns whether it differed."""
         target = f"{self.layout.local}/{path}"
         if durable.has_content(target, data, self.layout.root):
             return False
@@ -63,8 +63,7 @@ class LocalFiles:
         durable.remove(target, self.layout.root)
 
     def note_visit(self, path: str) -> None:
-        """Note that somebody is here, by the time of a file; see
-        `wc_core.status.lastvisits`."""
+        """Record a visit, as the time of a file; see `wc_core.status.lastvisits`."""
         try:
             os.utime(f"{self.layout.local}/{path}", follow_symlinks=False)
         except FileNotFoundError:
@@ -77,8 +76,8 @@ class LocalFiles:
         directory: Directory,
         env: Mapping[str, str],
     ) -> None:
-        """Write who "me" is in a worktree, for the status line. An agent that its
-        script cannot find in the environment would take a person's place."""
+        """Write who "me" is in a worktree, for the status line. Not for an agent that
+        the script cannot find in the environment: it would replace the person."""
         is_default = statusfiles.who_name(identity.source, env) == DEFAULT_NAME
         if is_default and not identity.person:
             return
@@ -103,7 +102,7 @@ class LocalFiles:
                     durable.remove(item.path, self.layout.root)
 
     def write_note(self, name: str, data: bytes) -> None:
-        """Write a presence note, in place of the previous one of that name."""
+        """Write a presence note, replacing the previous one of that name."""
         self.write(f"presence/{name}", data)
 
     def remove_note(self, name: str) -> None:

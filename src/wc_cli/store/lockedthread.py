@@ -1,4 +1,4 @@
-"""A thread as its writer reads it under the lock, and the receipt of a write."""
+"""A thread as the writer reads it under the lock, and the receipt of a write."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from wc_core.threads.proposals import Draft
     from wc_core.threads.reader import Snapshot, StoreReader
 
-# The actions that start a thread where there is none.
+# The actions that can start a thread.
 STARTING_ACTIONS = frozenset({"new", "say"})
 _NO_KEYS: Mapping[str, Any] = MappingProxyType({})
 _KEY_USED_BEFORE = "this key was used before: nothing new was written"
 
 
 class Receipt(NamedTuple):
-    """What a write did. There is one only for an entry that is on disk.
+    """The result of a write. It exists only for an entry that is on disk.
 
     ``is_new_status`` says whether it changed the status; JSON does not have it.
     """
@@ -93,23 +93,23 @@ class LockedThread(NamedTuple):
 
     @property
     def exists(self) -> bool:
-        """Whether there is anything of the thread."""
+        """Whether any part of the thread exists."""
         return self.snapshot is not None
 
     @property
     def has_log(self) -> bool:
-        """Whether the thread has a log: an old one may be a page alone."""
+        """Whether the thread has a log: an old one may be only a page."""
         return self.snapshot is not None and self.snapshot.log_size >= 0
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the meta and status files are those of the log."""
+        """Whether the meta and status files match the log."""
         return self.snapshot is not None and self.snapshot.fresh
 
     @property
     def has_unrecorded_move(self) -> bool:
-        """Whether the older tool moved the ball or changed the status, and the log does
-        not have it yet."""
+        """Whether the older tool moved the ball or changed the status, and the log
+        lacks that."""
         return self.snapshot is not None and self.snapshot.move is not None
 
     @property
@@ -135,7 +135,7 @@ class LockedThread(NamedTuple):
 
     @property
     def base(self) -> Base | None:
-        """What the first entry of wc has to record of a thread that only other tools
+        """The state that wc's first entry must record in a thread that only other tools
         wrote until now."""
         state = self.state
         if self.entries is None or model.written_by_wc(self.entries):
@@ -145,8 +145,8 @@ class LockedThread(NamedTuple):
         return Base(state.title, state.status, state.ball, state.summary)
 
     def seal_after(self, entry: Entry, line: bytes) -> Seal | None:
-        """The seal of the log when ``line`` follows, the last entry by its id; ``None``
-        if the log has none, or only all of it tells."""
+        """The seal of the log after ``line``, the last entry by its id; ``None`` if the
+        log has none, or if only reading all of it can tell."""
         seal = Seal() if not self.exists else None
         if self.snapshot is not None and self.snapshot.fresh:
             seal = self.snapshot.meta.seal
@@ -161,7 +161,7 @@ class LockedThread(NamedTuple):
         return seal.with_correction(ids.index(entry.supersedes), len(ids))
 
     def receipt_for(self, key: str) -> Receipt | None:
-        """The receipt of the entry that was written with ``key``, if there is one."""
+        """The receipt of the entry written with ``key``, if any."""
         base = self.snapshot.meta.base if self.snapshot is not None else None
         entries = self.entries or ()
         for idx, entry in enumerate(entries):
@@ -187,10 +187,9 @@ class LockedThread(NamedTuple):
 def read(reader: StoreReader, draft: Draft) -> LockedThread:
     """Read the thread that a draft is for. The caller holds its lock.
 
-    The entries are read only where they are needed: if the meta is not fresh, one of
-    them may have the draft's key, or the draft corrects one. Raises NotFoundError if
-    the draft cannot start a thread, CorruptError for a thread that must not be written
-    to.
+    The entries are read only if needed: the meta is not fresh, one of them may have the
+    draft's key, or the draft corrects one. Raises NotFoundError if the draft cannot
+    start a thread, CorruptError for a thread that must not be written to.
     """
     try:
         snapshot = reader.snapshot(draft.topic)

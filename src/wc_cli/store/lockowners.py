@@ -1,8 +1,8 @@
 """The holder of a lock, according to the kernel.
 
-The text in a lock file is what its last holder wrote there. It may be of an earlier
-one, and a lock outlives the process that took it as long as a child that inherited it
-runs.
+The text in a lock file is from the last holder that wrote it, which may not be the
+current one. A lock also outlives the process that took it, as long as a child runs that
+inherited it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _KIND, _PID, _FILE = 1, 4, 5
 
 
 class Holder(NamedTuple):
-    """The holder of a lock, as its file or the kernel names it; without a
-    ``pid`` it is unknown."""
+    """The holder of a lock, according to its file or the kernel; unknown without a
+    ``pid``."""
 
     pid: str
     name: str
@@ -42,13 +42,14 @@ class Holder(NamedTuple):
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process is known to run; one on another machine never is."""
+        """Whether the process is known to run; a process on another machine never
+        is."""
         is_local = self.machine == os.uname().nodename and self.pid.isdecimal()
         return is_local and is_running(int(self.pid))
 
 
 def holder_of(path: str) -> Holder:
-    """The last holder of a lock, as its file names it."""
+    """The last holder of a lock, according to its file."""
     try:
         text = (read_plain(path) or b"").decode(errors="replace")
     except OSError:
@@ -58,16 +59,15 @@ def holder_of(path: str) -> Holder:
 
 
 class LockOwners(NamedTuple):
-    """The processes of this machine that can be seen to hold a lock. ``local`` says
-    that no process of another machine can hold it: then one of this machine does, seen
-    or not."""
+    """The visible processes of this machine that hold a lock. ``local``: no process of
+    another machine can hold it, so one of this machine does, visible or not."""
 
     pids: tuple[int, ...] = ()
     local: bool = False
 
 
 def lock_owners(path: str) -> LockOwners:
-    """Who holds the lock ``path``; its caller has found it held."""
+    """The owners of the lock ``path``, which the caller has found held."""
     if not os.path.isdir("/proc/self/fdinfo"):
         return LockOwners(tuple(pids_by_lsof(path)))
     try:
@@ -80,8 +80,8 @@ def lock_owners(path: str) -> LockOwners:
 
 
 def current_holder(path: str) -> Holder:
-    """Who holds the lock ``path``, as its file names them unless the kernel contradicts
-    it. Without a process id for one that cannot be seen."""
+    """The holder of the lock ``path``: from its file, unless the kernel contradicts it.
+    An invisible one has no process id."""
     named = holder_of(path)
     owners = lock_owners(path)
     own_machine = os.uname().nodename
@@ -105,8 +105,8 @@ def _program(pid: int) -> str:
 
 
 def _pids_by_descriptors(path: str, file: os.stat_result) -> Iterator[int]:
-    """The processes that have the lock in one of their open files; those of other users
-    only for root."""
+    """The processes that have the lock among their open files; other users' only for
+    root."""
     for pid in filter(str.isdecimal, os.listdir("/proc")):
         with contextlib.suppress(OSError):  # it ended, or is another user's
             names = os.listdir(f"/proc/{pid}/fd")
@@ -115,10 +115,10 @@ def _pids_by_descriptors(path: str, file: os.stat_result) -> Iterator[int]:
 
 
 def _is_locked(pid: str, descriptor: str, path: str, file: os.stat_result) -> bool:
-    """Whether an open file is ``path``, and has a lock."""
+    """Return whether an open file is ``path``, and has a lock."""
     link = f"/proc/{pid}/fd/{descriptor}"
     with contextlib.suppress(OSError):
-        # Only this name: looking at a file may block, on a file server that is gone.
+        # Only this name: a call on other files may block if their file server is gone.
         if os.path.basename(os.readlink(link)) != os.path.basename(path):
             return False
         if not os.path.samestat(os.stat(link), file):
@@ -129,12 +129,12 @@ def _is_locked(pid: str, descriptor: str, path: str, file: os.stat_result) -> bo
 
 
 def _pids_by_lock_table(file: os.stat_result) -> Iterator[int]:
-    """The processes that took the lock of a file and still run, of any user."""
+    """The processes, of any user, that took the lock of a file and still run."""
     device = f"{os.major(file.st_dev):02x}:{os.minor(file.st_dev):02x}"
     with contextlib.suppress(OSError), open("/proc/locks") as table:
         for line in table:
             words = line.split()
-            # The second word of one that waits for the lock is an arrow.
+            # For a process that waits for the lock, the second word is an arrow.
             if words[_KIND] == "FLOCK" and words[_FILE] == f"{device}:{file.st_ino}":
                 pid = int(words[_PID])
                 if pid > 0 and os.path.isdir(f"/proc/{pid}"):

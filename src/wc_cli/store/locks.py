@@ -1,6 +1,6 @@
-"""Kernel locks (flock): they end with their process, so none is ever stale.
+"""Kernel locks (flock): they end with their process, so they never get stale.
 
-A lock is a file that stays; the name of its holder is written in it. No lock is broken
+A lock is a permanent file that contains the name of its holder. No lock is broken
 because of its age. `break_lock` is for file systems that keep the locks of processes
 which have ended.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _FIRST_PAUSE = 0.0005
 _LONGEST_PAUSE = 0.004
-# Where many processes take turns, a writer waits so many times longer than for one
+# If many processes take turns, a writer waits this many times longer than for one
 # process that keeps the lock.
 _CROWD = 10
 
@@ -32,7 +32,7 @@ _CROWD = 10
 def locked(path: str, holder: str, seconds: float, root: str = "") -> Iterator[None]:
     """Hold the lock ``path`` for a block.
 
-    Raises LockTimeoutError, naming the holder, when one process has held it for
+    Raises LockTimeoutError, with the holder, when one process has held it for
     ``seconds``, or many in turn for ten times as long.
     """
     handle = acquire(path, holder, seconds, root)
@@ -43,15 +43,15 @@ def locked(path: str, holder: str, seconds: float, root: str = "") -> Iterator[N
 
 
 def acquire(path: str, holder: str, seconds: float, root: str = "") -> int:
-    """Take a lock. Returns the handle whose closing releases it."""
+    """Take a lock. Returns a handle; closing it releases the lock."""
     handle = _open_lock(path, root)
     start = since = time.monotonic()
     signed = 0
     pause = _FIRST_PAUSE
     while not _try_lock(handle, path) or not _is_current(handle, path):
         now = time.monotonic()
-        # Among many writers the lock changes hands all the time. That is no reason to
-        # give up; a process that keeps it is.
+        # With many writers, the lock changes hands all the time. That is no reason to
+        # give up, unlike a process that keeps it.
         if signed != (signed := _signed_ns(path)):
             since = now
         if now - since >= seconds or now - start >= seconds * _CROWD:
@@ -109,8 +109,8 @@ def _try_lock(handle: int, path: str) -> bool:
 
 
 def _is_current(handle: int, path: str) -> bool:
-    """Return whether a handle is that of the file at ``path``. It is another file if
-    the lock was broken, or the whole store removed, meanwhile."""
+    """Return whether a handle belongs to the file at ``path``. It does not if the lock
+    was broken, or the whole store removed, in the meantime."""
     try:
         return os.path.samestat(os.fstat(handle), os.lstat(path))
     except FileNotFoundError:
@@ -121,7 +121,7 @@ def _is_current(handle: int, path: str) -> bool:
 
 
 def _signed_ns(path: str) -> int:
-    """The time at which a lock was last signed; 0 if that is unknown."""
+    """The time at which a lock was last signed; 0 if unknown."""
     try:
         return os.lstat(path).st_mtime_ns
     except OSError:
@@ -134,18 +134,18 @@ def sign(handle: int, holder: str) -> None:
     lines = (str(os.getpid()), now, holder, os.uname().nodename, "")
     text = "\n".join(lines).encode(errors="replace")
     with contextlib.suppress(OSError):  # the lock itself works on a full disk
-        # The second name of a hard-linked file may lie outside of the store.
+        # The second name of a hard-linked file may be outside the store.
         if os.fstat(handle).st_nlink == 1:
             os.pwrite(handle, text, 0)
             os.ftruncate(handle, len(text))
 
 
 def break_lock(path: str, root: str) -> None:
-    """Free a lock for the next process although it is held.
+    """Free a held lock for the next process.
 
-    Its file is moved aside: the holder keeps that one, and the next process makes a
-    new one. Only for file systems that keep the locks of processes which have ended:
-    the caller has asked `lockowners`.
+    Its file is moved aside: the holder keeps that one, and the next process makes a new
+    one. Only for file systems that keep the locks of processes which have ended; the
+    caller has checked with `lockowners`.
     """
     aside = f"{os.path.dirname(path)}.broken"
     durable.make_folder(aside, root)

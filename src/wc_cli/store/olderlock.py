@@ -1,12 +1,13 @@
 """The older tool's lock of a thread: a file in the root of the store while it writes.
 
-That tool replaces the files of a thread by what it read a moment before. An entry that
-is appended in between would be lost, so wc waits for that lock, and holds it while it
-changes a thread. The caller holds our own lock of the thread, of whose file the older
-tool's is a second name: made in one step, and recognized if its process is killed.
+That tool reads the files of a thread and replaces them a moment later. An entry
+appended in between would be lost, so wc waits for that lock, and holds it while it
+changes a thread. The caller holds our own lock of the thread. The older tool's lock is
+a second name of our lock file: created atomically, and recognized if its process is
+killed.
 
-A lock counts no more if it is older than the older tool's own limit, or if the process
-that made it has ended.
+A lock expires after the older tool's own limit, or when the process that made it has
+ended.
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
 
 # The older tool's limit: it breaks a lock that is older.
 _FRESH_SECONDS = 10.0
-# Longer than any of its writes takes: an older lock is left if its process is gone.
+# Longer than any of its writes takes: an older lock is abandoned if its process is
+# gone.
 _WRITE_SECONDS = 2.0
-# Much longer than it takes to write the text of a lock that was made.
+# Much longer than it takes to write the text of a new lock.
 _SIGNING_SECONDS = 0.5
 _PAUSE = 0.005
-# Where many processes take turns, a writer waits so many times longer.
+# If many processes take turns, a writer waits this many times longer.
 _CROWD = 10
 _MAX_BYTES = 4096
 
@@ -42,7 +44,7 @@ _MAX_BYTES = 4096
 def locked(layout: Layout, topic: str, seconds: float) -> Iterator[None]:
     """Hold the older tool's lock of a thread for a block.
 
-    Where a file cannot have two names, wc goes on without that lock. Raises
+    If a file cannot have two names, wc continues without that lock. Raises
     LockTimeoutError, naming the process, when one process has held it for ``seconds``,
     or many in turn for ten times as long.
     """
@@ -51,7 +53,8 @@ def locked(layout: Layout, topic: str, seconds: float) -> Iterator[None]:
     try:
         yield
     finally:
-        # It is another's if that tool found the block too long, and broke the lock.
+        # It belongs to someone else if that tool broke the lock because the block took
+        # too long.
         if is_made and _is_same_file(path, own):
             with contextlib.suppress(StorageError):  # the block has done its work
                 durable.remove(path, layout.root)
@@ -93,15 +96,15 @@ def _made_ns(path: str) -> int:
 
 
 def _is_left(path: str, own: str, root: str) -> bool:
-    """Whether a lock counts no more."""
+    """Return whether a lock has expired."""
     made_ns = _made_ns(path)
     if not made_ns:
-        return False  # gone: it is tried again
+        return False  # gone: try again
     if _is_same_file(path, own):
-        return True  # a wc made it that was killed: the caller has our own lock
+        return True  # from a killed wc: the caller has our own lock
     text = _text(path, root)
-    # In a copy of the store it is another file, which begins with the process, as
-    # `locks.sign` writes it. Topics with other letters than ASCII may share a lock.
+    # In a copy of the store it is a separate file, which begins with the process, as
+    # `locks.sign` writes it. Topics with non-ASCII letters may share a lock.
     maker = text.partition("\n")[0]
     if maker.isdecimal() and not _may_run(maker):
         return True
@@ -126,13 +129,14 @@ def _text(path: str, root: str) -> str:
 
 
 def _words(text: str) -> dict[str, str]:
-    """What the older tool writes into a lock: ``pid``, ``time``, ``user``, ``cwd``."""
+    """The fields that the older tool writes into a lock: ``pid``, ``time``, ``user``,
+    ``cwd``."""
     pairs = (word.partition("=") for word in text.split())
     return {name: value for name, _, value in pairs}
 
 
 def _may_run(pid: str) -> bool:
-    """Whether the process that a lock names may still run; unknown ones may."""
+    """Return whether the process named in a lock may still run; an unknown one may."""
     return not pid.isdecimal() or is_running(int(pid))
 
 

@@ -1,4 +1,4 @@
-"""Which threads of a store still have to be settled, and what prevents it."""
+"""Lists the threads of a store that await settling, and what prevents it."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ def is_overdue(layout: Layout) -> bool:
 
 
 def settler_at_work(layout: Layout) -> str:
-    """Which process is settling the store now, in words; empty if none is."""
+    """The process that is settling the store, in words; empty if none is."""
     with contextlib.suppress(WcError):
         handle = locks.try_acquire(layout.git_lock, layout.root)
         if handle is None:
             from wc_cli.store import lockowners  # 2 ms, only for a lock that is held
 
-            return f"{lockowners.current_holder(layout.git_lock)} is at it"
+            return f"{lockowners.current_holder(layout.git_lock)} is settling it"
         os.close(handle)
     return ""
 
 
 class Trouble(NamedTuple):
-    """What settling could not do when it last tried, at ``at``."""
+    """A problem of the last settling, at the time ``at``."""
 
     at: str
     problem: str
 
 
 def last_trouble(root: str) -> Trouble | None:
-    """What settling could not do the last time; ``None`` if all went well."""
+    """The problem of the last settling; ``None`` if all went well."""
     layout = StoreReader(root).layout
     try:
         data = read_plain(layout.settling, layout.root)
         if data is None:
             return None
         if not data:
-            return Trouble("an unknown time", "there was no room to write down what")
+            return Trouble("an unknown time", "the disk was too full to record why")
         fields = json.loads(data)
         return Trouble(str(fields["at"]), str(fields["problem"]))
     except _UNREADABLE:
@@ -74,7 +74,7 @@ def last_trouble(root: str) -> Trouble | None:
 
 
 def stuck_topics(layout: Layout) -> frozenset[str]:
-    """The threads that could not be settled the last time."""
+    """The threads that could not be settled last time."""
     with contextlib.suppress(*_UNREADABLE):
         data = read_plain(layout.settling, layout.root) or b""
         return frozenset(json.loads(data)["threads"])
@@ -82,8 +82,8 @@ def stuck_topics(layout: Layout) -> frozenset[str]:
 
 
 def write_report(layout: Layout, problems: Mapping[str, str]) -> None:
-    """Write what could not be done, by thread, for receipts, doctor and health.
-    Without problems, remove the previous report."""
+    """Write the problems by thread, for receipts, doctor and health. Without problems,
+    remove the previous report."""
     if not problems:
         with contextlib.suppress(WcError):  # a folder in its place is a problem anyway
             durable.remove(layout.settling, layout.root)
@@ -95,7 +95,7 @@ def write_report(layout: Layout, problems: Mapping[str, str]) -> None:
     try:
         durable.replace_if_changed(layout.settling, data, layout.root)
     except WcError:
-        # A full disk still has room for an empty file, which `last_trouble` reads as
-        # a problem. Whatever else is in its place is one as well.
+        # A full disk still has room for an empty file, which `last_trouble` reads as a
+        # problem, like anything else in its place.
         with contextlib.suppress(WcError):
             durable.touch(layout.settling, layout.root)

@@ -1,4 +1,4 @@
-"""Keeping bytes that cannot be used, so that nothing of a store is lost."""
+"""Keeps unusable bytes, so that nothing in a store is lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME_LENGTH = 16
 
 
 def keep(layout: Layout, topic: str, data: bytes) -> str:
-    """Write bytes, flushed, to a file of quarantine. Returns its path."""
+    """Write and flush bytes to a quarantine file. Returns its path."""
     path = path_for(layout, topic, data)
     if read_plain(path, layout.root) != data:
         durable.make_folder(os.path.dirname(path), layout.root)
@@ -24,7 +24,7 @@ def keep(layout: Layout, topic: str, data: bytes) -> str:
 
 
 def path_for(layout: Layout, topic: str, data: bytes) -> str:
-    """The path at which `keep` keeps these bytes, named after their hash."""
+    """The path at which `keep` stores these bytes, named after their hash."""
     import hashlib  # 3 ms, only for damaged files
 
     name = hashlib.sha256(data).hexdigest()[:_NAME_LENGTH]

@@ -1,4 +1,4 @@
-"""Whom a ball can go to: the names that this store and repository know."""
+"""The possible recipients of a ball: the names that this store and repository know."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wc_core.threads.settings import Settings
 
 _MAX_SUGGESTED = 5
-# Stands for any agent where only the seat or the tag of a name is known.
+# Stands for any agent if only the seat or the tag of a name is known.
 _ANY_AGENT = "-"
 
 
@@ -40,17 +40,17 @@ class Addressees:
 
     @property
     def _user(self) -> str:
-        """The person who speaks, or whose agent does."""
+        """The speaking person, or the person of the speaking agent."""
         return self.me.name.tag or self.me.name.agent
 
     def resolve(self, topic: str, to: str) -> str:
-        """The name in full if exactly one participant is meant, in their spelling.
+        """The full name in its usual spelling, if it matches exactly one participant.
 
         Raises NotFoundError, with similar names, for an unknown name.
         """
         candidates = self._nearby_names(topic)
         if moves.unknown_parts(to, candidates, self.rules):
-            # The costly list, which opens every thread, only for the rare name.
+            # The expensive list, which opens every thread, only for a rare name.
             candidates = self._all_names() + self._seats()
             unknown = moves.unknown_parts(to, candidates, self.rules)
             if unknown:
@@ -68,12 +68,12 @@ class Addressees:
         )
 
     def _in_full(self, to: str, candidates: Iterable[str]) -> str:
-        """A known name in its usual spelling; the name of an agent in a worktree with
-        its tag, if only one such agent is known."""
+        """A known name in its usual spelling. An agent's name in a worktree gets its
+        tag, if only one such agent is known."""
         directory = self.rules.directory
         name = directory.canonical(names.parse(to))
         if name.seat and not name.tag and directory.is_agent(name):
-            # In this order: who takes part, then who could in a worktree of ours.
+            # In this order: participants, then possible agents in our worktrees.
             for people in (candidates, self._own_agents(name)):
                 full_names = _full_names(name, people, directory)
                 if full_names:
@@ -81,7 +81,7 @@ class Addressees:
         return in_use(name, candidates, directory)
 
     def _own_agents(self, name: Name) -> list[str]:
-        """What ``name`` would be called in each worktree of this repository."""
+        """The names that ``name`` would have in each worktree of this repository."""
         seats = (names.parse(seat).seat for seat in self._seats())
         return [str(name._replace(seat=seat, tag=self._user)) for seat in seats]
 
@@ -99,7 +99,7 @@ class Addressees:
 
     def _configured_people(self, topic: str) -> list[str]:
         """The author, and the counterparts in the settings."""
-        # The person whose agent this is: the ball goes there when one is needed.
+        # The person whose agent this is, who gets the ball when a person is needed.
         people = [self.me.author, self._user]
         for table in self.rules.counterparts_in([topic]):
             for chain in table.values():
@@ -120,7 +120,7 @@ class Addressees:
         return list(dict.fromkeys([*self._people(), *self._configured_names("")]))
 
     def _people(self) -> list[str]:
-        """Everybody in a thread of the store."""
+        """Everyone in a thread of the store."""
         people: dict[str, None] = {}
         for topic in self.reader.topics():
             with contextlib.suppress(WcError):
@@ -128,15 +128,15 @@ class Addressees:
         return list(people)
 
     def _suggested_names(self) -> list[str]:
-        """The people of the store, and the agents that are installed; not every
-        agent that wc knows."""
+        """The people of the store, and the installed agents; not every agent that wc
+        knows."""
         agents = (agent.name for agent in AGENTS if _is_installed(agent))
         people = [*self._people(), *self._configured_people(""), *agents]
         return list(dict.fromkeys(people))
 
 
 def _full_names(name: Name, people: Iterable[str], directory: Directory) -> list[str]:
-    """The names with a tag that ``name``, which has none, may mean."""
+    """The names with a tag that ``name``, which has none, may stand for."""
     key, full_names = directory.key(name), dict[str, str]()
     for person in people:
         full = directory.canonical(names.parse(person))
@@ -146,7 +146,7 @@ def _full_names(name: Name, people: Iterable[str], directory: Directory) -> list
 
 
 def _is_installed(agent: Agent) -> bool:
-    """Whether there is a program with a name of this agent."""
+    """Return whether a program of this agent is installed."""
     import shutil  # 4 ms, only for errors
 
     words = (agent.client, *agent.spellings)

@@ -1,4 +1,4 @@
-"""Rendering the projections of a thread: the bytes of its files beside the log."""
+"""Renders the projections of a thread: the bytes of its files beside the log."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def render_files(
 
 
 def render_thread(layout: Layout, thread: Thread) -> dict[str, bytes]:
-    """The projections of a thread as it was read, by path."""
+    """The projections of a thread that was read, by path."""
     snapshot = thread.snapshot
     size, unknown = snapshot.log_size, snapshot.unknown
     seal = seal_of(thread.log, thread.data)
@@ -45,8 +45,8 @@ def render_thread(layout: Layout, thread: Thread) -> dict[str, bytes]:
 
 
 def is_older_meta(topic: str, disk: bytes, rendered: bytes) -> bool:
-    """Whether a meta on the disk is what a wc without seals made of the same log as
-    ``rendered``. It is rendered again when the thread is written to."""
+    """Return whether a meta on disk was rendered from the same log as ``rendered`` by a
+    wc without seals. The next write to the thread renders it again."""
     old, new = (
         projections.read_meta(topic, disk),
         projections.read_meta(topic, rendered),

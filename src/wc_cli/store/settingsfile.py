@@ -1,4 +1,4 @@
-"""Changing the settings that all clones share, ``config.toml``."""
+"""Changes the settings that all clones share, ``config.toml``."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 def change(
     layout: Layout, edit: Callable[[str], str], holder: str, seconds: float
 ) -> bool:
-    """Replace the text of the settings by what ``edit`` makes of it. Returns whether
-    that is another text.
+    """Replace the text of the settings with the result of ``edit``. Returns whether it
+    changed.
 
     Raises LockTimeoutError, CorruptError if it is not text, StorageError, and what
-    ``edit`` raises; the file is then as it was.
+    ``edit`` raises; the file is unchanged then.
     """
-    # Settling holds this lock while it takes in what others changed in the same file.
+    # Settling holds this lock while it applies others' changes to the same file.
     with locks.locked(layout.git_lock, holder, seconds, layout.root):
         try:
             text = (read_plain(layout.config, layout.root) or b"").decode()

@@ -1,7 +1,7 @@
-"""Writing the status files of threads, which the prompt reads.
+"""Writes the status files of threads, which the prompt reads.
 
 `wc_core.status.files` has their format. Each thread has two or three of them below
-``.local/status``; the caller holds the lock of the thread.
+``.local/status``; the caller holds the thread's lock.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ class StatusFiles:
         self.reader = reader
         self.local = local
         self.directory = directory
-        # The threads that were closed, opened or linked: others may wait for them.
+        # The threads that were closed, reopened or linked: others may wait for them.
         self.replanned: set[str] = set()
-        # Those that wait for others than before: a cycle was closed or opened.
+        # The threads that wait for others than before: a cycle was closed or opened.
         self.recounted: set[str] = set()
         self._paths_by_name: dict[str, set[str]] | None = None
 
     def write(self, state: State, before: State | None = None) -> bool:
-        """Write the status files of a thread and remove those it no longer has.
+        """Write the status files of a thread and remove its outdated ones.
 
         ``before`` is the state that they show now; without it the files are looked up.
-        Gates of time are as of now; see `Upkeep.refresh_due`. Returns whether anything
+        Time gates are evaluated now; see `Upkeep.refresh_due`. Returns whether anything
         changed.
         """
         self._note_cycles(state, before)
@@ -57,9 +57,9 @@ class StatusFiles:
             old = self._possible_paths(before)
             if self._paths_by_name is not None:
                 old |= self.paths_of(state.topic)
-        # The prompt reads branches before holders. Files appear at the branch
-        # first and leave it last, so that no reader finds a ball of its branch
-        # somewhere else.
+        # The prompt reads branches before holders. Files are added to the branch first
+        # and removed from it last, so that no reader finds a ball of its branch
+        # elsewhere.
         changed = [self.local.write(path, new[path]) for path in sorted(new)]
         for path in sorted(old - set(new), reverse=True):
             self.local.remove(path)
@@ -76,7 +76,7 @@ class StatusFiles:
 
     def _possible_paths(self, state: State) -> set[str]:
         """The status files that a thread in this state can have: whether it waits for
-        another one may have changed since."""
+        another thread may have changed since."""
         view = StatusView(state, {}, self.directory, pins=self._pins(state))
         paths = set(status_files(view))
         if state.gates or os.path.isdir(self.reader.layout.links):
@@ -84,12 +84,13 @@ class StatusFiles:
         return paths
 
     def note_replanned(self, topic: str) -> None:
-        """Have the threads that wait for one updated when the next lock is released."""
+        """Have the threads that wait for this one updated when the next lock is
+        released."""
         if os.path.isdir(self.reader.layout.links):
             self.replanned.add(topic)
 
     def _changes_plan(self, state: State, before: State | None) -> bool:
-        """Whether other threads may have become ready, or not."""
+        """Return whether the readiness of other threads may have changed."""
         if not os.path.isdir(self.reader.layout.links):
             return False
         if before is None:
@@ -100,8 +101,8 @@ class StatusFiles:
         )
 
     def _note_cycles(self, state: State, before: State | None) -> None:
-        """Remember whether the links of a thread close a cycle, and which other threads
-        wait for others therefore."""
+        """Record whether the links of a thread close a cycle, and the other threads
+        whose waiting this changes."""
         if state.links == (before.links if before is not None else ()):
             return
         from wc_core.planning import linkfiles  # as in `_index_links`
@@ -125,7 +126,7 @@ class StatusFiles:
         return [self.local.write(path, b"") for path in sorted(new)]
 
     def _note_end(self, state: State) -> None:
-        """Write when the next gate of a thread opens by itself,
+        """Write when the next time gate of a thread opens,
         `wc_core.planning.duefiles`."""
         from wc_core.planning import duefiles  # 1 ms, for threads with gates
 
@@ -137,7 +138,7 @@ class StatusFiles:
             self.local.write(new, b"")
 
     def are_current(self, state: State) -> bool:
-        """Return whether a thread has the status files it should have."""
+        """Return whether a thread has the right status files."""
         expected = status_files(self._view(state))
         contents = expected | dict.fromkeys(alias_files(state), b"")
         if state.links:
@@ -149,26 +150,26 @@ class StatusFiles:
         )
 
     def complete_names(self) -> None:
-        """Write the index of names if an older wc made the store. Without it, the
-        threads are read."""
+        """Write the index of names if an older wc made the store. Without the index,
+        all threads are read."""
         if not is_complete(self.reader):
             with contextlib.suppress(WcError, OSError):
                 self.index_names()
 
     def index_names(self) -> None:
-        """Write the index of the names that threads were given, see
+        """Write the index of the threads' given names, see
         `wc_core.threads.aliases`."""
         for topic in self.reader.topics():
             try:
                 state = self.reader.snapshot(topic).state
             except WcError:
-                continue  # its names count again when it can be read and is written to
+                continue  # its names count again once it is readable and written to
             for path in alias_files(state):
                 self.local.write(path, b"")
         self.local.write(COMPLETE, b"")
 
     def paths_of(self, topic: str) -> set[str]:
-        """The status files that a thread has, wherever a crash left them."""
+        """All status files of a thread, wherever a crash left them."""
         return self._index().get(safe_name(topic), set())
 
     def orphans(self, topics: Iterable[str]) -> list[str]:
@@ -182,14 +183,14 @@ class StatusFiles:
         )
 
     def remove_stale(self, state: State) -> None:
-        """Remove the status files that a thread had at the last `scan` and should
-        not have any more."""
+        """Remove the status files that a thread had at the last `scan` and should no
+        longer have."""
         expected = status_files(self._view(state))
         for path in self.paths_of(state.topic) - set(expected):
             self.local.remove(path)
 
     def scan(self) -> None:
-        """List the status files, unless that was done already."""
+        """List the status files, once."""
         self._index()
 
     def invalidate(self) -> None:
@@ -197,17 +198,17 @@ class StatusFiles:
         self._paths_by_name = None
 
     def note_shown(self, state: State | None) -> None:
-        """Count what a thread in this state can have among its status files: somebody
-        may have written them after all were listed. Listing them again for each thread
-        would be quadratic."""
+        """Add the files that a thread in this state can have to the listed ones:
+        another process may have written them after the listing. Listing again for each
+        thread would be quadratic."""
         if state is not None:
             paths = self._index().setdefault(safe_name(state.topic), set())
             paths |= self._possible_paths(state)
 
     def _index(self) -> dict[str, set[str]]:
-        """The paths of all status files, by the name that their thread has in them.
+        """The paths of all status files, by their thread's name in them.
 
-        Listed once for all threads: there may be thousands of either.
+        Listed once for all threads: there may be thousands of both.
         """
         if self._paths_by_name is None:
             self._paths_by_name = {}
@@ -220,8 +221,8 @@ class StatusFiles:
         return self._paths_by_name
 
     def _view(self, state: State) -> StatusView:
-        """A thread with the number of NEW entries of each participant and of each
-        reader that has a cursor."""
+        """A thread with the number of NEW entries for each participant and each reader
+        with a cursor."""
         cursors = self.reader.cursors(state.topic)
         keys = {
             person.name: self.directory.key(names.parse(person.name))
@@ -238,16 +239,16 @@ class StatusFiles:
         return StatusView(state, new, self.directory, waits, self._pins(state))
 
     def _pins(self, state: State) -> tuple[str, ...]:
-        """The places of the worktrees that a thread was chosen for."""
+        """The worktrees for which a thread was chosen."""
         if not os.path.isdir(self.reader.layout.pins):
             return ()
-        from wc_core.status import pins  # 1 ms, for stores where one was chosen
+        from wc_core.status import pins  # 1 ms, for stores with chosen threads
 
         worktrees = pins.pinned_worktrees(self.reader.layout, state.topic)
         return tuple(map(pins.pin_place, worktrees))
 
     def _waits(self, state: State) -> tuple[str, ...]:
-        """The names of the threads that one waits for."""
+        """The names of the threads for which a thread waits."""
         # The first link of a store is not in the index yet.
         if not (state.links or state.gates or os.path.isdir(self.reader.layout.links)):
             return ()

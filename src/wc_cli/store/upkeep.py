@@ -1,7 +1,7 @@
-"""Keeping the files beside the logs of a store in step with them.
+"""Keeps the files beside a store's logs up to date.
 
 The writer does this right after its append, settling after a crash. The caller holds
-the lock of the thread.
+the thread's lock.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Upkeep:
         rules: settings.Settings | None = None,
         meta_author: Callable[[str], str] | None = None,
     ) -> None:
-        """``meta_author`` gives the author of the commit that has a thread's
-        ``meta.json`` as it is on disk, or the empty string."""
+        """``meta_author`` returns the author of the commit of a thread's ``meta.json``
+        as it is on disk, or an empty string."""
         self.meta_author = meta_author or _nobody
         self.reader = reader
         self.layout = reader.layout
@@ -61,9 +61,9 @@ class Upkeep:
     def lock(
         self, topic: str, holder: str = "settling", seconds: float = LOCK_SECONDS
     ) -> Iterator[None]:
-        """Hold the lock of one thread for a block, and the older tool's lock of it.
+        """Hold the lock of one thread for a block, including the older tool's.
 
-        Threads that wait for what changed in the block get their status files after it.
+        Afterwards, the threads that wait for this one get their status files.
         """
         layout = self.layout
         with (
@@ -76,8 +76,8 @@ class Upkeep:
             self._refresh_waiting(holder)
 
     def _refresh_waiting(self, holder: str) -> None:
-        """Write the status files of the threads that may have become ready, or not.
-        What fails is done again when the thread that changed is settled."""
+        """Write the status files of the threads whose readiness may have changed.
+        Failures are repeated when the changed thread is settled."""
         from wc_core.planning import linkfiles  # 1 ms, only when a plan has changed
 
         topics, self.status.replanned = self.status.replanned, set()
@@ -90,8 +90,8 @@ class Upkeep:
                 self.status.write(state, state)
 
     def refresh_due(self) -> None:
-        """Write the status files of the threads with a gate of time that has opened,
-        and of those that are part of them."""
+        """Write the status files of the threads with a time gate that has opened, and
+        of their parts."""
         if not os.path.isdir(self.layout.due):
             return
         from wc_core.planning import duefiles  # 1 ms, for stores with such gates
@@ -103,7 +103,7 @@ class Upkeep:
                 self.status.note_replanned(topic)
 
     def marker(self, topic: str) -> str:
-        """The path of the marker that says that a thread awaits settling."""
+        """The path of the marker of a thread that awaits settling."""
         return f"{self.layout.unsettled}/{file_name(topic)}"
 
     def sweep(self) -> None:
@@ -115,15 +115,15 @@ class Upkeep:
                 continue  # not written by wc
             with contextlib.suppress(FileNotFoundError):
                 age = time.time() - os.lstat(path).st_mtime
-                # A process on another machine or in a container cannot be seen
-                # from here: it may still be writing the file.
+                # A process on another machine or in a container is not visible here: it
+                # may still be writing the file.
                 if age > _DAY or (age > _MINUTE and not is_running(int(pid))):
                     durable.remove(path, self.layout.root)
 
     def refresh(self, topic: str) -> None:
-        """Write meta and status files again where they lag behind the log.
+        """Write meta and status files again if they lag behind the log.
 
-        Takes the lock of the thread. The status files may have been listed before.
+        Takes the thread's lock. The status files may have been listed before.
         """
         if self.reader.snapshot(topic).fresh:
             return
@@ -137,7 +137,7 @@ class Upkeep:
                 self.write_whole(thread)
 
     def write_whole(self, thread: Thread) -> None:
-        """Write meta and status files for a thread that was just read."""
+        """Write meta and status files for a thread that has just been read."""
         from wc_core.threads.excerpts.sealing import seal_of  # .2 ms, not for a write
 
         size, unknown = thread.snapshot.log_size, thread.snapshot.unknown
@@ -145,8 +145,8 @@ class Upkeep:
         self.write_state(thread.state, size, unknown, seal=seal)
 
     def reseal(self, thread: Thread, meta: bytes) -> None:
-        """Write the ``meta`` of a thread that was just read, with its seal, if a wc
-        without seals wrote the one on the disk. Takes the lock of the thread."""
+        """Write the ``meta`` of a thread that has just been read, with its seal, if a
+        wc without seals wrote the one on disk. Takes the thread's lock."""
         snapshot = thread.snapshot
         topic, size = snapshot.topic, snapshot.log_size
         if snapshot.meta.seal is not None or snapshot.meta.log_size != size:
@@ -160,16 +160,16 @@ class Upkeep:
                 durable.replace(self.layout.meta(topic), meta, self.layout.root)
 
     def record_move(self, topic: str) -> bool:
-        """Append to the log what the older tool wrote to ``meta.json`` alone. Returns
-        whether there was such a move. The caller holds the lock of the thread."""
+        """Append to the log a move that the older tool wrote only to ``meta.json``.
+        Returns whether there was one. The caller holds the thread's lock."""
         snapshot = self.reader.snapshot(topic)
         if snapshot.move is not None:
             self.append_move(snapshot.move, snapshot.meta, self.meta_author(topic))
         return snapshot.move is not None
 
     def append_move(self, move: Entry, meta: Meta, author: str) -> None:
-        """Append the entry of a ``move`` that the older tool wrote to ``meta`` alone.
-        It is the move of ``author`` if the log does not tell whose it was."""
+        """Append the entry of a ``move`` that the older tool wrote only to ``meta``. It
+        is attributed to ``author`` if the log does not show whose it was."""
         from wc_core.threads.older import metamoves  # 1 ms, only beside the older tool
 
         path, root = self.layout.log(move.topic), self.layout.root
@@ -177,7 +177,7 @@ class Upkeep:
         line = metamoves.to_line(entry, meta)
         durable.touch(self.marker(move.topic), root)
         durable.append(path, line, root, entry.id.encode())
-        # Until the entry is committed, a user's git may remove it from the log.
+        # A user's git may remove the entry from the log until it is committed.
         durable.append_unflushed(self.marker(move.topic), line, root)
 
     def write_state(
@@ -188,25 +188,25 @@ class Upkeep:
         before: State | None = None,
         seal: Seal | None = None,
     ) -> None:
-        """Write meta and status files for ``state``, the fold of a log with this
+        """Write meta and status files for ``state``, folded from a log with this
         ``seal``.
 
         ``before`` is the state that the status files show now; without it they are
-        looked up. ``unknown`` are the keys of other tools in the meta.
+        looked up. ``unknown`` are the other tools' keys in the meta.
         """
         if before is None:
-            # A process may have died after it changed them.
+            # A process may have died after changing them.
             self.local.stamp.remove()
         self.status.write(state, before)
         if before is None:
             self._keep_unreadable_meta(state.topic)
-        # Last: a fresh meta promises that the status files are up to date, too.
+        # Last: a fresh meta promises that the status files are up to date.
         data = projections.render_meta(state, log_size, unknown, seal)
         durable.replace(self.layout.meta(state.topic), data, self.layout.root)
 
     def _keep_unreadable_meta(self, topic: str) -> None:
-        """Copy a meta that cannot be parsed to quarantine before it is replaced: it
-        may have keys of other tools. Raises StorageError for what is not a file."""
+        """Copy an unparsable meta to quarantine before it is replaced: it may have
+        other tools' keys. Raises StorageError if it is not a file."""
         path = self.layout.meta(topic)
         try:
             data = read_plain(path, self.layout.root)

@@ -1,7 +1,7 @@
-"""Writing entries: lock the thread, read it, decide the move, append, project.
+"""Writes entries: lock the thread, read it, decide the move, append, project.
 
-The append is the commit point of a write. Before it nothing is acknowledged; after it
-nothing is reported as failed: what could not be done then is in the receipt's notes.
+The append is the commit point of a write. Before it, nothing is acknowledged; after it,
+nothing is reported as failed: later problems are notes in the receipt.
 """
 
 from __future__ import annotations
@@ -47,15 +47,16 @@ if TYPE_CHECKING:
 
 
 class IdSource(NamedTuple):
-    """What new ids are made of: milliseconds since 1970 and 80 random bits."""
+    """The parts of a new id: milliseconds since 1970 and 80 random bits."""
 
     now_ms: Callable[[], int]
     random: Callable[[], int]
 
 
 class Author(NamedTuple):
-    """Who writes, from which branch and commit of the code, and whom ``git`` is to name
-    in the commit. ``worktree`` is git's name of a linked worktree without a branch."""
+    """The author of an entry, with the code's branch and commit, and the ``git``
+    authorship of the entry's commit. ``worktree`` is git's name of a linked worktree
+    without a branch."""
 
     identity: Identity
     code_branch: str = ""
@@ -75,7 +76,7 @@ class StoreWriter:
         env: Mapping[str, str],
         meta_author: Callable[[str], str] | None = None,
     ) -> None:
-        """``meta_author`` is as `Upkeep` takes it."""
+        """``meta_author`` is as in `Upkeep`."""
         self.place = place
         self.author = author
         self.rules = rules
@@ -85,16 +86,16 @@ class StoreWriter:
 
     @property
     def author_name(self) -> str:
-        """The author as entries carry it."""
+        """The author's name, as in entries."""
         return self.author.identity.author
 
     def write(
         self, draft: Draft, source: IdSource, seconds: float = LOCK_SECONDS
     ) -> Receipt:
-        """Append one entry to the log of its thread, and say what that did.
+        """Append one entry to the log of its thread. Returns the receipt.
 
         Raises InvalidInputError, NotFoundError, ConflictError, LockTimeoutError,
-        CorruptError or StorageError; the log is then as it was.
+        CorruptError or StorageError; the log is unchanged then.
         """
         draft = self._addressed(draft)
         self.prepare_store()
@@ -102,14 +103,13 @@ class StoreWriter:
             return self._write_locked(draft, source)
 
     def check(self, draft: Draft, now_ms: int) -> None:
-        """Raise what `write` would raise for an entry in an existing thread, as the
-        thread is now."""
+        """Raise what `write` would raise now for an entry in an existing thread."""
         draft = self._addressed(draft)
         self._decided(draft, lockedthread.read(self.reader, draft), now_ms)
 
     def _addressed(self, draft: Draft) -> Draft:
-        """The draft with the topic of its thread, and the full name of whom the ball
-        goes to."""
+        """The draft with the topic of its thread, and the full name of the ball's
+        recipient."""
         if self.rules.damage is not None:
             raise CorruptError(
                 f"{self.rules.damage.file}: {self.rules.damage.message}.",
@@ -137,8 +137,8 @@ class StoreWriter:
         return path
 
     def mark_read(self, read: model.State, seconds: float = LOCK_SECONDS) -> None:
-        """Record that the author has read the thread up to the state ``read``; what
-        arrived after it stays NEW."""
+        """Record that the author has read the thread up to the state ``read``; later
+        entries stay NEW."""
         self.prepare_store()
         key = self.rules.directory.key(self.author.identity.name)
         with self.upkeep.lock(read.topic, self.author_name, seconds):
@@ -151,7 +151,7 @@ class StoreWriter:
     # --- the folders of the store -------------------------------------------
 
     def prepare_store(self) -> None:
-        """Make the folders of the store, unless they are there."""
+        """Make the folders of the store, unless they exist."""
         if os.path.isdir(self.layout.unsettled):
             return
         layout, root = self.layout, self.layout.root
@@ -166,21 +166,21 @@ class StoreWriter:
         if self.place.kind == BRANCH_STORE:
             self._note_applied()
         self._write_all_status_files()
-        # Last: its existence says that everything else is there.
+        # Last: its existence means that everything else exists.
         durable.make_folder(layout.unsettled, root)
 
     def _note_applied(self) -> None:
-        """Record the commit that git has just checked out: what others add to the
-        branch after it has to be taken into the folder."""
+        """Record the commit that git has just checked out: later commits on the branch
+        must be applied to the folder."""
         repository = repositories.find(self.layout.root)
         if repository is None or repository.branch != BRANCH or not repository.commit:
             return
         applied.note(self.layout, applied.Applied(repository.commit))
 
     def _write_all_status_files(self) -> None:
-        """Write the status files of the threads that an adopted store already has."""
+        """Write the status files of the existing threads in an adopted store."""
         for topic in self.reader.topics():
-            # Another process may have done this already, and may be writing.
+            # Another process may have done this already, or be doing it.
             with (
                 contextlib.suppress(WcError),
                 self.upkeep.lock(topic, self.author_name),
@@ -218,8 +218,8 @@ class StoreWriter:
     def _decided(
         self, draft: Draft, thread: LockedThread, now_ms: int
     ) -> tuple[Draft, Move]:
-        """The complete draft, and the move that it makes. Raises ConflictError and
-        others if it may not be written."""
+        """The complete draft, and its move. Raises ConflictError and others if it may
+        not be written."""
         topic, me = draft.topic, self.author.identity.name
         draft = drafts.complete(draft, thread, self.reader, self.author_name)
         questions = self._questions(draft, thread)
@@ -239,7 +239,7 @@ class StoreWriter:
         return draft, move
 
     def _questions(self, draft: Draft, thread: LockedThread) -> Questions | None:
-        """The open questions of a thread, if a draft may have to do with them."""
+        """The open questions of a thread, if a draft may concern them."""
         if not (thread.state.questions or draft.answers or draft.kind == QUESTION):
             return None
         from wc_core.remarks.questions import Questions  # 1 ms, only for these
@@ -254,8 +254,8 @@ class StoreWriter:
         return self.reader.thread(thread.topic).entries if thread.exists else ()
 
     def _check_rules(self, draft: Draft, move: Move, thread: LockedThread) -> None:
-        """Raise InvalidInputError or ConflictError if the rules of the repository do
-        not allow the entry."""
+        """Raise InvalidInputError or ConflictError if the repository's rules do not
+        allow the entry."""
         from wc_core.rules import auditing, enforcing  # 3 ms, for stores with rules
 
         directory = self.rules.directory
@@ -269,8 +269,8 @@ class StoreWriter:
     def _closing(
         self, draft: Draft, state: model.State, now_ms: int
     ) -> tuple[Draft, list[str]]:
-        """The draft that closes a thread, and notes on what may be begun then. Raises
-        ConflictError if parts of the thread are open, unless it is forced."""
+        """The draft that closes a thread, and notes on threads that can begin then.
+        Raises ConflictError if parts of the thread are open, unless forced."""
         if not os.path.isdir(self.layout.links):
             return draft, []
         from wc_core.planning import closing  # 2 ms, for stores with links
@@ -290,7 +290,7 @@ class StoreWriter:
         self, draft: Draft, move: Move, thread: LockedThread, source: IdSource
     ) -> Entry:
         now_ms = source.now_ms()
-        # What is opened in a worktree is there, even if no branch says where.
+        # A thread opened in a worktree belongs there, even without a branch.
         place = "" if thread.state.entry_count else self.author.worktree
         return Entry(
             id=ulid.successor(
@@ -347,13 +347,13 @@ class StoreWriter:
         if not thread.has_log:
             return durable.begin_log(path, self._import_page(thread) + line, root)
         if not thread.is_fresh:
-            # The process that made this log may have died before its name was safe.
+            # The process that made this log may have died before the name was flushed.
             durable.flush_names(path, root)
         return durable.append(path, line, root, entry.id.encode())
 
     def _import_page(self, thread: LockedThread) -> bytes:
-        """Keep the page of a thread that has no log yet. Returns the log that its
-        entries make."""
+        """Keep the page of a thread without a log in quarantine. Returns the log of its
+        entries."""
         copy = f"{self.layout.local}/imported/{file_name(thread.topic)}.md"
         durable.make_folder(os.path.dirname(copy), self.layout.root)
         durable.create(copy, self.reader.page(thread.topic), self.layout.root)
@@ -372,8 +372,8 @@ class StoreWriter:
             if size != thread.size + len(line):
                 seal = None
             if entry.id <= thread.state.last_id:
-                # An id from the future sorts behind the new one: only the whole log
-                # tells the state, and the position of the entry.
+                # An id from the future sorts after the new one: the state and the
+                # entry's position need the whole log.
                 whole = self.reader.thread(entry.topic)
                 state, seal = whole.state, None
                 idx = [item.id for item in whole.entries].index(entry.id)

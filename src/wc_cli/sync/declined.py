@@ -1,5 +1,5 @@
-"""Remembers, for a day, that a remote takes no claims in any form, or no notes, so that
-not each of them has to try. ``wc doctor`` tries claims at once."""
+"""Remembers for a day that a remote takes no claims in any form, or no notes, so that
+not every exchange tries it. ``wc doctor`` tries claims at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HINT = "Try again now: wc doctor"
 
 
 class Declined:
-    """What is remembered of a remote, in a file below ``.local``."""
+    """The remembered error of a remote, in a file below ``.local``."""
 
     def __init__(self, layout: Layout, path: str) -> None:
         self.layout = layout
@@ -43,11 +43,11 @@ class Declined:
     def remember(self, error: DeclinedError) -> None:
         """Remember an error, if the store has been made."""
         if os.path.isdir(self.layout.local):
-            # What is written again is as old as it was.
+            # Writing the error again does not change its age.
             self.forget()
             LocalFiles(self.layout).write(self.name, os.fsencode(str(error)))
 
     def forget(self) -> None:
-        """Let the next one try again."""
+        """Let the next exchange try again."""
         if os.path.lexists(self.path):
             LocalFiles(self.layout).remove(self.name)

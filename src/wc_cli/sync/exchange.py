@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from wc_cli.settle.settler import Settlement
 
 
-# The longest pause after a lost race, in rounds: so many clones may be at it.
+# The longest pause after a lost race, in rounds: this many clones may be competing.
 MAX_ROUNDS = 32
 
 
 def pause_seconds(lost_races: int, round_seconds: float) -> float:
-    """Returns how long to wait after so many lost races: a random part of a number of
-    rounds that doubles, so that about one clone tries in each round."""
+    """Return the pause after this many lost races: a random part of a number of rounds
+    that doubles each time, so that about one clone tries in each round."""
     rounds = min(2**lost_races, MAX_ROUNDS)
     return random_between(0, rounds * round_seconds)
 
@@ -31,9 +31,8 @@ class Exchange(NamedTuple):
     """The result of an exchange.
 
     ``came`` and ``went`` count entries by thread; ``behind`` and ``ahead`` count the
-    commits that they, or other files, came and went in. ``joined`` says that two
-    histories became one, ``outvoted`` names files of ours that were replaced by the
-    other side's version.
+    received and sent commits. ``joined``: two histories were merged. ``outvoted`` lists
+    files of ours that were replaced by the other side's version.
     """
 
     remote: str
@@ -51,11 +50,11 @@ class Exchange(NamedTuple):
         return bool(self.came or self.ahead or self.behind or self.notes)
 
     def with_notes(self, *notes: str) -> Exchange:
-        """The same with more notes, none of them twice."""
+        """The exchange with more notes, without duplicates."""
         return self._replace(notes=tuple(dict.fromkeys((*self.notes, *notes))))
 
     def with_settlement(self, settlement: Settlement) -> Exchange:
-        """The same after the store was settled: with its problems as notes."""
+        """The exchange after the store was settled, with the problems as notes."""
         problems = settlement.problems.items()
         notes = [f"{topic}: {text}" if topic else text for topic, text in problems]
         return self._replace(
@@ -76,8 +75,7 @@ def _ignore(text: str) -> None:
 class Waiting(NamedTuple):
     """How long an exchange may take: until ``deadline`` on the monotonic clock.
 
-    ``queues`` says whether to wait for another exchange that is under way. ``tell``
-    gets the progress as text.
+    ``queues``: wait for a running exchange. ``tell`` gets the progress as text.
     """
 
     deadline: float
@@ -92,11 +90,11 @@ class Waiting(NamedTuple):
         queues: bool = True,
         tell: Callable[[str], None] = _ignore,
     ) -> Waiting:
-        """Wait at most so many seconds from now; at least one, for the remote to have
-        a chance to answer."""
+        """Wait at most this many seconds from now, and at least one, so that the remote
+        has a chance to answer."""
         return cls(time.monotonic() + max(1, seconds), queues, tell)
 
     @property
     def seconds(self) -> float:
-        """The seconds that are left."""
+        """The remaining seconds."""
         return max(0.0, self.deadline - time.monotonic())

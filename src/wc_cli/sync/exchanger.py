@@ -1,8 +1,8 @@
-"""Exchanges the branch with a remote: fetch, join, push; again if the push lost a race.
+"""Exchanges the branch with a remote: fetch, join, push, and again after a lost race.
 
-There is no queue: the commits that the remote lacks are the queue. Nothing of ours is
-ever given up, and nothing is forced on the remote. An exchange has a lock of its own,
-so a remote that hangs blocks neither writing nor settling.
+The queue is the commits that the remote lacks. Nothing of ours is ever discarded, and
+nothing is force-pushed. An exchange has its own lock, so a remote that hangs blocks
+neither writing nor settling.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ if TYPE_CHECKING:
     from wc_cli.sync.exchange import Waiting
     from wc_core.git.remotes import Remote
 
-# When to push: always, because the user asked for it; if the remote already has the
+# When to push: always, because the user requested it; if the remote already has the
 # branch; never.
 PUSH_ALWAYS, PUSH_IF_SHARED, PUSH_NEVER = "always", "if shared", "never"
 
-# Tries at a remote that refuses although nothing new has come from it.
+# Tries at a remote that refuses although it has nothing new.
 _TRIES = 8
 
 
 class Fetched(NamedTuple):
-    """The commit that the remote's branch is at, empty if it has none; the packs that
-    came with it, and notes for the user."""
+    """The commit of the remote's branch, empty if there is none; the fetched packs, and
+    notes for the user."""
 
     commit: str
     packs: frozenset[str] = frozenset()
@@ -65,9 +65,9 @@ class Fetched(NamedTuple):
 class Turn(NamedTuple):
     """The state of an exchange between two attempts to push.
 
-    ``own_tip`` and ``remote_tip`` are the commits that our branch and the remote's are
-    at. ``ahead`` counts the commits that the remote lacked before; ``pushed`` says
-    whether it was to get them.
+    ``own_tip`` and ``remote_tip`` are the commits of our branch and the remote's.
+    ``ahead`` counts the commits that the remote lacked before; ``pushed``: it was
+    supposed to get them.
     """
 
     result: Exchange
@@ -78,8 +78,8 @@ class Turn(NamedTuple):
 
 
 class Exchanger:
-    """Exchanges the store at ``root`` with ``remote``. No process that it starts for
-    the network outlives the deadline of ``waiting``."""
+    """Exchanges the store at ``root`` with ``remote``. Its network processes never
+    outlive the deadline of ``waiting``."""
 
     def __init__(
         self, root: str, env: Mapping[str, str], remote: Remote, waiting: Waiting
@@ -90,10 +90,10 @@ class Exchanger:
         self.layout = Layout(root)
 
     def preview(self, *, new_store: bool = False) -> Exchange:
-        """What an exchange would do. As after any write and fetch, what is on disk gets
-        committed, and the tracking ref moves.
+        """The result that an exchange would have. As with any write and fetch, files on
+        disk are committed, and the tracking ref moves.
 
-        In a ``new_store``, everything it has counts as come. Raises OfflineError,
+        In a ``new_store``, everything counts as received. Raises OfflineError,
         ConflictError, StorageError, LockTimeoutError.
         """
         with self._connected() as (git, wire):
@@ -115,11 +115,11 @@ class Exchanger:
             )
 
     def exchange(self, *, new_store: bool = False, push: str = PUSH_ALWAYS) -> Exchange:
-        """Bring what the remote has, and send what it lacks, if ``push`` says so.
+        """Fetch what the remote has, and send what it lacks, if ``push`` says so.
 
-        In a ``new_store``, everything it has counts as come. Raises OfflineError if the
+        In a ``new_store``, everything counts as received. Raises OfflineError if the
         remote cannot be reached or refuses, ConflictError if its branch is not a store,
-        StorageError, LockTimeoutError. What was written stays on disk and committed.
+        StorageError, LockTimeoutError. Local entries stay on disk and committed.
         """
         with self._connected() as (git, wire):
             result = Exchange(self.remote.label)
@@ -140,8 +140,8 @@ class Exchanger:
             return result._replace(came=compare.count_new(git, start, turn.remote_tip))
 
     def _settle_and_push(self, git: Git, wire: Wire) -> tuple[Exchange, bool]:
-        """Settle, and push without a fetch. Returns the result, and whether the remote
-        has taken everything."""
+        """Settle, and push without fetching. Returns the result, and whether the remote
+        accepted everything."""
         with sending.FirstPush(git, wire, self.layout) as first_push:
             settlement = self._settle(on_commit=first_push.begin)
             result = Exchange(self.remote.label).with_settlement(settlement)
@@ -154,8 +154,8 @@ class Exchanger:
         return result.with_notes(*sent.notes), True
 
     def _take_turns(self, git: Git, wire: Wire, turn: Turn, push: str) -> Turn:
-        """Bring and send until the remote takes what is sent. Raises RejectedError if
-        other clones were faster until the time was over."""
+        """Fetch and send until the remote accepts. Raises RejectedError if other clones
+        were faster until the time was over."""
         lost_races, futile_tries = 0, 0
         while True:
             started, known_tip = time.monotonic(), turn.remote_tip
@@ -174,7 +174,7 @@ class Exchanger:
                 time.sleep(min(pause_seconds(lost_races, round_seconds), spare_seconds))
 
     def _bring(self, git: Git, wire: Wire, turn: Turn) -> Turn:
-        """Fetch, and join our branch with what came."""
+        """Fetch, and join our branch with the remote's."""
         fetched = self._fetch(git, wire)
         result = turn.result.with_notes(*fetched.notes)
         ahead, behind = commits.ahead_behind(git, turn.own_tip, fetched.commit)
@@ -201,8 +201,8 @@ class Exchanger:
         return turn._replace(result=result, pushed=True)
 
     def _arrived(self, git: Git, wire: Wire, turn: Turn) -> Fetched:
-        """The commit of the remote's branch after a push, in the place that is fetched
-        from."""
+        """The commit of the remote's branch after a push, at the place from which it is
+        fetched."""
         if not turn.pushed or turn.own_tip == turn.remote_tip:
             return Fetched(turn.remote_tip)
         if not wire.goes_elsewhere:
@@ -218,7 +218,7 @@ class Exchanger:
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[tuple[Git, Wire]]:
-        """Hold the lock of exchanges in the block, and give a git that inherits it.
+        """Hold the exchange lock during the block, and yield a git that inherits it.
 
         An error is recorded for readers, and raised as the error for the user.
         """
@@ -248,7 +248,7 @@ class Exchanger:
             os.close(handle)
 
     def _lock(self) -> int:
-        """Take the lock of exchanges. Raises LockTimeoutError."""
+        """Take the exchange lock. Raises LockTimeoutError."""
         seconds = self.waiting.seconds if self.waiting.queues else 0.0
         path = self.layout.sync_lock
         try:
@@ -260,7 +260,7 @@ class Exchanger:
             ) from error
 
     def _fetch(self, git: Git, wire: Wire) -> Fetched:
-        """Fetch the remote's branch; its tracking ref follows."""
+        """Fetch the remote's branch, and update its tracking ref."""
         self.waiting.tell(f"Fetching from {self.remote.label} …")
         checkout, tracking = wire.repository, self.remote.tracking
         before = repository.resolve(checkout, tracking)
@@ -276,7 +276,7 @@ class Exchanger:
         return Fetched(commit, new_packs)
 
     def _check_store(self, git: Git, remote_tip: str) -> None:
-        """Raise ConflictError if the remote's branch is not a store, also if the user
+        """Raise ConflictError if the remote's branch is not a store, even if the user
         fetched it."""
         if trees.is_store(git, remote_tip):
             return
@@ -286,8 +286,8 @@ class Exchanger:
     def _settle(
         self, fetched: Fetched | None = None, on_commit: OnCommit | None = None
     ) -> Settlement:
-        """Commit what is on disk, and join what was ``fetched``. Entries that cannot be
-        committed now stay for later, as problems of the result."""
+        """Commit the files on disk, and join the ``fetched`` commit. Entries that
+        cannot be committed now are left for later, as problems of the result."""
         joining = self._joining(fetched) if fetched is not None else None
         seconds = self.waiting.seconds
         settlement = settler.settle(
@@ -304,7 +304,7 @@ class Exchanger:
         return settlement
 
     def _joining(self, fetched: Fetched) -> Joining:
-        # A commit is read elsewhere, too: an address must not be in its message.
+        # Others read the commit's message, so it must not contain an address.
         named = self.remote.tracking.startswith("refs/remotes/")
         origin = self.remote.label if named else "another repository"
         return Joining(fetched.commit, origin, tuple(sorted(fetched.packs)))
@@ -318,7 +318,7 @@ class Exchanger:
 
 
 def _is_shared(wire: Wire, own_tip: str, remote_tip: str) -> bool:
-    """Whether the place that is pushed to has the branch already."""
+    """Return whether the place to push to already has the branch."""
     if own_tip == remote_tip or not remote_tip:
         return remote_tip != ""
     return wire.is_known(own_tip)
@@ -334,8 +334,8 @@ def no_store_error(remote: Remote) -> ConflictError:
 
 
 def exchange_error(remote: Remote, error: WireError) -> WcError:
-    """The error for the user: the remote cannot be reached or refuses, or the fault is
-    on our side."""
+    """The error for the user: the remote is unreachable or refuses, or the fault is on
+    our side."""
     text = str(error)
     if not text.startswith(remote.label):
         text = f"{remote.label}: {text}"

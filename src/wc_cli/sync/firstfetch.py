@@ -1,4 +1,4 @@
-"""Fetches a remote's branch where there is no store yet."""
+"""Fetches a remote's branch into a repository without a store."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def preview_first(
     repository: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
 ) -> Exchange:
-    """What would come to a repository that has no store yet. Raises OfflineError,
-    StorageError, ConflictError."""
+    """The result of a first exchange for a repository without a store. Raises
+    OfflineError, StorageError, ConflictError."""
     remote_tip = fetch_first(repository, env, remote, waiting)
     git = _git(repository, env, waiting)
     if remote_tip and not trees.is_store(git, remote_tip):
@@ -34,9 +34,9 @@ def preview_first(
 def fetch_first(
     repository: Repository, env: Mapping[str, str], remote: Remote, waiting: Waiting
 ) -> str:
-    """Fetch the branch to a repository that has no store yet.
+    """Fetch the branch into a repository without a store.
 
-    Returns the commit it is at, empty if the remote does not have the branch. Raises
+    Returns its commit, empty if the remote does not have the branch. Raises
     OfflineError, StorageError.
     """
     try:

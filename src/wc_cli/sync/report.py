@@ -1,5 +1,5 @@
-"""Records how the last exchange went, in ``.local/sync.json``, for readers and for the
-next attempt."""
+"""Records the result of the last exchange in ``.local/sync.json``, for readers and for
+the next attempt."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class Failure(NamedTuple):
-    """Why an exchange failed, and what to do about it; a ``lasting`` problem does not
-    go away by trying again."""
+    """Why an exchange failed, and what to do about it; retrying does not solve a
+    ``lasting`` problem."""
 
     problem: str
     hint: str
@@ -39,7 +39,7 @@ def record_success(
     own_tip: str,
     remote_tip: str,
 ) -> None:
-    """Record that our branch and the remote's are at these commits. Raises GitError."""
+    """Record the commits of our branch and the remote's. Raises GitError."""
     ahead, behind = commits.ahead_behind(Git(layout.root, env), own_tip, remote_tip)
     _write(layout, Freshness(remote.label, _now(), own_tip, remote_tip, ahead, behind))
 
@@ -47,7 +47,7 @@ def record_success(
 def record_failure(
     layout: Layout, env: Mapping[str, str], remote: Remote, failure: Failure
 ) -> None:
-    """Record that an exchange failed; what is known of both branches is kept."""
+    """Record that an exchange failed; the known commits of both branches are kept."""
     state = freshness.load(layout) or Freshness()
     if state.remote != remote.label:
         state = Freshness(remote.label)

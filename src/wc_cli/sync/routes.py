@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 
 class DueExchange(NamedTuple):
-    """An exchange that is due, and the commit that our branch was at then."""
+    """A due exchange, and our branch's commit at that time."""
 
     remote: Remote
     commit: str
 
 
 def usual_remote(checkout: Repository, env: Mapping[str, str]) -> Remote:
-    """The remote of a store. Raises InvalidInputError if it is not clear which one."""
+    """The usual remote of a store. Raises InvalidInputError if there is none, or if it
+    is ambiguous."""
     remote = remotes.find(checkout, env)
     if remote is not None:
         return remote
@@ -48,8 +49,8 @@ def remote_after_write(
     root: str, env: Mapping[str, str], *, by_user: bool
 ) -> Remote | None:
     """The remote to exchange with after a write: one that already has the branch, or,
-    if it was asked for ``by_user``, the usual one. Raises InvalidInputError if there is
-    none for the user."""
+    if requested ``by_user``, the usual one. Raises InvalidInputError if the user
+    requested it and there is none."""
     checkout = _checkout(root)
     if checkout is not None and by_user:
         return usual_remote(checkout, env)
@@ -61,8 +62,8 @@ def due_exchange(
 ) -> DueExchange | None:
     """The exchange that is due in the background, if there is one.
 
-    After an exchange that was made with the commit ``tried``, one is due only for what
-    was written meanwhile.
+    After an exchange with the commit ``tried``, another one is due only for later
+    writes.
     """
     rules = settings.load(root, env)
     checkout = _checkout(root)
@@ -77,15 +78,15 @@ def due_exchange(
 
 
 def _is_fetch_due(layout: Layout, rules: Settings) -> bool:
-    """Whether the last fetch is older than the settings allow."""
+    """Return whether the last fetch is older than the settings allow."""
     state = freshness.load(layout) or Freshness()
-    # A clock that was ahead is no reason to wait until that time.
+    # If the clock was ahead, don't wait until that time.
     age = abs(state.age(time.time()))
     return bool(rules.fetch_every) and age >= rules.fetch_every
 
 
 def _checkout(root: str) -> Repository | None:
-    """The checkout of the store's branch at ``root``, if it is one."""
+    """The checkout of the store's branch at ``root``, if there is one."""
     checkout = repository.find(root)
     return checkout if checkout is not None and checkout.branch == BRANCH else None
 

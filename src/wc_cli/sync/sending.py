@@ -1,8 +1,8 @@
-"""Pushes what was written before asking what the remote has.
+"""Pushes local entries before fetching from the remote.
 
-A remote takes our branch only if it has nothing there that we lack. If that succeeds,
-as it does whenever nobody else wrote meanwhile, there is nothing left to fetch: the
-remote was asked once, not twice.
+A remote accepts our branch only if it has nothing that we lack. If the push succeeds,
+as it does whenever nobody else wrote in the meantime, there is nothing to fetch: one
+request instead of two.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 
 class Sent(NamedTuple):
-    """The number of entries that went, by thread, and of commits; and notes for the
-    user."""
+    """The number of sent entries, by thread, and of commits; and notes for the user."""
 
     went: Mapping[str, int]
     ahead: int
@@ -37,9 +36,9 @@ class Sent(NamedTuple):
 
 
 class FirstPush:
-    """The push of an exchange that comes before any fetch, unless nothing is known of
-    the remote: the last exchange failed, or left something open. It is ended with the
-    block that it is used in, unless it was waited for."""
+    """The push of an exchange before any fetch, unless the remote's state is unknown
+    because the last exchange failed or left something open. It ends with the block in
+    which it is used, unless it was waited for."""
 
     def __init__(self, git: Git, wire: Wire, layout: Layout) -> None:
         self._git = git
@@ -55,8 +54,8 @@ class FirstPush:
             self._push.__exit__(*details)
 
     def begin(self, own_tip: str) -> None:
-        """Start to push a commit that was made just now: what settling still does takes
-        a fifth as long as a push. What fails is tried again by `result`."""
+        """Start to push a commit that was just made: the rest of settling takes a fifth
+        as long as a push. `result` retries a failure."""
         with contextlib.suppress(WireError):
             self._start(own_tip)
 
@@ -66,16 +65,16 @@ class FirstPush:
         return self._push
 
     def result(self, own_tip: str) -> Sent | None:
-        """Push ``own_tip``, unless that has begun, and wait for the end.
+        """Push ``own_tip``, unless that has begun, and wait for it to end.
 
-        Returns ``None`` if a fetch has to come next: there was nothing to send, or the
+        Returns ``None`` if a fetch must come next: there was nothing to send, or the
         push failed. Raises WireError if the time is over.
         """
         try:
             push = self._start(own_tip)
             if push is None:
                 return None
-            # Beside the push: it takes three processes of git.
+            # During the push: it takes three git processes.
             sent = _count(self._git, self._expected, own_tip)
             before = push.result()
             if push.commit != own_tip:
@@ -94,7 +93,7 @@ class FirstPush:
 
 
 def _count(git: Git, old: str, new: str) -> Sent:
-    """What goes to a remote that has the commit ``old`` with the commit ``new``."""
+    """The counts for a push that moves a remote from the commit ``old`` to ``new``."""
     ahead, _ = commits.ahead_behind(git, new, old)
     return Sent(compare.count_new(git, old, new), ahead)
 
@@ -102,8 +101,8 @@ def _count(git: Git, old: str, new: str) -> Sent:
 def _surprising(
     git: Git, remote: Remote, expected: str, before: str, own_tip: str
 ) -> Sent:
-    """What was sent to a remote whose branch was not where it was ``expected``, but at
-    ``before``; empty if it had none."""
+    """The result for a remote whose branch was not at ``expected`` but at ``before``;
+    empty if it had none."""
     notes: tuple[str, ...] = (lost_text(remote),)
     if before:
         name = f"{before}^{{commit}}"
@@ -114,8 +113,8 @@ def _surprising(
 
 
 def _expected_tip(layout: Layout, wire: Wire) -> str:
-    """The commit that the remote's branch was at after the last exchange; empty if it
-    may well have something for us, or if that exchange failed."""
+    """The commit of the remote's branch after the last exchange; empty if the remote
+    may well have something new, or if that exchange failed."""
     state = freshness.load(layout) or Freshness()
     if state.remote == wire.remote.label and (state.behind or state.problem):
         return ""

@@ -1,7 +1,7 @@
-"""Chooses the ssh that git starts: the user's own, with options so that it never asks.
+"""Chooses the ssh that git starts: the user's own, with options that keep it from
+prompting.
 
-Which program that is, and of which kind, follows git-config(1) ``core.sshCommand`` and
-``ssh.variant``.
+The program and its kind follow git-config(1) ``core.sshCommand`` and ``ssh.variant``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OPTIONS = (
     "-o BatchMode=yes -o ConnectTimeout=15"
     # A dead connection ends the process even if nobody is left to kill it.
     " -o ServerAliveInterval=15 -o ServerAliveCountMax=2"
-    # A connection that the user shares is used; none is left behind.
+    # Use a connection that the user shares, but don't leave one behind.
     " -o ControlMaster=no"
 )
 
@@ -30,14 +30,14 @@ _OPTIONS = (
 def ssh_command(repository: Repository, env: Mapping[str, str]) -> str:
     """The value of ``GIT_SSH_COMMAND``; empty if git's own choice is right.
 
-    Only OpenSSH gets options that only it has. Raises FileNotFoundError if the key does
-    not exist.
+    Only OpenSSH gets its specific options. Raises FileNotFoundError if the key does not
+    exist.
     """
     command, openssh = _configured_command(repository, env)
     words = [command]
     path = key_file(env)
     if path:
-        # Without this check, ssh would go on with other keys.
+        # Without this check, ssh would try other keys.
         os.stat(path)
         words += ["-i", shlex.quote(path)]
         words += ["-o IdentitiesOnly=yes"] if openssh else []

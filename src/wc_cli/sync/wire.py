@@ -1,8 +1,8 @@
 """Transfers the store's branch from and to a remote: git fetch, git push.
 
-Both name exactly what they move and where to, so nothing that the user's configuration
-says about this remote moves anything else. Nothing is ever forced. The user's git, ssh
-and credentials are used, but they never ask.
+Both name exactly what moves where, so the user's configuration of this remote cannot
+move anything else. Nothing is ever forced. The user's git, ssh and credentials are
+used, but never prompt.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 _REF = f"refs/heads/{BRANCH}"
 _NO_BRANCH = b"couldn't find remote ref"
 _ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
-# git-push(1) "OUTPUT": where the branch was, or that it is new.
+# git-push(1) "OUTPUT": the branch's previous commit, or that it is new.
 _PUSHED = re.compile(rb"^(?: \t[^\t\n]*\t(?P<before>[0-9a-f]+)\.\.|\*\t)", re.MULTILINE)
 _CREATED = re.compile(rb"^\*\t", re.MULTILINE)
-# A ref that another clone moved: seen by our git, by the other one when it locks the
-# ref, or when it moves it.
+# Another clone moved a ref: noticed by our git, or by the remote's when it locks or
+# moves the ref.
 _LEASE_LOST = re.compile(
     rb"stale info|failed to update ref|cannot lock ref|incorrect old value"
     rb"|reference already exists|Unable to create '[^']*\.lock'"
@@ -56,7 +56,7 @@ _SETTINGS = {
 _FETCH = (
     *("--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head"),
     *("--no-auto-maintenance", "--refmap=", "--no-progress"),
-    # Everything must be readable later, without a network.
+    # Everything must be readable later without a network.
     "--no-filter",
 )
 _PUSH = (
@@ -66,8 +66,8 @@ _PUSH = (
 
 
 class Push:
-    """A push of a ``commit`` that is under way. It is ended with the block that it is
-    used in, unless it was waited for."""
+    """A running push of a ``commit``. It ends with the block in which it is used,
+    unless it was waited for."""
 
     def __init__(
         self, commit: str, running: Running, finish: Callable[[], bytes]
@@ -83,8 +83,9 @@ class Push:
         self._running.__exit__(*details)
 
     def result(self) -> str:
-        """Wait for its end. Returns the commit that the remote's branch was at, at
-        least its first characters; empty if it was created. Raises WireError."""
+        """Wait for it to end. Returns the previous commit of the remote's branch, at
+        least its first characters; empty if the branch was created. Raises
+        WireError."""
         pushed = _PUSHED.search(self._finish())
         return (pushed["before"] or b"").decode() if pushed else self.commit
 
@@ -92,9 +93,8 @@ class Push:
 class Wire:
     """The connection between a repository and one remote.
 
-    Every process ends by the ``until`` of ``git``. None inherits the lock of ``git``: a
-    credential helper may stay on, and a git whose caller was killed may wait long for a
-    remote; neither does any harm.
+    Every process ends by the ``until`` of ``git``. None inherits the lock of ``git``,
+    so a lingering credential helper, or a git whose caller was killed, does no harm.
     """
 
     def __init__(self, git: Git, remote: Remote, repository: Repository) -> None:
@@ -108,7 +108,7 @@ class Wire:
             self.git.prefix = ("-C", remotes.home_folder(repository))
 
     def _is_relative(self) -> bool:
-        """Whether the remote's address depends on the folder git runs in."""
+        """Return whether the remote's address depends on the folder git runs in."""
         addresses = self._configured("remote", "url").get(self.remote.name, [])
         return any(map(remotes.is_relative, addresses))
 
@@ -119,8 +119,8 @@ class Wire:
     def fetch(self, *, packed: bool = False) -> str:
         """Fetch the remote's branch, and move the tracking ref.
 
-        Returns the commit it is at; empty if the remote has no such branch, and the
-        tracking ref stays. If ``packed``, the pack that comes is kept as one. Raises
+        Returns its commit; empty if the remote has no such branch, and then the
+        tracking ref stays. If ``packed``, the received pack is kept as it is. Raises
         WireError.
         """
         refspec = f"+{_REF}:{self.remote.tracking}"
@@ -136,22 +136,22 @@ class Wire:
             return self._tracked_commit()
 
     def _tracked_commit(self) -> str:
-        """The commit that the tracking ref is at, according to git."""
+        """The tracking ref's commit, according to git."""
         tracking = f"{self.remote.tracking}^{{commit}}"
         try:
             return self.git.line("rev-parse", "--verify", "--quiet", tracking)
         except GitKilledError:
             raise
         except GitError as error:
-            message = f"{self.remote.label}: its branch {BRANCH} is none"
+            message = f"{self.remote.label}: its {BRANCH} is not a branch"
             hint = (
                 "Ask for it to be removed there, or use another: WATERCOOLER_GIT_REPO=…"
             )
             raise WireError(message, hint) from error
 
     def push(self, commit: str) -> str:
-        """Push a commit as `start_push` does, and wait for it. Returns what
-        `Push.result` does. Raises WireError."""
+        """Push a commit like `start_push`, and wait for it. Returns the same as
+        `Push.result`. Raises WireError."""
         with self.start_push(commit) as push:
             return push.result()
 
@@ -163,8 +163,8 @@ class Wire:
             raise ValueError(commit)  # an empty one would delete the branch
         began = time.monotonic()
         words = ("push", *_PUSH, "--", self.remote.name, f"{commit}:{_REF}")
-        # If a mirror fetches branches into branches, git would move our own branch
-        # back to what it pushed: it is told not to track this one.
+        # If a mirror fetches branches into branches, git would move our own branch back
+        # to the pushed commit. So tracking is off for this one.
         mirrored = not self._is_usual()
         settings = self._of_remote({"fetch": f"^{_REF}"}) if mirrored else {}
         tracked = self._tracking_ref()
@@ -186,14 +186,14 @@ class Wire:
             if mirrored or self._tracking_ref() != commit:
                 self.git.run("update-ref", "-m", "wc: pushed", tracking, commit)
         elif self._tracking_ref() != before:
-            # The push says nothing about the place that is fetched from, but git
-            # moved the ref.
+            # The push says nothing about the place to fetch from, but git moved the
+            # ref.
             undo = (tracking, before) if before else ("-d", tracking)
             self.git.run("update-ref", *undo)
 
     def is_known(self, commit: str) -> bool:
-        """Whether the place that a commit would be pushed to has the branch already.
-        Raises WireError."""
+        """Return whether the place to which a commit would be pushed already has the
+        branch. Raises WireError."""
         if not self.goes_elsewhere:
             return True
         words = ("push", "--dry-run", *_PUSH, "--", self.remote.name)
@@ -201,8 +201,8 @@ class Wire:
             return not _CREATED.search(self._run((*words, f"{commit}:{_REF}"), {}))
 
     def fetch_refs(self, *refspecs: str) -> None:
-        """Fetch all refs of patterns; what the remote no longer has is removed here,
-        too. Raises WireError."""
+        """Fetch all refs that match patterns; refs that the remote no longer has are
+        removed here, too. Raises WireError."""
         words = [word for word in _FETCH if word != "--no-prune"]
         with self._classified_errors():
             command = ("fetch", *words, "--prune", "--", self.remote.name)
@@ -211,14 +211,14 @@ class Wire:
     def push_refs(
         self, refspecs: Sequence[str], leases: Mapping[str, str], hooks: str = ""
     ) -> None:
-        """Push refs, all or none. Each in ``leases`` must be at that commit there, or
-        be missing for an empty one. ``hooks`` is a folder with hooks to run.
+        """Push refs, all or none. Each ref in ``leases`` must have that commit at the
+        remote, or be missing if it is empty. ``hooks`` is a folder with hooks to run.
 
-        Raises LeaseError if one is elsewhere, and otherwise WireError.
+        Raises LeaseError if a lease does not hold, and otherwise WireError.
         """
         conditions = [f"--force-with-lease={ref}:{oid}" for ref, oid in leases.items()]
         options = [word for word in _PUSH if word != "--no-verify" or not hooks]
-        # One ref moves or does not, also at a remote that takes no atomic pushes.
+        # A single ref moves or does not, even at a remote without atomic pushes.
         atomic = ("--atomic",) if len(refspecs) > 1 else ()
         words = ("push", *atomic, *options, *conditions, "--", self.remote.name)
         first = ("-c", f"core.hooksPath={hooks}") if hooks else ()
@@ -236,7 +236,7 @@ class Wire:
 
     @property
     def goes_elsewhere(self) -> bool:
-        """Whether a push may go to a place that nothing is fetched from."""
+        """Whether pushes may go to another place than fetches come from."""
         name = self.remote.name
         pushed, fetched = (
             self._configured("remote", key) for key in ("pushurl", "url")
@@ -245,8 +245,8 @@ class Wire:
         return bool(instead) or name in pushed or len(fetched.get(name, ())) > 1
 
     def _is_usual(self) -> bool:
-        """Whether git fetches the remote's branches as it does after git-clone(1). Then
-        git knows itself which ref tracks a branch that was pushed."""
+        """Return whether git fetches the remote's branches as after git-clone(1). Then
+        git itself knows which ref tracks a pushed branch."""
         name = self.remote.name
         usual = f"refs/remotes/{name}/"
         tracks = self.remote.tracking == f"{usual}{BRANCH}"
@@ -254,13 +254,13 @@ class Wire:
         return tracks and refspecs == [f"+refs/heads/*:{usual}*"]
 
     def _tracking_ref(self) -> str:
-        """The commit that the tracking ref is at, read without git."""
+        """The tracking ref's commit, read without git."""
         return resolve(self.repository, self.remote.tracking)
 
     @contextlib.contextmanager
     def _classified_errors(self, began: float = math.inf) -> Iterator[None]:
-        """Turn an error of git in the block into a WireError. The remote was asked when
-        the block ``began``, or earlier."""
+        """Turn a git error in the block into a WireError. The request was made when the
+        block ``began``, or earlier."""
         began = min(began, time.monotonic())
         try:
             yield
@@ -277,15 +277,16 @@ class Wire:
             raise classify(error, self.remote, self.git.env) from error
 
     def _run(self, words: Sequence[str], settings: Mapping[str, str]) -> bytes:
-        """Run a git command that asks the remote, with more git ``settings``."""
+        """Run a git command that contacts the remote, with additional git
+        ``settings``."""
         return self.git.run(*words, env=self._variables(settings))
 
     def _variables(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """The variables for a git command that asks the remote."""
+        """The variables for a git command that contacts the remote."""
         return {**self._ssh_env(), **self._settings_env(settings)}
 
     def _ssh_env(self) -> dict[str, str]:
-        """The variable for the ssh to use, if git's own choice is not right."""
+        """The variable for the ssh to use, if git's own choice is wrong."""
         try:
             command = ssh.ssh_command(self.repository, self.git.env)
         except OSError as error:
@@ -295,13 +296,13 @@ class Wire:
         return {"GIT_SSH_COMMAND": command} if command else {}
 
     def _of_remote(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """Settings of this remote, under their full keys."""
+        """Settings of this remote, by their full keys."""
         name = self.remote.name
         return {f"remote.{name}.{key}": value for key, value in settings.items()}
 
     def _settings_env(self, extra: Mapping[str, str]) -> dict[str, str]:
-        """Variables with settings that win over the user's. They can name any remote; a
-        command line cannot."""
+        """Variables with settings that override the user's. Unlike a command line, they
+        can name any remote."""
         own = self._of_remote({"mirror": "false", "followRemoteHEAD": "never"})
         settings = {**_SETTINGS, **own, **extra}
         first = config.count(self.git.env)

@@ -19,8 +19,7 @@ _WIDTH = 300
 
 
 class WireError(GitError):
-    """Something is wrong on our side, or it is not known what. ``hint`` says what to
-    do."""
+    """A problem on our side, or an unknown one. ``hint`` says what to do."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -32,19 +31,19 @@ class UnreachableError(WireError):
 
 
 class SilentError(UnreachableError):
-    """The remote was asked to move refs, and no answer came: it may have done so."""
+    """The remote did not answer a push: it may have moved the refs."""
 
 
 class RefusedError(WireError):
-    """The remote, or git, does not permit it."""
+    """The remote, or git, does not permit the operation."""
 
 
 class DeclinedError(RefusedError):
-    """The remote takes pushes, but not this one, such as of a protected branch."""
+    """The remote takes pushes, but not this one, for example to a protected branch."""
 
 
 class NotAtomicError(DeclinedError):
-    """The remote does not take several refs at once, all or none."""
+    """The remote does not support atomic pushes."""
 
 
 class RejectedError(WireError):
@@ -83,8 +82,8 @@ _AGAIN = "Fetch, merge and push again: wc sync"
 _LOCAL = "See: wc doctor"
 _UNKNOWN = f"{_SAFE} Try it by hand, to see everything that git prints: git fetch"
 
-# The first match decides. Lines of the other side ("remote: …") are told apart from
-# what went wrong here. The patterns are compiled only after a failure.
+# The first match decides. Lines from the other side ("remote: …") are distinguished
+# from local errors. The patterns are compiled only after a failure.
 _LOCAL_FAULT = (
     r"(?m)^(?!remote:|error: remote )[^\n]*(?:No space left|Read-only file system"
     r"|Disk quota|[Uu]nable to create '|cannot lock ref|bad object|src refspec"
@@ -148,7 +147,7 @@ _DECLINED = rb"(?m)^!\t[^\t\n]*\t\[remote rejected\] \((.*)\)$"
 
 
 def classify(error: GitError, remote: Remote, env: Mapping[str, str]) -> WireError:
-    """The kind of error that a failed git fetch or push was."""
+    """The kind of error of a failed git fetch or push."""
     text = os.fsdecode(error.err)
     if re.search(_REJECTED, error.out):
         message = f"{remote.label} has entries that are not here yet"
@@ -173,9 +172,9 @@ def classify(error: GitError, remote: Remote, env: Mapping[str, str]) -> WireErr
 def _declined(
     reason: str, text: str, remote: Remote, env: Mapping[str, str]
 ) -> WireError:
-    """The error for a remote that took the commits, but did not move its branch."""
+    """The error for a remote that accepted the commits but did not move its branch."""
     if re.search(_RACE, f"{reason}\n{text}"):
-        return RejectedError(f"{remote.label} was written meanwhile", _AGAIN)
+        return RejectedError(f"{remote.label} was changed in the meantime", _AGAIN)
     detail = _informative_line(text)
     hint = _RIGHTS
     if "checked out" in reason:
@@ -187,8 +186,8 @@ def _declined(
 
 
 def _informative_line(text: str) -> str:
-    """The most informative line that the other side printed: its first error, or else
-    its first line."""
+    """The most informative line from the other side: its first error, otherwise its
+    first line."""
     lines = [line for line in text.splitlines() if line.startswith("remote:")]
     lines = [line.removeprefix("remote:").strip() for line in lines]
     lines = [line for line in lines if line and "hook declined" not in line]
@@ -203,7 +202,7 @@ def _line_at(text: str, match: re.Match[str]) -> str:
 
 
 def _presentable(text: str, env: Mapping[str, str]) -> str:
-    """Words of git without credentials and home folder, on one line."""
+    """Git's words without credentials and home folder, on one line."""
     home = env.get("HOME", "")
     text = anonymous(text)
     if len(home) > 1:

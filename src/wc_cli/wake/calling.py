@@ -1,6 +1,6 @@
-"""Calling a client: each in the way that it has for it.
+"""Calls a client, each in its own way.
 
-As of November 2026, see docs/waking.md for what was measured:
+State of November 2026; measurements are in docs/waking.md:
 
 - Claude Code runs a ``Stop`` hook with ``asyncRewake`` in the background, and begins a
   turn with its standard error when it exits with 2.
@@ -38,8 +38,8 @@ _FAILED = "codex queue failed"
 def claim(
     layout: Layout, waiter: Waiter, key: str, arrived: Sequence[Arrived], now_ms: int
 ) -> list[Arrived]:
-    """Returns those for which this session is the first to be called, and records
-    that it is about to be. Raises StorageError; then nothing is claimed."""
+    """Return those for which this session is the first to be called, and record that it
+    will be. Raises StorageError; nothing is claimed then."""
     durable.make_folder(layout.wakes, layout.root, flush=False)
     record = WakeRecord(waiter.client, waiter.session, waiter.agent, key, now_ms)
     won: list[Arrived] = []
@@ -56,9 +56,9 @@ def claim(
 
 
 def call(layout: Layout, waiter: Waiter, called: Sequence[Arrived], text: str) -> int:
-    """Hand a text to the session, which then begins a turn. Returns the exit status
-    of the process that waited. Whether the call was made or failed is recorded after
-    it: a process that is killed in between has called nobody."""
+    """Hand a text to the session, which then begins a turn. Returns the exit status for
+    the waiting process. The result is recorded after the call: a process killed in
+    between has called nobody."""
     names = tuple(arrival.held.name for arrival in called)
     turns.save(layout, waiter._replace(token="", called=names))
     if waiter.client == "codex":
@@ -72,8 +72,8 @@ def call(layout: Layout, waiter: Waiter, called: Sequence[Arrived], text: str) -
 
 
 def _record(layout: Layout, names: Sequence[str], failure: str = "") -> None:
-    """Record that a call was made, or why it failed. The session was called even if
-    that cannot be recorded."""
+    """Record that a call was made, or why it failed. Never raises: the session was
+    called anyway."""
     with suppress(WcError, OSError):
         for name in names:
             record = records.load(layout, name)
@@ -84,8 +84,8 @@ def _record(layout: Layout, names: Sequence[str], failure: str = "") -> None:
 
 
 def _queue(waiter: Waiter, text: str) -> str:
-    """Queue a message for a session of Codex. Returns why that failed, or an empty
-    string."""
+    """Queue a message for a Codex session. Returns the reason for a failure, or an
+    empty string."""
     import subprocess  # 8 ms, only when a ball came
 
     words = [_program(waiter.pid), "queue", "--thread", waiter.session]
@@ -109,7 +109,7 @@ def _queue(waiter: Waiter, text: str) -> str:
 
 
 def _program(pid: int) -> str:
-    """Returns the program of the session itself: another version may be on PATH."""
+    """Return the session's own program: PATH may have another version."""
     try:
         path = os.readlink(f"/proc/{pid}/exe")
     except OSError:

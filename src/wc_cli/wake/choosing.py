@@ -1,4 +1,4 @@
-"""For which balls a session is woken now, and when to look again."""
+"""Chooses the balls for which a session is woken now, and when to check again."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ class Arrived(NamedTuple):
 
 
 class WakeChoice(NamedTuple):
-    """What an agent is woken for, the longest held first; and in how many ms to look
-    again (infinity: when something changes), where something has to wait."""
+    """What an agent is woken for, the longest held first; and in how many ms to check
+    again if something has to wait (infinity: when something changes)."""
 
     arrived: tuple[Arrived, ...] = ()
     again_ms: float = math.inf
 
 
 def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
-    """Returns what a session is woken for now.
+    """Return what a session is woken for now.
 
-    Nothing while `wc wake off` holds, or more often than `[wake] per_hour`; nothing
-    that the session was told already or for which anybody was called before; nothing
-    that has gone back and forth too often; and of unknown senders only what
-    `[wake] from` allows, at most once a minute.
+    Nothing while `wc wake off` applies, or beyond `[wake] per_hour`; nothing that the
+    session already knows or for which anybody was called before; nothing that has gone
+    back and forth too often; and from unknown senders only what `[wake] from` allows,
+    at most once a minute.
     """
     from wc_core.configuration import preferences  # 1 ms, not while it sleeps
 
@@ -76,11 +76,11 @@ def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
 
 
 def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arrived]:
-    """Returns what has arrived and nobody was told of."""
+    """Return what has arrived and nobody knows yet."""
     layout, viewer = reader.layout, context.viewer
     path = sessions.path_of(layout, waiter.client, waiter.session)
     session = sessions.load(layout, path) or Session()
-    # Listing names is cheap; threads are read only for those that are left.
+    # Listing names is cheap; threads are read only for the remaining ones.
     listed = {
         *(held.name for held in holders.held_balls(layout, waiter.keys)),
         *(held.name for held in holders.asked_of(layout, viewer)),
@@ -107,7 +107,7 @@ def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arri
 
 
 def _bounces(context: Context, reader: StoreReader, held: HeldBall) -> bool:
-    """Returns whether a ball goes back and forth without getting anywhere: that takes a
+    """Return whether a ball goes back and forth without progress: that needs a
     person."""
     limit, state = context.settings.bounces, _state(reader, held)
     return state is not None and 0 < limit <= state.bounces
@@ -116,8 +116,8 @@ def _bounces(context: Context, reader: StoreReader, held: HeldBall) -> bool:
 def _allowed(
     context: Context, reader: StoreReader, person: Preferences, arrived: list[Arrived]
 ) -> Iterator[Arrived]:
-    """Yields what has arrived from those who may wake the agent, marked if its sender
-    is a stranger."""
+    """Yield what has arrived from those who may wake the agent, marked if the sender is
+    a stranger."""
     viewer, allowed = context.viewer, person.wake_from
     words = {senders.KNOWN, senders.ANYONE} & {*allowed}
     names = tuple(name for name in allowed if name not in words)

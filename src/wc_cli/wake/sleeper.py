@@ -1,14 +1,14 @@
-"""Sleeps until something changes for a waiter, then becomes it again.
+"""Sleeps until something changes for a waiter, then executes the waiter again.
 
-A program of its own, run by path with ``-I -S``: what sleeps for hours imports nothing
-of wc, which keeps it below 12 MB. On Linux the kernel wakes it (inotify for the
-folders, a pidfd for the client); elsewhere it looks once a second.
+A separate program, run by path with ``-I -S``: it sleeps for hours, so it imports
+nothing of wc, which keeps it below 12 MB. On Linux the kernel wakes it (inotify for the
+folders, a pidfd for the client); elsewhere it polls once a second.
 
     sleeper.py WAITER TOKEN PID SECONDS FINGERPRINT SWITCH COUNT FOLDER… COMMAND…
 
-It ends without a word when the file WAITER no longer has TOKEN, or the process PID (0:
-none) has ended. When the `fingerprint` of the folders is no longer FINGERPRINT, or
-after SECONDS, it executes COMMAND.
+It ends silently when the file WAITER no longer has TOKEN, or the process PID (0: none)
+has ended. When the `fingerprint` of the folders is no longer FINGERPRINT, or after
+SECONDS, it executes COMMAND.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Balls that come at the same time wake once.
+# Balls that arrive at the same time wake the agent once.
 _DEBOUNCE_SECONDS = 0.4
 _POLL_SECONDS = 1.0
 # inotify(7): IN_CREATE, IN_DELETE, IN_MOVED_FROM, IN_MOVED_TO, IN_DELETE_SELF.
@@ -31,8 +31,8 @@ _MAX_EVENTS = 1 << 16
 
 
 def fingerprint(folders: Sequence[str], switch: str) -> int:
-    """Returns a number that is another one if a name in one of the folders comes or
-    goes, or the file ``switch`` does."""
+    """Return a number that changes when a name in one of the folders, or the file
+    ``switch``, appears or disappears."""
     total = zlib.crc32(b"1" if os.path.lexists(switch) else b"0")
     for folder in folders:
         try:
@@ -62,8 +62,8 @@ class _Kernel:
             self._poll.register(self._process, select.POLLIN)
 
     def watch(self, folders: Sequence[str]) -> None:
-        """Watch folders. One that is watched already stays so; the parent tells when
-        one that is missing is made."""
+        """Watch folders. Watched ones stay watched; for a missing folder, its parent
+        reports when it is made."""
         for folder in folders:
             path = os.fsencode(folder)
             self._libc.inotify_add_watch(self._events, path, _CHANGES)
@@ -79,13 +79,13 @@ class _Kernel:
 
 
 class _Clock:
-    """Does the same by looking once a second, where the kernel offers nothing."""
+    """Polls once a second, if the kernel offers nothing better."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
 
     def watch(self, folders: Sequence[str]) -> None:
-        """Nothing has to be prepared."""
+        """Do nothing: polling needs no preparation."""
 
     def wait(self, seconds: float) -> bool:
         """Wait a moment. Returns False if the process has ended."""
@@ -119,11 +119,11 @@ def _has_token(path: str, token: bytes) -> bool:
 
 
 def main(words: Sequence[str]) -> None:
-    """Sleep; see above."""
+    """Sleep; see the module's docstring."""
     waiter, token, pid, seconds, before, switch, count, *paths = words
     folders, command = paths[: int(count)], paths[int(count) :]
     end = time.monotonic() + float(seconds)
-    # Folders that are missing are noticed by way of those above them.
+    # Missing folders are noticed through their parents.
     watched = dict.fromkeys((os.path.dirname(waiter), *folders))
     watched.update(dict.fromkeys(map(os.path.dirname, folders)))
     watched.update(dict.fromkeys(map(os.path.dirname, tuple(watched))))

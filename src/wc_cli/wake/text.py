@@ -1,5 +1,5 @@
-"""The text for an agent that is woken: the brief of the balls that came, and the
-latest entry of arrival, quoted and cut."""
+"""The text for a woken agent: the brief of the balls that arrived, and the latest
+entry, quoted and cut."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from wc_core.status.holders import HeldBall
     from wc_core.threads.reader import StoreReader
 
-# Of the latest entry: how much is quoted, shared by the threads.
+# How much of the latest entries is quoted, shared by the threads.
 _MAX_LINES, _LINE, _MAX_CHARACTERS = 40, 300, 4000
 _MOST = 10
 _CAME = "This came while you were idle."
 
 
 def wake_text(context: Context, arrived: Sequence[Arrived]) -> str:
-    """Returns what an agent is told of what has arrived: our words around quoted,
-    bounded text, as in the brief."""
+    """Return the text about what has arrived: our words around quoted, bounded text, as
+    in the brief."""
     reader = context.reader
     own = holders.own_folders_of(context.viewer)
     balls = [arrival.held for arrival in arrived if not arrival.is_question]
@@ -73,7 +73,7 @@ def _questions(context: Context, questions: Sequence[HeldBall]) -> QuestionSecti
 
 
 def _quote(reader: StoreReader, topic: str, budget: int) -> Iterator[str]:
-    """Yields the latest entry of a thread, arrival line quoted."""
+    """Yield the latest entry of a thread, arrival line quoted."""
     try:
         entry = reader.thread(topic).entries[-1]
     except (WcError, IndexError):

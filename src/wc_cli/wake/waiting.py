@@ -1,9 +1,9 @@
-"""``wc wait --hook wake``: what a client runs when a turn ends, and what it becomes.
+"""``wc wait --hook wake``: the process that a client starts when a turn ends.
 
-The process says in the session's file that it waits, looks whether something came, and
-otherwise becomes a `sleeper`, which becomes it again when something changes. A later
-process of the same session puts its own token into the file, which ends this one; the
-hook of a prompt empties it.
+The process records in the session's file that it waits, checks whether something
+arrived, and otherwise executes a `sleeper`, which executes it again when something
+changes. A later process of the same session puts its own token into the file, which
+ends this one; a prompt's hook empties the file.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ if TYPE_CHECKING:
     from wc_cli.briefing.hook import SpeakerOfHook
     from wc_cli.wake.choosing import Arrived
 
-# The clients that can be woken, and how `wc wait --hook wake` lives on: as the process
-# that the client started, or beside it.
+# The clients that can be woken, and where `wc wait --hook wake` keeps running: as the
+# process that the client started, or beside it.
 STAYS, DETACHES = "stays", "detaches"
 CLIENTS: Mapping[str, str] = {"claude": STAYS, "codex": DETACHES, "opencode": STAYS}
 EVENT = "wake"
-# The hook that reminds of balls runs at the same time, and may make the agent go on.
+# The hook that reminds of balls runs at the same time, and may make the agent continue.
 _HOOK_SECONDS = 1.5
 _GOES_ON_NS = 2_000_000_000
 _INPUT_SECONDS = 5.0
-# Gates of time open without a change in the store's files.
+# Time gates open without a change in the store's files.
 _GATE_SECONDS = 60.0
 _LEAST_SECONDS, _MOST_SECONDS = 1.0, 24 * 3600.0
 
 
 def wait_in_hook(context: Context, options: SpeakerOfHook) -> None:
-    """Wait for the session that the client names on standard input. Returns if there
-    is nothing to wait for; otherwise the process ends here."""
+    """Wait for the session that the client names on standard input. Returns if there is
+    nothing to wait for; otherwise it never returns."""
     from wc_cli.briefing import hook  # 8 ms, once, not each time that it wakes
 
     data = hook.read_input(_INPUT_SECONDS, hook.MAX_BYTES)
@@ -77,14 +77,14 @@ def wait_in_hook(context: Context, options: SpeakerOfHook) -> None:
 
 
 def _ends_by_itself(env: Mapping[str, str]) -> bool:
-    """Whether the session has one prompt and no more, as with ``claude -p``, which
+    """Return whether the session has only one prompt, as with ``claude -p``, which
     would wait half a minute for its hooks."""
     return env.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
 
 
 def _is_session(hook_input: dialects.HookInput) -> bool:
-    """Whether the input is that of a session that can be called: not a sub-agent, and
-    with a name that can be an argument of the client."""
+    """Return whether the input is from a session that can be called: not a sub-agent,
+    and with a name that can be an argument of the client."""
     session = hook_input.session
     is_name = session.isprintable() and not session.startswith("-")
     return bool(session) and is_name and not hook_input.subagent
@@ -93,7 +93,7 @@ def _is_session(hook_input: dialects.HookInput) -> bool:
 def _register(
     context: Context, layout: Layout, client: str, hook_input: dialects.HookInput
 ) -> Waiter:
-    """Save that this process waits for the balls of a session from now on."""
+    """Record that this process now waits for the balls of a session."""
     pid = ancestors.client_process()
     waiter = Waiter(
         client,
@@ -118,8 +118,8 @@ def main() -> None:
 
 
 def _own_token(layout: Layout, name: str, token: str) -> str:
-    """Returns the token with the id of this process: where the hook that made it has
-    ended, this one waits in its place."""
+    """Return the token with this process's id: if the hook that made it has ended, this
+    process takes its place."""
     own = f"{os.getpid()}.{token.partition('.')[2]}"
     waiter = waiters.load(layout, name)
     if own == token or waiter is None or waiter.token != token:
@@ -147,13 +147,16 @@ def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
     identity = Asked(as_name, seat, dialect.agent)
     env = dialect.with_session(dict(os.environ), waiter.session)
     context = Context(env, waiter.worktree, identity)
-    # Before looking: what comes meanwhile changes it.
+    # Before checking: anything that arrives in the meantime changes it.
     folders = _folders(layout, waiter)
     before = sleeper.fingerprint(folders, layout.wake_switch)
     try:
         status, again_ms = _wake(context, layout, waiter)
     except WcError:
-        status, again_ms = None, _GATE_SECONDS * 1000  # such as a store being replaced
+        status, again_ms = (
+            None,
+            _GATE_SECONDS * 1000,
+        )  # the store is being replaced, say
     if status is not None:
         _end(status)
     seconds = min(again_ms / 1000, _next_look(context, layout))
@@ -163,23 +166,23 @@ def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
 
 
 def _end(status: int) -> NoReturn:
-    """End at once: what is recorded as a call is one by the exit status."""
+    """End at once: the recorded call takes place through the exit status."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
 
 
 def _await_hook(since_ns: int) -> None:
-    """Sleep until the other hook of the stop has answered. The clock may have been set
-    back since then."""
+    """Sleep until the stop's other hook has answered. The clock may have been set back
+    since then."""
     elapsed = (time.time_ns() - since_ns) / 1e9
     if 0 <= elapsed < _HOOK_SECONDS:
         time.sleep(_HOOK_SECONDS - elapsed)
 
 
 def _goes_on(layout: Layout, waiter: Waiter) -> bool:
-    """Whether the hook of this stop has made the agent go on: then the next stop
-    begins to wait again."""
+    """Return whether this stop's hook has made the agent continue: then the next stop
+    starts a new wait."""
     path = sessions.path_of(layout, waiter.client, waiter.session)
     session = None if waiter.again else sessions.load(layout, path)
     if session is None or not session.kept_on_ns:
@@ -188,8 +191,8 @@ def _goes_on(layout: Layout, waiter: Waiter) -> bool:
 
 
 def _wake(context: Context, layout: Layout, waiter: Waiter) -> tuple[int | None, float]:
-    """Wake the session if something came. Returns the exit status, or ``None`` with
-    the milliseconds after which to look again."""
+    """Wake the session if something arrived. Returns the exit status, or ``None`` with
+    the milliseconds until the next check."""
     now = now_ms()
     choice = choosing.choose(context, waiter, now)
     if not choice.arrived:
@@ -203,7 +206,7 @@ def _wake(context: Context, layout: Layout, waiter: Waiter) -> tuple[int | None,
 
 
 def _call(context: Context, layout: Layout, waiter: Waiter, won: list[Arrived]) -> int:
-    from wc_cli.wake import text  # 20 ms, only when something came
+    from wc_cli.wake import text  # 20 ms, only when something arrived
 
     try:
         words = text.wake_text(context, won)
@@ -217,14 +220,14 @@ def _call(context: Context, layout: Layout, waiter: Waiter, won: list[Arrived]) 
 
 
 def _is_current(layout: Layout, waiter: Waiter) -> bool:
-    """Whether this process is still the one that waits: a prompt, or the next stop,
-    may have come meanwhile."""
+    """Return whether this process is still the waiting one: a prompt, or the next stop,
+    may have come in the meantime."""
     current = waiters.load(layout, waiter.name)
     return current is not None and current.token == waiter.token
 
 
 def _folders(layout: Layout, waiter: Waiter) -> list[str]:
-    """The folders of the status files in which what comes appears."""
+    """The folders in which the status files of arrivals appear."""
     return [
         f"{parent}/{key}"
         for parent in (holders.root_of(layout), f"{layout.local}/status/asked")
@@ -233,8 +236,8 @@ def _folders(layout: Layout, waiter: Waiter) -> list[str]:
 
 
 def _next_look(context: Context, layout: Layout) -> float:
-    """Seconds until a fetch is due or a gate of time may have opened; what is due now
-    is started."""
+    """The seconds until a fetch is due or a time gate may open. Starts what is due
+    now."""
     seconds = _GATE_SECONDS if os.path.isdir(layout.due) else _MOST_SECONDS
     try:
         rules = context.settings
@@ -247,7 +250,7 @@ def _next_look(context: Context, layout: Layout) -> float:
                 remaining = max(_GATE_SECONDS / 2, rules.fetch_every - age)
                 seconds = min(seconds, remaining)
     except (WcError, OSError):
-        pass  # a convenience; the next look tries again
+        pass  # a convenience; the next check tries again
     return seconds
 
 
@@ -257,7 +260,7 @@ def _sleep(
     seconds: float,
     words: tuple[str, ...],
 ) -> NoReturn:
-    """Become a sleeper, which becomes this process again."""
+    """Execute a sleeper, which executes this process again."""
     layout, folders, before = watched
     limited = min(max(seconds, _LEAST_SECONDS), _MOST_SECONDS)
     arguments = (

@@ -1,4 +1,4 @@
-"""The end of a session: what somebody still holds, and passing it on.
+"""The end of a session: what a participant still holds, and handing it over.
 
 May use everything that claims and the store offer. Must not print: `wc wrap` and the
 hooks do.

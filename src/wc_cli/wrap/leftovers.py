@@ -1,5 +1,5 @@
-"""What somebody would leave behind if they went away now: balls, claims, questions to
-them, and work that is in no commit or at no remote."""
+"""What a participant would leave behind now: balls, claims, questions to them, and work
+that is not committed or not pushed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_FILES = 50
 
 class UnsavedWork(NamedTuple):
     """The state of a worktree: its ``branch``, the paths that ``git status`` lists, and
-    how many commits are at no remote. ``problem`` says why git could not tell."""
+    the number of unpushed commits. ``problem`` is why git could not find out."""
 
     branch: str = ""
     changed: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class UnsavedWork(NamedTuple):
 
 
 class Leftovers(NamedTuple):
-    """What somebody holds. ``claims`` are the ids of those in this worktree."""
+    """What a participant holds. ``claims`` are the ids of those in this worktree."""
 
     balls: tuple[ThreadRow, ...] = ()
     claims: tuple[str, ...] = ()
@@ -51,8 +51,7 @@ class Leftovers(NamedTuple):
         return not any(self.counts())
 
     def counts(self) -> Iterator[str]:
-        """Yields how many there are of each kind, without those of which there are
-        none: ``2 balls``."""
+        """Yield the number of each kind, except zero: ``2 balls``."""
         pairs = (
             (len(self.balls), "ball", "balls"),
             (len(self.claims), "claim", "claims"),
@@ -65,7 +64,7 @@ class Leftovers(NamedTuple):
                 yield counted(count, noun, plural)
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the shape of what is left."""
+        """Return the leftovers as JSON."""
         return {
             "balls": [row.to_json() for row in self.balls],
             "claims": list(self.claims),
@@ -77,7 +76,7 @@ class Leftovers(NamedTuple):
 
 
 def gather(context: Context) -> Leftovers:
-    """Returns what who speaks would leave behind in this worktree."""
+    """Return what the viewer would leave behind in this worktree."""
     worktree = worktree_state(context)
     if not context.place.exists:
         return Leftovers(worktree=worktree)
@@ -92,7 +91,7 @@ def gather(context: Context) -> Leftovers:
 
 
 def own_claims(context: Context) -> list[str]:
-    """Returns the ids of what who speaks has claimed in this worktree."""
+    """Return the ids of the viewer's claims in this worktree."""
     repository = context.place.repository
     layout = Layout(context.place.root)
     if repository is None or not os.path.isdir(layout.held):
@@ -103,7 +102,7 @@ def own_claims(context: Context) -> list[str]:
 
 
 def worktree_state(context: Context) -> UnsavedWork:
-    """Returns what is in no commit of the current worktree, and at no remote."""
+    """Return the uncommitted and unpushed work in the current worktree."""
     repository = context.place.repository
     if repository is None or not repository.top:
         return UnsavedWork()

@@ -1,4 +1,4 @@
-"""Passing on everything that somebody holds, in one go."""
+"""Hands over everything that a participant holds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_NAMED = 20
 
 
 class Handover(NamedTuple):
-    """To whom everything goes, with which text, and whether a new name is allowed."""
+    """The recipient of everything, the text, and whether a new name is allowed."""
 
     to: str
     note: str = ""
@@ -28,12 +28,11 @@ class Handover(NamedTuple):
 def pass_balls(
     context: Context, leftovers: Leftovers, handover: Handover
 ) -> list[Receipt]:
-    """Hand off every ball that is held. All of it is checked before anything is
-    written.
+    """Hand off every held ball. Everything is checked before anything is written.
 
     Raises ConflictError, NotFoundError and others, as ``wc handoff`` does, with the
-    thread; and ConflictError if another process was faster in between, with the threads
-    that are passed on already.
+    thread; and ConflictError if another process was faster, with the threads that were
+    already passed on.
     """
     body = _body(leftovers, handover.note)
     drafts = [
@@ -70,7 +69,8 @@ def pass_balls(
 
 
 def _body(leftovers: Leftovers, note: str) -> str:
-    """The text of the handoffs: the note, then what cannot be passed on with a ball."""
+    """The text of the handoffs: the note, then everything that a ball does not
+    include."""
     lines = [*_remains(leftovers)]
     remains = "\n".join(["Left behind:", "", *(f"- {line}" for line in lines)])
     return "\n\n".join(filter(None, (note, remains if lines else "")))

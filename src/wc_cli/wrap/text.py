@@ -1,4 +1,4 @@
-"""What is left at the end of a session, in words."""
+"""The leftovers of a session, in words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_LINES, _WIDTH = 12, 100
 
 
 def leftovers_text(leftovers: Leftovers, style: Style) -> str:
-    """Returns what is left, a heading and lines for each kind."""
+    """Return the leftovers, as a heading and lines for each kind."""
     if leftovers.is_empty:
         return "Nothing is left behind."
     return "\n".join(_lines(leftovers, style))

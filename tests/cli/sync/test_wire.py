@@ -392,12 +392,12 @@ def test_words_of_git_are_sorted(err: str, kind: type[WireError], hint: str) -> 
     [
         ("failed to update ref",
          "remote: error: cannot lock ref 'refs/heads/x': is at 1 but expected 2",
-         RejectedError, "written meanwhile"),
-        ("reference already exists", "", RejectedError, "written meanwhile"),
-        ("incorrect old value provided", "", RejectedError, "written meanwhile"),
+         RejectedError, "changed in the mean"),
+        ("reference already exists", "", RejectedError, "changed in the mean"),
+        ("incorrect old value provided", "", RejectedError, "changed in the mean"),
         ("failed to update ref",
          ("remote: error: cannot lock ref 'refs/heads/x': Unable to create "
-         "'/srv/x.lock': File exists."), RejectedError, "written meanwhile"),
+         "'/srv/x.lock': File exists."), RejectedError, "changed in the mean"),
         ("protected branch hook declined",
          ("remote: error: GH006: Protected branch update failed for refs/heads/x.\n"
          "remote: error: At least 1 approving review is required"),
