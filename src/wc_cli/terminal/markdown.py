@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.segment import Segment, Segments
 from rich.text import Text
 
-from wc_cli.terminal import render
+from wc_cli.terminal import entrytext
 from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
 from wc_core.remarks import wording
 from wc_core.text import clean, one_line
@@ -149,7 +149,7 @@ def rendered_entry(numbered: Numbered, now_ms: int) -> RenderableType:
     title = Text(one_line(item.title), style="bold")
     title.append(f"  {one_line(item.id)}", style="not bold dim")
     parts: list[RenderableType] = [_head(numbered, now_ms), title]
-    parts += [Text(one_line(line)) for line in render.labelled_lines(item)]
+    parts += [Text(one_line(line)) for line in entrytext.labelled_lines(item)]
     if item.body.strip():
         parts.append(Padding(Body(item.body), (1, 0, 0, _INDENT)))
     return Group(*parts)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from wc_cli.commands.reading.paging import command_line
 from wc_cli.commands.reading.thread import passed_text, rest_text
 from wc_cli.output import json_line, json_size, say, say_json
-from wc_cli.terminal import render
+from wc_cli.terminal import entrytext, render
 from wc_core.phrases import counted
 from wc_core.summaries.choosing import summary_of
 from wc_core.summaries.kept import read_kept
@@ -149,14 +149,14 @@ class _ThreadChoice:
 
     def _head(self) -> str:
         passed = passed_text(self._context, self._span.thread.state)
-        return f"{render.thread_head(self._span.thread, self._style, passed)}\n"
+        return f"{entrytext.thread_head(self._span.thread, self._style, passed)}\n"
 
     def _text_entry(self, index: int, form: int) -> str:
         numbered = self._span.entries[index]
         if not self._is_summary(index, form):
-            return f"\n{render.entry_text(numbered, self._style)}\n"
+            return f"\n{entrytext.entry_text(numbered, self._style)}\n"
         summary = summary_of(numbered.entry, self._kept)
-        text = f"{render.summary_text(numbered, summary, self._style)}\n"
+        text = f"{entrytext.summary_text(numbered, summary, self._style)}\n"
         if self._options.summary_only:
             return text
         return f"{text}    whole: {self._whole_command(index)}\n"
@@ -237,7 +237,7 @@ class FittingUpdates(NamedTuple):
 
     def _line(self, index: int) -> str:
         style = render.output_style(self.context.env)
-        return render.update_line(*self.news.entries[index], style)
+        return entrytext.update_line(*self.news.entries[index], style)
 
     def _gap_line(self, first: int, size: int) -> str:
         fields = self._json_gap(first, size)

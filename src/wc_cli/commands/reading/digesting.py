@@ -7,7 +7,7 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.options import command, number, text
 from wc_cli.output import json_size, remark, say, say_json
-from wc_cli.terminal import render
+from wc_cli.terminal import entrytext, render
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.views.budget.weighing import SNIPPET_WIDTH, show_padding
@@ -87,7 +87,7 @@ def print_digest(
 
 
 def _text(news: Digest, style: Style) -> str:
-    return "\n\n".join(render.news_text(thread, style) for thread in news.threads)
+    return "\n\n".join(entrytext.news_text(thread, style) for thread in news.threads)
 
 
 def _json_length(news: Digest, store: str, since: str, show: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
 from wc_cli.options import command, number
 from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import render
+from wc_cli.terminal import entrytext, render
 from wc_core.text import one_line
 from wc_core.views.search.related import related_threads
 
@@ -38,6 +38,6 @@ def related(context: Context, options: RelatedOptions) -> None:
     topic_first = f"{one_line(topic)}: " if context.took_local_topic else ""
     if topic_first and threads:
         remark(f"{topic_first}related threads")
-    say("\n".join(render.related_text(thread, style) for thread in threads))
+    say("\n".join(entrytext.related_text(thread, style) for thread in threads))
     if not threads:
         remark(f"{topic_first}No other thread uses the words of this one.")

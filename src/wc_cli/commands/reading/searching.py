@@ -14,7 +14,7 @@ from wc_cli.options import (
     words,
 )
 from wc_cli.output import json_size, remark, say, say_json
-from wc_cli.terminal import render
+from wc_cli.terminal import entrytext, render
 from wc_core.errors import InvalidInputError
 from wc_core.search.mentions import Mentions
 from wc_core.text import one_line
@@ -125,8 +125,8 @@ def search(context: Context, options: SearchOptions) -> None:
         return len(text_of(hits)) + len(_hits_remark(options, hits)) + 2
 
     def text_of(hits: Hits) -> str:
-        counts = render.facets_text(hits.facets, style)
-        return "\n".join(filter(None, (render.hits_text(hits, style), counts)))
+        counts = entrytext.facets_text(hits.facets, style)
+        return "\n".join(filter(None, (entrytext.hits_text(hits, style), counts)))
 
     if options.max_tokens:
         from wc_core.views.budget import hits as fitting  # 1 ms, only for a budget

@@ -14,7 +14,7 @@ from wc_cli.options import (
     text,
 )
 from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import render
+from wc_cli.terminal import entrytext, render
 from wc_core.errors import NotFoundError, WcError
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
@@ -131,8 +131,8 @@ def _print_summaries(context: Context, options: ReadOptions, span: ThreadSpan) -
         say_json(head | {"entries": entries} | passed)
         return
     style = render.output_style(context.env)
-    head_text = render.thread_head(span.thread, style, passed_text(context, state))
-    texts = [render.summary_text(entry, summary, style) for entry, summary in pairs]
+    head_text = entrytext.thread_head(span.thread, style, passed_text(context, state))
+    texts = [entrytext.summary_text(entry, summary, style) for entry, summary in pairs]
     say("\n".join([head_text, "", *texts]))
 
 
@@ -140,9 +140,9 @@ def _print_thread(
     context: Context, thread: Thread | Excerpt, entries: list[Numbered], *, raw: bool
 ) -> None:
     style = render.output_style(context.env)
-    head = render.thread_head(thread, style, passed_text(context, thread.state))
+    head = entrytext.thread_head(thread, style, passed_text(context, thread.state))
     if raw or not render.is_for_people(context.env):
-        texts = (render.entry_text(entry, style, is_raw=raw) for entry in entries)
+        texts = (entrytext.entry_text(entry, style, is_raw=raw) for entry in entries)
         say("\n\n".join([head, *texts]))
         return
     from wc_cli.terminal import pager  # 20 ms, only on a terminal
