@@ -154,8 +154,8 @@ def test_after_the_answer_the_ball_goes_on(repo: Here) -> None:
     ("words", "who", "code", "words_of_error"),
     [
         (("ask", "login", "--to", "anyone", "--title", "T"), CLAUDE, 2, "--to NAME"),
-        (("ask", "login", "--to", "me", "--title", "T"), CLAUDE, 2, "somebody else"),
-        (("ask", "login", "--to", "asker", "--title", "T"), CLAUDE, 2, "somebody else"),
+        (("ask", "login", "--to", "me", "--title", "T"), CLAUDE, 2, "someone else"),
+        (("ask", "login", "--to", "asker", "--title", "T"), CLAUDE, 2, "someone else"),
         (("ask", "login", "--to", "Nobdy", "--title", "T"), CLAUDE, 3, "--force"),
         (("ask", "nothing", "--to", "Codex", "--title", "T"), CLAUDE, 3, "nothing"),
         (("answer", "login", "0", "--title", "T"), CODEX, 3, "#1 'Which hash?'"),
