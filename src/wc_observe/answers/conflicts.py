@@ -99,7 +99,7 @@ def conflicts_markdown(view: RadarView | None, worktree: str) -> str:
     trees = counted(len(fields["worktrees"]), "worktree")
     lines = [f"{trees}, compared {ago(view.age)} (now: wc radar)"]
     if not pairs:
-        return f"{lines[0]}\nNo two worktrees change the same file.\n"
+        return f"{lines[0]}\nNo two of them change the same file.\n"
     lines.append(NOTICE)
     for pair in pairs[:_PAIRS]:
         lines += _pair_lines(pair)
