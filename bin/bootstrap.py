@@ -1,14 +1,14 @@
 """Make or update the checkout's environment, ``.venv``: the work of bin/bootstrap.
 
-It runs before anything is installed, so it uses the standard library alone.
+It runs before anything is installed, so it uses only the standard library.
 
-What is promised, however it is started, stopped or run beside itself:
+Its promises, however it is started, stopped or run concurrently:
 
-* ``.venv/.complete`` is there only while the environment holds everything that
-  the lock names. Its text says what the environment was made from.
-* ``.venv/.building`` is there while it is being changed. A start that finds it
-  left behind by one that was killed empties the environment and begins again.
-* Of several starts one works, under ``flock`` on ``.venv/.bootstrap.lock`` (uv
+* ``.venv/.complete`` is there only while the environment has everything in the
+  lock. Its text identifies what the environment was made from.
+* ``.venv/.building`` is there while it is being changed. If a killed start left it
+  behind, the next one empties the environment and begins again.
+* Of several starts only one works, under ``flock`` on ``.venv/.bootstrap.lock`` (uv
   has a ``.venv/.lock`` of its own); the others wait and then find nothing to do.
   The installers inherit the locked descriptor, so the lock outlives a killed
   bootstrap for as long as its installer still writes.
@@ -39,8 +39,8 @@ LOCK_NAME = ".bootstrap.lock"
 # copy would go stale: in the checkout's environment they are links.
 SHARED_SCRIPTS = ("wc", "wc-statusline", "wc-guard")
 
-# Settings of the caller's that would send an installation somewhere else, or
-# refuse the project itself, which has no hash.
+# Settings of the caller that would redirect an installation, or refuse the
+# project itself, which has no hash.
 MISLEADING = (
     "PIP_PREFIX",
     "PIP_REQUIRE_HASHES",
@@ -52,11 +52,11 @@ MISLEADING = (
 
 
 class BootstrapError(Exception):
-    """A step that did not work; the text is for the person who started us."""
+    """A step failed; the text is for the person who started this."""
 
 
 class Installer:
-    """pip, or uv where it is installed: the programs that fill an environment."""
+    """pip, or uv if it is installed: the programs that fill an environment."""
 
     def __init__(self, venv: Path, lock_descriptor: int) -> None:
         self.uv = shutil.which("uv")
@@ -65,7 +65,7 @@ class Installer:
         self._lock_descriptor = lock_descriptor
 
     def create(self) -> None:
-        """Make an empty environment, from the Python that runs this."""
+        """Make an empty environment with the Python that runs this."""
         # The real file: a link to /usr/bin/python3 would outlive an upgrade
         # from 3.12 to 3.13, which leaves the environment empty.
         base = os.path.realpath(sys.executable)
@@ -84,7 +84,7 @@ class Installer:
             self._run(base, "-I", "-m", "venv", self._venv)
 
     def install(self, *arguments: str | Path) -> None:
-        """Install what pip's arguments say, and compile it."""
+        """Install according to pip's arguments, and compile everything."""
         if self.uv:
             self._run(
                 self.uv,
@@ -149,7 +149,7 @@ class Environment:
             and stamp == self._wanted_stamp(python, dev=dev)
             and not self._building.exists()
         ):
-            # The launcher compares times: a touched but equal file is not news.
+            # The launcher compares times: a touched but equal file needs no work.
             os.utime(self._complete)
             return
         self._build(python, dev=dev)
@@ -165,10 +165,10 @@ class Environment:
             say(f"making {self._venv}")
             self._empty()
             self._installer.create()
-        # Taken now, so that a change made meanwhile is news to the next start.
+        # Taken now, so that the next start notices a change made meanwhile.
         stamp = self._wanted_stamp(self._python_version(), dev=dev)
         by = "uv" if self._installer.uv else "pip, about a minute"
-        say(f"installing what {lock.name} names with {by}")
+        say(f"installing from {lock.name} with {by}")
         # The lock is complete, and is not resolved again: pip would look up a package
         # that is required with an extra, find its newest version, and miss the hash.
         self._installer.install("--no-deps", "--require-hashes", "--requirement", lock)
@@ -176,7 +176,7 @@ class Environment:
             "--no-deps", "--no-build-isolation", "--editable", self._root
         )
         self._link_scripts()
-        # In this order: killed between the two, the next start updates in place.
+        # In this order: after a kill between the two, the next start updates in place.
         self._building.unlink()
         self._write_stamp(stamp)
         say("done")
@@ -205,15 +205,15 @@ class Environment:
         return version.replace(" ", ".")
 
     def _can_update(self, python: str) -> bool:
-        """Whether the installer can work on the environment as it is."""
+        """Return whether the installer can update the environment in place."""
         whole = bool(python) and not self._building.exists()
-        # uv makes environments without pip; it may be gone by now.
+        # uv makes environments without pip; uv may be gone by now.
         return whole and bool(
             self._installer.uv or self._ask_python("import pip; print(pip)")
         )
 
     def _ask_python(self, script: str) -> str:
-        """What the environment's Python prints for a script; "" if it fails."""
+        """The output of a script in the environment's Python; "" if it fails."""
         try:
             return subprocess.run(  # noqa: S603 (the words are this file's own)
                 [self._installer.python, "-I", "-c", script],
@@ -243,14 +243,14 @@ class Environment:
 
 
 def say(text: str) -> None:
-    """Tell the person who waits what happens, on standard error."""
+    """Print progress for the waiting person, on standard error."""
     sys.stderr.write(f"bootstrap: {text}\n")
     sys.stderr.flush()
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[int]:
-    """Hold the lock file's lock, waiting for it with a word about it."""
+    """Hold the lock file's lock. Says so if it has to wait."""
     path.parent.mkdir(exist_ok=True)
     with path.open("ab") as file:
         try:
@@ -262,7 +262,7 @@ def locked(path: Path) -> Iterator[int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line asks; return the exit status."""
+    """Carry out the command line. Returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="bin/bootstrap", description="Make or update this checkout's .venv."
     )

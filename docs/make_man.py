@@ -230,7 +230,7 @@ def http_option(action: argparse.Action) -> str:
 def statusline_page() -> str:
     """wc-statusline(1), with the options from the script's comment."""
     script = (ROOT / "bin" / "wc-statusline").read_text(encoding="utf-8")
-    comment = script.partition("\n# --- what was asked ---")[2].partition("\n\n")[0]
+    comment = script.partition("\n# --- the command line ---")[2].partition("\n\n")[0]
     option = re.compile(r"^# (--[\w-]+)([= ]\w+)? +(.*(?:\n#  {6,}.*)*)", re.MULTILINE)
     rows = option.findall(comment)
     return "".join(

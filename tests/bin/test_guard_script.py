@@ -140,7 +140,7 @@ def test_a_conflict_is_left_to_python(repo: Here, guard: Guard) -> None:
 def test_wrong_words(repo: Here, guard: Guard) -> None:
     done = guard.run(repo.path, "during-tool", "claude")
     assert done.returncode == 0
-    assert b"say before-tool or after-tool" in done.stderr
+    assert b"usage: wc-guard before-tool" in done.stderr
 
 
 def test_the_real_program_refuses(repo: Here) -> None:
