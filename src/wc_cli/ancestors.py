@@ -1,6 +1,6 @@
 """The processes that started this one, for `wc_core.identity.ancestry`.
 
-Read from /proc, which takes a fraction of a millisecond, or else printed by ps.
+Read from /proc, which takes a fraction of a millisecond, or otherwise from ps.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def agent_above(env: Mapping[str, str]) -> str:
 
 
 def session_process(env: Mapping[str, str]) -> int:
-    """The process with which the session ends that this command is part of: the one in
-    ``WATERCOOLER_SESSION_PID``, else that of `ancestry.session_process`; 0 if unknown,
-    also without /proc, where no process can be told from a later one."""
+    """The process with which this command's session ends: the one in
+    ``WATERCOOLER_SESSION_PID``, otherwise that of `ancestry.session_process`. 0 if
+    unknown, and always 0 without /proc, because process ids are reused."""
     pid = whole_number(env.get(_SESSION_PID, ""), _MAX_PID_DIGITS)
     if pid is not None:
         return pid
@@ -46,14 +46,13 @@ def session_process(env: Mapping[str, str]) -> int:
 
 
 def client_process() -> int:
-    """The process that ran the command which this one is part of: the nearest one
-    above it that is not a shell; 0 if none can be seen."""
+    """The process that ran this command: the nearest one above it that is not a shell;
+    0 if none is visible."""
     return next((process.pid for process in ancestors() if not process.is_shell), 0)
 
 
 def ancestors() -> Iterator[Ancestor]:
-    """Yield the processes above this one, the nearest first, as far as they can be
-    seen."""
+    """Yield the visible processes above this one, the nearest first."""
     if os.path.exists("/proc/self/stat"):
         yield from _from_proc(os.getppid())
     else:
@@ -67,7 +66,7 @@ def _from_proc(pid: int) -> Iterator[Ancestor]:
     for _ in range(_MOST):
         try:
             with open(f"/proc/{pid}/stat", "rb") as file:
-                # The name before it, in brackets, may have blanks and brackets.
+                # The preceding name, in brackets, may contain blanks and brackets.
                 fields = file.read().rpartition(b")")[2].split()
             words = _words_of(pid)
             parent, session, device = (
@@ -95,7 +94,7 @@ def _words_of(pid: int | str) -> tuple[str, ...]:
 
 
 def _script_of(pid: int, words: tuple[str, ...]) -> str:
-    """The path of a script without symbolic links: npm makes some in its bin."""
+    """The path of a script with symbolic links resolved: npm makes some in its bin."""
     word = script_word(words)
     if not word:
         return ""
@@ -114,7 +113,7 @@ def _terminal_path(device: int) -> str:
 
 
 def _reads_keys(path: str) -> bool:
-    """Whether a terminal is in the mode in which a program reads each key."""
+    """Return whether a terminal is in the mode in which a program reads each key."""
     import termios  # 1 ms, only where an agent may have a terminal
 
     try:
@@ -130,7 +129,7 @@ def _reads_keys(path: str) -> bool:
 
 
 def _is_parent_of_server(pid: int) -> bool:
-    """Whether a process started our MCP server, by itself or through a shell."""
+    """Return whether a process started our MCP server, directly or through a shell."""
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{thread}/children", encoding="utf-8") as file:
@@ -150,8 +149,8 @@ def _is_server(pid: str) -> bool:
 
 
 def _names_server(words: tuple[str, ...]) -> bool:
-    """Whether a command line is that of a server for the program that started it. One
-    that serves a page or HTTP is nobody's: init may have adopted it."""
+    """Return whether a command line is that of a server for the program that started
+    it. A server for the page or HTTP belongs to nobody: init may have adopted it."""
     names = [program_name((word,)) for word in words[:4]]
     if _SERVER not in names:
         return False
@@ -163,7 +162,8 @@ def _names_server(words: tuple[str, ...]) -> bool:
 
 
 def _from_ps(pid: int) -> Iterator[Ancestor]:
-    """The same by ps, once for all processes; blanks in paths are not seen."""
+    """The ancestors from ps, which runs once for all processes; blanks in paths are
+    lost."""
     table = _ps_table()
     for _ in range(_MOST):
         if pid not in table:

@@ -1,6 +1,6 @@
 """The Typer application: help, errors in a command line, shell completion.
 
-It is built from the declarations that `wc_cli.options` parses. A property test compares
+It is built from the declarations that `wc_cli.options` parses; a property test compares
 the two parsers.
 """
 
@@ -60,8 +60,7 @@ _HELP_WIDTH = 60
 def run(argv: Sequence[str]) -> None:
     """Parse ``argv`` with Typer and carry out the command.
 
-    Raises InvalidInputError for a command line that is not valid, and what the command
-    raises.
+    Raises InvalidInputError for an invalid command line, and what the command raises.
     """
     if not argv or argv in (["--help"], ["-h"]):
         print_overview()
@@ -110,15 +109,15 @@ def _print_help(text: str) -> None:
 
 
 def _examples(name: str) -> str:
-    """Returns the text below the options of a command; empty without examples."""
+    """Return the text below the options of a command; empty without examples."""
     lines = helptext.examples(table.ALIASES.get(name, name))
     return "\n  ".join(("\n\nExamples:", *lines)) if lines else ""
 
 
 def complete() -> None:
-    """Print the possible next words, as Typer's completion protocol has it.
+    """Print the possible next words, in Typer's completion protocol.
 
-    A line that is not valid has no continuation, which is not an error.
+    An invalid line has no continuation, which is not an error.
     """
     for shell in (_Bash, _Zsh, _Fish):
         add_completion_class(shell, shell.name)
@@ -134,7 +133,7 @@ class _CommandComplete(ShellComplete):
     the system's ``wc``, and takes files."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        """Returns nothing for a line of the system's ``wc``."""
+        """Return nothing for a line of the system's ``wc``."""
         if args and table.load(args[0]) is None:
             return []
         items = super().get_completions(args, incomplete)
@@ -159,16 +158,16 @@ class _Fish(_CommandComplete, FishComplete):
 
 
 class _Bash(_CommandComplete, BashComplete):
-    """Typer's completion for bash, which inserts words as they are: the blanks and
-    brackets in agents' names have to be escaped."""
+    """Typer's completion for bash, which inserts words unchanged: the blanks and
+    brackets in agents' names must be escaped."""
 
     def format_completion(self, item: CompletionItem) -> str:
-        """Returns the word with backslashes."""
+        """Return the word with backslashes."""
         return re.sub(r"([^\w@%+=:,./-])", r"\\\1", str(item.value))
 
 
 def unknown_command(name: str) -> WcError:
-    """Returns the error for a command that does not exist, with similar names."""
+    """Return the error for a command that does not exist, with similar names."""
     near = difflib.get_close_matches(name, table.COMMANDS, 3)
     hint = f"Did you mean: {', '.join(near)}? " if near else ""
     return InvalidInputError(
@@ -177,7 +176,7 @@ def unknown_command(name: str) -> WcError:
 
 
 def build(names: Sequence[str] = ()) -> typer.Typer:
-    """Returns the application, with the named commands or with all of them."""
+    """Return the application, with the named commands or with all of them."""
     application = typer.Typer(
         name="wc",
         help=_INTRO,
@@ -214,8 +213,8 @@ def _add_command(application: typer.Typer, name: str) -> None:
 
 
 def context_settings(options: type[Options]) -> dict[str, Any]:
-    """Returns the settings of a command. One that takes ``-word`` as an argument has no
-    option of one letter."""
+    """Return the settings of a command. A command that takes ``-word`` as an argument
+    has no one-letter options."""
     if not takes_signed_words(options):
         return {}
     return {"ignore_unknown_options": True, "help_option_names": ["--help"]}
@@ -227,7 +226,7 @@ def _first_sentence(description: str) -> str:
 
 
 def _callback(declared: Declared, occasion: str) -> Callable[..., None]:
-    """Returns a function with the signature from which Typer makes a command."""
+    """Return a function with the signature from which Typer makes a command."""
 
     def call(**values: Any) -> None:
         execute(declared, to_options(declared.options, values), occasion)
@@ -237,7 +236,7 @@ def _callback(declared: Declared, occasion: str) -> Callable[..., None]:
 
 
 def to_options(options: type[Options], values: dict[str, Any]) -> Options:
-    """Returns Typer's values as an instance of the class that declares them."""
+    """Return Typer's values as an instance of the class that declares them."""
     for param in options.params():
         if param.kind in {TEXTS, WORDS, CHANGES}:
             values[param.name] = tuple(values[param.name] or ())
@@ -245,7 +244,7 @@ def to_options(options: type[Options], values: dict[str, Any]) -> Options:
 
 
 def signature(options: type[Options]) -> inspect.Signature:
-    """Returns a signature with one annotated parameter for each declaration."""
+    """Return a signature with one annotated parameter for each declaration."""
     return inspect.Signature([_parameter(param) for param in options.params()])
 
 

@@ -1,12 +1,12 @@
-"""The detached process that settles a store, computes the radar of its repository,
-exchanges the store with its remote, and has its person notified.
+"""The detached process that settles a store, computes its repository's radar, exchanges
+the store with its remote, and starts notifications.
 
-Settling and exchanging each have a lock of their own, and are done by one process at a
-time. A command that writes meanwhile leaves a marker, or a commit, and this process
-looks for these again before it ends.
+Settling and exchanging each have their own lock, and one process at a time does them. A
+command that writes in the meantime leaves a marker, or a commit, and this process
+checks for these again before it ends.
 
-One is started after most writes. What it does beside settling is seldom due, and what
-that needs is imported then.
+Most writes start one. Everything but settling is rarely due, and its modules are
+imported only then.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def main() -> None:
 
 
 def _inform_person(root: str, env: Mapping[str, str]) -> None:
-    """Notify the person, and update the numbers in their status line, as they want."""
+    """Notify the person, and update the numbers in their status line, according to
+    their preferences."""
     if preferences.load(env).targets:
         from wc_cli.notify import notifying  # 12 ms, for those who are notified
 
@@ -81,8 +82,8 @@ def _inform_person(root: str, env: Mapping[str, str]) -> None:
 
 
 def _make_vectors(root: str, topics: set[str], env: Mapping[str, str]) -> None:
-    """Make the vectors of new entries where the model is on this machine, if the store
-    has vectors. As with their words, this waits until there are some."""
+    """Make the vectors of new entries if the model is on this machine and the store has
+    vectors. Like their words, these are collected first."""
     if topics and os.path.isfile(Layout(root).vectors):
         from wc_cli.enrich import following  # 1 ms, for stores with vectors
 
@@ -90,7 +91,7 @@ def _make_vectors(root: str, topics: set[str], env: Mapping[str, str]) -> None:
 
 
 def _refresh_radar(root: str, env: Mapping[str, str]) -> None:
-    """Compute the radar, if the repository has several worktrees and it is due."""
+    """Compute the radar if it is due and the repository has several worktrees."""
     repository = repositories.find(root)
     if repository is None or len(worktrees.worktrees(repository, env)) <= 1:
         return
@@ -100,8 +101,8 @@ def _refresh_radar(root: str, env: Mapping[str, str]) -> None:
 
 
 def exchange(root: str, env: Mapping[str, str]) -> None:
-    """Send what was written and bring what is new, if that is wanted and due. A remote
-    that does not answer is tried again for a while.
+    """Send local entries and fetch new ones, if that is wanted and due. Retries for a
+    while if the remote does not answer.
 
     Nothing is sent to a remote that does not have the branch: a user shares it once,
     with ``wc sync`` or ``wc init --push``.
@@ -113,7 +114,7 @@ def exchange(root: str, env: Mapping[str, str]) -> None:
 
 
 def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
-    """Exchange until nothing is due. Returns False if it is worth trying again soon."""
+    """Exchange until nothing is due. Returns False if trying again soon may help."""
     tried = ""
     for _ in range(_ROUNDS):
         due = routes.due_exchange(root, env, tried)
@@ -129,15 +130,15 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
         except OfflineError:
             return False
         except LockTimeoutError:
-            return True  # the exchange that holds the lock sends ours as well
+            return True  # the exchange that holds the lock also sends ours
         except WcError:
-            return True  # it is recorded, and does not get better by itself
+            return True  # recorded, and retrying does not help
     return True
 
 
 def _note_nothing_due(root: str) -> None:
     """Update the time of the last exchange's report, so that the next command does not
-    look again at once. It is a convenience."""
+    check again at once. A convenience."""
     with contextlib.suppress(OSError):
         os.utime(Layout(root).sync_state, follow_symlinks=False)
 

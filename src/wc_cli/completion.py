@@ -1,8 +1,8 @@
 """Shell completion: the scripts for the shells, and the words they offer.
 
-Typer works out which word comes next and implements each shell's protocol. The scripts
-are ours, because Typer's run ``wc`` without a command: that is the system's ``wc``,
-which would wait for input.
+Typer determines the next word and implements each shell's protocol. The scripts are
+ours, because Typer's run ``wc`` without a command: that is the system's ``wc``, which
+would wait for input.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# Set by the scripts: which shell asks, and what it needs.
+# Set by the scripts: the shell, and what it requests.
 VARIABLE = "_WC_CLI_COMPLETE"
 
 # The keys of `wc list --sort`; a test compares them with the command's own.
@@ -29,8 +29,8 @@ _OBSERVE = (
     "--open --thread"
 )
 
-# Bash ends a word at each @, which is common in names: the parts are joined again, and
-# the part from the @ on is offered.
+# Bash ends a word at each @, which is common in names: the parts are joined, and the
+# part from the @ on is offered.
 _BASH = f"""\
 _wc_completion() {{
     local IFS=$'\\n' line=$COMP_LINE last='' gap='' word='' n=-1 i=0
@@ -90,14 +90,14 @@ _FISH += "".join(
 )
 
 # The shells' protocols quote these badly or not at all, and the completed word is
-# evaluated. A name with one of them is not offered, but can still be typed.
+# evaluated. Names with one of them are not offered, but can be typed.
 _TAKEN_BY_SHELLS = frozenset("\\\"'`$;&|<>*?[]{}!#^~")
 
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 def completer(kind: str) -> Callable[[str], list[str]] | None:
-    """Returns the function that Typer calls for words of that kind, if there is one."""
+    """Return the function that Typer calls for words of this kind, if there is one."""
     if not kind:
         return None
 
@@ -105,7 +105,7 @@ def completer(kind: str) -> Callable[[str], list[str]] | None:
         try:
             words = _WORDS[kind]()
         except (WcError, OSError):
-            return []  # errors do not belong into a prompt
+            return []  # errors do not belong in a prompt
         return [
             word
             for word in words
@@ -116,7 +116,7 @@ def completer(kind: str) -> Callable[[str], list[str]] | None:
 
 
 def _is_harmless(word: str) -> bool:
-    """Returns whether a terminal and a shell treat it as nothing but a word."""
+    """Return whether terminals and shells treat it as a plain word."""
     return word.isprintable() and _TAKEN_BY_SHELLS.isdisjoint(word)
 
 
@@ -131,14 +131,13 @@ def _agents() -> list[str]:
         try:
             people.update(dict.fromkeys(context.reader.snapshot(topic).state.people))
         except WcError:
-            continue  # one damaged thread does not hide the names in others
+            continue  # one damaged thread must not hide the names in others
     aliases = context.settings.directory.aliases.values()
     return [*dict.fromkeys((*people, *aliases)), "anyone", "me"]
 
 
 def _stored_topics(context: Context) -> list[str]:
-    """The topics of the store. To check one out is not for a shell that completes a
-    word."""
+    """The topics of the store. Completing a word must not check a store out."""
     return context.reader.topics() if context.place.exists else []
 
 

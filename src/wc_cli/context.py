@@ -1,6 +1,6 @@
 """The context of one command: its environment, folder, store and identity.
 
-Each part is made when it is first needed.
+Each part is made on first use.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _NOT_ASKED = Asked()
 class Context:
     """The environment, folder, store and identity of one command.
 
-    ``asked`` is what its command line says about who speaks.
+    ``asked`` is the part of its command line about the speaker.
     """
 
     def __init__(
@@ -57,13 +57,13 @@ class Context:
         self.env = env if env.get("USER") else {**env, "USER": os_user(env)}
         self.cwd = cwd
         self.asked = asked
-        # Whether this process was started for this command, and ends with it.
+        # Whether this process was started for this command and ends with it.
         self.owns_process = False
         self._place: Place | None = None
         self._settings: Settings | None = None
         self._identity: Identity | None = None
         self._agent_above: str | None = None
-        # Whether the topic was left out, and is that of this worktree's thread.
+        # Whether the topic was omitted, so that it is this worktree's thread.
         self.took_local_topic = False
 
     @property
@@ -82,13 +82,13 @@ class Context:
 
     @property
     def identity(self) -> Identity:
-        """Who speaks."""
+        """The identity of the speaker."""
         if self._identity is None:
             self._identity = self.identify(self.asked)
         return self._identity
 
     def identify(self, asked: Asked) -> Identity:
-        """The name that a command line would have with these words."""
+        """The identity for a command line with these words."""
         return resolve.identify(
             asked, self.env, self.place.repository, self.settings, self.evidence
         )
@@ -102,13 +102,13 @@ class Context:
         )
 
     def _started_by(self) -> str:
-        """The agent among the programs that started this command, which are looked at
-        once; empty at a terminal."""
+        """The agent among the programs that started this command, checked once; empty
+        at a terminal."""
         if self._agent_above is None:
             self._agent_above = ""
             detects = self.env.get("WATERCOOLER_DETECT", "") != "off"
             if detects and not any(map(os.isatty, range(3))):
-                # 1 ms, not needed at a terminal, nor where a variable names the agent.
+                # 1 ms, not needed at a terminal, or if a variable names the agent.
                 from wc_cli import ancestors
 
                 self._agent_above = ancestors.agent_above(self.env)
@@ -116,8 +116,8 @@ class Context:
 
     @property
     def reader(self) -> StoreReader:
-        """The store, for reading. One that does not exist reads as empty; one of
-        which there is the branch alone is checked out first.
+        """The store, for reading. A missing store reads as empty; if only its branch
+        exists, it is checked out first.
 
         Raises NotFoundError if it cannot be checked out.
         """
@@ -142,7 +142,7 @@ class Context:
         return Overview(self.reader, self.viewer, now_ms, self.note_unindexed, share)
 
     def search_engine(self, overview: Overview) -> Engine:
-        """What searches the threads of an overview."""
+        """The search engine for the threads of an overview."""
         reader = overview.reader
         try:
             from wc_core.views.search import indexed  # 9 ms (sqlite3), only to search
@@ -155,31 +155,31 @@ class Context:
         return indexed.IndexedSearch(reader, files, overview.keys, note)
 
     def meaning(self, overview: Overview) -> Meaning:
-        """What searches of an overview know beyond words."""
+        """The model with which searches of an overview go beyond words."""
         from wc_core.meaning.asking import Meaning  # 1 ms, only to search
 
         return Meaning(overview.reader, overview.keys, self.env, self._note_missing)
 
     def _note_missing(self, threads: int) -> None:
-        """Have vectors made in the background, if so many threads lack them."""
+        """Have vectors made in the background, if enough threads lack them."""
         if self.settings.sync == "background":
             spawn.start_vectors_if_due(Layout(self.place.root), threads, self.env)
 
     def note_unindexed(self, count: int) -> None:
         """Have the index made in the background, if it lacks so many threads that
-        reading them takes long."""
+        reading them is slow."""
         if self.settings.sync == "background":
             spawn.start_index_if_due(Layout(self.place.root), count, self.env)
 
     @property
     def store_repository(self) -> Repository | None:
-        """The repository the store's own folder is in, read again at each call. It is
-        not that of the current folder, because ``WATERCOOLER_DIR`` may name a store."""
+        """The repository that contains the store's folder, read again at each call. It
+        is not the current folder's, because ``WATERCOOLER_DIR`` may name a store."""
         return repository.find(self.place.root)
 
     @property
     def standing(self) -> Standing | None:
-        """How the store compares with its remote; ``None`` if it was never exchanged
+        """The store's state relative to its remote; ``None`` if it was never exchanged
         with one."""
         layout = Layout(self.place.root)
         if not os.path.lexists(layout.sync_state):
@@ -190,24 +190,25 @@ class Context:
 
     @property
     def source(self) -> IdSource:
-        """Where ids come from: the clock and random bits."""
+        """The source of ids: the clock and random bits."""
         from wc_cli.store.writer import IdSource  # 8 ms, only to write
 
         return IdSource(now_ms, random_bits)
 
     @property
     def store(self) -> str:
-        """The store's folder as people write it, with ``~`` for the home folder."""
+        """The store's folder for people, with ``~`` for the home folder."""
         return with_home(self.place.root, self.env)
 
     def adopt(self) -> None:
-        """Check out the store's branch if it is there, local or fetched, and nothing
-        has it checked out, and prepare the store for the prompt. Raises NotFoundError
+        """Check out the store's branch if it exists, local or fetched, and is not
+        checked out anywhere, and prepare the store for the prompt. Raises NotFoundError
         if it cannot be checked out."""
         if self.place.exists or not self.place.branch_exists:
             return
         env = self.env
-        # A partial clone would fetch what it lacks: no reader waits for the network.
+        # A partial clone would fetch missing objects, but no reader waits for the
+        # network.
         self.env = {**env, "GIT_NO_LAZY_FETCH": "1"}
         try:
             self.ensure_store()
@@ -219,12 +220,12 @@ class Context:
             ) from error
         finally:
             self.env = env
-        # What cannot be prepared, the next write prepares, or says why it cannot.
+        # The next write prepares the rest, or reports why it cannot.
         with contextlib.suppress(WcError, OSError):
             self.writer()
 
     def ensure_store(self, *, missing_ok: bool = False) -> bool:
-        """Make or adopt the store of this place if there is none yet, with
+        """Create or adopt the store of this place if there is none yet, with
         ``missing_ok`` even if its folder is missing. Returns whether there was one."""
         if missing_ok:
             self._place = discovery.find(self.cwd, self.env, missing_ok=True)
@@ -242,7 +243,7 @@ class Context:
         return False
 
     def _remark_set_aside(self, path: str, aside: str) -> None:
-        """Say where a folder is now that was in the place of the store."""
+        """Report the new path of a folder that was in the store's place."""
         before, now = with_home(path, self.env), with_home(aside, self.env)
         remark(
             f"note: {before} belonged to an earlier repository here; it was set "
@@ -250,8 +251,8 @@ class Context:
         )
 
     def writer(self, *, renews: bool = True) -> StoreWriter:
-        """The store, for writing. It is made if it does not exist yet. Who writes
-        ``renews`` their claims, unless the command does so itself."""
+        """The store, for writing. Created if it does not exist. ``renews``: writing
+        renews the speaker's claims, unless the command itself does."""
         from wc_cli.store.writer import Author, StoreWriter  # 8 ms, only to write
 
         self.ensure_store()
@@ -273,13 +274,13 @@ class Context:
         return writer
 
     def remark_renewal(self) -> None:
-        """Renew claims as `renew_claims` does, and say what was renamed."""
+        """Renew claims like `renew_claims`, and print what was renamed."""
         for note in self.renew_claims():
             remark(f"note: {note}")
 
     def renew_claims(self) -> list[str]:
-        """Renew the claims of who speaks in this worktree, if that is due. Returns what
-        they should know of what they renamed."""
+        """Renew the speaker's claims in this worktree, if that is due. Returns notes
+        about renamed paths."""
         repository = self.place.repository
         layout = Layout(self.place.root)
         if repository is None or not os.path.isdir(layout.held):
@@ -289,7 +290,7 @@ class Context:
         return renewal.renew_if_due(layout, self.viewer, repository, self.env)
 
     def new_losses(self) -> list[str]:
-        """The claims that who speaks has lost in this worktree; each only once."""
+        """The claims that the speaker has lost in this worktree; each only once."""
         repository = self.place.repository
         layout = Layout(self.place.root)
         if repository is None or not os.path.isdir(layout.held):
@@ -307,8 +308,8 @@ class Context:
         return metaauthor.of_file_in(self.place.root, self.env, topic)
 
     def _authorship(self) -> Authorship | None:
-        """The authorship of the commit of what this command writes; ``None`` for a
-        store that wc does not commit."""
+        """The authorship of this command's commit; ``None`` for a store that wc does
+        not commit."""
         if self.place.kind != BRANCH_STORE:
             return None
         from wc_cli.store import authors  # 1 ms, only to write
@@ -318,8 +319,8 @@ class Context:
 
     @property
     def _configured_repository(self) -> Repository | None:
-        """The repository whose configuration names the user: that of the worktree,
-        unless ``WATERCOOLER_DIR`` names another repository's store."""
+        """The repository whose configuration names the user: the worktree's, unless
+        ``WATERCOOLER_DIR`` names another repository's store."""
         current = self.place.repository
         if self.env.get("WATERCOOLER_DIR"):
             checkout = self.store_repository
@@ -328,17 +329,17 @@ class Context:
         return current
 
     def _is_recorded(self, authorship: Authorship | None) -> bool:
-        """Whether the user on record is the author of commits: then git's configuration
-        need not be read again, which takes 0.6 ms."""
+        """Return whether the user on record is the author of commits. Then git's
+        configuration, which takes 0.6 ms, need not be read."""
         if authorship is None:
             return False
         record = userrecord.recorded_user(self.place.root, {})
         return record.user == authorship.author and not record.systemwide
 
     def remember(self) -> None:
-        """Record for the status line who "me" is here, and the user that git is
-        configured for unless one is on record. Nothing is recorded in a store that was
-        never written to."""
+        """Record for the status line who "me" is here, and the user in git's
+        configuration unless one is on record. Records nothing in a store that was never
+        written to."""
         layout = Layout(self.place.root)
         if not os.path.isdir(layout.unsettled):
             return
@@ -347,8 +348,8 @@ class Context:
         self._remember_identity()
 
     def _remember_identity(self) -> None:
-        """Record for the status line who "me" is here, but not a name or seat that was
-        given for one command."""
+        """Record for the status line who "me" is here, except a name or seat given for
+        a single command."""
         if self.asked.name or self.asked.seat:
             return
         # 0.7 ms, not needed before the first write.
@@ -357,7 +358,7 @@ class Context:
         local = LocalFiles(Layout(self.place.root))
         current = self.place.repository
         worktree = current.worktree_id if current is not None else ""
-        # A store that is read-only must not make reading fail.
+        # Reading must not fail in a read-only store.
         with contextlib.suppress(WcError, OSError):
             local.remember_identity(
                 self.identity, worktree, self.settings.directory, self.env
@@ -366,7 +367,7 @@ class Context:
             self._note_terminal()
 
     def _note_terminal(self) -> None:
-        """Note the terminal of a person who wants to be notified in it."""
+        """Record the terminal of a person who wants to be notified in it."""
         if not preferences.load(self.env).targets:
             return
         from wc_cli.notify import terminals  # 2 ms, only for those who have targets
@@ -374,7 +375,7 @@ class Context:
         terminals.note_terminal(Layout(self.place.root), self.env)
 
     def record_user(self) -> None:
-        """Record the user that git is configured for in the store, unless it was never
+        """Record the user in git's configuration in the store, unless it was never
         written to."""
         layout = Layout(self.place.root)
         if os.path.isdir(layout.unsettled):
@@ -384,12 +385,12 @@ class Context:
 
 
 def execute(declared: Declared, options: Options, occasion: str = "") -> None:
-    """Carry out a command with options that are already parsed. The repository's
-    guidance for this ``occasion`` comes with the answer."""
+    """Carry out a command with parsed options. The repository's guidance for this
+    ``occasion`` comes with the answer."""
     asked = Asked(getattr(options, "as_name", ""), getattr(options, "seat", ""))
     env = dict(os.environ)
-    # A hook is told which folder its client is in. It must not fail because the folder
-    # it was started in is gone.
+    # A hook gets its client's folder as input. It must not fail because the folder in
+    # which it was started is gone.
     cwd = _current_folder(otherwise="/" if getattr(options, "hook", "") else "")
     context = Context(env, cwd, asked)
     context.owns_process = True
@@ -398,7 +399,7 @@ def execute(declared: Declared, options: Options, occasion: str = "") -> None:
     try:
         declared.run(context, options)
     except WcError:
-        # Some commands answer, and fail because of what they found.
+        # Some commands answer, and then fail because of what they found.
         if answer.begun:
             _remark_guidance(answer, context, occasion)
         raise
@@ -406,7 +407,7 @@ def execute(declared: Declared, options: Options, occasion: str = "") -> None:
 
 
 def _remark_guidance(answer: Answer, context: Context, occasion: str) -> None:
-    """Say what the repository asks, unless it was in the JSON."""
+    """Print the repository's guidance, unless it was in the JSON."""
     guidance = _guidance(context, occasion) if answer.beside is not None else None
     if guidance is not None:
         remark(guidance.text())
@@ -445,7 +446,7 @@ def _current_folder(*, otherwise: str) -> str:
 
 
 def os_user(env: Mapping[str, str]) -> str:
-    """Returns the name of the OS user. Containers and cron do not put it into the
+    """Return the name of the OS user. Containers and cron do not set it in the
     environment."""
     if env.get("LOGNAME"):
         return env["LOGNAME"]

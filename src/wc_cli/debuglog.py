@@ -1,6 +1,5 @@
 """``WATERCOOLER_DEBUG`` for commands: one line for each in the store's
-``.local/debug.log``. If it cannot be written, the command does not fail.
-"""
+``.local/debug.log``. Failing to write it never fails the command."""
 
 from __future__ import annotations
 
@@ -53,7 +52,7 @@ def run_recorded(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> in
 
 
 def note_problem(action: str, problem: str, folder: str) -> None:
-    """Record a problem that is not shown to the user."""
+    """Record a problem that the user does not see."""
     if not debugging.mode(os.environ).on:
         return
     with contextlib.suppress(WcError, OSError, ValueError):
@@ -62,13 +61,13 @@ def note_problem(action: str, problem: str, folder: str) -> None:
 
 
 def _action(argv: Sequence[str]) -> str:
-    """Returns the command. Any other first word may be private and is not recorded."""
+    """Return the command. Any other first word may be private and is not recorded."""
     name = argv[0] if argv else ""
     return f"wc {name}" if name in {*table.COMMANDS, *table.ALIASES} else "wc ?"
 
 
 def _arguments(argv: Sequence[str], *, bodies: bool) -> Iterator[tuple[str, Any]]:
-    """Yields the arguments with their names, those that are not defaults."""
+    """Yield the arguments that are not defaults, with their names."""
     declared = table.load(argv[0]) if argv else None
     options = parse(declared.options, argv[1:]) if declared is not None else None
     if declared is None or options is None:
@@ -85,7 +84,7 @@ def _arguments(argv: Sequence[str], *, bodies: bool) -> Iterator[tuple[str, Any]
 
 
 def _is_a_word(param: Param) -> bool:
-    """Returns whether it takes a name or a number, and never free text."""
+    """Return whether it takes a name or a number, and never free text."""
     return bool(param.complete) or param.kind in {FLAG, NUMBER}
 
 
@@ -95,7 +94,7 @@ def _safe_text(value: Any, *, bodies: bool) -> Any:
 
 
 def _outcome(code: int) -> str:
-    """Returns ``ok``, the code of the error, or ``other``."""
+    """Return ``ok``, the code of the error, or ``other``."""
     codes = {error.exit_code: error.code for error in WcError.__subclasses__()}
     return {0: "ok", errors.WcError.exit_code: "INTERNAL", **codes}.get(code, "other")
 
@@ -105,7 +104,7 @@ def _append_line(fields: dict[str, Any], folder: str) -> None:
     place = discovery.find(folder, os.environ, missing_ok=True)
     layout = Layout(place.root)
     if not os.path.isdir(layout.local):
-        return  # no store was ever written to here
+        return  # nothing was ever written to a store here
     line = debugging.log_line({**fields, "store": place.root}, now_ms()).encode()
     path = layout.debug_log
     with contextlib.suppress(FileNotFoundError):

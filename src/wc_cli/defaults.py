@@ -1,7 +1,7 @@
-"""The options that a person always wants with a command that reads.
+"""The default options that a person has chosen for reading commands.
 
-They count at a terminal alone, and not for agents, hooks or answers in JSON: what
-programs read is the same for everyone.
+They apply only at a terminal, and not for agents, hooks or JSON output: programs read
+the same for everyone.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Who speaks and the form of the answer are no preferences.
+# The speaker and the form of the answer are not preferences.
 _EXCLUDED = frozenset({"--as", "--seat", "--json", "--hook"})
 
 
 def with_defaults(argv: Sequence[str], env: Mapping[str, str]) -> Sequence[str]:
-    """The command line, with the options that the person wants always before those
-    that were typed, which count more."""
+    """The command line, with the person's default options before the typed ones, which
+    override them."""
     if not argv or not sys.stdout.isatty() or {"--json", "--hook"} & set(argv):
         return argv
     path = preferences.path_of(env)
@@ -40,7 +40,7 @@ def with_defaults(argv: Sequence[str], env: Mapping[str, str]) -> Sequence[str]:
 
 
 def refusal(name: str, word: str) -> str:
-    """Why a word cannot be a default of a command; empty if it can."""
+    """The reason why a word cannot be a default of a command; empty if it can."""
     command = table.COMMANDS.get(name)
     declared = table.load(name)
     if command is None or declared is None:

@@ -1,7 +1,8 @@
-"""Writes how much waits for the person in other repositories, for the status line.
+"""Writes the number of things that wait for the person in other repositories, for the
+status line.
 
 Only if they want it: ``inbox.statusline`` in their preferences. Each store gets the
-number of all others. It is a convenience: what goes wrong is left to the next time.
+total of all others. A convenience: failures are left to the next time.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def refresh_after_write(root: str, env: Mapping[str, str]) -> None:
-    """Do what `refresh` does after something was written to the store at ``root``."""
+    """Refresh the numbers after a write to the store at ``root``."""
     if not (preferences.load(env).shows_elsewhere or _is_written(root)):
         return
     from wc_core.inbox.stores import known_stores  # 12 ms, for those who want it
@@ -35,8 +36,8 @@ def refresh_after_write(root: str, env: Mapping[str, str]) -> None:
 
 
 def refresh(stores: Sequence[InboxStore], env: Mapping[str, str]) -> None:
-    """Write the numbers to these stores, or remove them if nobody wants them any
-    more."""
+    """Write the numbers to these stores, or remove them if they are no longer
+    wanted."""
     personal = preferences.load(env)
     readable = [store for store in stores if store.place is not None]
     if personal.shows_elsewhere:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def exchange_all(root: str, env: Mapping[str, str], due: DueExchange) -> None:
-    """Exchange the threads, then the claims and the activity. Those who lost a claim
-    are told in the thread. Raises WcError."""
+    """Exchange the threads, then the claims and the activity. Lost claims are recorded
+    in their threads. Raises WcError."""
     rules = settings.load(root, env)
     waiting = Waiting.at_most(rules.limit, queues=False)
     exchanger = Exchanger(root, env, due.remote, waiting)
@@ -27,5 +27,5 @@ def exchange_all(root: str, env: Mapping[str, str], due: DueExchange) -> None:
 
 
 def send_claims(root: str, env: Mapping[str, str]) -> None:
-    """Send the claims of who has some. Those who lost one are told in the thread."""
+    """Send claims, if there are any. Lost ones are recorded in their threads."""
     losses.record_losses(root, env, travel.send_in_background(root, env).losses)

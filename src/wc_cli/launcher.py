@@ -1,4 +1,4 @@
-"""Which programs are ours: ``wc`` is also the name of the system's word count."""
+"""Recognizes our programs: ``wc`` is also the name of the system's word count."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MARK = b"watercooler-launcher"
 
 
 def own_program(name: str) -> str:
-    """The program of that name which was installed with this Python, or ``""``."""
+    """The program of this name that was installed with this Python, or ``""``."""
     for folder in (os.path.dirname(sys.executable), os.path.dirname(sys.argv[0])):
         path = os.path.join(os.path.abspath(folder), name)
         if folder and os.path.isfile(path) and os.access(path, os.X_OK):
@@ -19,8 +19,8 @@ def own_program(name: str) -> str:
 
 
 def is_ours(path: str, name: str) -> bool:
-    """Whether a program found under one of our names is ours: of our names, other
-    programs have only ``wc``."""
+    """Return whether a program found under one of our names is ours. Only ``wc`` is
+    also the name of another program."""
     if name != "wc":
         return True
     try:

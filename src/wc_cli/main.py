@@ -38,11 +38,11 @@ def main() -> NoReturn:
 
 
 def _ready_streams() -> None:
-    """Make sure that there are three streams, and that a character they cannot encode
-    is replaced: the output may be the receipt of an entry that is already on disk."""
+    """Make sure that the three streams exist and replace characters that they cannot
+    encode: the output may be the receipt of an entry that is already on disk."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
-        if stream is None:  # it was closed by the parent process
+        if stream is None:  # closed by the parent process
             mode = "w" if number else "r"
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
         elif number and stream.errors == "strict":
@@ -81,8 +81,8 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _not_plain(error: NotPlainError) -> WcError:
-    """Returns the error for a link or a special file in the place of a file or folder
-    of the store, whichever command found it."""
+    """Return the error for a link or a special file in the place of a file or folder of
+    the store."""
     return CorruptError(
         f"{error.filename} {error.strerror}.",
         "Nothing was read or changed through it. Move it elsewhere: wc doctor",
@@ -97,7 +97,7 @@ def _dispatch(argv: Sequence[str]) -> None:
     if declared is not None and options is not None:
         execute(declared, options, table.occasion(argv[0]))
         return
-    from wc_cli import app  # Typer: 90 ms, for help, mistakes and completion
+    from wc_cli import app  # Typer: 90 ms, for help, errors and completion
 
     if completing:
         app.complete()

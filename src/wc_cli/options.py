@@ -1,9 +1,9 @@
-"""How a command declares its arguments and options: one declaration, two parsers.
+"""Declarations of a command's arguments and options: one declaration, two parsers.
 
 A command's options are a class with one attribute for each. `parse` reads the usual
-command line in microseconds. What it does not understand, `--help` included, it leaves
-to Typer, whose signature `wc_cli.app` builds from the same class. A property test
-checks that both give the same answers.
+command line in microseconds. It leaves everything else, including `--help`, to Typer,
+whose signature `wc_cli.app` builds from the same class. A property test checks that
+both give the same answers.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def argument(
     default: Any = REQUIRED,
     complete: str = "",
 ) -> Any:
-    """Declares a positional argument, required unless it has a ``default``."""
+    """Declare a positional argument, required unless it has a ``default``."""
     return Param(TEXT, (), metavar, help, default, complete)
 
 
@@ -77,13 +77,13 @@ def words(
     *,
     default: Any = REQUIRED,
 ) -> Any:
-    """Declares all remaining arguments as a tuple, with at least one unless there is a
+    """Declare all remaining arguments as a tuple, at least one unless there is a
     ``default``."""
     return Param(WORDS, (), metavar, help, default, "")
 
 
 def changes(metavar: str, help: str) -> Any:  # noqa: A002
-    """Declares all remaining arguments as a tuple, such as ``+x`` and ``-y``."""
+    """Declare all remaining arguments as a tuple, such as ``+x`` and ``-y``."""
     return Param(CHANGES, (), metavar, help, REQUIRED, "")
 
 
@@ -96,8 +96,8 @@ def text(
     complete: str = "",
     short: str = "",
 ) -> Any:
-    """Declares an option with a value. The empty string means that it was not given.
-    ``short`` is its spelling of one letter, such as ``-t``."""
+    """Declare an option with a value. The empty string means that it was not given.
+    ``short`` is its one-letter spelling, such as ``-t``."""
     return Param(TEXT, _flags(flag, short), metavar, help, default, complete)
 
 
@@ -108,7 +108,7 @@ def texts(
     *,
     short: str = "",
 ) -> Any:
-    """Declares an option with a value that may be given several times, as a tuple."""
+    """Declare an option with a value that may be given several times, as a tuple."""
     return Param(TEXTS, _flags(flag, short), metavar, help, (), "")
 
 
@@ -117,17 +117,17 @@ def _flags(flag: str, short: str) -> tuple[str, ...]:
 
 
 def number(flag: str, help: str, *, default: int | None = 0) -> Any:  # noqa: A002
-    """Declares an option with a whole number."""
+    """Declare an option with a whole number."""
     return Param(NUMBER, (flag,), "N", help, default, "")
 
 
 def position(flag: str, help: str) -> Any:  # noqa: A002
-    """Declares an option with a position in a list; -1 is the last item."""
+    """Declare an option with a position in a list; -1 is the last item."""
     return Param(POSITION, (flag,), "N", help, 0, "")
 
 
 def flag(*flags: str, help: str) -> Any:  # noqa: A002
-    """Declares an option without a value."""
+    """Declare an option without a value."""
     return Param(FLAG, flags, "", help, False, "")
 
 
@@ -140,7 +140,7 @@ class Options:
 
     @classmethod
     def params(cls) -> tuple[Param, ...]:
-        """Returns the declarations: arguments first, then options, each with those of
+        """Return the declarations: arguments first, then options, each with those of
         base classes last."""
         params: dict[str, Param] = {}
         for owner in cls.__mro__:
@@ -150,7 +150,7 @@ class Options:
         return tuple(sorted(params.values(), key=_is_option))
 
     def __init__(self, values: dict[str, Any]) -> None:
-        """Take ``values``, which has one for each declaration."""
+        """Take ``values``, one for each declaration."""
         self.__dict__.update(values)
 
     def __eq__(self, other: object) -> bool:
@@ -180,7 +180,7 @@ class Declared:
 def command(
     options: type[Options],
 ) -> Callable[[Callable[[Any, Any], None]], Declared]:
-    """Declares the decorated function as a command with these options."""
+    """Declare the decorated function as a command with these options."""
 
     def declare(run: Callable[[Any, Any], None]) -> Declared:
         return Declared(options, run)
@@ -189,12 +189,12 @@ def command(
 
 
 def takes_signed_words(options: type[Options]) -> bool:
-    """Returns whether a word that begins with one hyphen may be an argument."""
+    """Return whether a word that begins with one hyphen may be an argument."""
     return any(param.kind == CHANGES for param in options.params())
 
 
 def parse(options: type[Options], argv: Sequence[str]) -> Options | None:
-    """Returns the options in ``argv`` if it is an ordinary, complete command line, and
+    """Return the options in ``argv`` if it is an ordinary, complete command line, and
     ``None`` for everything that is left to Typer."""
     params = options.params()
     by_flag = {spelling: param for param in params for spelling in param.flags}
@@ -231,7 +231,7 @@ def parse(options: type[Options], argv: Sequence[str]) -> Options | None:
 
 
 def _option_value(param: Param, joined: str | None, remaining: Any) -> Any:
-    """Returns the value of an option, ``None`` if there is no valid one."""
+    """Return the value of an option, ``None`` if there is no valid one."""
     if param.kind == FLAG:
         return True if joined is None else None
     value = next(remaining, None) if joined is None else joined
@@ -245,7 +245,7 @@ def _option_value(param: Param, joined: str | None, remaining: Any) -> Any:
 def _fill_arguments(
     positional: list[Param], arguments: list[str], values: dict[str, Any]
 ) -> bool:
-    """Assign the arguments to the parameters. Returns whether none is left over."""
+    """Assign the arguments to the parameters. Returns whether all fit."""
     for param in positional:
         if param.kind in {WORDS, CHANGES}:
             values[param.name] = tuple(arguments) or param.default

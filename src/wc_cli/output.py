@@ -1,7 +1,7 @@
-"""Everything a command prints: results on standard output, remarks on standard error.
+"""Prints the output of commands: results on standard output, remarks on standard error.
 
-What is on standard error is cleaned of everything a terminal would obey, because it may
-quote other people's text.
+Standard error is cleaned of everything a terminal would obey, because it may quote
+other people's text.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Answer:
-    """The answer of the command that runs, and what comes with it from elsewhere.
+    """The answer of the running command, and additions from elsewhere.
 
-    ``beside`` returns the fields that are added to the first JSON that is printed; it
-    is ``None`` once they were. ``begun`` says whether anything was printed.
+    ``beside`` returns the fields to add to the first JSON that is printed; it is
+    ``None`` afterwards. ``begun``: something was printed.
     """
 
     def __init__(self, beside: Callable[[], dict[str, Any]] | None = None) -> None:
@@ -32,7 +32,7 @@ class Answer:
         self.beside = beside
 
     def with_fields(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Returns JSON with the fields, if they are still to be added."""
+        """Return JSON with the fields, unless they were added before."""
         beside, self.beside = self.beside, None
         return {**value, **beside()} if beside is not None else value
 
@@ -41,12 +41,12 @@ _answers = [Answer()]
 
 
 def begin_answer(answer: Answer) -> None:
-    """Make this the answer to which everything that is printed belongs."""
+    """Make this the current answer, to which all output belongs."""
     _answers[0] = answer
 
 
 def json_size(value: dict[str, Any]) -> int:
-    """Returns how many characters of JSON `say_json` prints for a result."""
+    """Return how many characters of JSON `say_json` prints for a result."""
     beside = _answers[0].beside
     fields = {**value, **beside()} if beside is not None else value
     return len(json_line(fields))
@@ -63,16 +63,16 @@ def say_json(value: dict[str, Any]) -> None:
 
 
 def remark(text: str) -> None:
-    """Print something beside the result to standard error."""
+    """Print a remark to standard error."""
     try:
         sys.stderr.write(f"{clean(text)}\n")
         sys.stderr.flush()
     except OSError:
-        return  # nobody is left to read it
+        return  # nobody reads it
 
 
 def json_line(value: Any) -> str:
-    """Returns ``value`` as one line of JSON. Everything `wc_core.text.clean` would
+    """Return ``value`` as one line of JSON. Everything that `wc_core.text.clean` would
     remove is escaped: the values are the same, and a terminal obeys nothing."""
     # A path may contain bytes that are not text; JSON may not.
     line = dumps(value).encode(errors="replace").decode()
@@ -85,8 +85,8 @@ def json_line(value: Any) -> str:
 
 
 def discard_output() -> None:
-    """Redirect standard output to the null device, after its reader has gone or its
-    disk is full. Otherwise the interpreter's last flush would fail again."""
+    """Redirect standard output to the null device if its reader is gone or its disk is
+    full. Otherwise the interpreter's last flush would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -29,13 +29,13 @@ def post(
     env: Mapping[str, str] | None = None,
     sync: bool = False,
 ) -> Receipt:
-    """Write one entry into the store that belongs to ``folder``, as the `wc`
-    command would there; the store is made if there is none.
+    """Write one entry into the store of ``folder``, as the `wc` command would there;
+    the store is created if there is none.
 
-    ``asked`` says who writes; without it that follows from ``env`` and git.
-    Both default to those of this process. ``sync`` waits until the entry is
-    committed and the remote has it. Once it returns, the entry is on disk.
-    Raises a WcError if nothing was written.
+    ``asked`` says who writes; by default that follows from ``env`` and git. ``folder``
+    and ``env`` default to those of this process. ``sync`` waits until the entry is
+    committed and the remote has it. Once it returns, the entry is on disk. Raises a
+    WcError if nothing was written.
     """
     draft = checked(draft)
     context = Context(os.environ if env is None else env, folder or os.getcwd(), asked)
@@ -44,7 +44,7 @@ def post(
 
 
 def checked(draft: Draft) -> Draft:
-    """The draft with its words in their one spelling. Raises InvalidInputError."""
+    """The draft with its words in canonical spelling. Raises InvalidInputError."""
     return draft._replace(
         action=vocabulary.action(draft.action),
         title=vocabulary.title(draft.title),

@@ -1,6 +1,6 @@
-"""Starts the detached process, if there is something for it to do.
+"""Starts the detached process if there is something to do.
 
-Every command asks, so it must cost next to nothing if there is nothing to do.
+Every command checks, so the check must cost next to nothing.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
 
 _RETRY_SECONDS = 30.0
 _COMPANY_SECONDS = 0.05
-# Without looking for garbage while the modules are imported, as in `wc_cli.start`.
+# Without garbage collection while the modules are imported, as in `wc_cli.start`.
 _PROGRAM = "import gc; gc.set_threshold(20_000); from {} import main; main()"
-# For so long, a user's git command may still be running.
+# A user's git command may still be running for this long.
 _USER_GIT_SECONDS = 5.0
 _MAX_DOUBLINGS = 5
 _STREAMS = (0, 1, 2)
-# The processes that a program that writes many entries has not waited for yet.
+# Processes not waited for yet, in a program that writes many entries.
 _started: list[int] = []
-# Where the kernel lists the handles of a process, and which to try if it does not.
+# Where the kernel lists a process's handles, and the ones to try if it does not.
 _HANDLES = "/proc/self/fd" if sys.platform == "linux" else "/dev/fd"
 _LIKELY_HANDLES = range(3, 256)
-# So many are read within milliseconds.
+# Reading this many takes milliseconds.
 _FEW_THREADS = 20
 
 
 def start_if_due(layout: Layout, rules: Settings, env: Mapping[str, str]) -> None:
-    """Start what an earlier command left to do, or what is due again, unless it was
-    tried just now and failed."""
+    """Start what an earlier command left to do, or what is due again, unless it has
+    just failed."""
     if _is_unsettled(layout):
         due = age_of(layout.settling) > _RETRY_SECONDS
     else:
@@ -59,8 +59,8 @@ def start_if_due(layout: Layout, rules: Settings, env: Mapping[str, str]) -> Non
 
 
 def _is_unsettled(layout: Layout) -> bool:
-    """Whether something was left to settle. If the folder of markers cannot be read,
-    a command that only reads must go on."""
+    """Return whether something is left to settle. Never raises: if the folder of
+    markers is unreadable, a reading command must continue."""
     try:
         return bool(names_in(layout.unsettled, layout.root))
     except WcError:
@@ -68,7 +68,7 @@ def _is_unsettled(layout: Layout) -> bool:
 
 
 def is_gate_due(layout: Layout) -> bool:
-    """Whether a gate of time has opened since the status files were written."""
+    """Return whether a time gate has opened since the status files were written."""
     if not os.path.isdir(layout.due):
         return False
     from wc_core.planning import duefiles  # 1 ms, for stores with such gates
@@ -77,7 +77,7 @@ def is_gate_due(layout: Layout) -> bool:
 
 
 def _is_moved(layout: Layout) -> bool:
-    """Whether a user moved the branch, or changed the folder, with git."""
+    """Return whether a user moved the branch, or changed the folder, with git."""
     recorded = applied.load(layout)
     checkout = discovery.checkout_at(layout.root) if recorded.commit else None
     if checkout is None:
@@ -88,8 +88,8 @@ def _is_moved(layout: Layout) -> bool:
 
 
 def _is_exchange_due(layout: Layout, rules: Settings) -> bool:
-    """Whether to exchange with the remote again. A store that never was is not
-    exchanged because somebody reads it."""
+    """Return whether to exchange with the remote again. Reading never starts the first
+    exchange of a store."""
     age = age_of(layout.sync_state)
     if age == INFINITE or age < _RETRY_SECONDS:
         return False
@@ -107,9 +107,8 @@ def start_detached(
     module: str, arguments: Sequence[str], env: Mapping[str, str], kept_handle: int = -1
 ) -> None:
     """Start a module as a process that outlives this one. It has no terminal, and none
-    of the files that this process has open, but for ``kept_handle``. Raises
-    OSError."""
-    # -P: nothing is imported from the current folder. Not -m, which takes 5 ms more.
+    of this process's open files except ``kept_handle``. Raises OSError."""
+    # -P: import nothing from the current folder. Not -m, which takes 5 ms more.
     command = [sys.executable, "-P", "-c", _PROGRAM.format(module)]
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in _STREAMS]
@@ -119,7 +118,7 @@ def start_detached(
         if fd != kept_handle and _is_inheritable(fd)
     ]
     try:
-        # A session of its own: ^C, or a terminal that is closed, does not end it.
+        # In its own session, so that ^C, or closing the terminal, does not end it.
         process = os.posix_spawn(  # noqa: TID251 - what outlives its command
             sys.executable,
             [*command, *arguments],
@@ -133,8 +132,8 @@ def start_detached(
 
 
 def _is_running(process: int) -> bool:
-    """Whether a process that we started still runs. The entry of one that has ended
-    leaves the table of processes."""
+    """Return whether a process that we started still runs. If it has ended, its entry
+    leaves the process table."""
     try:
         return os.waitpid(process, os.WNOHANG) == (0, 0)
     except ChildProcessError:
@@ -150,8 +149,8 @@ def fork_detached(
     end, held_end = os.pipe()
     if os.fork():  # noqa: TID251 - what outlives its command
         os.close(held_end)
-        # Until the copy has closed it: what comes after this command may be a signal to
-        # its whole group, or take a lock that the copy would have.
+        # Until the copy has closed it: after this command, its whole group may get a
+        # signal, or someone may take a lock that the copy would hold.
         os.read(end, 1)
         os.close(end)
         return
@@ -159,8 +158,8 @@ def fork_detached(
         os.setsid()
         _close_files(kept_handle, held_end)
         os.close(held_end)
-        # Until then this process has ended: it is not held up, and what both have in
-        # memory need not be copied. Others may have written by then as well.
+        # By then this process has ended: it is not slowed down, and shared memory need
+        # not be copied. Others may have written by then, too.
         time.sleep(_COMPANY_SECONDS)
         os.environ.update(env)
         sys.argv = [module, *arguments]
@@ -171,19 +170,19 @@ def fork_detached(
 
 
 def _close_files(*kept_handles: int) -> None:
-    """Close all files but ``kept_handles``, and have no terminal."""
+    """Close all files but ``kept_handles``, and detach from the terminal."""
     null = os.open(os.devnull, os.O_RDWR)
     for stream in _STREAMS:
         os.dup2(null, stream)
     for handle in _open_files():
         if handle not in kept_handles:
-            with contextlib.suppress(OSError):  # that of the listing is closed by now
+            with contextlib.suppress(OSError):  # that of the listing is closed
                 os.close(handle)
 
 
 def _open_files() -> list[int]:
-    """The handles of this process beside its streams. A program that waits for the end
-    of a pipe, or for a lock, must not have to wait for the background process."""
+    """The handles of this process except its streams. A program that waits for the end
+    of a pipe, or for a lock, must not wait for the background process."""
     try:
         handles = [int(name) for name in os.listdir(_HANDLES)]
     except OSError:
@@ -199,41 +198,42 @@ def _is_inheritable(handle: int) -> bool:
 
 
 def start(layout: Layout, env: Mapping[str, str], *, may_fork: bool = False) -> None:
-    """Start the detached process, unless one is at work: that one looks for new markers
-    before it ends. If this process ``may_fork``, it is a copy of it."""
-    # A copy of a process with threads has their locks, but not the threads.
+    """Start the detached process, unless one is running: that one checks for new
+    markers before it ends. If this process ``may_fork``, the new one is a copy of
+    it."""
+    # A copy of a process with threads has their locks, but no threads.
     fork = may_fork and sys.platform == "linux" and "threading" not in sys.modules
     start_process = fork_detached if fork else start_detached
     _start("wc_cli.background", layout, layout.git_lock, env, start=start_process)
 
 
 def start_radar(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
-    """Have the radar of the repository that ``folder`` is in computed, unless a process
-    is waiting to do so: that one sees what was changed until now."""
+    """Have the radar of the repository that contains ``folder`` computed, unless a
+    process is waiting to do so: that one sees all changes until now."""
     _start("wc_cli.radar.refreshing", layout, layout.radar_waiting, env, folder)
 
 
 def start_graph(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
-    """Have the graph of the worktree ``folder`` computed, unless a process computes
-    one."""
+    """Have the graph of the worktree ``folder`` computed, unless a process is doing
+    so."""
     _start("wc_cli.graph.refreshing", layout, layout.graph_lock, env, folder)
 
 
 def start_index_if_due(layout: Layout, unindexed: int, env: Mapping[str, str]) -> None:
-    """Have the index made, if it lacks many threads and was not made just now, unless
-    a process makes it."""
+    """Have the index made, if it lacks many threads and was not just made, unless a
+    process is doing so."""
     if unindexed <= _FEW_THREADS or not os.path.isdir(layout.local):
         return
     if age_of(layout.index_making) > _RETRY_SECONDS:
         with contextlib.suppress(WcError, OSError):
             _start("wc_cli.index.refreshing", layout, layout.index_making, env)
-            # However it ends: some threads cannot be indexed, and a disk may be full.
+            # However it ends: some threads cannot be indexed, and the disk may be full.
             os.utime(layout.index_making, follow_symlinks=False)
 
 
 def start_vectors_if_due(layout: Layout, missing: int, env: Mapping[str, str]) -> None:
-    """Have vectors made on this machine, if threads lack them and none were made just
-    now, unless a process makes them."""
+    """Have vectors made on this machine, if threads lack them and none were just made,
+    unless a process is doing so."""
     if missing and age_of(layout.vectors_making) > _RETRY_SECONDS:
         with contextlib.suppress(WcError, OSError):
             _start("wc_cli.enrich.following", layout, layout.vectors_making, env)
@@ -241,22 +241,22 @@ def start_vectors_if_due(layout: Layout, missing: int, env: Mapping[str, str]) -
 
 
 def start_notify(layout: Layout, env: Mapping[str, str]) -> None:
-    """Have the person of this machine notified, unless a process does so: that one
-    looks again before it ends."""
+    """Have the person of this machine notified, unless a process is doing so: that one
+    checks again before it ends."""
     _start("wc_cli.notify.notifying", layout, layout.notify_lock, env)
 
 
 def start_activity(layout: Layout, env: Mapping[str, str]) -> None:
-    """Have the log of activity sent, unless a process does so: that one looks for new
-    lines before it ends."""
+    """Have the log of activity sent, unless a process is doing so: that one checks for
+    new lines before it ends."""
     _start("wc_cli.activitylog.travel", layout, layout.activity_sync_lock, env)
 
 
 def start_snapshot(
     layout: Layout, folder: str, written: tuple[str, str], env: Mapping[str, str]
 ) -> None:
-    """Have a snapshot of the worktree ``folder`` kept with the entry that was written
-    there: its topic and its id."""
+    """Have a snapshot of the worktree ``folder`` kept with an entry written there,
+    given by topic and id."""
     start_detached("wc_cli.review.seeing", (layout.root, folder, *written), env)
 
 
@@ -268,14 +268,14 @@ def _start(
     *arguments: str,
     start: StartProcess = start_detached,
 ) -> None:
-    """Start a module with the store, the handle of the lock, and more arguments, unless
+    """Start a module with the store, the lock's handle, and more arguments, unless
     another process has the lock."""
     from wc_cli.store import locks  # 0.6 ms, not needed by a command that only reads
 
     handle = locks.try_acquire(lock, layout.root)
     if handle is None:
         return
-    # It inherits the lock: no other writer starts a second one while it starts.
+    # It inherits the lock, so that no other writer starts a second one meanwhile.
     os.set_inheritable(handle, True)
     try:
         start(module, (layout.root, str(handle), *arguments), env, handle)

@@ -1,16 +1,16 @@
-"""The way in for `wc-cli` and for the launcher `wc`, which starts Python with it.
+"""The entry point of `wc-cli`, and of the launcher `wc`, which starts Python with it.
 
-A short command imports 90 of our modules, and the standard finder makes eleven system
-calls for each of them, in Python. The finder here makes four. It finds a module only if
-its bytecode is there and up to date, by the same rule: the version of Python, and the
-time and size of the source. Everything else is left to the standard finders: sources
+A short command imports 90 of our modules, and for each, the standard finder makes
+eleven system calls, in Python. The finder here makes four. It finds a module only if
+its bytecode exists and is up to date, by the usual rule: the version of Python, and the
+time and size of the source. It leaves everything else to the standard finders: sources
 that are not compiled yet, bytecode with a hash, archives.
 
-For a few modules, a *bundle* is kept beside their own bytecode: that of all modules
-that they import. These are then loaded with one system call for each, which asks for
-the time and size of the source, and without a search. A bundle is written when its
-module is imported, by the rules that Python has for bytecode. It may be deleted at any
-time: what it lacks is found one by one.
+A few modules have a *bundle* beside their own bytecode: the bytecode of all modules
+that they import. These are loaded without a search, with one system call each for the
+time and size of the source. A bundle is written when its module is imported, by
+Python's rules for bytecode. It can be deleted at any time: missing modules are found
+one by one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     from typing import NoReturn
 
-# The number of new objects after which Python looks for garbage; its default is 700.
+# The number of new objects after which Python collects garbage; its default is 700.
 _ALLOCATIONS = 100_000
-# What every command imports, and what the commands of every minute do.
+# The modules that every command, or a frequent one, imports.
 BUNDLED = (
     "wc_cli.main",
     "wc_cli.commands.writing",
@@ -46,30 +46,30 @@ BUNDLED = (
     "wc_cli.briefing.hook",
     "wc_cli.briefing.text",
 )
-# Bytecode that counts by the time and size of its source begins with this.
+# Bytecode that is checked by the time and size of its source begins with this.
 _BY_TIME = MAGIC_NUMBER + bytes(4)
 _HEADER_BYTES = 16
-# The memory for longer ones would come from the kernel; our modules have 38 KB at most.
+# Longer ones would get their memory from the kernel; our modules have 38 KB at most.
 _MOST_BYTES = 100_000
 _32_BITS = 0xFFFF_FFFF
-# A bundle begins and ends with this, so that one that was cut off does not count. In
-# between are the size of the table of sources, the table, and the code of each source.
+# A bundle begins and ends with this, so that a truncated one is invalid. In between are
+# the size of the table of sources, the table, and the code of each source.
 _BUNDLE = MAGIC_NUMBER + b"wc-bundle-1\n"
 _SIZE_BYTES = 4
 _TAG = sys.implementation.cache_tag
 _new_module = type(sys)
 
-# The modules that were loaded here; what one imports is before it.
+# The modules that were loaded here; a module's imports come before it.
 _loaded: list[str] = []
 
 
 class _QuickLoader(SourceFileLoader):
-    """The standard loader, with bytecode that has been read already."""
+    """The standard loader, with bytecode that has already been read."""
 
     bytecode = b""
 
     def get_code(self, fullname: str) -> CodeType | None:
-        """The code of the module: that which was read, once."""
+        """The code of the module: the one that was read, the first time."""
         data, self.bytecode = self.bytecode, b""
         if not data:
             return super().get_code(fullname)
@@ -82,7 +82,7 @@ class _QuickLoader(SourceFileLoader):
 
 
 class _BundleLoader(_QuickLoader):
-    """Loads a module after all that it imports, which are in its bundle."""
+    """Loads a module after all its imports, which are in its bundle."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the code of the module, and write the bundle if it lacked any."""
@@ -94,11 +94,11 @@ class _BundleLoader(_QuickLoader):
         needed = dict.fromkeys(_loaded[count:-1])
         if sys.dont_write_bytecode or needed.keys() <= set(names):
             return
-        # What was imported before comes first: others may need it.
+        # Earlier imports come first: others may need them.
         not_needed = [name for name in names if name not in needed]
         data = _bundle([*not_needed, *needed], base)
         if data:
-            # Replaces the file at once; not being able to is no error.
+            # Replaces the file atomically; a failure is not an error.
             self.set_data(bundle, data)
 
 
@@ -112,7 +112,7 @@ class _QuickFinder:
     def find_spec(
         self, name: str, path: Sequence[str] | None, _target: object = None
     ) -> ModuleSpec | None:
-        """How to load a module, or ``None``: let the next finder look."""
+        """How to load a module; ``None`` leaves it to the next finder."""
         if not name.startswith(self._prefixes) or not path:
             return None
         [folder, *further_folders] = path
@@ -124,8 +124,8 @@ class _QuickFinder:
         )
 
     def _spec(self, name: str, source: str, inside: str | None) -> ModuleSpec | None:
-        """How to load a module from its source, for a package with the folder of what
-        is inside; ``None`` if it is not there, or not compiled."""
+        """How to load a module from its source, for a package with the folder of its
+        contents; ``None`` if it does not exist, or is not compiled."""
         try:
             status = os.stat(source)
             compiled = _compiled(source)
@@ -156,7 +156,7 @@ def _source(base: str, name: str, *, is_package: bool = False) -> str:
 
 
 def _compiled(source: str, kind: str = "") -> str:
-    """Where the bytecode of a source is, or another kind of it, as PEP 488 has it."""
+    """The path of a source's bytecode, or another kind of it, by PEP 488."""
     folder, _, file = source.rpartition("/")
     folder = (
         f"{sys.pycache_prefix}{folder}"
@@ -167,8 +167,8 @@ def _compiled(source: str, kind: str = "") -> str:
 
 
 def _current(compiled: str, status: os.stat_result) -> bytes:
-    """The bytecode of a source with that status, or nothing if it is not up to date.
-    Raises OSError."""
+    """The bytecode of a source with this status; empty if it is not up to date. Raises
+    OSError."""
     handle = os.open(compiled, os.O_RDONLY | os.O_CLOEXEC)
     try:
         data = os.read(handle, _MOST_BYTES)
@@ -192,7 +192,7 @@ def _code(data: bytes) -> CodeType:
 
 def _load_bundle(path: str, base: str) -> list[str]:
     """Load the modules of a bundle whose sources are below ``base``. Returns their
-    names, none if it is not there or not up to date."""
+    names; none if it is missing or not up to date."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -217,13 +217,13 @@ def _load_bundle(path: str, base: str) -> list[str]:
         if name not in sys.modules:
             try:
                 _load(name, _source(base, name, is_package=is_package), code)
-            except Exception:  # noqa: BLE001 - it is raised again where it is imported
+            except Exception:  # noqa: BLE001 - raised again by its import
                 break
     return [name for name, *_ in sources]
 
 
 def _are_below(base: str, packages: set[str]) -> bool:
-    """Whether these packages are imported from there, not from elsewhere on the
+    """Return whether these packages are imported from there, not from elsewhere on the
     path."""
     for package in packages:
         __import__(package)
@@ -233,7 +233,7 @@ def _are_below(base: str, packages: set[str]) -> bool:
 
 
 def _load(name: str, source: str, code: CodeType) -> None:
-    """Make a module, as `importlib` does once it has found it."""
+    """Make a module, as `importlib` does after finding it."""
     folder, _, file = source.rpartition("/")
     is_package = file == "__init__.py"
     parent, _, own = name.rpartition(".")
@@ -263,8 +263,8 @@ def _load(name: str, source: str, code: CodeType) -> None:
 
 
 def _bundle(names: Sequence[str], base: str) -> bytes:
-    """A bundle of these modules; nothing if one of them is elsewhere, or its bytecode
-    is not up to date."""
+    """A bundle of these modules; empty if one of them is elsewhere, or its bytecode is
+    not up to date."""
     sources, codes = [], []
     for name in names:
         spec = sys.modules[name].__spec__
@@ -287,8 +287,8 @@ def _bundle(names: Sequence[str], base: str) -> bytes:
 
 
 def find_quickly(*packages: str, bundled: Sequence[str] = ()) -> None:
-    """From now on, find the modules of these packages so, and keep a bundle for each of
-    those that are ``bundled``. In none of their folders may a module have the name of a
+    """From now on, find the modules of these packages this way, and keep a bundle for
+    each of the ``bundled`` ones. No module in their folders may have the name of a
     package."""
     # With -O, bytecode has another name.
     if not sys.flags.optimize:
@@ -297,11 +297,11 @@ def find_quickly(*packages: str, bundled: Sequence[str] = ()) -> None:
 
 def main() -> NoReturn:
     """Run as ``wc-cli``; ends the process."""
-    # Most of what a short command allocates are its own modules: looking for garbage
-    # while they are imported takes 3 ms, and in a list of 10,000 threads 11 ms.
+    # A short command mostly allocates its own modules: collecting garbage during the
+    # imports takes 3 ms, and in a list of 10,000 threads 11 ms.
     gc.set_threshold(_ALLOCATIONS)
     find_quickly("wc_core", "wc_cli", bundled=BUNDLED)
-    from wc_cli import main as commands  # 10 ms, by then quickly and without pauses
+    from wc_cli import main as commands  # 10 ms, now fast and without pauses
 
     commands.main()
 

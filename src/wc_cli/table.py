@@ -1,7 +1,6 @@
 """The list of commands, and the module that carries out each.
 
-A module is imported when its command is used, so that a command costs no other
-command any time.
+A module is imported when its command is used, so that no command slows down another.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
 class Command(NamedTuple):
     """A command: ``module:attribute`` of its `Declared`, and its panel in the help.
 
-    ``agents`` says that agents may run it without asking their user: it only reads, or
-    writes entries. Everything that reaches beyond the threads has to be asked about
+    ``agents``: agents may run it without asking their user, because it only reads, or
+    writes entries. They must ask about everything that reaches beyond the threads
     (install, doctor --repair, timeline and export, which write any file, guidance,
-    which other agents are given from then on, inbox, which looks into other
-    repositories, enrich, which sends entries to a server), and so has sync, which
-    publishes the threads to all readers of the remote when it runs for the first time.
+    which other agents get from then on, inbox, which reads other repositories, enrich,
+    which sends entries to a server), and about sync, whose first run publishes the
+    threads to all readers of the remote.
     """
 
     place: str
@@ -130,8 +129,8 @@ ALIASES = {
     "reply": "say",
 }
 
-# Every other command is an occasion for guidance: what the repository asks on it comes
-# with the answer.
+# Every other command is an occasion for guidance: the repository's guidance for it
+# comes with the answer.
 NO_OCCASION = {
     "board": "it fills the screen until it ends",
     "statusline": "it has one line",
@@ -165,19 +164,18 @@ _OWN_SECTION = "brief"
 
 
 def occasion(name: str) -> str:
-    """Returns the occasion for guidance that comes with the answer of a command; empty
-    if there is none."""
+    """Return the occasion for guidance of a command; empty if there is none."""
     name = ALIASES.get(name, name)
     return "" if name in NO_OCCASION or name == _OWN_SECTION else name
 
 
 def occasions() -> tuple[str, ...]:
-    """Returns the commands that are occasions for guidance."""
+    """Return the commands that are occasions for guidance."""
     return tuple(name for name in COMMANDS if name not in NO_OCCASION)
 
 
 def load(name: str) -> Declared | None:
-    """Returns the command with that name, or ``None``."""
+    """Return the command with this name, or ``None``."""
     command = COMMANDS.get(ALIASES.get(name, name))
     if command is None:
         return None
