@@ -37,6 +37,9 @@ PLAIN = {
     r"yet to be": "does not exist yet, or: still has to be",
     r"of (its|their) own accord": "automatically, or: on its own",
     r"are to do|is to do|who shall": "should",
+    r"as of now": "now, or: current",
+    r"counts? no more": "no longer counts",
+    r"(at|on) no remote": "not pushed",
 }
 # Gone from the packages that only read, where nothing should bring them back.
 READING = ("src/wc_core", "src/wc_observe")
@@ -64,7 +67,7 @@ KINDS = ("*.md", "*.py", "*.sh", "*.js", "*.html", "*.1")
 def texts() -> list[Path]:
     """The files that people read, without licences of others and this list."""
     found = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
-    found += [ROOT / "SECURITY.md", ROOT / "bin/wc", ROOT / "bin/wc-statusline"]
+    found += [ROOT / "SECURITY.md", *filter(Path.is_file, (ROOT / "bin").iterdir())]
     for folder in ("docs", "src", "tests"):
         for kind in KINDS:
             found += (ROOT / folder).rglob(kind)

@@ -37,7 +37,7 @@ def message_for(
 def _subject(entries: Sequence[tuple[str, Entry]], topics: Sequence[str]) -> str:
     if len(entries) == 1:
         topic, entry = entries[0]
-        agent = names.parse(entry.agent).agent or "somebody"
+        agent = names.parse(entry.agent).agent or "someone"
         return f"{agent}: {entry.title} ({topic})"
     if entries:
         named = dict.fromkeys(topic for topic, _ in entries)

@@ -135,7 +135,9 @@ def _new_questions(view: SessionView, session: Session) -> list[str]:
     questions = holders.asked_of(view.layout, view.viewer)
     known_names = session.known(held.name for held in questions)
     topics = (held.topic for held in questions if held.name not in known_names)
-    return [f'"{one_line(topic)}": you are asked' for topic in dict.fromkeys(topics)]
+    return [
+        f'"{one_line(topic)}": a question to you' for topic in dict.fromkeys(topics)
+    ]
 
 
 def _newly_free(
@@ -236,7 +238,7 @@ def _reminder(held: Sequence[str], asked: Iterable[str], claimed: Iterable[str])
     if topics := list(dict.fromkeys(asked)):
         first = one_line(topics[0])
         sentences.append(
-            f"someone asks you something in {_named(topics)}: wc answer {first} -m '…'"
+            f"there is a question to you in {_named(topics)}: wc answer {first} -m '…'"
         )
     if ids := list(claimed):
         sentences.append(
@@ -244,7 +246,7 @@ def _reminder(held: Sequence[str], asked: Iterable[str], claimed: Iterable[str])
         )
     return (
         f"Watercooler: {'. Also, '.join(sentences)}. If this is not part of what "
-        "you were asked to do, just stop: it is said only once."
+        "you were asked to do, just stop: this reminder comes only once."
     )
 
 

@@ -91,7 +91,7 @@ class ThreadExaminer:
             yield from self._of_gone(topic)
         for path in self.upkeep.status.orphans([*topics, *only_committed]):
             fix = "The status line may show it. Remove it: wc doctor --repair"
-            yield Finding(f".local/{path}", 0, "is of no thread", fix)
+            yield Finding(f".local/{path}", 0, "belongs to no thread", fix)
 
     def _of_topic(self, topic: str) -> Iterator[Finding]:
         self.threads += 1
@@ -156,7 +156,7 @@ class ThreadExaminer:
             yield Finding(self._relative(self.layout.log(topic)), 0, message, fix)
         newest = ulid.prefix(thread.state.last_id)
         if newest and ulid.timestamp_ms(newest) > now_ms() + ulid.FUTURE_MS:
-            message = f"entry {thread.state.last_id} is from more than a day ahead"
+            message = f"entry {thread.state.last_id} is dated more than a day ahead"
             fix = "A clock was wrong: until then, that entry decides ball and status."
             yield Finding(topic, 0, message, fix)
         if thread.snapshot.log_size >= 0 and not self._is_waiting(topic):

@@ -88,7 +88,7 @@ class Recovery:
         try:
             new = compare_log(self.git, topic, thread.data[: log.complete], have).new
         except GitError:
-            return 0  # doctor reports what is wrong with git
+            return 0  # doctor reports problems with git
         return sum(model.written_by_wc((entry,)) for entry in new)
 
     def lost_by_thread(self, thread: Thread) -> dict[str, bytes]:
@@ -110,7 +110,7 @@ class Recovery:
         try:
             files = self._read_files("meta.json")
         except GitError:
-            return {}  # doctor reports what is wrong with git
+            return {}  # doctor reports problems with git
         if self.git is None:
             return {}
         try:
@@ -137,7 +137,7 @@ class Recovery:
                     self._logs_tip = self.checkout.commit
                 self._committed_logs = self._read_files("entries.jsonl")
             except GitError:
-                self._committed_logs = {}  # doctor reports what is wrong with git
+                self._committed_logs = {}  # doctor reports problems with git
         return self._committed_logs
 
     def _read_files(self, name: str) -> dict[str, Committed]:

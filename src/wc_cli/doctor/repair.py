@@ -317,7 +317,7 @@ class Repair:
             return
         if not self.dry_run:
             self.upkeep.status.write(thread.state)
-        yield RepairStep(".local/status", f"show {thread.state.topic} as it is")
+        yield RepairStep(".local/status", f"update the line of {thread.state.topic}")
 
     def _commit(self, thread: Thread) -> Iterator[RepairStep]:
         """Mark entries of wc that no process is committing, so that settling commits
@@ -346,11 +346,11 @@ class Repair:
         for name in self.upkeep.status.orphans(topics):
             path, root = f"{self.layout.local}/{name}", self.layout.root
             if not (read_plain(path, root) or b"").startswith(_STATUS_MARK):
-                yield self._set_aside(path, _NO_THREAD, "of no thread")
+                yield self._set_aside(path, _NO_THREAD, "belongs to no thread")
                 continue
             if not self.dry_run:
                 self.upkeep.local.remove(name)
-            yield RepairStep(f".local/{name}", "of no thread: remove it")
+            yield RepairStep(f".local/{name}", "belongs to no thread: remove it")
 
     def _relative(self, path: str) -> str:
         return self.layout.relative(path)

@@ -115,7 +115,7 @@ class SetAsideStores:
         try:
             lines = git.run("cat-file", "--batch-check", feed=feed).splitlines()
         except GitError:
-            return 0  # doctor reports what is wrong with git
+            return 0  # doctor reports problems with git
         return sum(b" commit " in line for line in lines)
 
 

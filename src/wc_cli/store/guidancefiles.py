@@ -65,15 +65,15 @@ def _check(occasion: str, present: Sequence[str], lines: Sequence[str]) -> None:
     hint = _REMOVE.format(occasion)
     if len(together) > guidance.MAX_LINES:
         raise ConflictError(
-            f"Guidance on {occasion} would have {len(together)} lines; at most "
-            f"{guidance.MAX_LINES} are given.",
+            f"Guidance on {occasion} would have {len(together)} lines; the "
+            f"limit is {guidance.MAX_LINES}.",
             f"Nothing was written. {hint}",
         )
     length = sum(map(len, together))
     if length > guidance.MAX_CHARACTERS:
         raise ConflictError(
-            f"Guidance on {occasion} would have {length} characters; at most "
-            f"{guidance.MAX_CHARACTERS} are given.",
+            f"Guidance on {occasion} would have {length} characters; the "
+            f"limit is {guidance.MAX_CHARACTERS}.",
             "Nothing was written. Use fewer words, or refer to a file.",
         )
 

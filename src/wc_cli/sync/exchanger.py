@@ -211,8 +211,8 @@ class Exchanger:
         if fetched.commit == turn.own_tip:
             return fetched
         note = (
-            f"git pushes and fetches at different places for "
-            f"{self.remote.label}; it went there, and has not arrived here"
+            f"git fetches {self.remote.label} from another place than it pushes to, "
+            "and the push is not visible there yet"
         )
         return fetched._replace(notes=(*fetched.notes, note))
 

@@ -128,7 +128,4 @@ def lost_text(remote: Remote) -> str:
 
 def rewritten_text(remote: Remote) -> str:
     """The note about a remote that lacks commits it had."""
-    return (
-        f"the history of {remote.label} was rewritten; nothing of what was here "
-        "is given up"
-    )
+    return f"the history of {remote.label} was rewritten; everything here is kept"

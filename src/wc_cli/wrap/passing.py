@@ -82,11 +82,11 @@ def _remains(leftovers: Leftovers) -> Iterator[str]:
     if worktree.changed:
         yield f"not committed{place}: {_named(worktree.changed)}"
     if worktree.unpushed:
-        yield f"commits that are on no remote{place}: {worktree.unpushed}"
+        yield f"commits that are not pushed{place}: {worktree.unpushed}"
     if leftovers.claims:
         yield f"claims that were released: {_named(leftovers.claims)}"
     for question in leftovers.questions.items:
-        yield f"a question of {question.asker} in {question.topic}: {question.title}"
+        yield f"a question from {question.asker} in {question.topic}: {question.title}"
 
 
 def _named(names: tuple[str, ...]) -> str:

@@ -38,7 +38,7 @@ def _lines(leftovers: Leftovers, style: Style) -> Iterator[str]:
         style,
     )
     yield from _section(
-        "You are asked:",
+        "Questions to you:",
         [
             f"{item.topic} · {item.asker}: {item.title}"
             for item in leftovers.questions.items
@@ -49,9 +49,7 @@ def _lines(leftovers: Leftovers, style: Style) -> Iterator[str]:
     place = f" on {one_line(worktree.branch)}" if worktree.branch else ""
     yield from _section(f"Not committed{place}:", worktree.changed, style)
     if worktree.unpushed:
-        yield style(
-            f"{counted(worktree.unpushed, 'commit')}{place} at no remote", _BOLD
-        )
+        yield style(f"{counted(worktree.unpushed, 'commit')}{place} not pushed", _BOLD)
 
 
 def _section(

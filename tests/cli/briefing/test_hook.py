@@ -106,7 +106,7 @@ def test_who_stops_is_reminded_once_of_questions_and_claims(agent: Agent) -> Non
     agent.repo.ok("ask", "auth", "--to", "Codex", "--title", "Why?")
     agent.repo.ok("claim", "a.py", "--as", "Codex")
     reason = json.loads(agent.stop())["reason"]
-    assert 'someone asks you something in "auth": wc answer auth' in reason
+    assert 'there is a question to you in "auth": wc answer auth' in reason
     assert 'you have claimed "a.py"; when you are done: wc release --all' in reason
     assert agent.stop() == ""
 

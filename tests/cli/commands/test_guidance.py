@@ -195,8 +195,8 @@ def test_an_alias_of_a_command_is_the_same_occasion(repo: Here) -> None:
         (3, "remove --on say 1", "Guidance on say has 0 lines."),
         (2, "list x", "takes no text"),
         (2, "print", "wc guidance cannot 'print'"),
-        (4, "add --on say 1 2 3 4 5 6", "would have 6 lines; at most 5 are given"),
-        (4, f"add --on say {'x' * 601}", "would have 601 characters; at most 600"),
+        (4, "add --on say 1 2 3 4 5 6", "would have 6 lines; the limit is 5"),
+        (4, f"add --on say {'x' * 601}", "would have 601 characters; the limit is 600"),
     ],
 )
 def test_what_is_refused_writes_nothing(

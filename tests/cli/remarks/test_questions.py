@@ -224,7 +224,7 @@ def test_a_prompt_says_once_that_an_agent_was_asked(repo: Here) -> None:
 
     hook("session-start")
     repo.ok(*ASK, *CLAUDE)
-    assert '"login": you are asked' in hook("user-prompt")
+    assert '"login": a question to you' in hook("user-prompt")
     assert hook("user-prompt") == ""
     assert "  > Which hash?" in hook("session-start")
 

@@ -363,8 +363,7 @@ def test_a_branch_that_was_lost_or_rewritten_takes_nothing_with_it(pair: Pair) -
     a.say("auth", "x")
     done = a.ok("sync")
     assert done.err == (
-        "note: the history of origin was rewritten; nothing of what was here is "
-        "given up\n"
+        "note: the history of origin was rewritten; everything here is kept\n"
     )
     b.ok("sync")
     a.check(b)

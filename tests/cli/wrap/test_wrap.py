@@ -52,9 +52,9 @@ def test_everything_that_is_left_is_shown(repo: Here, tmp_path: Path) -> None:
         "  ui · waits for api · The ui\n"
         "  api · OPEN · The api\n"
         "You have claimed 1 thing:\n  a.py\n"
-        "You are asked:\n  db · Gemini CLI (Pat): Which?\n"
+        "Questions to you:\n  db · Gemini CLI (Pat): Which?\n"
         f"Not committed on {branch}:\n  a.py\n"
-        f"1 commit on {branch} at no remote\n"
+        f"1 commit on {branch} not pushed\n"
     )
     assert "Left behind: 2 balls, 1 claim, 1 question to you, 1 uncommitted" in done.err
     assert "wc wrap --handoff NAME" in done.err
