@@ -190,16 +190,18 @@ def stop_reminder(context: Context, path: str) -> str:
     session = view.load_session() or Session(time.time_ns())
     fresh = [ball for ball in balls if ball.name not in session.reminded][-_MOST:]
     held = [ball for ball in fresh if _is_held(view, ball)]
-    asked = {k: v for k, v in questions.items() if k not in session.reminded}
+    open_questions = {k: v for k, v in questions.items() if k not in session.reminded}
     claimed = {k: v for k, v in claims.items() if k not in session.reminded}
-    if not (held or asked or claimed):
+    if not (held or open_questions or claimed):
         return ""
     # Forget what is gone.
     reminded = session.reminded & names | {ball.name for ball in held}
     # Saved before printing: otherwise the agent could never stop.
-    reminded |= {*asked, *claimed}
+    reminded |= {*open_questions, *claimed}
     view.save_session(session._replace(reminded=reminded, kept_on_ns=time.time_ns()))
-    return _reminder([ball.topic for ball in held], asked.values(), claimed.values())
+    return _reminder(
+        [ball.topic for ball in held], open_questions.values(), claimed.values()
+    )
 
 
 def _claims(context: Context, view: SessionView) -> list[str]:
@@ -226,7 +228,9 @@ def _is_held(view: SessionView, held: HeldBall) -> bool:
     return is_actionable and view.viewer.holds(state.ball)
 
 
-def _reminder(held: Sequence[str], asked: Iterable[str], claimed: Iterable[str]) -> str:
+def _reminder(
+    held: Sequence[str], open_questions: Iterable[str], claimed: Iterable[str]
+) -> str:
     sentences = []
     if held:
         first = one_line(held[0])
@@ -235,7 +239,7 @@ def _reminder(held: Sequence[str], asked: Iterable[str], claimed: Iterable[str])
             f"answer (wc say {first} -m '…') or pass it on (wc handoff {first} "
             "--to NAME)"
         )
-    if topics := list(dict.fromkeys(asked)):
+    if topics := list(dict.fromkeys(open_questions)):
         first = one_line(topics[0])
         sentences.append(
             f"there is a question to you in {_named(topics)}: wc answer {first} -m '…'"

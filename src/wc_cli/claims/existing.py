@@ -123,10 +123,10 @@ def absent(top: str, targets: Iterable[ClaimId]) -> list[ClaimId]:
 
 def _no_symbol_error(defined: Sequence[Definition], target: ClaimId) -> NotFoundError:
     """The error for a symbol that is not in its file, with similar ones."""
-    last = target.symbol.rpartition(".")[2]
-    same = [item.name for item in defined if item.simple_name == last]
+    simple_name = target.symbol.rpartition(".")[2]
+    matching = [item.name for item in defined if item.simple_name == simple_name]
     near = near_names(target.symbol, [item.name for item in defined])
-    names = list(dict.fromkeys([*same, *near]))[:_SHOWN]
+    names = list(dict.fromkeys([*matching, *near]))[:_SHOWN]
     alike = f"It defines: {', '.join(names)}. " if names else ""
     word = quoted(str(target))
     return NotFoundError(

@@ -185,10 +185,10 @@ class Holding:
         def plan(book: Book) -> ClaimPlan:
             named = self._named(book)
             lost = self.memory().lost({claim.id for claim in named})
-            wanted = targets
-            if wanted is not None:
-                wanted = [target for target in wanted if str(target) not in lost]
-            chosen = self._chosen(book, named, wanted)
+            selected = targets
+            if selected is not None:
+                selected = [target for target in selected if str(target) not in lost]
+            chosen = self._chosen(book, named, selected)
             names = lost if targets is None else list(map(str, targets))
             released[:] = dict.fromkeys([*(claim.id for claim in chosen), *names])
             return rules.plan_release(chosen)

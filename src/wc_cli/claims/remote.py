@@ -239,9 +239,11 @@ class ClaimsRemote:
         before = {claim.ref: claim for claim in self.registry.read().claims}
         overwritten = self.fetch()
         book = self.registry.read()
-        taken = [before[ref] for ref in overwritten if ref in before]
+        replaced = [before[ref] for ref in overwritten if ref in before]
         lost = [
-            (claim, rival) for claim in taken if (rival := rules.rival_of(book, claim))
+            (claim, rival)
+            for claim in replaced
+            if (rival := rules.rival_of(book, claim))
         ]
         unsent = self.unsent()
         beaten = rules.outvoted(book, unsent)

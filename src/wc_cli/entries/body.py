@@ -138,11 +138,11 @@ def _split_message(text: str) -> Message:
     return Message(first.strip(), body_text.strip("\r\n"))
 
 
-def _check_alone(option: str, others: Mapping[str, object]) -> None:
-    for other, value in others.items():
+def _check_alone(option: str, alternatives: Mapping[str, object]) -> None:
+    for alternative, value in alternatives.items():
         if value:
             raise InvalidInputError(
-                f"{option} and {other} are both given.", "Give one of them."
+                f"{option} and {alternative} are both given.", "Give one of them."
             )
 
 

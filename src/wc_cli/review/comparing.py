@@ -148,15 +148,15 @@ class _Comparer:
         point = self._snapshot(entry) or self._recorded(entry)
         if point is None:
             commit, name = entry.code_commit[:_SHORT], self._by(entry)
-            other = f"wc review {topic} --since ENTRY"
+            restart = f"wc review {topic} --since ENTRY"
             if not commit:
                 raise NotFoundError(
                     f"There was no commit yet when {name} was written.",
-                    f"Start at a later entry: {other}",
+                    f"Start at a later entry: {restart}",
                 )
             raise NotFoundError(
                 f"The commit {commit} of {name} is not in this repository.",
-                f"Fetch it: git fetch --all; or start at another entry: {other}",
+                f"Fetch it: git fetch --all; or start at another entry: {restart}",
             )
         return point
 

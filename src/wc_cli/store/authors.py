@@ -49,8 +49,8 @@ def current(
     if configured.author.complete and configured.committer.complete:
         return configured
     recorded = userrecord.recorded_user(layout.root, env).user
-    known = Person(clean(recorded.name), clean(recorded.email))
-    fallback = known.or_else(_system_user(env))
+    recorded_person = Person(clean(recorded.name), clean(recorded.email))
+    fallback = recorded_person.or_else(_system_user(env))
     return configured._replace(
         author=configured.author.or_else(fallback),
         committer=configured.committer.or_else(fallback),
