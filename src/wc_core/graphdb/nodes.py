@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wc_core.views.entries import Numbered
 
 _TITLE_WIDTH = 500
-# The database has no greater numbers; anybody can write them into a log.
+# The greatest number that the database has; anyone can write a greater one into a log.
 _GREATEST = 2**63 - 1
 # In characters: its indexes have 4096 bytes of a text.
 _LONGEST_KEY = 1000

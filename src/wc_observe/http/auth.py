@@ -147,7 +147,7 @@ class ExpiringJwtVerifier(JWTVerifier):
         name = access.claims.get(self._name_claim)
         if not isinstance(name, str) or not name.strip():
             return None
-        # Where anybody can write any address into a profile, this says so.
+        # Such a claim is present where anyone can put any address into a profile.
         verified = str(access.claims.get("email_verified", True))
         if self._name_claim == "email" and verified.casefold() != "true":
             return None

@@ -1,5 +1,5 @@
 """Work on very many threads that several processes share: the same lines in the same
-order, whoever does them, and whoever fails."""
+order, whichever process does them or fails."""
 
 from __future__ import annotations
 
