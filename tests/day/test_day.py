@@ -72,7 +72,14 @@ def windows(machine: Machine, shell: str) -> Iterator[Windows]:
     windows.close()
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+# One shell is enough for each run: the others take as long again.
+@pytest.mark.parametrize(
+    "shell",
+    [
+        pytest.param(name, marks=() if name == "bash" else pytest.mark.long)
+        for name in SHELLS
+    ],
+)
 def test_a_day(windows: Windows, shell: str) -> None:
     for step in steps(shell):
         shown, code = windows.do(step.window, step.typed, step.seen, stays=step.stays)
