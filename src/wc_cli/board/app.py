@@ -1,7 +1,7 @@
-"""The live board: a Textual application over `wc_cli.board.view`.
+"""The live board: a Textual application on top of `wc_cli.board.view`.
 
-One widget draws only the visible cards, so a thousand threads cost the same as ten.
-Only the keys of ``--write`` write anything.
+A single widget draws only the visible cards, so a thousand threads cost the same as
+ten. Only the keys of ``--write`` write anything.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from wc_core.names import Directory
     from wc_core.views.worktrees import Neighbour
 
-# Seconds between refreshes of what no watcher reports: ages, loops, other folders.
+# Seconds between refreshes of what is not watched: ages, loops, other folders.
 REFRESH_EVERY = 5.0
 _EXIT_ON_HANGUP = 128 + signal.SIGHUP
 _STYLES = {
@@ -77,14 +77,14 @@ def run(
 ) -> None:
     """Show the board until the user quits.
 
-    Raises NotFoundError if the store disappears and KeyboardInterrupt on Ctrl-C. On
-    SIGTERM the process ends by that signal, once the terminal is restored.
+    Raises NotFoundError if the store disappears, and KeyboardInterrupt on Ctrl-C. On
+    SIGTERM, the process restores the terminal and then ends by that signal.
     """
     app = BoardApp(source, card_filter, signs, write=write)
     threading.Thread(target=_exit_on_hangup, daemon=True).start()
     app.run()
     if app.return_code:
-        raise WcError("The board ended by a fault of its own.", "Please report it.")
+        raise WcError("The board failed because of a bug.", "Please report it.")
     if app.end_reason == panes.GONE:
         raise NotFoundError(
             f"The store {source.layout.root} is no longer there.",
@@ -101,8 +101,8 @@ def run(
 def _exit_on_hangup() -> None:
     """Exit the process when its terminal is closed, even if no signal arrives.
 
-    Textual would not end: it would read from the closed terminal forever and wait for
-    output that nobody reads.
+    Textual would not exit: it would read from the closed terminal forever, and wait for
+    its output to be read.
     """
     terminal = select.poll()
     terminal.register(sys.stdin.fileno(), 0)  # only a hang-up
@@ -247,7 +247,7 @@ class BoardApp(TypeAheadApp):
             yield Input(
                 self.card_filter.words, placeholder="words to filter by", id="filter"
             )
-            yield Static(id="said")
+            yield Static(id="message")
             is_writing = self.runner is not None
             foot = panes.WRITING_FOOT if is_writing else panes.FOOT
             yield Static(foot, id="foot")
@@ -262,7 +262,7 @@ class BoardApp(TypeAheadApp):
         self.set_interval(REFRESH_EVERY, self.action_refresh)
 
     async def _follow(self) -> None:
-        """Read the whole store once, then whatever changes."""
+        """Read the whole store once, then every change."""
         await self._refresh_board(None)
         while True:
             async for topics in watch.changes(self.source, self._set_watch_problem):
@@ -415,8 +415,8 @@ class BoardApp(TypeAheadApp):
             self.cards.show(self.cards.board.with_chosen(words[-1]))
 
     def _run_in_editor(self, runner: CommandRunner, words: list[str]) -> str:
-        """Run a command that opens the editor, while the board leaves the terminal to
-        it. The board stands still until then."""
+        """Run a command that opens the editor. The board leaves the terminal to the
+        editor and pauses until it is closed."""
         try:
             with self.suspend():
                 return runner.run_at_terminal(words)
@@ -425,7 +425,7 @@ class BoardApp(TypeAheadApp):
 
     def show_message(self, text: str) -> None:
         """Show a message above the bottom line until the next key."""
-        for message in self.screen.query("#said").results(Static):
+        for message in self.screen.query("#message").results(Static):
             message.update(Text(clean(text)))
             message.display = bool(text)
 

@@ -33,9 +33,9 @@ _NAMES = {
 class Card(NamedTuple):
     """A thread on a board.
 
-    ``since`` is when its ball got to its holder, in milliseconds since 1970, ``None``
-    if unknown. ``work`` is the state of the loop in its worktree. ``is_used_here`` says
-    that it was chosen for this worktree, with ``wc use``.
+    ``since`` is when the ball came to its holder, in milliseconds since 1970, ``None``
+    if unknown. ``work`` is the state of the loop in its worktree. ``is_used_here`` is
+    whether it was chosen for this worktree, with ``wc use``.
     """
 
     row: ThreadRow
@@ -49,7 +49,7 @@ class Card(NamedTuple):
         return self.row.topic
 
     def age(self, now_ms: int) -> str:
-        """How long the ball has been with its holder, as text."""
+        """How long the holder has had the ball, as text."""
         if self.since is None:
             return "?"
         return times.age_text(times.seconds_between(self.since, now_ms))
@@ -77,8 +77,8 @@ class Card(NamedTuple):
 class CardColumn(NamedTuple):
     """The cards of one agent or of one status, the latest move first.
 
-    ``key`` identifies the column; its name can change. ``agent`` is who has the balls
-    of all its cards; empty in a column of several.
+    ``key`` identifies the column, whose name can change. ``agent`` is the agent that
+    has the balls of all its cards; empty if there are several.
     """
 
     key: str
@@ -94,8 +94,7 @@ class CardColumn(NamedTuple):
 
 
 class CardFilter(NamedTuple):
-    """Selects threads: those that contain all ``words``, with or without closed
-    ones."""
+    """Selects threads that contain all ``words``, with or without closed ones."""
 
     words: str = ""
     closed: bool = False
@@ -119,7 +118,7 @@ def group_into_columns(
 ) -> tuple[CardColumn, ...]:
     """The cards that pass the filter, in columns.
 
-    Only the first column, that of the viewer, may be empty.
+    Only the first column, the viewer's, may be empty.
     """
     by_topic = {card.topic: card for card in cards if card_filter.matches(card)}
     rows = sorted((card.row for card in by_topic.values()), key=recency, reverse=True)
@@ -142,7 +141,7 @@ def group_by_area(
     areas: Iterable[str],
 ) -> tuple[CardColumn, ...]:
     """The cards that pass the filter, in a column for each area, which may be empty,
-    and one for those of no area. A thread of several areas is in each of them."""
+    and one for cards without an area. A thread in several areas is in each of them."""
     groups: dict[str, list[Card]] = {area: [] for area in areas}
     outside: list[Card] = []
     for card in cards:

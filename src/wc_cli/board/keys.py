@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Field(NamedTuple):
-    """What a command asks for: the question, and the option that takes the answer.
+    """A command's argument: the question, and the option for the answer.
 
     The option is empty if the answer is a positional argument. With ``choices``, a
-    letter answers. The editor asks for the text of a command that ``edits``.
+    letter answers. If the command ``edits``, the editor asks for the text.
     """
 
     question: str = ""
@@ -31,7 +31,7 @@ class Field(NamedTuple):
 
 
 _STATUS_LETTERS = (("o", OPEN), ("r", IN_REVIEW), ("b", BLOCKED), ("c", CLOSED))
-# The commands by the names of their keys, and what they ask for.
+# The commands by the names of their keys, with their arguments.
 COMMANDS: dict[str, tuple[str, Field]] = {
     "say": ("say", Field(edits=True)),
     "new": (
@@ -41,23 +41,23 @@ COMMANDS: dict[str, tuple[str, Field]] = {
     "ack": ("ack", Field("A remark; the ball stays", "--title", "Ack")),
     "handoff": (
         "handoff",
-        Field("Pass the ball to (nothing: whose turn it is)", "--to"),
+        Field("Pass the ball to (empty: whose turn it is)", "--to"),
     ),
-    "done": ("done", Field("Done: it goes to who asked", "--title", "Done")),
-    "take": ("take", Field("Why, if somebody else holds it", "--reason")),
+    "done": ("done", Field("Done: the ball goes to whoever asked", "--title", "Done")),
+    "take": ("take", Field("Why, if someone else has it", "--reason")),
     "status": ("set-status", Field("The new status", choices=_STATUS_LETTERS)),
     "seen": ("seen", Field()),
 }
 
 
 def edits(command: str) -> bool:
-    """Whether a command opens the editor, in which leaving without saving cancels."""
+    """Whether the command opens the editor, where leaving without saving cancels it."""
     return command in {name for name, field in COMMANDS.values() if field.edits}
 
 
 def needs_confirmation(name: str, answer: str) -> bool:
-    """Whether a command is confirmed before it runs: all but those that are chosen by
-    two keys and easily reverted, and those that the editor can cancel."""
+    """Whether a command is confirmed before it runs: all but those that take two keys
+    and are easily reverted, and those that the editor can cancel."""
     field = COMMANDS[name][1]
     return not field.edits and (not field.choices or answer == CLOSED)
 
@@ -73,7 +73,7 @@ class CommandRunner:
         )
 
     def arguments(self, name: str, topic: str, answer: str) -> list[str]:
-        """The arguments of a command on a thread, with the user's answer; of a new
+        """The arguments of a command on a thread, with the user's answer. For a new
         thread, the answer is the topic."""
         command, field = COMMANDS[name]
         words = [command, *self._speaker_options]
@@ -94,16 +94,16 @@ class CommandRunner:
 
     def run_at_terminal(self, words: list[str]) -> str:
         """Run a command that opens the editor, which gets the terminal. Returns its
-        output as `run` does."""
+        output, as `run` does."""
         return _output_of(words, _TerminalOutput())
 
 
 class _TerminalOutput(io.StringIO):
-    """Collects what a command prints that may open the editor, because it is at a
+    """Collects the output of a command that may open the editor, because it is at a
     terminal."""
 
     def isatty(self) -> bool:
-        """Whether it is a terminal: the one below, which the editor inherits."""
+        """Whether the underlying file, which the editor inherits, is a terminal."""
         return True
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from wc_cli.board.source import BoardSource
     from wc_core.threads.reader import Thread
 
-# Reasons to end other than the quit key.
+# Reasons to exit, other than the quit key.
 GONE, INTERRUPTED, TERMINATED = "gone", "interrupted", "terminated"
 KEYS = {
     "i": "say",
@@ -49,35 +49,35 @@ WRITING_FOOT = " ? help  q quit  i say  n new  s status  / filter  enter open"
 _HELP = """\
 ←↓↑→ or hjkl   choose a thread; page up and down, home and end
 enter          open it
-/              filter by words; enter keeps them, escape forgets them
-c              closed threads, or none
+/              filter by words; enter keeps them, escape drops them
+c              show or hide closed threads
 w              worktrees, loops and notes
 v              the plan: parts, sidequests, and what waits for what
-r              look again now (it does so by itself)
+r              refresh now (changes appear automatically)
 q              quit, or back
 
 In a thread: ↑↓ or jk, page up and down, home and end; e earlier entries.
 
 +2 new for you   ⑂ two histories side by side   ⚠ damage   ◆ chosen with wc use
-A red age: somebody has had the ball for more than two days.
+A red age: someone has had the ball for more than two days.
 """
 _WRITING = """
 i  say, in your editor             n  a new thread, in your editor
 s  status: o open, r in review, b blocked, c closed
 a  remark      p  pass the ball    t  take it     d  done     m  mark as read
 
-Closing and the last row are confirmed with y. To write nothing, leave the editor
-without saving.
+Closing and the last row ask for a y first. To write nothing, leave the editor without
+saving.
 """
-_READ_ONLY = "\nNothing here writes. Keys that do: wc board --write\n"
-# Entries rendered at first; earlier ones on request.
+_READ_ONLY = "\nThis board is read-only. Enable the keys that write: wc board --write\n"
+# Entries rendered initially; earlier ones on request.
 _ENTRIES_AT_ONCE = 20
 CSS = """
 Screen, Vertical, Static, Input, VerticalScroll { background: ansi_default; }
 Screen { color: ansi_default; }
 #top { height: 1; text-style: bold; }
 #worktrees { height: auto; max-height: 4; display: none; }
-#said { height: auto; display: none; text-style: bold; padding: 0 1; }
+#message { height: auto; display: none; text-style: bold; padding: 0 1; }
 #foot { height: 1; text-style: dim; }
 Cards { height: 1fr; }
 #filter { display: none; border: none; height: 1; padding: 0 1; }
@@ -162,7 +162,7 @@ class ThreadScreen(Screen[None]):
         with Vertical():
             yield Static(id="head")
             yield self.body
-            yield Static(id="said")
+            yield Static(id="message")
             yield Static(" q back  e earlier  ↑↓ scroll", id="foot")
 
     def on_mount(self) -> None:
@@ -217,8 +217,8 @@ class ThreadScreen(Screen[None]):
         self.query_one("#head", Static).update(head)
 
     def _render_entries(self, thread: Thread, width: int) -> tuple[list[Strip], int]:
-        """Return the lines from the first shown entry on, and the line at which the
-        entries that are new for the viewer begin."""
+        """Return the lines from the first shown entry on, and the line where the
+        entries that are new to the viewer start."""
         console = markdown.console_of(self.source.context.env, width)
         lines: list[Strip] = []
         count = len(thread.entries)
@@ -242,7 +242,7 @@ class ThreadScreen(Screen[None]):
             await self._load(earlier=_ENTRIES_AT_ONCE)
 
     def action_write(self, name: str) -> None:
-        """Ask for a command on this thread, even if another card is chosen by now."""
+        """Ask for a command on this thread, even if another card is chosen by then."""
         if isinstance(self.app, CanAsk):
             self.app.ask_for(name, self.topic)
 
@@ -276,7 +276,7 @@ class TextScreen(ModalScreen[None]):
 
 
 class AskScreen(ModalScreen[list[str]]):
-    """Asks for a command's argument, then for confirmation of the command line, if the
+    """Ask for a command's argument, then for confirmation of the command line, if the
     command needs one. Returns the command's words."""
 
     AUTO_FOCUS = ""
@@ -316,14 +316,14 @@ class AskScreen(ModalScreen[list[str]]):
             self._take("")
 
     def on_key(self, event: events.Key) -> None:
-        """Take a letter that answers the question."""
+        """Handle a letter that answers the question."""
         choices = dict(COMMANDS[self._action][1].choices)
         if not self._arguments and event.character in choices:
             event.stop()
             self._take(choices[event.character])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take the answer."""
+        """Handle the answer."""
         event.stop()
         self._take(event.value.strip())
 

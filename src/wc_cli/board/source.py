@@ -1,4 +1,4 @@
-"""A cache of the threads on a board, which reads again only what changed."""
+"""A cache of the threads on a board that only re-reads what changed."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ if TYPE_CHECKING:
     from wc_core.claims.record import Claim
     from wc_core.views.worktrees import Neighbour, WorktreeQuery
 
-# The text of a box is at most as wide.
+# The most columns that the text of a box takes.
 _BOX_WIDTH = 84
 
 
 class BoardSource:
-    """The threads of a store as the viewer sees them. Only reads.
+    """A store's threads as the viewer sees them. Only reads.
 
     One OS thread may refresh it while another asks for its columns.
     """
 
     def __init__(self, context: Context, *, by_area: bool = False) -> None:
-        """With ``by_area``, there is a column for each area, none for holders."""
+        """With ``by_area``, the columns are areas instead of holders."""
         self.context = context
         self.reader = context.reader
         self.viewer = context.viewer
         self.layout: Layout = self.reader.layout
-        # Why the threads cannot be listed; empty if they can.
+        # Why the threads cannot be listed; otherwise empty.
         self.problem = ""
         self._cards: dict[str, Card] = {}
         self._fingerprints: dict[str, tuple[object, ...]] = {}
@@ -55,7 +55,7 @@ class BoardSource:
         self._work_by_topic: dict[str, str] = {}
         self._areas: ThreadAreas | None = None
         if by_area:
-            from wc_core.areas.threads import ThreadAreas  # 2 ms, seldom asked for
+            from wc_core.areas.threads import ThreadAreas  # 2 ms, rarely needed
 
             self._areas = ThreadAreas(self.reader, context.settings.areas)
         self._has_existed = os.path.isdir(self.layout.root)
@@ -68,7 +68,7 @@ class BoardSource:
         return self._has_existed and not exists
 
     def refresh(self, topics: Iterable[str] | None = None) -> bool:
-        """Read these threads again, or with None those whose files changed.
+        """Read these threads again; None means those whose files changed.
 
         Returns whether any card changed.
         """
@@ -156,7 +156,7 @@ class BoardSource:
         return card_views.group_into_columns(cards, card_filter, directory)
 
     def plan_text(self) -> str:
-        """The tree of the threads that have links, in lines that fit into a box."""
+        """The tree of the linked threads, in lines that fit into a box."""
         rows = [card.row for card in list(self._cards.values())]
         tree = planning.tree_of(planning.plan_of(rows, now_ms()))
         lines = plan_rendering.tree_text(tree, Style(color=False)).split("\n")
@@ -168,7 +168,7 @@ class BoardSource:
         return len(self._cards)
 
     def claims(self) -> tuple[Claim, ...]:
-        """The claims to edit that are held now."""
+        """The current claims."""
         repository = self.context.place.repository
         if repository is None:
             return ()

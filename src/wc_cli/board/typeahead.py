@@ -1,4 +1,4 @@
-"""Keys that are typed faster than dialogs open.
+"""Handles keys that are typed faster than dialogs open.
 
 Textual forwards a key to the widget that has the focus at that moment; it comes back to
 the app if no widget wants it. Keys that follow one that opens a dialog would still go
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
-# After so many seconds, a key is handled although the one before it still is.
+# After this many seconds, a key is handled even if the one before it still is.
 _PATIENCE = 3.0
 
 
@@ -42,7 +42,7 @@ class TypeAheadApp(App[None]):
             self.run_worker(self._forward_typed())
 
     async def _forward_typed(self) -> None:
-        """Forward the keys that wait, one after the other."""
+        """Forward the waiting keys one by one."""
         try:
             while self._typed:
                 target = self.focused or self.screen
@@ -50,8 +50,8 @@ class TypeAheadApp(App[None]):
                 try:
                     async with asyncio.timeout(_PATIENCE):
                         await _all_handled(target)
-                        # What the key caused: a field sends what was entered, a new
-                        # screen is mounted and gives a widget the focus.
+                        # The key's effects: a field sends its text, a new screen is
+                        # mounted and gives a widget the focus.
                         await _all_handled(self.focused or self.screen)
                 except TimeoutError:
                     continue
@@ -64,8 +64,8 @@ def _interrupts(event: events.Event) -> bool:
 
 
 async def _all_handled(node: DOMNode) -> None:
-    """Wait until a node, and then all those around it up to the app, have handled what
-    was sent to them: the way that a key goes which nobody stops."""
+    """Wait until a node, and then all its ancestors up to the app, have handled their
+    messages: the way of a key that nobody stops."""
     handled = asyncio.Event()
     _follow(node, handled)
     await handled.wait()

@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 
     from wc_cli.board.cards import Card, CardColumn
 
-# The limits of a column's width; a narrower screen makes it narrower.
+# The limits of a column's width; on a narrower screen it is narrower.
 _NARROWEST, _WIDEST = 26, 52
 HEAD, CARD = 2, 4
 # The styles of a piece of text.
 PLAIN, DIM, NAME, YOURS, BOLD, NEW, WARNING, SELECTED = (
     *("plain", "dim", "name", "mine", "bold", "new", "warning", "selected"),
 )
-# Before the number of the colour, one of a terminal's 256, behind an agent's name.
+# The prefix of a style for an agent's name; the number of its colour follows, one of a
+# terminal's 256.
 AGENT = "agent "
 
 
@@ -56,9 +57,9 @@ ASCII = BoardSigns(">", "-", "Y", "!", "<", ">", "-", "*")
 class Board(NamedTuple):
     """Columns, the chosen card, and the scroll positions.
 
-    ``column`` is the index of the chosen column and ``rows`` the index of the chosen
-    card in each column, by its key. ``first_column`` is the first visible column, but
-    for the viewer's own, which is always visible if two fit. ``tops`` has the first
+    ``column`` is the index of the chosen column, and ``rows`` the index of the chosen
+    card in each column, by its key. ``first_column`` is the first visible column
+    besides the viewer's own, which is always visible if two fit. ``tops`` has the first
     visible card of each.
     """
 
@@ -81,7 +82,7 @@ class Board(NamedTuple):
         return max(0, min(self.rows.get(column.key, 0), len(column.cards) - 1))
 
     def moved(self, right: int, down: int) -> Board:
-        """The board with the card chosen that is this many columns and cards away."""
+        """The board with another card chosen, this many columns and cards away."""
         if not self.columns:
             return self
         position = max(0, min(self.column + right, len(self.columns) - 1))
@@ -99,7 +100,7 @@ class Board(NamedTuple):
         return self
 
     def with_columns(self, columns: tuple[CardColumn, ...]) -> Board:
-        """The board with new columns; the same thread stays chosen wherever it
+        """The board with new columns. The same thread stays chosen, wherever it
         moved."""
         chosen, old_column = self.chosen, self.columns[self.column : self.column + 1]
         keys = [column.key for column in columns]
@@ -126,7 +127,8 @@ def layout_size(board: Board, width: int, height: int) -> Size:
 
 
 def _pinned_count(board: Board, size: Size) -> int:
-    """How many columns at the left do not scroll: the viewer's own, beside others."""
+    """How many columns at the left do not scroll: the viewer's own, if there are
+    others."""
     return int(size.columns > 1 and board.columns[0].is_yours)
 
 
@@ -139,7 +141,7 @@ def visible_columns(board: Board, size: Size) -> tuple[int, ...]:
 
 
 def scroll_to_chosen(board: Board, size: Size) -> Board:
-    """The board, scrolled by as little as makes the chosen card visible."""
+    """The board, scrolled just far enough to show the chosen card."""
     pinned = _pinned_count(board, size)
     room = size.columns - pinned
     first_column = max(pinned, min(board.first_column, len(board.columns) - room))
@@ -156,7 +158,7 @@ def scroll_to_chosen(board: Board, size: Size) -> Board:
 
 
 def card_at(board: Board, size: Size, x: int, y: int) -> tuple[int, int] | None:
-    """The indexes of the column and the card at a position on the screen."""
+    """The indexes of the column and the card at a screen position."""
     visible = visible_columns(board, size)
     place = x // (size.width + 1)
     if y < HEAD or place >= len(visible):
@@ -168,8 +170,7 @@ def card_at(board: Board, size: Size, x: int, y: int) -> tuple[int, int] | None:
 
 
 class Painter(NamedTuple):
-    """Draws a board that is scrolled to its chosen card; ages are those at
-    ``now_ms``."""
+    """Draws a board that is scrolled to its chosen card. Ages are as of ``now_ms``."""
 
     board: Board
     size: Size
@@ -272,8 +273,8 @@ class Painter(NamedTuple):
     def _holder(
         self, card: Card, column: CardColumn, room: int
     ) -> Iterator[tuple[str, str]]:
-        """The seat and the tag of the holder, after the name of the agent in a column
-        of several, padded to a width."""
+        """The holder's seat and tag, after the name of the agent in a column of several
+        agents, padded to a width."""
         name = names.parse(card.row.ball or "")
         agent = "" if column.agent or column.is_yours else name.agent
         seat = f"@{one_line(name.seat)}" if name.seat else ""

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
     from wc_cli.board.source import BoardSource
 
-# Milliseconds; see `wc_observe.watch.notifier` for what they cost.
+# Milliseconds; `wc_observe.watch.notifier` describes their cost.
 _DEBOUNCE, _STEP = 200, 20
 
 
 async def changes(
     source: BoardSource, on_problem: Callable[[str], None]
 ) -> AsyncIterator[set[str]]:
-    """Yield the topics that changed, as they change.
+    """Yield the topics that change, as they change.
 
-    Ends if nothing can be watched, after calling ``on_problem`` with the reason; the
+    Ends if nothing can be watched, after calling ``on_problem`` with the reason. The
     board also refreshes at intervals.
     """
     from watchfiles import awatch  # 6 ms, after the first paint
@@ -35,7 +35,7 @@ async def changes(
             topics = {source.topic_at(path) for _, path in events}
             yield {topic for topic in topics if topic is not None}
     except (OSError, RuntimeError):
-        on_problem("not watching: looked at every 5 seconds")
+        on_problem("not watching: checked every 5 seconds")
 
 
 def _watchable_folders(source: BoardSource) -> list[str]:

@@ -1,4 +1,4 @@
-"""The lines of the board about worktrees: their conflicts, claims and loops."""
+"""The board's lines about worktrees: conflicts, claims and loops."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _URGENT, _CALM = "bold yellow", "dim"
 def worktree_lines(
     neighbours: Iterable[Neighbour], claims: Iterable[Claim] = ()
 ) -> Text:
-    """A line for each pair of worktrees that will conflict, for each participant who
-    has claims, and for each loop that is running or waits for a human."""
+    """A line for each pair of worktrees that will conflict, for each participant with
+    claims, and for each loop that is running or waits for a human."""
     trees = list(neighbours)
     text = Text(no_wrap=True, overflow="ellipsis")
     lines = (*_conflict_lines(trees), *_claim_lines(claims), *_loop_lines(trees))

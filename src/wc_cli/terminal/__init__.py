@@ -1,4 +1,4 @@
-"""Values as text for a person: tables, markdown, charts, the pager.
+"""Values as text for people: tables, markdown, charts, the pager.
 
 Returns text, or shows it; decides nothing. Must not read a store.
 """

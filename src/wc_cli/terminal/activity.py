@@ -1,4 +1,4 @@
-"""Everyone's activity as terminal text: a line for each."""
+"""Everyone's activity as terminal text, one line each."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _MAX_PATHS = 8
 
 
 def activity_text(view: ActivityView, style: Style) -> str:
-    """Returns a line for each note; those of other clones say since when they are
-    known."""
+    """Return a line for each note. Lines about other clones end with the age of the
+    information."""
     return "\n".join(
         style(_row(view, row), _BOLD) if row.mine else _row(view, row)
         for row in view.rows

@@ -21,7 +21,7 @@ _BOLD, _DIM = "1", "2"
 def claims_text(
     book: Book, is_mine: Callable[[str], bool], now_ms: int, style: Style
 ) -> str:
-    """Returns a line for each claim: what, who, for how long, why."""
+    """Return a line for each claim: target, holder, time left, reason."""
     lines = []
     for claim in book.claims:
         line = one_line(claim_line(claim, book, now_ms))
@@ -32,7 +32,7 @@ def claims_text(
 
 
 def claim_line(claim: Claim, book: Book, now_ms: int) -> str:
-    """Returns one claim on one line."""
+    """Return a claim on one line."""
     standing = book.standing(claim)
     facts = [
         claim.id,

@@ -1,4 +1,4 @@
-"""Entries, and threads with them, as terminal text: read, found or new.
+"""Entries and threads as terminal text: as read, as search results, as news.
 
 Untrusted text is cleaned before it is printed.
 """
@@ -38,8 +38,8 @@ _MOST_REFERENCES = 3  # on a line that has a title, too
 
 
 def thread_head(thread: Thread | Excerpt, style: Style, passed: str = "") -> str:
-    """Returns the lines above a thread's entries: title, whose move it is and how far
-    the ball has come, problems."""
+    """Return the lines above a thread's entries: title, ball and how far it has come,
+    problems."""
     state = thread.state
     came = f" ({one_line(passed)})" if passed else ""
     ball = f"ball: {one_line(holder_text(state.ball))}{came}"
@@ -59,13 +59,13 @@ def thread_head(thread: Thread | Excerpt, style: Style, passed: str = "") -> str
 
 
 def damage_line(damage: Damage) -> str:
-    """Returns ``file:line: problem``."""
+    """Return ``file:line: problem``."""
     return one_line(f"{damage.place}: {damage.message}")
 
 
 def entry_text(numbered: Numbered, style: Style, *, is_raw: bool = False) -> str:
-    """Returns one entry: a line of facts that ends with its id, its title, and its
-    body, indented. If it is raw, its time is as in a pipe."""
+    """Return an entry: a line of facts that ends with its id, its title, and its body,
+    indented. With ``raw``, the time is as in a pipe."""
     item = numbered.entry
     at = utc(item.at) if is_raw else shown_stamp(item.at)
     about = [f"#{numbered.idx}", item.agent or "?", at, item.role]
@@ -87,14 +87,14 @@ def entry_text(numbered: Numbered, style: Style, *, is_raw: bool = False) -> str
     for reference in item.line_refs:
         lines += _quotation(reference, style)
     if item.body:
-        # Indented, so that a body cannot imitate the next entry's head.
+        # Indented, so that a body cannot imitate the first line of another entry.
         lines.append("")
         lines += [f"    {line}".rstrip() for line in clean(item.body).split("\n")]
     return "\n".join(lines)
 
 
 def summary_text(numbered: Numbered, summary: Summary, style: Style) -> str:
-    """Returns an entry as two lines: who says what to whom, and its summary."""
+    """Return an entry as two lines: author, title and ball, then its summary."""
     item = numbered.entry
     ball = ""
     if item.ball is not None:
@@ -107,7 +107,7 @@ def summary_text(numbered: Numbered, summary: Summary, style: Style) -> str:
 
 
 def _quotation(reference: LineRef, style: Style) -> list[str]:
-    """Returns the lines of a file that an entry is about, those around them dimmed."""
+    """Return the lines of a file that an entry is about, with dimmed context."""
     quoted = reference.numbered_quote()
     if not quoted:
         return []
@@ -122,14 +122,14 @@ def _quotation(reference: LineRef, style: Style) -> list[str]:
 
 
 def labelled_lines(entry: Entry) -> list[str]:
-    """Returns the lines between an entry's title and its body."""
+    """Return the lines between an entry's title and its body."""
     about = ", ".join(references(entry).words())
     texts = {"reason": entry.reason, "summary": entry.summary, "about": about}
     return [f"{label}: {text}" for label, text in texts.items() if text]
 
 
 def hit_text(hit: Hit, style: Style) -> str:
-    """Returns a search result: its place, its title, the words around the match."""
+    """Return a search result: its place, its title, the words around the match."""
     item = hit.numbered.entry
     place = f"{one_line(hit.name)} #{hit.numbered.idx}"
     kind = wording.kind_text(item)
@@ -143,8 +143,8 @@ def hit_text(hit: Hit, style: Style) -> str:
 
 
 def hits_text(hits: Hits, style: Style) -> str:
-    """Returns a page of search results, a heading before those with only some of the
-    words."""
+    """Return a page of search results, with a heading before those that contain only
+    some of the words."""
     whole = [hit_text(hit, style) for hit in hits.hits if not hit.is_partial]
     partial = [hit_text(hit, style) for hit in hits.hits if hit.is_partial]
     if partial:
@@ -154,7 +154,7 @@ def hits_text(hits: Hits, style: Style) -> str:
 
 
 def facets_text(facets: Iterable[Facet], style: Style) -> str:
-    """Returns how many hits each value of a filter has, a line for each filter."""
+    """Return the number of hits for each value of a filter, one line per filter."""
     lines = (
         f"{style(f'{facet.name}:', DIM)} "
         f"{', '.join(f'{one_line(value)} {count}' for value, count in facet.values)}"
@@ -164,7 +164,7 @@ def facets_text(facets: Iterable[Facet], style: Style) -> str:
 
 
 def related_text(thread: SimilarThread, style: Style) -> str:
-    """Returns a related thread: its title and status, and the words that it shares."""
+    """Return a related thread: its title and status, and the words that it shares."""
     row = thread.row
     name, title = one_line(row.name), one_line(row.title)
     shared = ", ".join(map(one_line, thread.words))
@@ -173,8 +173,8 @@ def related_text(thread: SimilarThread, style: Style) -> str:
 
 
 def news_text(news: News, style: Style) -> str:
-    """Returns what happened in a thread: its title; what became of it and who wrote;
-    what was decided; and what the last of the new entries say."""
+    """Return what happened in a thread: its title; changes and authors; decisions; and
+    the text of the last new entries."""
     row = news.row
     name = one_line(row.name)
     authors = ", ".join(one_line(author or "?") for author in news.authors)
@@ -199,7 +199,7 @@ def _summaries_command(news: News) -> str:
 
 
 def update_line(topic: str, numbered: Numbered, style: Style) -> str:
-    """Returns an entry of the updates as one line."""
+    """Return an entry of the updates on one line."""
     item = numbered.entry
     place = style(f"{one_line(topic)} #{numbered.idx}", BOLD)
     ball = ""
@@ -215,5 +215,5 @@ def update_line(topic: str, numbered: Numbered, style: Style) -> str:
 
 
 def _mark(numbered: Numbered) -> str:
-    """Returns what marks an amended entry; a retracted one has it as its title."""
+    """Return the mark of an amended entry. A retracted one has it as its title."""
     return " · amended" if numbered.mark == "amended" else ""

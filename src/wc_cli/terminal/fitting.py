@@ -1,4 +1,4 @@
-"""Lists of threads on a terminal: no line wraps, agents and statuses have colours."""
+"""Lists of threads on a terminal: no line wraps; agents and statuses have colours."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 _GAP = 2
 _LEAST_TITLE = 12
 _ENOUGH_TITLE = 24
-# What is cut first, and to which width at least.
+# The columns that are cut first, with the least width of each.
 _CUT = {"ball": 12, "topic": 16, "title": 24}
 _CUT_MORE = {"ball": 8, "topic": 10, "status": 10, "title": 12}
-# Dropped in this order once cutting is not enough.
+# Dropped in this order if cutting is not enough.
 _DROPPED = ("entries", "age", "status", "ball", "title")
 _MARK = "mark"  # the first column, which has no heading
-_USED = "◆"  # the thread that was chosen with `wc use`, as on the board
+_USED = "◆"  # the thread chosen with `wc use`, as on the board
 _RED, _GREEN, _CYAN = "31", "32", "36"
-# By how the text of a status begins.
+# By the start of a status's text.
 _STATUS_COLORS = (
     (BLOCKED, _RED),
     (IN_REVIEW, _CYAN),
@@ -37,9 +37,9 @@ _STATUS_COLORS = (
 
 
 class RowAccent(NamedTuple):
-    """How the line of a thread looks: whether its next move is the viewer's, whether it
-    was chosen for this worktree, and the colour of its holder, one of 256; ``None``
-    without one."""
+    """The look of a thread's line: whether the viewer has the next move, whether the
+    thread was chosen for this worktree, and the colour of its holder, one of 256;
+    ``None`` without one."""
 
     is_due: bool = False
     is_used: bool = False
@@ -47,7 +47,7 @@ class RowAccent(NamedTuple):
 
 
 def row_accents(context: Context, rows: Sequence[ThreadRow]) -> list[RowAccent]:
-    """Returns how the lines of these threads look."""
+    """Return the look of these threads' lines."""
     place, directory = context.place, context.settings.directory
     pin = pins.pin_of(Layout(place.root), place.repository)
     used_topic = pin.topic if pin.is_open else ""
@@ -66,9 +66,9 @@ def fitted_lines(
     style: Style,
     limit: int,
 ) -> list[str]:
-    """Returns the lines of a list: a heading, and one for each row of ``cells``, which
-    are its mark and its ``columns``. None is longer than ``limit``: long balls and
-    topics are cut first; then columns are dropped."""
+    """Return the lines of a list: a heading, and one line for each row of ``cells``,
+    which are its mark and its ``columns``. None is longer than ``limit``: long balls
+    and topics are cut first, then columns are dropped."""
     heads = (_MARK, *columns)
     rows = [
         (f"{mark}{_USED if accent.is_used else ''}", *texts)
@@ -93,8 +93,8 @@ def _fitted_line(
     widths: Mapping[str, int],
     paint: Callable[[str, str], str] = lambda _, text: text,
 ) -> str:
-    """Returns a line with the columns that have a width, each cut and padded to it, and
-    painted without its padding."""
+    """Return a line with the columns that have a width, each cut or padded to it. The
+    padding is not painted."""
     texts = dict(zip(heads, cells, strict=True))
     parts = []
     for name, width in widths.items():
@@ -107,8 +107,8 @@ def _fitted_line(
 def _row_paint(
     heads: Sequence[str], cells: Sequence[str], accent: RowAccent, style: Style
 ) -> Callable[[str, str], str]:
-    """Returns how the columns of a row are coloured: the status by what it is, the ball
-    by who has it, a row whose move is the viewer's in bold."""
+    """Return how to colour the columns of a row: the status by its meaning, the ball by
+    its holder, and everything bold if the viewer has the next move."""
     status = dict(zip(heads, cells, strict=True)).get("status", "")
     row_codes: tuple[str, ...] = ()
     if accent.is_due:
@@ -131,8 +131,8 @@ def _row_paint(
 
 
 def fitted_widths(widths: Mapping[str, int], limit: int) -> dict[str, int]:
-    """Returns the width of each column that fits into ``limit`` columns of a terminal,
-    given how wide each would have to be. The last column takes what is left."""
+    """Return the width of each column so that all fit into ``limit`` terminal columns,
+    given the full widths. The last column gets the rest."""
     fitted = dict(widths)
     last_column = next(reversed(fitted))
     wish = min(fitted[last_column], _ENOUGH_TITLE)
@@ -154,5 +154,5 @@ def fitted_widths(widths: Mapping[str, int], limit: int) -> dict[str, int]:
 
 
 def _taken(widths: Mapping[str, int], last: str) -> int:
-    """Returns the room of all columns but the last one, with the gaps."""
+    """Return the width of all columns but the last, with the gaps."""
     return sum(width + _GAP for name, width in widths.items() if name != last)

@@ -22,8 +22,8 @@ _HEADINGS = MappingProxyType(
 
 
 def inbox_text(inbox: Inbox, now_ms: int, style: Style) -> str:
-    """Returns two lines for each item, by kind: what it is, and the command to answer
-    it. Only the first line is cut to the terminal's width."""
+    """Return two lines for each item, grouped by kind: what it is, and the command that
+    answers it. Only the first line is cut to the terminal's width."""
     return "\n".join(
         line
         for kind in KINDS

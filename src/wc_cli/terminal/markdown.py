@@ -1,4 +1,4 @@
-"""Entries rendered for a person at a terminal: markdown, with rich.
+"""Entries rendered for people at a terminal: markdown, with rich.
 
 A link or an image is shown as text followed by its address and cannot be clicked; HTML
 is shown as source. Untrusted text is cleaned before rich sees it.
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from wc_core.views.entries import Numbered
 
-# Columns (longer lines are harder to read), then characters: a longer body is shown
-# as source, and a still longer one without word wrapping. rich takes a second for a
-# megabyte and more than ten for ten.
+# Columns (longer lines are harder to read), then characters: a longer body is shown as
+# source, and a still longer one without word wrapping. rich takes a second for a
+# megabyte, and more than ten for ten.
 _WIDTH, _LONGEST, _WRAPPED = 100, 60_000, 500_000
 _INDENT = 4
 
@@ -45,7 +45,7 @@ class _Heading(Heading):
 
 
 class _Markdown(Markdown):
-    """Markdown without links to follow, in which nothing is hidden."""
+    """Markdown without clickable links, in which nothing is hidden."""
 
     elements = {**Markdown.elements, "heading_open": _Heading}  # noqa: RUF012
 
@@ -66,7 +66,7 @@ _PARSER.enable(["strikethrough", "table"]).disable(DISABLED)
 
 
 def _keep_visible(token: Token) -> None:
-    """Turns what rich would leave out of a line into text."""
+    """Turn what rich would leave out of a line into text."""
     if token.type == "html_inline":
         token.type = "text"
     elif token.type == "link_open" and "title" in token.attrs:
@@ -96,7 +96,7 @@ class Body:
             yield Segments(self._chopped(options.max_width))
 
     def _chopped(self, width: int) -> Iterator[Segment]:
-        """Yields the source in lines that fit."""
+        """Yield the source in lines that fit."""
         for line in self._text.split("\n"):
             if line.isascii():
                 pieces = [line[i : i + width] for i in range(0, len(line), width)]
@@ -109,20 +109,20 @@ class Body:
     def _segments(
         self, console: Console, options: ConsoleOptions
     ) -> list[Segment] | None:
-        """Returns the rendered body; ``None`` if it is too long or would hide
-        something."""
+        """Return the rendered body; ``None`` if it is too long or something would be
+        hidden."""
         if len(self._text) > _LONGEST:
             return None
         try:
             body = _Markdown(self._text)
             return list(console.render(body, options)) if body.is_whole else None
-        except Exception:  # noqa: BLE001 - whatever fails, the source is shown
+        except Exception:  # noqa: BLE001 - if anything fails, the source is shown
             return None
 
 
 def console_of(env: Mapping[str, str], width: int) -> Console:
-    """Returns a console that renders for the terminal of standard output and prints
-    nothing by itself."""
+    """Return a console that renders for the terminal of standard output and prints
+    nothing itself."""
     return Console(
         width=max(20, min(width, _WIDTH)),
         force_terminal=True,
@@ -135,16 +135,16 @@ def console_of(env: Mapping[str, str], width: int) -> Console:
 
 
 def terminal_text(console: Console, renderable: RenderableType) -> str:
-    """Returns what a terminal is sent to show it. No line ends in blanks: they would
-    be copied with the text."""
+    """Return the text to send to the terminal. No line ends in blanks, which would be
+    copied with the text."""
     with console.capture() as capture:
         console.print(renderable)
     return "\n".join(line.rstrip(" ") for line in capture.get().split("\n"))
 
 
 def rendered_entry(numbered: Numbered, now_ms: int) -> RenderableType:
-    """Returns one entry: author, time, role, type, ball and status; its title; its
-    body, indented so that it cannot imitate the next entry."""
+    """Return an entry: author, time, role, type, ball and status; its title; its body,
+    indented so that it cannot imitate the next entry."""
     item = numbered.entry
     title = Text(one_line(item.title), style="bold")
     title.append(f"  {one_line(item.id)}", style="not bold dim")
@@ -157,7 +157,7 @@ def rendered_entry(numbered: Numbered, now_ms: int) -> RenderableType:
 
 def _head(numbered: Numbered, now_ms: int) -> Text:
     item = numbered.entry
-    text = Text()  # a style of its own would be that of all its parts
+    text = Text()  # a separate style would apply to all its parts
     text.append(f"#{numbered.idx} ", style="dim")
     text.append(one_line(item.agent) or "?", style="bold cyan")
     sort = (wording.type_text(item), wording.kind_text(item), wording.answer_text(item))
@@ -180,7 +180,7 @@ def _head(numbered: Numbered, now_ms: int) -> Text:
 
 
 def _when(at: str, now_ms: int) -> str:
-    """Returns how long ago a time was, and the time in this machine's zone."""
+    """Return how long ago a time was, and the time in this machine's zone."""
     moment = milliseconds(at)
     return one_line(at) if moment is None else ago_and_local(moment, now_ms)
 
@@ -188,5 +188,5 @@ def _when(at: str, now_ms: int) -> str:
 def rendered_lines(
     console: Console, renderable: RenderableType
 ) -> Iterator[list[Segment]]:
-    """Yields its lines, each as wide as the console."""
+    """Yield the lines, each as wide as the console."""
     yield from console.render_lines(renderable, pad=True)

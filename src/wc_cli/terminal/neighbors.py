@@ -19,7 +19,7 @@ _MAX_FOLDERS = 20
 
 
 def neighbors_text(target: str, neighbourhood: Neighbourhood, style: Style) -> str:
-    """Returns what a target uses, and what uses it; of a hub, by folder."""
+    """Return what a target uses, and what uses it; for a hub, by folder."""
     sides = (("uses", neighbourhood.uses), ("used by", neighbourhood.used_by))
     lines = [style(one_line(target), _BOLD)]
     for verb, uses in sides:

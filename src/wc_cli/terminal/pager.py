@@ -1,4 +1,4 @@
-"""Long answers through the user's pager, as git does."""
+"""Shows long answers through the user's pager, as git does."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# git's defaults for less: quit if everything fits, show colours, leave the text on
-# the screen.
+# git's defaults for less: quit if everything fits, show colours, keep the text on the
+# screen.
 _LESS = {"LESS": "FRX", "LV": "-c"}
 _VARIABLES = ("WATERCOOLER_PAGER", "GIT_PAGER", "PAGER")
 
 
 def pager_command(env: Mapping[str, str]) -> str:
-    """Returns the command line of the pager; empty if none is wanted or installed."""
+    """Return the pager's command line; empty if none is wanted or installed."""
     configured = (env[variable] for variable in _VARIABLES if variable in env)
     command = next(configured, "less").strip()
     program = command.partition(" ")[0]
@@ -33,8 +33,8 @@ def pager_command(env: Mapping[str, str]) -> str:
 def page_parts(
     parts: Iterable[str], command: str, env: Mapping[str, str], *, begin: str = ""
 ) -> None:
-    """Prints the parts, each made when needed; through ``command`` (empty: never) if
-    they have more lines than the screen. less begins at the line ``begin``."""
+    """Print the parts, each made when needed; through ``command`` (empty: never) if
+    they have more lines than the screen. less starts at the line ``begin``."""
     parts = iter(parts)
     first = ""
     height = shutil.get_terminal_size().lines
@@ -54,7 +54,7 @@ def page_parts(
 
 
 def _pipe_to_pager(command: str, parts: Iterable[str], env: Mapping[str, str]) -> None:
-    with subprocess.Popen(  # noqa: S602 - a command line, as the person said it
+    with subprocess.Popen(  # noqa: S602 - a command line from the person's settings
         command,
         shell=True,
         stdin=subprocess.PIPE,
@@ -73,7 +73,7 @@ def _pipe_to_pager(command: str, parts: Iterable[str], env: Mapping[str, str]) -
 
 
 def _feed(process: subprocess.Popen[str], parts: Iterable[str]) -> None:
-    """Writes the parts to the pager until it has seen enough."""
+    """Write the parts to the pager until it stops reading."""
     if process.stdin is None:
         return
     with contextlib.suppress(BrokenPipeError):

@@ -1,4 +1,4 @@
-"""The threads and gates that threads wait for, as terminal text."""
+"""What threads wait for, as terminal text: other threads, and gates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_TITLE = 80
 
 
 def chain_text(chain: Chain, style: Style) -> str:
-    """Returns why a thread is not ready, a line for each reason."""
+    """Return why a thread is not ready, one line per reason."""
     name = one_line(chain.name)
     if chain.is_ready:
         return style(f"nothing: {name} is ready", _BOLD)
@@ -37,8 +37,8 @@ def _chain_lines(chain: Chain) -> Iterator[str]:
 
 
 def tree_text(tree: Tree, style: Style) -> str:
-    """Returns a line for each thread, indented below the one that it belongs to, then
-    the links that do not count."""
+    """Return a line for each thread, indented below the thread that it belongs to,
+    followed by the links that do not count."""
     lines = [line for node in tree.nodes for line in _node_lines(node, 0, style)]
     lines += [
         one_line(f"does not count, it would be a cycle: {sentence}")

@@ -23,13 +23,13 @@ _COLORS = {HOT: _HOT, REGISTRY: "33", SOFT: ""}
 
 
 def radar_text(view: RadarView, style: Style) -> str:
-    """Returns all worktrees, the current one marked with ``>``, and all pairs."""
+    """Return all worktrees, with the current one marked ``>``, and all pairs."""
     sides = [line for side in view.radar.sides for line in _side_lines(view, side)]
     return _fitting([*sides, *_pairs_lines(view)], style)
 
 
 def pairs_text(view: RadarView, style: Style) -> str:
-    """Returns the pairs without the worktrees; empty if none shares a file."""
+    """Return the pairs without the worktrees; empty if no pair shares a file."""
     return _fitting(list(_pairs_lines(view)), style)
 
 

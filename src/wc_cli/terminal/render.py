@@ -1,4 +1,4 @@
-"""Lists and tables on a terminal, and how text looks there.
+"""Lists and tables on a terminal, and the style of text.
 
 Untrusted text is cleaned before it is printed. Colours are used only on a terminal
 without NO_COLOR.
@@ -29,47 +29,48 @@ if TYPE_CHECKING:
 BOLD, DIM, YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
 _NO_BALL = "\N{EN DASH}"  # of a closed thread
-# Of characters without a width of their own, those that take a column anyway: the
-# selector that makes a picture of the sign before it, the soft hyphen, and Arabic and
-# other signs around numbers.
+# Characters that take a column although their own width is zero: the selector that
+# turns the sign before it into a picture, the soft hyphen, and Arabic and other signs
+# around numbers.
 _WIDENING = frozenset(
     "\ufe0f\u00ad\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2"
     "\U000110bd\U000110cd"
 )
-# Of a list of threads, behind the mark.
+# The columns of a thread list, after the mark.
 COLUMNS = ("topic", "ball", "status", "entries", "age", "title")
 
 
 class Style:
-    """Adds colours, or none."""
+    """Adds colours, or leaves text plain."""
 
     def __init__(self, *, color: bool) -> None:
         self.color = color
 
     def __call__(self, text: str, *codes: str) -> str:
-        """Returns ``text`` in these colours."""
+        """Return ``text`` in these colours."""
         if not self.color or not text:
             return text
         return f"\033[{';'.join(codes)}m{text}\033[0m"
 
 
 def agent_codes(color: int) -> tuple[str, ...]:
-    """Returns the codes for an agent's name: white on its colour, one of 256."""
+    """Return the codes for an agent's name: white on the agent's colour, one of 256."""
     return ("97", f"48;5;{color}")
 
 
 def output_style(env: Mapping[str, str]) -> Style:
-    """Returns the style for standard output."""
+    """Return the style for standard output."""
     return Style(color=is_for_people(env) and not env.get("NO_COLOR"))
 
 
 def is_for_people(env: Mapping[str, str]) -> bool:
-    """Returns whether standard output is a terminal that can do more than print."""
+    """Return whether standard output is a terminal that supports more than plain
+    text."""
     return sys.stdout.isatty() and env.get("TERM", "") != "dumb"
 
 
 def width_of(text: str) -> int:
-    """Returns how many columns ``text`` takes on a terminal."""
+    """Return how many columns ``text`` takes on a terminal."""
     if text.isascii():
         return len(text)
     return sum(_columns(char) for char in text)
@@ -84,7 +85,7 @@ def _columns(char: str) -> int:
 
 
 def cut_to_width(text: str, width: int) -> str:
-    """Returns the beginning of ``text`` that fits into ``width`` columns."""
+    """Return the beginning of ``text`` that fits into ``width`` columns."""
     if width_of(text) <= width:
         return text
     kept, used = [], 1
@@ -97,8 +98,8 @@ def cut_to_width(text: str, width: int) -> str:
 
 
 def left_to_right(text: str) -> str:
-    """Returns ``text`` with a mark of no width after right-to-left letters, so that
-    what follows stays to its right."""
+    """Return ``text`` with a zero-width mark after right-to-left letters, so that what
+    follows stays to its right."""
     if text.isascii():
         return text
     runs_left = any(unicodedata.bidirectional(char) in {"R", "AL"} for char in text)
@@ -106,28 +107,28 @@ def left_to_right(text: str) -> str:
 
 
 def pad(text: str, width: int) -> str:
-    """Returns ``text`` with blanks up to ``width`` columns."""
+    """Return ``text`` padded with blanks to ``width`` columns."""
     if text.isascii():
         return text.ljust(width)
     return text + " " * (width - width_of(text))
 
 
 def shown_stamp(text: str) -> str:
-    """Returns a timestamp for the reader of standard output: for people at a terminal
-    how long ago, and in their zone; for programs as RFC 3339. Other text is returned
-    unchanged."""
+    """Return a timestamp for the reader of standard output: for people at a terminal,
+    how long ago, and the time in their zone; for programs, RFC 3339. Other text is
+    returned unchanged."""
     moment = milliseconds(text) if is_terminal() else None
     return utc(text) if moment is None else ago_and_local(moment, now_ms())
 
 
 def is_terminal() -> bool:
-    """Returns whether standard output is a terminal."""
+    """Return whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
 def terminal_width() -> int:
-    """Returns the width to cut lines to; 0 if output is not a terminal and nothing
-    is cut."""
+    """Return the width to cut lines to; 0 if output is not a terminal and lines are not
+    cut."""
     if not is_terminal():
         return 0
     import shutil  # 6 ms with re, for people at a terminal
@@ -136,7 +137,7 @@ def terminal_width() -> int:
 
 
 def chosen_columns(text: str) -> tuple[str, ...]:
-    """Returns the columns that a text names, all of them if it is empty. Raises
+    """Return the columns that a text names; all of them if it is empty. Raises
     InvalidInputError."""
     names = [name.strip().casefold() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in COLUMNS]
@@ -153,8 +154,8 @@ def thread_list(
     columns: Sequence[str] = COLUMNS,
     words: Sequence[LatestWords] = (),
 ) -> str:
-    """Returns one line for each thread: whose move it is, then these columns; if there
-    are ``words`` for each, a second line with who said what last."""
+    """Return one line for each thread: whose move it is, then these columns. With
+    ``words``, a second line has the author and summary of the last entry."""
     if not rows:
         return ""
     style, moment_ms = output_style(context.env), now_ms()
@@ -186,7 +187,7 @@ def _words_line(words: LatestWords, limit: int, style: Style) -> list[str]:
 
 
 def _widths(lines: Sequence[tuple[str, ...]]) -> list[int]:
-    """Returns the width of each column but the last, which is not aligned."""
+    """Return the width of each column but the last, which is not aligned."""
     *fixed, _ = zip(*lines, strict=True)
     return [
         max(map(len, texts))
@@ -219,13 +220,13 @@ def _cells(row: ThreadRow, now_ms: int) -> tuple[str, ...]:
 
 @cache
 def _repeated(text: str) -> str:
-    """Returns what `one_line` does, for texts that many threads have."""
+    """Cached `one_line`, for texts that many threads have."""
     return one_line(text)
 
 
 def _titled(row: ThreadRow, now_ms: int) -> str:
-    """Returns the title of a thread, after who asks the viewer something in it, and
-    how far its ball has come."""
+    """Return the title of a thread, preceded by who has a question for the viewer in it
+    and how far its ball has come."""
     if not row.asked_by and row.passed is None:
         return one_line(row.title)
     facts = filter(None, (row.asked_text, row.passed_text(now_ms)))
@@ -233,19 +234,19 @@ def _titled(row: ThreadRow, now_ms: int) -> str:
 
 
 def tag_words(tags: Iterable[str]) -> list[str]:
-    """Returns tags as they are shown, and as `wc tag` takes them."""
+    """Return tags as they are shown, and as `wc tag` takes them."""
     return [f"+{one_line(tag)}" for tag in tags]
 
 
 def _aligned_lines(lines: Sequence[tuple[str, ...]], limit: int = 0) -> list[str]:
-    """Returns lines of cells with aligned columns. The last column is cut to ``limit``
-    (0: not cut)."""
+    """Return lines of cells in aligned columns. The last column is cut to ``limit`` (0:
+    not cut)."""
     widths = _widths(lines)
     if limit:
         return [_aligned_line(cells, widths, limit) for cells in lines]
     pattern = "  ".join([*(f"%-{width}s" for width in widths), "%s"])
     texts = ((cells, pattern % cells) for cells in lines)
-    # Each character of ASCII takes a column.
+    # Each ASCII character takes one column.
     return [
         text.rstrip() if text.isascii() else _aligned_line(cells, widths, 0)
         for cells, text in texts
@@ -261,8 +262,8 @@ def _aligned_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
 
 
 def table_lines(table: Table, style: Style) -> list[str]:
-    """Returns a table as aligned lines. Only the last column is cut to the
-    terminal's width."""
+    """Return a table as aligned lines. Only the last column is cut to the terminal's
+    width."""
     lines = [table.head, *(tuple(map(one_line, row)) for row in table.rows)]
     head, *rows = _aligned_lines(lines, terminal_width())
     return [style(head, DIM), *rows]

@@ -1,7 +1,7 @@
 """A timeline as terminal text: a line for each thread, drawn to scale.
 
-With colours, a bar is a block of its holder's colour. Without, it begins with ``|`` and
-the holder's name or, if that does not fit, the letter from the legend.
+With colours, a bar is a block of its holder's colour. Without colours, it starts with
+``|`` and the holder's name or, if that does not fit, the letter from the legend.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MARKS = {BLOCKED: "!", IN_REVIEW: "*", CLOSED: "x"}
 
 
 class ChartSigns(NamedTuple):
-    """The characters a chart is drawn with."""
+    """The characters of a chart."""
 
     fill: str
     free: str
@@ -43,8 +43,8 @@ _DRAWN = ChartSigns("─", "·", "?", "…")
 
 
 class Drawing(NamedTuple):
-    """How a chart is drawn: its width in columns, with or without colours, with
-    ASCII only or not."""
+    """How to draw a chart: its width in columns, and whether with colours and with
+    ASCII only."""
 
     width: int
     style: Style
@@ -56,7 +56,7 @@ class Drawing(NamedTuple):
         return _PLAIN if self.ascii else _DRAWN
 
     def text(self, words: str) -> str:
-        """Returns untrusted text on one line."""
+        """Return untrusted text on one line."""
         line = one_line(words)
         return line.encode("ascii", "replace").decode() if self.ascii else line
 
@@ -70,7 +70,7 @@ class Bar(NamedTuple):
 
 
 def chart_lines(chart: Chart, drawing: Drawing) -> list[str]:
-    """Returns the chart: times above, a line for each thread, the legend below."""
+    """Return the chart: times above, a line for each thread, the legend below."""
     if not chart.until:
         return []
     room = _topic_room(chart, drawing)
@@ -97,7 +97,7 @@ def _axis(chart: Chart, width: int) -> str:
         place = int(chart.place(tick.at, width))
         if place >= len(line) + bool(line) and place + len(tick.label) <= width:
             line = line.ljust(place) + tick.label
-    # A window without a round moment shows at least its beginning.
+    # A window without a round moment shows at least its start.
     return line or rfc3339(chart.since)[: min(width, _MINUTES)].replace("T", " ")
 
 
@@ -111,8 +111,7 @@ def _line(chart: Chart, track: Track, room: int, width: int, drawing: Drawing) -
 
 
 def track_bars(chart: Chart, track: Track, width: int) -> list[Bar]:
-    """Returns the spans in columns. Each column shows the span that is longest in
-    it."""
+    """Return the spans in columns. Each column shows its longest span."""
     held: list[dict[int, int]] = [{} for _ in range(width)]
     for place, span in enumerate(track.spans):
         first = chart.place(span.since, width)
@@ -149,8 +148,8 @@ def _bar(chart: Chart, bar: Bar, drawing: Drawing) -> str:
 
 
 def _words(chart: Chart, span: BallSpan, room: int, drawing: Drawing) -> str:
-    """Returns what a bar says about its span in this many columns: name and status, the
-    name, or the letter of the name."""
+    """Return the text of a bar that has this many columns: name and status, the name,
+    or the name's letter."""
     name = drawing.text(holder_text(span.holder))
     status = "" if span.status == "OPEN" else f" {drawing.text(span.status)}"
     for words in (f"{name}{status}", name):
@@ -187,7 +186,7 @@ def _fit(text: str, width: int, signs: ChartSigns) -> str:
 
 
 def _legend(chart: Chart, drawing: Drawing) -> Iterator[str]:
-    """Yields the legend in lines that fit."""
+    """Yield the legend in lines that fit."""
     items: list[tuple[str, str, tuple[str, ...]]] = [
         (f" {_letter(place)} ", drawing.text(name), (_background(chart, name),))
         for place, name in enumerate(chart.holders)

@@ -1,4 +1,4 @@
-"""Worktrees as terminal text: a line for each, and details below it."""
+"""Worktrees as terminal text: a line for each, with details below it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAX_FILES = 3
 def worktrees_text(
     neighbours: Iterable[Neighbour], query: WorktreeQuery, style: Style
 ) -> str:
-    """Returns every worktree, the current one marked with ``>``."""
+    """Return every worktree, with the current one marked ``>``."""
     limit = terminal_width()
     lines = []
     for neighbour in neighbours:
@@ -39,7 +39,7 @@ def worktrees_text(
 
 
 def _head(neighbour: Neighbour, query: WorktreeQuery) -> tuple[str, str]:
-    """Returns the line of a worktree, and its colour."""
+    """Return the line of a worktree, and its colour."""
     tree = neighbour.worktree
     facts = [neighbour.name]
     if tree.branch and tree.branch != tree.name:
@@ -63,7 +63,7 @@ def _head(neighbour: Neighbour, query: WorktreeQuery) -> tuple[str, str]:
 
 
 def _below(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[tuple[str, str]]:
-    """Yields what is known of a worktree, a line for each."""
+    """Yield the known details of a worktree, a line for each."""
     if neighbour.loop is not None:
         yield _line("loop", _loop(neighbour.loop)), _loop_code(neighbour.loop)
     for conflict in neighbour.conflicts:
@@ -105,7 +105,7 @@ def _activity(activity: Activity) -> str:
 
 
 def _when(age: StateAge) -> str:
-    """Returns how old it is, and why there is nothing newer."""
+    """Return how old the information is, and why there is nothing newer."""
     old = "old: " if age.stale else ""
     text = f"{old}{ago(age.age)}"
     return f"{text} (the file {age.problem})" if age.last_good else text
@@ -119,12 +119,12 @@ def _ball(row: ThreadRow) -> str:
 
 
 def note_text(note: Note) -> str:
-    """Returns what a participant says they are doing."""
+    """Return the text of a participant's note."""
     doing = note.sentence()
     return f"{note.status}: {doing}" if doing else note.status
 
 
 def dated_note(note: Note, now_ms: int) -> str:
-    """Returns a note with its author and age."""
+    """Return a note with its author and age."""
     when = ago(seconds_between(note.at_ms, now_ms))
     return f"{note.agent} {note_text(note)}, {when}"

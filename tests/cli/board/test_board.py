@@ -233,7 +233,7 @@ def test_help_and_worktrees_open_and_close(
 
     async def steps(pilot: Pilot[None]) -> None:
         await pilot.press("question_mark")
-        await until(pilot, lambda: "Nothing here writes" in live.text)
+        await until(pilot, lambda: "This board is read-only" in live.text)
         await pilot.press("escape", "w")
         await until(pilot, lambda: "main worktree" in live.text)
         await pilot.press("q", "a")
