@@ -1,7 +1,7 @@
 """The planned changes to users' files, as values without effects.
 
-A client's module declares its changes with them; `formats.edits` applies one to a
-text, `engine` and `workspace` to files.
+A client's module declares its changes with them; `formats.edits` applies a change to a
+text, `engine` and `workspace` apply them to files.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 
 
 class JsonSet(NamedTuple):
-    """Set one member of a JSON file, which may have comments; missing objects above
-    it are made.
+    """Set a member of a JSON file, which may have comments; missing objects above it
+    are created.
 
-    A different value that is there belongs to the user: without ``compose`` the
-    change is refused, with it the new value is ``compose(theirs)``. Undoing restores
-    theirs.
+    An existing different value belongs to the user: without ``compose`` the change is
+    refused; with it the new value is ``compose(theirs)``. Undoing restores theirs.
     """
 
     path: Path
@@ -44,10 +43,10 @@ class JsonAdd(NamedTuple):
 
 
 class TomlSet(NamedTuple):
-    """Set one key of a TOML file; a dictionary becomes a table.
+    """Set a key of a TOML file; a dictionary becomes a table.
 
-    A different value that is there belongs to the user: if ``enough`` accepts it, it
-    stays, else the change is refused.
+    An existing different value belongs to the user: if ``enough`` accepts it, it stays;
+    otherwise the change is refused.
     """
 
     path: Path
@@ -85,7 +84,7 @@ PARTS = (
     *("server", "skill", "permissions", "hooks", "guard"),
     *("wake", "status-line", "prompt", "completion", "pages"),
 )
-# Installed only for those who ask for them by name.
+# Only installed on request.
 ON_REQUEST = ("wake",)
 
 
@@ -101,10 +100,10 @@ class Part(NamedTuple):
 
 
 class InstallSite(NamedTuple):
-    """Where we install.
+    """Where to install.
 
-    ``project`` is the root of the current worktree, ``store`` the folder of its
-    store, ``scope`` "user" or "project".
+    ``project`` is the root of the current worktree, ``store`` the folder of its store,
+    ``scope`` "user" or "project".
     """
 
     home: Path
@@ -118,8 +117,8 @@ class InstallSite(NamedTuple):
 class Client(NamedTuple):
     """A program that can be connected: an agent, an editor, a shell or a prompt.
 
-    ``name`` is its word on the command line, for an agent the ``client`` of its row in
-    `wc_core.agents`; ``is_present`` tells whether the user has it.
+    ``name`` is its word on the command line; for an agent, the ``client`` of its row in
+    `wc_core.agents`. ``is_present`` returns whether the user has it.
     """
 
     name: str
@@ -129,7 +128,7 @@ class Client(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name that people know it by."""
+        """The program's usual name."""
         titles = (agent.name for agent in AGENTS if agent.client == self.name)
         return next(titles, self.name)
 
@@ -139,14 +138,14 @@ USER_AND_PROJECT = ("user", "project")
 
 
 def program(name: str, site: InstallSite) -> str:
-    """The word by which a shell starts one of our programs: its bare name if PATH
-    leads to ours, else its whole path, quoted."""
+    """The word with which a shell starts one of our programs: its bare name if PATH
+    leads to ours, otherwise its full path, quoted."""
     path = executable(name, site)
     return name if path == name else shlex.quote(path)
 
 
 def executable(name: str, site: InstallSite) -> str:
-    """The same as `program`, for callers that start it without a shell."""
+    """Like `program`, for callers that start it without a shell."""
     installed = own_program(name)
     for folder in site.env.get("PATH", "").split(os.pathsep):
         path = os.path.join(folder, name)

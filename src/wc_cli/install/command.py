@@ -40,7 +40,7 @@ class _Connecting(Options):
     """The arguments of both commands."""
 
     names: tuple[str, ...] = words(
-        "CLIENT", "Which ones (default: all that are found).", default=()
+        "CLIENT", "The clients (default: all that are found).", default=()
     )
     scope: str = text(
         "--scope", "SCOPE", "user or project (this worktree, shared with others)."
@@ -48,7 +48,7 @@ class _Connecting(Options):
     only: str = text(
         "--only",
         "PART",
-        "One part, such as server, hooks or prompt; any other word lists them.",
+        "Only this part, such as server, hooks or prompt; --only help lists them.",
     )
     dry_run: bool = flag("--dry-run", help="Only show what would change.")
     verbose: bool = flag(
@@ -65,11 +65,9 @@ class Install(_Connecting):
     extra: str = text(
         "--with",
         "PART",
-        f"Also this part, which is left out otherwise: {', '.join(ON_REQUEST)}.",
+        f"Also install this optional part: {', '.join(ON_REQUEST)}.",
     )
-    check: bool = flag(
-        "--check", help="Only check; exits 9 if something is not in order."
-    )
+    check: bool = flag("--check", help="Only check; exits 9 if anything is wrong.")
 
 
 class Uninstall(_Connecting):
@@ -91,7 +89,7 @@ def install(context: Context, options: Install) -> None:
     _require_optional(options.extra)
     clients = _clients(options, site)
     offered = _offered(clients, options, site)
-    wants = _asked_for(offered, options, Ledger(site.home).owners())
+    wants = _requested(offered, options, Ledger(site.home).owners())
     obsolete = _obsolete(clients, wants, options, site)
     if options.check:
         _check(site, wants, obsolete, options)
@@ -100,7 +98,7 @@ def install(context: Context, options: Install) -> None:
         _require_some(wants, options)
     missing = _names_without(wants, options)
     if missing:
-        remark(f"wc: none of that applies to {missing} here")
+        remark(f"wc: nothing to install for {missing} here")
     if unwakeable := _cannot_be_woken(clients, offered, options):
         remark(f"wc: {unwakeable} cannot be woken; they wait with: wc wait")
     left_out = sorted({want.owner.client for want in offered if want not in wants})
@@ -125,17 +123,17 @@ def uninstall(context: Context, options: Uninstall) -> None:
     if not owners and not options.json:
         if not options.dry_run:
             tidy(site.home)
-        say("None of that is installed.")
+        say("None of this is installed.")
         return
     planned = Planned(lambda ledger: engine.plan_removal(ledger, owners), "uninstall")
     _carry_out(site, planned, options)
 
 
 def install_site(context: Context, scope: str) -> InstallSite:
-    """Where we install. A folder without a usable store has none.
+    """Where to install. A folder without a usable store has none.
 
-    Raises InvalidInputError where there is no home folder, or no project for the
-    scope "project".
+    Raises InvalidInputError without a home folder, or without a project for the scope
+    "project".
     """
     project = store = None
     with contextlib.suppress(WcError, OSError):
@@ -155,8 +153,8 @@ def install_site(context: Context, scope: str) -> InstallSite:
 
 
 def _scope(options: _Connecting) -> str:
-    """The scope that was asked for, or ``""``. Raises InvalidInputError for an unknown
-    scope or part."""
+    """The requested scope, or ``""``. Raises InvalidInputError for an unknown scope or
+    part."""
     if options.scope not in {"", *_SCOPES}:
         raise InvalidInputError(
             f"{options.scope!r} is not a scope.", f"One of: {', '.join(_SCOPES)}"
@@ -174,8 +172,8 @@ def _project_name(site: InstallSite) -> str:
 
 
 def _require_optional(part: str) -> None:
-    """Raise InvalidInputError if ``--with`` names no part that is left out
-    otherwise."""
+    """Raise InvalidInputError if ``--with`` names something other than an optional
+    part."""
     if part not in {"", *ON_REQUEST}:
         raise InvalidInputError(
             f"{part!r} is not an optional part.",
@@ -183,10 +181,11 @@ def _require_optional(part: str) -> None:
         )
 
 
-def _asked_for(
+def _requested(
     offered: Sequence[Want], options: Install, installed: Iterable[Owner]
 ) -> list[Want]:
-    """The parts to install: some are installed only on request, and stay then."""
+    """The parts to install: optional ones only on request, or if they are installed
+    already."""
     asked = {options.only, options.extra}
     installed = frozenset(installed)
     return [
@@ -201,8 +200,8 @@ def _asked_for(
 def _cannot_be_woken(
     clients: Sequence[Client], offered: Sequence[Want], options: Install
 ) -> str:
-    """The agents among the clients that have hooks and no way to be woken, where that
-    was asked for."""
+    """The agents among the clients that have hooks but cannot be woken, if waking was
+    requested."""
     if "wake" not in {options.only, options.extra}:
         return ""
     can = {want.owner.client for want in offered if want.part.name == "wake"}
@@ -217,7 +216,7 @@ def _cannot_be_woken(
 def _offered(
     clients: Sequence[Client], options: Install, site: InstallSite
 ) -> list[Want]:
-    """The parts that there are for these clients."""
+    """The parts that exist for these clients."""
     return [
         Want(Owner(client.name, part.name, _project_name(site)), part)
         for client in clients
@@ -232,8 +231,8 @@ def _obsolete(
     options: Install,
     site: InstallSite,
 ) -> tuple[Owner, ...]:
-    """The installed parts that these clients no longer need, because for example a
-    plugin or another prompt brings them."""
+    """The installed parts that these clients no longer need, for example because a
+    plugin or another prompt provides them."""
     if options.only:
         return ()
     names = {client.name for client in clients}
@@ -249,20 +248,20 @@ def _obsolete(
 
 
 def _names_without(wants: Sequence[Want], options: Install) -> str:
-    """The clients that were named and get nothing, as text."""
+    """The named clients that get nothing, as text."""
     return ", ".join(sorted({*options.names} - {want.owner.client for want in wants}))
 
 
 def _require_some(wants: Sequence[Want], options: Install) -> None:
-    """Raise InvalidInputError where nothing is to be installed."""
+    """Raise InvalidInputError if nothing would be installed."""
     if wants:
         return
     missing = _names_without(wants, options)
     if missing:
         raise InvalidInputError(
-            f"None of that can be installed for {missing} here.",
-            "Leave out --only; a shell whose prompt starship or powerlevel10k makes"
-            " has the line from them.",
+            f"None of this can be installed for {missing} here.",
+            "Leave out --only; if starship or powerlevel10k makes a shell's prompt, "
+            "they show the line.",
         )
     names = "|".join(client.name for client in registry.CLIENTS)
     raise InvalidInputError(
@@ -271,7 +270,7 @@ def _require_some(wants: Sequence[Want], options: Install) -> None:
 
 
 def _clients(options: Install, site: InstallSite) -> list[Client]:
-    """The clients that were named, or all that are present."""
+    """The named clients, or all that are present."""
     by_name = {
         client.name: client
         for client in registry.CLIENTS
@@ -290,10 +289,10 @@ def _clients(options: Install, site: InstallSite) -> list[Client]:
 
 
 def _names_hint(name: str, names: Iterable[str]) -> str:
-    """Returns which client was perhaps meant, and which ones there are."""
+    """Return the client that was probably meant, and all that exist."""
     all_names = list(names)
     near = near_names(name, all_names, 1)
-    # Most people type the name of the product: claude-code.
+    # Many people type the product's name: claude-code.
     near = near or [known for known in all_names if name.startswith(f"{known}-")]
     question = f"Did you mean {near[0]}? " if near and near[0] != name else ""
     return f"{question}One of: {', '.join(all_names)}"
@@ -321,7 +320,7 @@ def _installed_owners(site: InstallSite, options: Uninstall) -> tuple[Owner, ...
 
 
 def _is_selected(owner: Owner, site: InstallSite, options: Uninstall) -> bool:
-    """Whether the options mean this part; what they leave out means any."""
+    """Whether the options select this part; an option that is not given selects all."""
     projects = {"": owner.project, "user": "", "project": str(site.project)}
     return (
         (not options.names or owner.client in options.names)
@@ -331,8 +330,8 @@ def _is_selected(owner: Owner, site: InstallSite, options: Uninstall) -> bool:
 
 
 def _display_order(owner: Owner) -> tuple[str, int, int]:
-    """A sort key: by project, then in the order of the registry; a client or part that
-    only another version knows comes last."""
+    """A sort key: by project, then in the order of the registry; clients or parts that
+    only another version knows come last."""
     clients = [client.name for client in registry.CLIENTS]
     return (owner.project, _rank(owner.client, clients), _rank(owner.part, PARTS))
 
@@ -347,8 +346,8 @@ def _check(
     obsolete: Sequence[Owner],
     options: Install,
 ) -> None:
-    """Print the state of every part. Raises FindingsError if one that was installed
-    is not as it should be."""
+    """Print the state of every part. Raises FindingsError if an installed part needs
+    attention."""
     ledger = Ledger(site.home)
     states = [(want.owner, engine.part_state(ledger, want)) for want in wants]
     states += [(owner, engine.OUTDATED) for owner in obsolete]
@@ -362,7 +361,7 @@ def _check(
 
 
 def _carry_out(site: InstallSite, planned: Planned, options: _Connecting) -> None:
-    """Show the plan, ask where no client was named, carry it out, and print the
+    """Show the plan, ask if no client was named, carry it out, and print the
     outcomes."""
     plan = planned.plan(Ledger(site.home))
     again = _command_line(planned.verb, options)
@@ -389,8 +388,8 @@ def _carry_out(site: InstallSite, planned: Planned, options: _Connecting) -> Non
 
 
 def _record_user(env: Mapping[str, str]) -> None:
-    """Record the user that git is configured for, for stores without a record: an
-    agent that hides git's configuration may be the first to write there."""
+    """Record git's configured user, for stores without a record: an agent that hides
+    git's configuration may be the first to write there."""
     user = userrecord.configured_user(None, env)
     if userrecord.is_news(user, userrecord.recorded_user("", env), env):
         data = json.dumps(user.fields()).encode()
@@ -400,7 +399,7 @@ def _record_user(env: Mapping[str, str]) -> None:
 def _confirmed(plan: Plan, site: InstallSite, options: _Connecting) -> bool:
     """Show the plan and ask whether to continue.
 
-    Raises InvalidInputError where nobody can answer.
+    Raises InvalidInputError if nobody can answer.
     """
     if options.json or not sys.stdin.isatty() or not sys.stdout.isatty():
         raise InvalidInputError(
@@ -420,7 +419,7 @@ def _command_line(verb: str, options: _Connecting) -> str:
 
 
 def _raise_first_error(outcomes: Sequence[engine.PartOutcome], again: str) -> None:
-    """Raise an error of the first kind among the parts that were refused, if any."""
+    """Raise an error of the first kind among the refused parts, if any."""
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     if errors:
         parts = "1 part was" if len(errors) == 1 else f"{len(errors)} parts were"

@@ -1,7 +1,7 @@
 """Decides what a change does to a text, and what undoing it does. Writes nothing.
 
-A page of the ledger tells which values of the text are ours; every other value
-belongs to the user.
+A page of the ledger tells which values of the text are ours; all others belong to the
+user.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wc_cli.install.formats.edits import Spot
     from wc_cli.install.ledger import LedgerFile, Owner, Record
 
-# What to do about a change: nothing, because the user has the value already; note one
+# What to do about a change: nothing, because the user already has the value; record one
 # more owner of our value; edit the text; or refuse to overwrite the user's value.
 LEAVE, RECORD, WRITE, REFUSE = "leave", "record", "write", "refuse"
 
@@ -28,9 +28,9 @@ LEAVE, RECORD, WRITE, REFUSE = "leave", "record", "write", "refuse"
 class Decision(NamedTuple):
     """What to do about a change.
 
-    ``spot`` has the value to write, ``record`` is our record of the same slot,
-    ``was`` the JSON of the user's value that is replaced, and ``piece`` is the text
-    that the last edit inserted.
+    ``spot`` has the value to write, ``record`` is our record of the same slot, ``was``
+    the JSON of the user's value that is replaced, and ``piece`` the text that the last
+    edit inserted.
     """
 
     action: str
@@ -41,7 +41,7 @@ class Decision(NamedTuple):
 
 
 def decide(change: Change, text: str | None, page: LedgerFile) -> Decision:
-    """What a change does to the text of its file. Raises UnreadableError."""
+    """The effect of a change on the text of its file. Raises UnreadableError."""
     spot = edits.spot_of(change)
     value = edits.value_at(text, spot)
     record = record_of(page, spot)
@@ -68,9 +68,9 @@ def record_of(page: LedgerFile, spot: Spot) -> Record | None:
 
 
 def _combined_value(change: Change, record: Record | None, value: Any) -> Any:
-    """The value that keeps the user's own, for a change that can; else ABSENT.
+    """The value that keeps the user's own, if the change can do that; otherwise ABSENT.
 
-    ``record`` is our record if the present value is ours.
+    ``record`` is our record if the current value is ours.
     """
     if isinstance(change, TomlSet) and change.enough is not None:
         users = record is None and value is not ABSENT
@@ -96,9 +96,10 @@ def with_owner(record: Record, owner: Owner) -> Record:
 def without_changes(
     text: str | None, records: Iterable[Record]
 ) -> tuple[str | None, bool]:
-    """The text without these changes, and whether all of them were as we made them.
+    """The text without these changes, and whether all of them were still as we made
+    them.
 
-    The last change is undone first; one that the user edited stays. Raises
+    Changes are undone in reverse order; those that the user edited stay. Raises
     UnreadableError.
     """
     clean = True
@@ -114,8 +115,8 @@ def without_changes(
 
 
 def without_empty(text: str, kind: str, page: LedgerFile) -> str | None:
-    """The text without the objects that we created and that are empty now; ``None``
-    if nothing remains of a file that we created."""
+    """The text without the objects that we created and that are now empty; ``None`` if
+    nothing remains of a file that we created."""
     if page.made:
         text = edits.pruned(text, kind, page.made)
     return None if page.base is None and not text.strip("\ufeff \t\r\n") else text

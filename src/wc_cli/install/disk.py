@@ -1,7 +1,7 @@
 """People's files: read, replaced atomically, removed.
 
-A symbolic link is followed: settings are often links into a folder of dotfiles, and
-the file there is replaced. Its permissions stay.
+Symbolic links are followed: settings are often links into a dotfiles folder, and the
+file there is replaced. Its permissions stay.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAX_BYTES = 32 << 20
 
 
 def real_path(path: str) -> str:
-    """The file that a path leads to. Raises StorageError for a loop of links."""
+    """The file that a path leads to. Raises StorageError for a cycle of links."""
     try:
         return os.path.realpath(path)
     except OSError as error:
@@ -32,10 +32,10 @@ def real_path(path: str) -> str:
 def read(path: str) -> bytes | None:
     """The bytes of a file, or ``None`` if it does not exist.
 
-    Raises StorageError, and CorruptError for what is not a settings file.
+    Raises StorageError, and CorruptError for anything that is not a settings file.
     """
     try:
-        # Not blocking: opening a named pipe would wait for its writer.
+        # Non-blocking: opening a named pipe would wait for its writer.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
             info = os.fstat(handle)
@@ -51,24 +51,24 @@ def read(path: str) -> bytes | None:
 
 
 def check(path: str) -> None:
-    """Raise StorageError if a file cannot be changed, or created."""
+    """Raise StorageError if a file cannot be changed or created."""
     try:
         info = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         folder = _existing(os.path.dirname(path))
         if not os.path.isdir(folder):
             raise StorageError(
-                f"{path} cannot be made: {folder} is not a folder.",
+                f"{path} cannot be created: {folder} is not a folder.",
                 "Move that file elsewhere.",
             ) from None
         if not os.access(folder, os.W_OK):
             raise StorageError(
-                f"{path} cannot be made: {folder} may not be written.",
+                f"{path} cannot be created: {folder} is not writable.",
                 f"Check its permissions: ls -ld {folder}",
             ) from None
         return
     except OSError as error:
-        _raise_failure("cannot be looked at", path, error)
+        _raise_failure("cannot be examined", path, error)
     if info.st_uid != os.geteuid():
         raise StorageError(
             f"{path} belongs to another user.",
@@ -82,14 +82,14 @@ def check(path: str) -> None:
 
 
 def _existing(folder: str) -> str:
-    """The folder, or the nearest above it that exists."""
+    """The folder, or its nearest ancestor that exists."""
     while not os.path.lexists(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
     return folder
 
 
 def missing_folders(folder: str) -> tuple[str, ...]:
-    """The folder and those above it that do not exist, the innermost last."""
+    """The folder and its ancestors that do not exist, the innermost last."""
     folders: list[str] = []
     while not os.path.isdir(folder):
         folders.append(folder)
@@ -98,18 +98,18 @@ def missing_folders(folder: str) -> tuple[str, ...]:
 
 
 def make_folders(folders: Iterable[str]) -> None:
-    """Create the folders that do not exist, in their order. Raises StorageError."""
+    """Create missing folders, in order. Raises StorageError."""
     for folder in folders:
         try:
             os.mkdir(folder)
         except FileExistsError:
             continue  # another process has just created it
         except OSError as error:
-            _raise_failure("cannot be made", folder, error)
+            _raise_failure("cannot be created", folder, error)
 
 
 def remove_folders(folders: Iterable[str]) -> None:
-    """Remove the folders that are empty, the last first."""
+    """Remove the empty folders among these, the last first."""
     for folder in reversed(tuple(folders)):
         with contextlib.suppress(OSError):
             os.rmdir(folder)
@@ -117,13 +117,13 @@ def remove_folders(folders: Iterable[str]) -> None:
 
 def half_of(path: str) -> str:
     """Where a file is written before it is renamed into place. A killed process leaves
-    it behind; its name is fixed, so that the next process finds it."""
+    it behind; its fixed name lets the next process find it."""
     return f"{path}.wc-half"
 
 
 def write(path: str, data: bytes, *, mode: int | None = None) -> None:
-    """Write a file atomically, and flush it. An existing one keeps its permissions, a
-    new one gets ``mode``, or the usual ones. Raises StorageError."""
+    """Write a file atomically, and flush it. An existing file keeps its permissions; a
+    new one gets ``mode``, or the usual permissions. Raises StorageError."""
     half = half_of(path)
     remove(half)
     try:
@@ -153,7 +153,7 @@ def replace(
     """Replace the content ``before`` by ``after``; ``None`` stands for no file. A new
     file gets ``mode``, or the usual permissions.
 
-    Raises ConflictError if another program wrote meanwhile, StorageError.
+    Raises ConflictError if another program wrote in the meantime, StorageError.
     """
     if read(path) != before:
         raise ConflictError(

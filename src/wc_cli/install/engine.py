@@ -1,4 +1,4 @@
-"""Installs parts, takes them out, and tells the state of each."""
+"""Installs and removes parts, and reports the state of each."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from wc_cli.install.changes import Change, Part
 
-# The states of a part. OUTDATED: this version would install it differently; CHANGED:
-# a user edited it; FOREIGN: it is there, but not by us.
+# The states of a part. OUTDATED: this version would install it differently; CHANGED: a
+# user edited it; FOREIGN: it is present, but not installed by us.
 INSTALLED, OUTDATED, CHANGED = "installed", "outdated", "changed"
 MISSING, FOREIGN, UNREADABLE = "not installed", "there already", "unreadable"
 PRESENT = frozenset({INSTALLED, OUTDATED, CHANGED, FOREIGN})
@@ -28,17 +28,17 @@ OUT_OF_ORDER = frozenset({OUTDATED, CHANGED})
 
 
 class Want(NamedTuple):
-    """A part that is to be installed, for an owner."""
+    """A part to install, for an owner."""
 
     owner: Owner
     part: Part
 
 
 class PartOutcome(NamedTuple):
-    """What became of a part: the files that change, or why it was refused.
+    """The outcome for a part: the files that change, or why it was refused.
 
     ``paths`` are all of its files, ``edited`` those in which a user has edited our
-    change since. ``removed`` says that the part was taken out.
+    change since. ``removed`` is whether the part was taken out.
     """
 
     owner: Owner
@@ -50,7 +50,7 @@ class PartOutcome(NamedTuple):
     removed: bool = False
 
 
-# How the diff begins a line that stands for a whole file.
+# The start of a diff's line that stands for a whole file.
 NEW_FILE, REMOVED_FILE = "new file", "removed file"
 
 
@@ -61,22 +61,21 @@ class Plan(NamedTuple):
     workspace: Workspace
 
     def diff(self, *, whole: bool) -> str:
-        """What changes in the files, as `diff -u` shows it. Unless the ``whole`` diff
-        is wanted, files that we write or remove as a whole have a line with their
-        length instead of their lines."""
+        """The changes to the files, in the format of `diff -u`. Without ``whole``,
+        files that we write or remove as a whole have one line with their length."""
         files = self.workspace.changed()
         return "".join(_file_diff(file, whole=whole) for file in files)
 
     @property
     def changes(self) -> bool:
-        """Whether any file would be different."""
+        """Whether any file would change."""
         return bool(self.workspace.changed())
 
 
 def plan_install(
     ledger: Ledger, wants: Iterable[Want], obsolete: Iterable[Owner] = ()
 ) -> Plan:
-    """Plan to take out what is obsolete, then to install each part, whole or not at
+    """Plan to remove what is obsolete, then to install each part whole or not at
     all."""
     workspace = Workspace(ledger)
     outcomes = [_remove(workspace, ledger, owner) for owner in obsolete]
@@ -85,7 +84,7 @@ def plan_install(
 
 
 def plan_removal(ledger: Ledger, owners: Iterable[Owner]) -> Plan:
-    """Plan to take out what was installed for each owner."""
+    """Plan to remove what was installed for each owner."""
     workspace = Workspace(ledger)
     outcomes = [_remove(workspace, ledger, owner) for owner in owners]
     return Plan(tuple(outcomes), workspace)
@@ -124,7 +123,7 @@ def _remove(workspace: Workspace, ledger: Ledger, owner: Owner) -> PartOutcome:
 
 
 def carry_out(plan: Plan) -> tuple[PartOutcome, ...]:
-    """Write the files of a plan. Returns its outcomes, with the errors of writing."""
+    """Write the files of a plan. Returns its outcomes, including write errors."""
     failures = dict(plan.workspace.write())
     return tuple(_with_failure(outcome, failures) for outcome in plan.outcomes)
 

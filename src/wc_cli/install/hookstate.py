@@ -1,4 +1,4 @@
-"""Why hooks that were installed would not run, for `wc doctor`."""
+"""Why installed hooks would not run, for `wc doctor`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from wc_cli.install.changes import Client, InstallSite
 
-# In the commands of our hooks for Codex, whatever their path.
+# Parts of the commands of our hooks for Codex, whatever their path.
 _OURS = ("--client codex", "-tool codex")
 HOOK_PARTS = ("hooks", "wake")
 
 
 def hook_problems(site: InstallSite) -> Iterator[str]:
-    """Yields what keeps the installed hooks of the user's clients from running: they
-    were changed or removed, switched off, or are not trusted."""
+    """Yield what keeps the installed hooks of the user's clients from running: they
+    were changed, removed or switched off, or are not trusted."""
     ledger = Ledger(site.home)
     owners = {owner for owner in ledger.owners() if not owner.project}
     for client in registry.CLIENTS:
@@ -61,7 +61,7 @@ def _edited(
 
 
 def _brings_hooks(client: Client, site: InstallSite) -> bool:
-    """Whether something else, such as a plugin, has brought the client's hooks."""
+    """Whether something else, such as a plugin, provides the client's hooks."""
     return all(part.name != "hooks" for part in registry.parts(client, site))
 
 
@@ -72,11 +72,11 @@ def _are_off(site: InstallSite) -> bool:
 
 
 def _untrusted(site: InstallSite) -> Iterator[str]:
-    """Yields a line if Codex was not told that it may trust our hooks: it then runs
-    none of them, and says nothing.
+    """Yield a line if Codex has not been told to trust our hooks: it then silently
+    skips them.
 
-    Codex keeps a hash for each, by file, event and position. The hash is not checked:
-    what it is made of is not documented.
+    Codex keeps a hash for each hook, by file, event and position. The hash is not
+    checked, because how it is computed is not documented.
     """
     folder = site.home / (site.env.get("CODEX_HOME", "") or ".codex")
     path = os.path.realpath(folder / "hooks.json")
@@ -102,7 +102,7 @@ def _trusted(path: Path) -> Mapping[str, Any]:
 
 
 def _positions(path: str) -> Iterator[tuple[str, int]]:
-    """Yields each of our hooks: its event as Codex writes it, and the number of its
+    """Yield each of our hooks: its event in Codex's spelling, and the number of its
     group."""
     events = common.json_value(Path(path), "hooks")
     for event, groups in events.items() if isinstance(events, dict) else ():

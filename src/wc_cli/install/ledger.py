@@ -1,8 +1,8 @@
 """The ledger: which change was made to which file, for which parts, and the original.
 
-The folder ``~/.watercooler/install`` has ``ledger.json``, a copy of each file as it
-would be without us under ``backups``, named by its SHA-256, a lock, and the user that
-git is configured for (`wc_core.identity.userrecord`). It is removed with the last
+The folder ``~/.watercooler/install`` contains ``ledger.json``, a copy of each file as
+it would be without us under ``backups``, named by its SHA-256, a lock, and the user
+that git is configured for (`wc_core.identity.userrecord`). It is removed with the last
 change.
 """
 
@@ -31,8 +31,8 @@ _SECONDS = 10.0
 
 
 class Owner(NamedTuple):
-    """The part of a client that a change belongs to, in a project or, with ``""``,
-    for the user."""
+    """The part of a client that a change belongs to, in a project or, with ``""``, for
+    the user."""
 
     client: str
     part: str
@@ -42,8 +42,8 @@ class Owner(NamedTuple):
 class Record(NamedTuple):
     """A change that was made.
 
-    ``was`` is the user's value that it replaced, as it was written, and ``piece``
-    that of `wc_cli.install.formats.edits.Inserted`.
+    ``was`` is the user's value that it replaced, as written, and ``piece`` that of
+    `wc_cli.install.formats.edits.Inserted`.
     """
 
     spot: Spot
@@ -56,7 +56,7 @@ class LedgerFile(NamedTuple):
     """A file with changes of ours.
 
     ``base`` is the hash of the file without them (``None``: no file), ``after`` the
-    hash that we left it with; ``made`` are the paths of objects, ``folders`` the
+    hash after our last write; ``made`` are the paths of objects, ``folders`` the
     folders that we created for them.
     """
 
@@ -73,9 +73,9 @@ def digest(data: bytes) -> str:
 
 
 class Ledger:
-    """The ledger of one home folder; ``files`` has a page for each real path.
+    """The ledger of a home folder; ``files`` has a page for each real path.
 
-    One process has it at a time: see `open_ledger`.
+    Only one process has it at a time: see `open_ledger`.
     """
 
     def __init__(self, home: Path) -> None:
@@ -92,14 +92,14 @@ class Ledger:
             if fields["version"] != _VERSION:
                 raise CorruptError(
                     f"{self._path} was written by another version of wc.",
-                    "Use that one, or a newer one.",
+                    "Use that version, or a newer one.",
                 )
             return {path: _page_from(page) for path, page in fields["files"].items()}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CorruptError(
                 f"{self._path} cannot be read: {error}.",
-                f"Backups of your files are in {self.folder}/backups. Move the"
-                " ledger away to start again.",
+                f"Backups of your files are in {self.folder}/backups. Move the ledger "
+                "away to start over.",
             ) from error
 
     def base(self, page: LedgerFile) -> bytes | None:
@@ -141,8 +141,8 @@ class Ledger:
         self.sweep()
 
     def sweep(self) -> None:
-        """Remove the backups that no page refers to, and what a killed process left
-        behind."""
+        """Remove the backups that no page refers to, and leftovers of killed
+        processes."""
         disk.remove(disk.half_of(self._path))
         used = {page.base for page in self.files.values()}
         folder = f"{self.folder}/backups"
@@ -152,15 +152,15 @@ class Ledger:
         disk.remove_folders([folder])
 
     def forget(self, path: str) -> None:
-        """Drop the page of a file. The folders created for it that are still in use are
-        handed to another file of ours in them."""
+        """Drop the page of a file. Folders created for it that are still in use are
+        handed over to another file of ours in them."""
         page = self.files.pop(path, None)
         for folder in page.folders if page else ():
             heirs = (name for name in self.files if name.startswith(f"{folder}/"))
             heir = next(heirs, "")
             if heir:
                 inherited = {folder, *self.files[heir].folders}
-                # Outer folders come first: their names are the shorter ones.
+                # Outer folders come first, because their names are shorter.
                 folders = tuple(sorted(inherited))
                 self.files[heir] = self.files[heir]._replace(folders=folders)
 
@@ -207,7 +207,7 @@ def open_ledger(home: Path) -> Iterator[Ledger]:
 
 
 def tidy(home: Path) -> None:
-    """Remove what a process left that was killed before it changed anything.
+    """Remove leftovers of a process that was killed before it changed anything.
 
     Raises as `open_ledger` does.
     """

@@ -60,15 +60,15 @@ def print_plan(plan: Plan, site: InstallSite) -> None:
     """Print what would change, in a few lines."""
     _print_parts(plan.outcomes, site, "will change")
     files = counted(len(plan.workspace.changed()), "file")
-    say(f"{files} will change. To see what changes in them: --dry-run")
+    say(f"{files} will change. To see the changes: --dry-run")
 
 
 def print_dry_run(
     plan: Plan, site: InstallSite, verb: str, *, as_json: bool, is_verbose: bool
 ) -> None:
-    """Print which parts would change, then the lines that would: through the pager of a
-    person if that is longer than the screen. Files of our own are shown by their length
-    only, unless it is to be verbose."""
+    """Print which parts would change, then the lines that would: through a person's
+    pager if that is longer than the screen. Our own files are shown by their length
+    only, unless verbose."""
     if as_json:
         parts = [_part_fields(outcome, "install") for outcome in plan.outcomes]
         say_json({"scope": site.scope, "dry_run": True, "parts": parts})
@@ -92,7 +92,7 @@ def print_dry_run(
 
 
 def _diff_codes(line: str) -> tuple[str, ...]:
-    """Returns the colours of a line of a diff, as git shows it."""
+    """Return the colours of a diff line, as git shows it."""
     if line.startswith(("--- ", "+++ ")):
         return (_BOLD,)
     if line.startswith((engine.NEW_FILE, engine.REMOVED_FILE)):
@@ -153,7 +153,7 @@ def _print_warnings(problems: Iterable[str]) -> None:
 
 
 def _print_parts(outcomes: Iterable[PartOutcome], site: InstallSite, done: str) -> None:
-    """Print a line for each part; an error has two. ``done`` is the word for a part
+    """Print a line for each part, or two for an error. ``done`` is the word for a part
     that changes."""
     rows = [
         _Row(
@@ -167,7 +167,7 @@ def _print_parts(outcomes: Iterable[PartOutcome], site: InstallSite, done: str) 
 
 
 def _print_rows(rows: Sequence[_Row], site: InstallSite) -> None:
-    """Print rows in columns; a client's name stands before its first part only."""
+    """Print rows in columns. A client's name only precedes its first part."""
     paint = output_style(site.env)
     titles = [_owner_title(row.owner, site) for row in rows]
     title_width = max((len(title) for title in titles), default=0)
@@ -204,7 +204,7 @@ def _outcome_state(outcome: PartOutcome, done: str) -> str:
 
 
 def _shown_state(outcome: PartOutcome, state: str) -> str:
-    """The word for an outcome, before its files: those that stay have only lost our
+    """The word for an outcome, before its files. Files that stay have only lost our
     part."""
     stays = state == "removed" and any(map(os.path.exists, outcome.files))
     return _TAKEN_OUT if stays else state

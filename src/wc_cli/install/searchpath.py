@@ -1,4 +1,4 @@
-"""Whether shells find our programs, and the folder to put into PATH if they don't."""
+"""Whether shells find our programs, and otherwise the folder to put into PATH."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 LOGIN_SECONDS = 5.0
 _PROGRAMS = ("wc", "wc-cli", "wc-statusline")
 _SHELLS = ("bash", "zsh", "fish")
-# What a login starts a shell with. Everything else, PATH above all, comes from the
-# shell's files; a guard variable that was inherited would make them skip that.
+# The variables with which a login starts a shell. Everything else, above all PATH,
+# comes from the shell's files, whose setup an inherited guard variable could skip.
 _LOGIN_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 _LOGIN_VARIABLES = frozenset(
     {*("HOME", "USER", "LOGNAME", "TERM", "LANG"), "ZDOTDIR", "XDG_CONFIG_HOME"}
@@ -32,7 +32,7 @@ _BIN_VARIABLES = ("UV_TOOL_BIN_DIR", "PIPX_BIN_DIR", "XDG_BIN_HOME")
 
 
 class _LoginCheck(NamedTuple):
-    """A login shell that was started, by the name of its kind."""
+    """A started login shell, and the name of its kind."""
 
     name: str
     shell: LoginShell
@@ -40,7 +40,7 @@ class _LoginCheck(NamedTuple):
 
 
 def path_remedy(env: Mapping[str, str]) -> str:
-    """Returns what to do so that a shell finds our programs."""
+    """Return what to do so that a shell finds our programs."""
     if folder := program_folder(env):
         return f"put {_word(folder, env)} first in PATH"
     installed = own_program("wc")
@@ -54,14 +54,14 @@ def path_remedy(env: Mapping[str, str]) -> str:
 
 
 def _word(folder: str, env: Mapping[str, str]) -> str:
-    """Returns a folder as a word of a shell, which expands ``~`` unquoted only."""
+    """Return a folder as a shell word; the shell only expands ``~`` without quotes."""
     short = with_home(folder, env)
     is_plain = quoted(short.removeprefix("~")) == short.removeprefix("~")
     return short if is_plain else quoted(folder)
 
 
 def program_folder(env: Mapping[str, str]) -> str:
-    """Returns the folder of our programs that can be put into PATH; empty if they are
+    """Return the folder of our programs that can be put into PATH; empty if they are
     only in a Python environment, whose ``python3`` would hide the system's."""
     installed = own_program("wc")
     if not installed:
@@ -82,9 +82,8 @@ def program_folder(env: Mapping[str, str]) -> str:
 
 
 def login_problems(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
-    """Yields what new login shells would not find: those whose prompt shows our line,
-    and the user's own. Their files are run, as at a login, for a few seconds at
-    most."""
+    """Yield what new login shells would not find: those whose prompt shows our line,
+    and the user's own. Their files run as at a login, for a few seconds at most."""
     checks = _start_shells(tuple(owners), site)
     end = time.monotonic() + LOGIN_SECONDS
     for check in checks:
@@ -92,7 +91,7 @@ def login_problems(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
         if paths is None:
             yield (
                 f"a new {check.name} login shell did not answer within "
-                f"{LOGIN_SECONDS:.0f} s, so it is not known whether it finds wc"
+                f"{LOGIN_SECONDS:.0f} s, so it is unknown whether it finds wc"
             )
         elif missing := _missing(paths, check, site):
             remedy = _remedy(check, site)
@@ -100,7 +99,7 @@ def login_problems(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
 
 
 def _start_shells(owners: tuple[Owner, ...], site: InstallSite) -> list[_LoginCheck]:
-    """Start a shell of each kind that matters, all at once."""
+    """Start a shell of each relevant kind, all at once."""
     chosen = site.env.get("SHELL", "")
     own_name = os.path.basename(chosen)
     prompts = {owner.client for owner in owners if owner.part == "prompt"}
@@ -118,17 +117,17 @@ def _start_shells(owners: tuple[Owner, ...], site: InstallSite) -> list[_LoginCh
         try:
             shell = LoginShell(login, _PROGRAMS, interactive=True)
         except OSError:
-            continue  # there is no such shell, and so no terminal with it
+            continue  # no such shell, and so no terminal with it
         checks.append(_LoginCheck(name, shell, name in prompts))
     return checks
 
 
 def _missing(paths: Mapping[str, str], check: _LoginCheck, site: InstallSite) -> str:
-    """Returns what a shell with these programs lacks; empty if nothing."""
+    """Return what a shell with these programs lacks; empty if nothing."""
     problems = []
     if not paths["wc"] or not is_ours(paths["wc"], "wc"):
         problems.append("`wc` counts words" if paths["wc"] else "`wc` is not found")
-    # The prompt may start it by its whole path.
+    # The prompt may start it by its full path.
     is_bare = program("wc-statusline", site) == "wc-statusline"
     if check.has_prompt and is_bare and not paths["wc-statusline"]:
         problems.append("the prompt does not find wc-statusline")
@@ -136,7 +135,7 @@ def _missing(paths: Mapping[str, str], check: _LoginCheck, site: InstallSite) ->
 
 
 def _remedy(check: _LoginCheck, site: InstallSite) -> str:
-    """Returns what to do, with the line for the file that such a shell reads."""
+    """Return what to do, with the line for the file that such a shell reads."""
     folder = program_folder(site.env)
     if not folder:
         return path_remedy(site.env)
@@ -148,10 +147,10 @@ def _remedy(check: _LoginCheck, site: InstallSite) -> str:
 
 
 def _profile(name: str, site: InstallSite) -> str:
-    """Returns the file in which a login shell of this kind sets PATH."""
+    """Return the file in which a login shell of this kind sets PATH."""
     if name == "zsh":
         return "~/.zprofile"
-    # bash reads the first of these only.
+    # bash only reads the first of these.
     names = (".bash_profile", ".bash_login", ".profile")
     existing = (name for name in names if (site.home / name).exists())
     return f"~/{next(existing, '.profile')}"

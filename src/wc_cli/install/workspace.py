@@ -1,6 +1,6 @@
 """The files to change, as they will be: changes edit their texts in memory.
 
-Only `Workspace.write` writes. A part that is refused halfway is taken back as if it
+Only `Workspace.write` writes. A part that is refused halfway is rolled back as if it
 had never been tried.
 """
 
@@ -44,7 +44,7 @@ class WorkspaceFile(NamedTuple):
 
 
 class Workspace:
-    """The files that were read so far, by real path, on top of a ledger."""
+    """The files read so far, by real path, on top of a ledger."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -65,7 +65,7 @@ class Workspace:
         return self._files[path]
 
     def attempt(self, work: Callable[[], None]) -> WcError | None:
-        """Change files whole or not at all. Returns the error if it was refused."""
+        """Change files whole or not at all. Returns the error if refused."""
         before = dict(self._files)
         try:
             work()
@@ -75,7 +75,7 @@ class Workspace:
         return None
 
     def changed(self) -> list[WorkspaceFile]:
-        """The files that will be different, by path."""
+        """The files that will change, by path."""
         return [file for file in sorted(self._files.values()) if file.new != file.data]
 
     def texts(self) -> dict[str, str | None]:
@@ -90,7 +90,7 @@ class Workspace:
             if file.text != before.get(path, file.old)
         )
 
-    # Putting changes in.
+    # Adding changes.
 
     def apply(self, change: Change, owner: Owner) -> None:
         """Put a change into its file for an owner, unless it is there.
@@ -111,7 +111,7 @@ class Workspace:
             raise _corrupt_error(file.path, error) from error
 
     def _insert(self, file: WorkspaceFile, decision: Decision, owner: Owner) -> None:
-        """Edit a file's text as decided, and note the change for its owner."""
+        """Edit a file's text as decided, and record the change for its owner."""
         disk.check(file.path)
         edited = edits.insert(file.text, decision.spot, decision.piece)
         created = tuple(keys for keys in edited.made if keys not in file.page.made)
@@ -122,7 +122,7 @@ class Workspace:
         self._record(file, decision.record, decisions.with_owner(record, owner))
 
     def _record(self, file: WorkspaceFile, old: Record | None, new: Record) -> None:
-        """Add a record to the file's page, or replace the old one in its place."""
+        """Add a record to the file's page, or replace the previous one."""
         records = list(file.page.records)
         if old is None:
             records.append(new)
@@ -133,10 +133,10 @@ class Workspace:
     def _keep(self, file: WorkspaceFile) -> None:
         self._files[file.path] = file
 
-    # Taking changes out.
+    # Removing changes.
 
     def withdraw(self, path: str, slot: tuple[str, ...], owner: Owner) -> bool:
-        """Take a change out of its file, unless another owner needs it.
+        """Remove a change from its file, unless another owner needs it.
 
         Returns False if a user has edited the change since: the edit stays. Raises
         CorruptError, StorageError.
@@ -161,10 +161,10 @@ class Workspace:
     def _text_without(
         self, file: WorkspaceFile, record: Record, remaining: tuple[Record, ...]
     ) -> tuple[str | None, bool]:
-        """The text without a change, and whether the change was as we made it.
+        """The text without a change, and whether the change was still as we made it.
 
-        With the last change of a file that nobody else edited, the original comes
-        back byte for byte. Raises UnreadableError.
+        When the last change of a file that nobody else edited is removed, the original
+        comes back byte for byte. Raises UnreadableError.
         """
         text, clean = decisions.without_changes(file.text, [record])
         if text is not None:
@@ -177,10 +177,10 @@ class Workspace:
     # Writing.
 
     def write(self) -> list[tuple[str, WcError]]:
-        """Write what is different, each file whole.
+        """Write every changed file whole.
 
-        Returns the files that could not be written, with the error. Raises
-        StorageError if the ledger cannot be written.
+        Returns the files that could not be written, with the error. Raises StorageError
+        if the ledger cannot be written.
         """
         failures: list[tuple[str, WcError]] = []
         for file in sorted(self._files.values()):
@@ -204,7 +204,7 @@ class Workspace:
             self._write_original(file)
 
     def _write_original(self, file: WorkspaceFile) -> None:
-        """Write a file that has none of our changes any more, then drop its page."""
+        """Write a file that has none of our changes left, then drop its page."""
         if file.new != file.data:
             disk.replace(file.path, file.data, file.new)
         if file.new is None:
@@ -214,7 +214,7 @@ class Workspace:
 
     def _write_changes(self, file: WorkspaceFile) -> None:
         """Write the page of the ledger, then the file: after a crash in between, the
-        ledger must know all that is in the file."""
+        ledger must know everything that is in the file."""
         before = self._before(file)
         base = self._ledger.keep(self._base(file, before))
         folder = file.path.rpartition("/")[0]
@@ -227,7 +227,7 @@ class Workspace:
             self._ledger.save()
             disk.make_folders(missing)
             if file.new != file.data:
-                # A program's settings for one user may come to hold keys.
+                # A user's program settings may contain keys later.
                 mode = None if _is_shared(file.page) else 0o600
                 disk.replace(file.path, file.data, file.new, mode=mode)
         except WcError:

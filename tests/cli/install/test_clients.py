@@ -86,7 +86,7 @@ def test_everything_is_connected_and_disconnected_without_a_trace(
     lock = home / ".watercooler/install/lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     lock.write_text("")
-    assert lived_in.ok("uninstall", "--yes").out == "None of that is installed.\n"
+    assert lived_in.ok("uninstall", "--yes").out == "None of this is installed.\n"
     assert tree(home) == before
 
 
@@ -457,7 +457,7 @@ def test_a_dry_run_shows_generated_files_by_their_length(lived_in: Repo) -> None
     assert len(short.splitlines()) < 200
     whole = lived_in.ok("install", "man", "codex", "--dry-run", "-v").out
     assert "+.SH NAME\n" in whole
-    assert "new file" not in whole
+    assert "\nnew file, " not in whole
     assert "--verbose" not in whole
     lived_in.ok("install", "man", "codex")
     removed = lived_in.ok("uninstall", "man", "--dry-run").out
@@ -525,7 +525,7 @@ def test_files_that_cannot_be_read_are_said_with_line_and_column(
         (("install", "claude-desktop", "--scope", "project"), "has no scope"),
         (("install", "--scope", "machine"), "'machine' is not a scope"),
         (("uninstall", "--only", "soul"), "'soul' is not a part"),
-        (("install", "zed", "--only", "prompt"), "None of that can be"),
+        (("install", "zed", "--only", "prompt"), "None of this can be"),
         (("install",), "Not interactive: wc cannot ask"),
         (("install", "--json"), "Not interactive: wc cannot ask"),
     ],
@@ -541,7 +541,7 @@ def test_words_that_do_not_fit_are_refused(
 def test_a_client_that_has_nothing_of_that_is_told_of(lived_in: Repo) -> None:
     done = lived_in.wc("install", "zed", "codex", "--only", "hooks")
     assert (done.code, "zed" in done.out) == (0, False)
-    assert done.err == "wc: none of that applies to zed here\n"
+    assert done.err == "wc: nothing to install for zed here\n"
 
 
 def test_a_home_with_nothing_to_connect(repo: Repo) -> None:

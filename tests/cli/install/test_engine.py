@@ -553,7 +553,7 @@ def test_a_file_where_a_folder_belongs_is_refused(tmp_path: Path) -> None:
     (tmp_path / ".codex").write_text("")
     done = [one.error for one in install(tmp_path, *wants(tmp_path)) if one.error]
     folder = f"{tmp_path}/.codex"
-    message = f"{folder}/config.toml cannot be made: {folder} is not a folder."
+    message = f"{folder}/config.toml cannot be created: {folder} is not a folder."
     assert [one.message for one in done] == [message]
 
 

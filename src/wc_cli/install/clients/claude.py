@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 _RESTART = "Restart Claude Code."
 _APPROVE = "Claude Code asks once whether to trust the server of this project."
 _WRITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit|Bash"
-# Two weeks. Longer than 24 days would be none: its timer has 32 bits of milliseconds.
+# Two weeks. More than 24 days would mean no time limit: the timer has 32 bits of
+# milliseconds.
 _WAKE_SECONDS = 14 * 24 * 3600
-_PLUGIN = "Its plugin is installed, with server, skill and hooks."
+_PLUGIN = "Its plugin is installed and provides server, skill and hooks."
 
 
 def _folder(site: InstallSite) -> Path:
@@ -42,7 +43,7 @@ def _folder(site: InstallSite) -> Path:
 
 
 def _servers_file(site: InstallSite) -> Path:
-    """The file with its servers: beside the folder of settings, but in one that the
+    """The file with its servers: next to the settings folder, but inside one that the
     user chose."""
     if site.scope == "project":
         return common.base_folder(site) / ".mcp.json"
@@ -59,7 +60,7 @@ def _has_plugin(site: InstallSite) -> bool:
 
 
 def _parts(site: InstallSite) -> tuple[Part, ...]:
-    """Everything for Claude Code, except what the plugin brings if it is enabled."""
+    """Everything for Claude Code, except what the plugin provides if it is enabled."""
     plugin = _has_plugin(site)
     parts = [_permissions(site, plugin=plugin)]
     if not plugin:
@@ -76,7 +77,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
 
 
 def _server(site: InstallSite) -> Part:
-    # In the form in which `claude mcp add` writes it.
+    # In the format that `claude mcp add` writes.
     server = {"type": "stdio", "command": common.server_program(site)}
     change = common.json_server(
         _servers_file(site), ("mcpServers",), {**server, "args": [], "env": {}}
@@ -98,8 +99,8 @@ def _permissions(site: InstallSite, *, plugin: bool) -> Part:
 
 
 def _wake(site: InstallSite) -> Part:
-    """A hook that waits in the background after each turn, and begins another one by
-    exiting with 2. It takes the hooks, which tell when the agent is at work."""
+    """A hook that waits in the background after each turn and starts another turn by
+    exiting with 2. It needs the other hooks, which report when the agent is working."""
     handler = {
         "type": "command",
         "command": hooks.wake_command("claude", site),

@@ -29,7 +29,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
 
 
 def _server_path(site: InstallSite) -> str:
-    """The whole path of the server: the desktop starts it, with a short PATH."""
+    """The full path of the server: the desktop starts it with a short PATH."""
     command = executable(common.PROGRAM, site)
     if command != common.PROGRAM:
         return command

@@ -49,7 +49,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
         "command": common.server_program(site),
         "args": [],
         "startup_timeout_sec": 20,
-        # The server cannot write: there is nothing to ask about.
+        # The server cannot write, so there is nothing to ask about.
         "default_tools_approval_mode": "approve",
     }
     config = folder / "config.toml"
@@ -65,12 +65,13 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
         hooks.grouped_hooks("codex", folder / "hooks.json", site, _TRUST_NOTE),
         hooks.grouped_guard("codex", folder / "hooks.json", site, "", _TRUST_NOTE),
     )
-    # In a project it would wake the agents of everybody who has it.
+    # In a project, it would wake the agents of everyone who has it.
     return (*parts, _wake(site)) if site.scope == "user" else parts
 
 
 def _wake(site: InstallSite) -> Part:
-    """A hook that starts what waits after each turn; it calls `codex queue`."""
+    """A hook that starts the waiting process after each turn; that process calls `codex
+    queue`."""
     handler = {
         "type": "command",
         "command": hooks.wake_command("codex", site),
@@ -81,14 +82,14 @@ def _wake(site: InstallSite) -> Part:
 
 
 def _names(site: InstallSite) -> tuple[str, ...]:
-    """What our command may be called: Codex runs commands in a login shell, whose PATH
-    may lead to the system's wc, or to none of ours."""
+    """The possible names of our command. Codex runs commands in a login shell, whose
+    PATH may lead to the system's wc, or to none of ours."""
     path = "" if site.scope == "project" else own_program("wc-cli")
     return ("wc", "wc-cli", *filter(None, (path,)))
 
 
 def rules_text(names: tuple[str, ...]) -> str:
-    """The rules for commands that Codex runs without asking, and outside its sandbox:
+    """The rules for commands that Codex runs without asking and outside its sandbox:
     they write to the store and to git's folder, which the sandbox protects."""
     programs, commands = json.dumps(names), json.dumps(COMMANDS)
     return (
@@ -112,8 +113,8 @@ def _writable_roots(site: InstallSite, config: Path) -> tuple[TomlAdd, ...]:
     """The stores, as folders that commands in Codex's sandbox may write to, such as a
     script that runs `wc`.
 
-    Not all of ~/.watercooler: it has the ledger, by which `wc uninstall` writes
-    people's files. A shared file gets no paths of this machine.
+    Not all of ~/.watercooler: it contains the ledger, according to which `wc uninstall`
+    writes people's files. A shared file gets no paths of this machine.
     """
     if site.scope == "project":
         return ()

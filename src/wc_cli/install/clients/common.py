@@ -1,4 +1,4 @@
-"""What the parts of several clients are made of."""
+"""What several clients' parts share."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def skill(folder: Path, *notes: str) -> Part:
 
 
 def shared_skill(site: InstallSite) -> Part:
-    """The skill where all agents but Claude Code look for it."""
+    """The skill in the folder where all agents but Claude Code look for it."""
     return skill(base_folder(site) / ".agents/skills")
 
 
@@ -47,16 +47,16 @@ def base_folder(site: InstallSite) -> Path:
 
 
 def server_program(site: InstallSite) -> str:
-    """How a client starts the server. A project's files are shared with others, so
-    they get no path of this machine."""
+    """How a client starts the server. A project's files are shared with others, so they
+    contain no path of this machine."""
     return PROGRAM if site.scope == "project" else executable(PROGRAM, site)
 
 
 def json_server(path: Path, keys: tuple[str, ...], value: dict[str, Any]) -> JsonSet:
     """Add our server to those of a client.
 
-    A server that starts our program already stays as it is; another server of our
-    name is refused.
+    A server that already starts our program stays as it is; another server of our name
+    is refused.
     """
 
     def compose(current: Any) -> Any:
@@ -83,8 +83,8 @@ def starts_our_server(server: Any) -> bool:
 
 
 def json_value(path: Path, *keys: str) -> Any:
-    """The value at a path of keys in a JSON file; ``None`` where there is none, or
-    the file cannot be read: the change to it reports that."""
+    """The value at a path of keys in a JSON file; ``None`` if there is none, or if the
+    file cannot be read, which the change to it reports."""
     try:
         data = disk.read(str(path))
         node = jsonc.find((data or b"").decode(), keys)
@@ -94,8 +94,8 @@ def json_value(path: Path, *keys: str) -> Any:
 
 
 def is_present(site: InstallSite, programs: tuple[str, ...], *paths: str) -> bool:
-    """Whether one of the programs is on PATH, or one of the paths below the home
-    folder exists."""
+    """Whether one of the programs is on PATH, or one of the paths exists below the home
+    folder."""
     folders = site.env.get("PATH", "").split(os.pathsep)
     return any((site.home / path).exists() for path in paths) or any(
         os.access(Path(folder, name), os.X_OK)
@@ -106,13 +106,14 @@ def is_present(site: InstallSite, programs: tuple[str, ...], *paths: str) -> boo
 
 
 def settings_folder(site: InstallSite) -> Path:
-    """Where desktop programs keep their settings: ~/.config, or its place on macOS."""
+    """Where desktop programs keep their settings: ~/.config, or its counterpart on
+    macOS."""
     if site.platform == "darwin":
         return site.home / "Library/Application Support"
     return config_folder(site)
 
 
 def config_folder(site: InstallSite) -> Path:
-    """XDG's folder of settings."""
+    """XDG's settings folder."""
     chosen = site.env.get("XDG_CONFIG_HOME", "")
     return Path(chosen) if os.path.isabs(chosen) else site.home / ".config"

@@ -40,8 +40,8 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
 def _permissions(path: Path, site: InstallSite) -> tuple[Part, ...]:
     """Our items in the lists of allowed things.
 
-    A list in this file takes the place of the one in the settings, so only a list
-    that exists already gets them.
+    A list in this file replaces the one in the settings, so we only add to a list that
+    already exists.
     """
     items = {"mcpAllowlist": (f"{SERVER}:*",), "terminalAllowlist": prefixes(site)}
     changes = tuple(
@@ -54,7 +54,7 @@ def _permissions(path: Path, site: InstallSite) -> tuple[Part, ...]:
 
 
 def _hooks(path: Path, site: InstallSite) -> Part:
-    # A file of another version has other rules: it keeps its version.
+    # A file of another version has other rules, so it keeps its version.
     changes: list[Change] = [JsonSet(path, ("version",), 1, lambda current: current)]
     for event, name, command in hooks.hook_commands("cursor", site):
         if event != PROMPT:

@@ -33,7 +33,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     settings = folder / "settings.json"
     changes: list[Change] = [common.json_server(settings, ("mcpServers",), server)]
     if isinstance(common.json_value(settings, "mcp", "allowed"), list):
-        # It starts no other servers than those of this list.
+        # It only starts servers that are in this list.
         changes.append(JsonAdd(settings, ("mcp", "allowed"), SERVER))
     parts = [
         Part("server", tuple(changes), (_NOTE,)),

@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
     from wc_cli.install.changes import InstallSite
 
-# Seconds after which a client gives up on us; `wc brief --hook` ends long before.
+# Seconds after which a client gives up waiting; `wc brief --hook` ends long before.
 TIMEOUT = 5
 
 
 def hook_commands(client: str, site: InstallSite) -> Iterator[tuple[str, str, str]]:
-    """Yield each of our events with the client's name for it and the command to
-    run: wc-cli, since a client may find the system's wc first. A project's files are
-    shared with others, so they get no path of this machine."""
+    """Yield each of our events with the client's name for it and the command to run:
+    wc-cli, because a client may find the system's wc first. A project's files are
+    shared with others, so they contain no path of this machine."""
     word = "wc-cli" if site.scope == "project" else program("wc-cli", site)
     for event, name in zip(EVENTS, DIALECTS[client].events, strict=True):
         yield event, name, f"{word} brief --hook {event} --client {client}"
 
 
 def guard_commands(client: str, site: InstallSite) -> Iterator[tuple[str, str]]:
-    """Yield the client's name for each event around a tool, and the command to run."""
+    """Yield the client's name for each event around a tool, with the command to run."""
     word = "wc-guard" if site.scope == "project" else program("wc-guard", site)
     for event, name in zip(TOOL_EVENTS, DIALECTS[client].tool_events, strict=True):
         yield name, f"{word} {event} {client}"
@@ -51,7 +51,7 @@ def guard_commands(client: str, site: InstallSite) -> Iterator[tuple[str, str]]:
 def grouped_guard(
     client: str, path: Path, site: InstallSite, matcher: str, *notes: str
 ) -> Part:
-    """The guard of claims, around the tools whose names match; empty: around all."""
+    """The guard of claims, around the tools whose names match; empty: all tools."""
     changes = []
     for name, command in guard_commands(client, site):
         handler = {"type": "command", "command": command, "timeout": TIMEOUT}
@@ -61,14 +61,14 @@ def grouped_guard(
 
 
 def wake_command(client: str, site: InstallSite) -> str:
-    """The command that waits, at the end of a turn, for balls of the session."""
+    """The command that waits for the session's balls at the end of a turn."""
     return f"{program('wc-cli', site)} wait --hook wake --client {client}"
 
 
 def grouped_hooks(client: str, path: Path, site: InstallSite, *notes: str) -> Part:
-    """Hooks as Claude Code has them: groups of handlers for each event. A group
-    without a matcher is for all kinds of the event, also for a session that was
-    compacted."""
+    """Hooks in Claude Code's format: groups of handlers for each event. A group without
+    a matcher applies to all kinds of the event, including a session after
+    compaction."""
     changes = []
     for _, name, command in hook_commands(client, site):
         handler = {"type": "command", "command": command, "timeout": TIMEOUT}
@@ -77,5 +77,5 @@ def grouped_hooks(client: str, path: Path, site: InstallSite, *notes: str) -> Pa
 
 
 def hook_group(path: Path, name: str, handler: dict[str, Any]) -> JsonAdd:
-    """A group of one handler, for the event that the client calls ``name``."""
+    """A group with one handler, for the event that the client calls ``name``."""
     return JsonAdd(path, ("hooks", name), {"hooks": [handler]})

@@ -1,4 +1,4 @@
-"""The manual pages of an installation in an environment that `man` doesn't search."""
+"""The manual pages, for an installation in an environment that `man` doesn't search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAGES = ("wc-cli.1", "wc-observe.1", "wc-statusline.1")
 
 
 def _source() -> Path | None:
-    """Returns the folder of our pages, if a Python environment hides them."""
+    """Return the folder of our pages if they are hidden in a Python environment."""
     installed = own_program("wc-cli")
     if not installed:
         return None
@@ -28,7 +28,7 @@ def _source() -> Path | None:
 
 
 def _folder(site: InstallSite) -> Path:
-    """Returns the folder that `man` searches for programs in ``~/.local/bin``."""
+    """Return the folder that `man` searches for programs in ``~/.local/bin``."""
     data = site.env.get("XDG_DATA_HOME", "")
     root = Path(data) if os.path.isabs(data) else site.home / ".local/share"
     return root / "man/man1"
@@ -41,7 +41,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     changes = tuple(
         OwnFile(folder / name, data.decode())
         for name in _PAGES
-        # A link is pipx's, which links the pages itself.
+        # A link means pipx, which links the pages itself.
         if not (folder / name).is_symlink()
         and (data := disk.read(str(source / name))) is not None
     )

@@ -38,7 +38,7 @@ def _is_present(site: InstallSite) -> bool:
 
 
 def _config_file(site: InstallSite) -> Path:
-    """The file of settings that exists, or the usual one."""
+    """The settings file that exists, or the usual one."""
     folders = [_user_folder(site)]
     if site.scope == "project":
         folders = [common.base_folder(site), common.base_folder(site) / ".opencode"]
@@ -60,7 +60,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     ]
     if site.scope == "user":
         parts.append(Part("wake", (_wake_plugin(site),), (_RESTART,)))
-    # Without this setting opencode asks for no command at all.
+    # Without this setting, opencode never asks before a command.
     rules = common.json_value(config, "permission", "bash")
     if isinstance(rules, str | dict):
         ours = prefixes(site)
@@ -71,12 +71,12 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
 def _permission_changes(
     config: Path, rules: Any, allowed: tuple[str, ...]
 ) -> tuple[JsonSet, ...]:
-    """Our rules after those that are there: the last rule that matches counts."""
+    """Our rules after the existing ones: the last rule that matches counts."""
     keys = ("permission", "bash")
     ours = {f"{prefix} *": "allow" for prefix in allowed}
 
     def compose(rules: Any) -> Any:
-        """A setting for all commands as a rule, with our rules after it."""
+        """A setting for all commands, converted to a rule, with our rules after it."""
         return rules if isinstance(rules, dict) else {"*": rules} | ours
 
     if isinstance(rules, str) or rules == compose(rules.get("*")):
@@ -102,19 +102,19 @@ def _wake_plugin(site: InstallSite) -> OwnFile:
 
 _WAKE_PLUGIN = """\
 // Written by `wc install opencode --with wake`; `wc uninstall opencode` removes it.
-// Begins a turn of an idle session when a ball comes to it. It fails open.
+// Starts a turn of an idle session when a ball comes to it. Fails open.
 import { spawn } from "node:child_process"
 
-// What `wc wait` says when a ball has come; nothing if it ended for another reason.
+// The output of `wc wait` when a ball has come; empty if it ended for another reason.
 const wait = (cwd, session_id) =>
   new Promise((resolve) => {
     const words = ["wait", "--hook", "wake", "--client", "opencode"]
     const child = spawn(WC_PROGRAM, words, { cwd, stdio: ["pipe", "pipe", "ignore"] })
-    let told = ""
+    let output = ""
     child.stdout.setEncoding("utf8")
-    child.stdout.on("data", (text) => (told += text))
+    child.stdout.on("data", (text) => (output += text))
     child.on("error", () => resolve(""))
-    child.on("close", (code) => resolve(code === 0 ? told.trim() : ""))
+    child.on("close", (code) => resolve(code === 0 ? output.trim() : ""))
     child.stdin.on("error", () => {})
     child.stdin.end(JSON.stringify({ cwd, session_id }))
   })
@@ -124,7 +124,7 @@ export const WatercoolerWake = async ({ client, directory }) => ({
     const session = event.properties?.sessionID
     if (event.type !== "session.idle" || !session) return
     const found = await client.session.get({ path: { id: session } }).catch(() => null)
-    // A sub-agent answers to its agent.
+    // A sub-agent reports to its agent.
     if (!found?.data || found.data.parentID) return
     const text = await wait(directory, session)
     if (!text) return
@@ -137,41 +137,41 @@ export const WatercoolerWake = async ({ client, directory }) => ({
 
 _PLUGIN = """\
 // Written by `wc install opencode`; `wc uninstall opencode` removes it.
-// Tells the agent what waits for it, by `wc brief --hook`, and guards what others have
-// claimed, by `wc-guard`. It fails open.
+// Tells the agent what waits for it, with `wc brief --hook`, and protects files that
+// others have claimed, with `wc-guard`. Fails open.
 import { execFile } from "node:child_process"
 
 const ask = (event, cwd, session_id) =>
   new Promise((resolve) => {
     const words = ["brief", "--hook", event, "--client", "opencode"]
     const how = { cwd, timeout: 2000 }
-    const child = execFile(WC_PROGRAM, words, how, (error, told) =>
-      resolve(error ? "" : told.trim()),
+    const child = execFile(WC_PROGRAM, words, how, (error, stdout) =>
+      resolve(error ? "" : stdout.trim()),
     )
     child.on("error", () => resolve(""))
     child.stdin.on("error", () => {})
     child.stdin.end(JSON.stringify({ cwd, session_id }))
   })
 
-// The answer of the guard: whether it refuses the call, and what it says.
+// The guard's answer: whether it refuses the call, and its message.
 const guard = (event, cwd, session_id, tool_name, tool_input) =>
   new Promise((resolve) => {
     const how = { cwd, timeout: 5000 }
-    const child = execFile(WC_GUARD, [event, "opencode"], how, (error, told, reason) =>
-      resolve({ refused: error?.code === 2, told: (error ? reason : told).trim() }),
+    const child = execFile(WC_GUARD, [event, "opencode"], how, (error, text, reason) =>
+      resolve({ refused: error?.code === 2, text: (error ? reason : text).trim() }),
     )
-    child.on("error", () => resolve({ refused: false, told: "" }))
+    child.on("error", () => resolve({ refused: false, text: "" }))
     child.stdin.on("error", () => {})
     child.stdin.end(JSON.stringify({ cwd, session_id, tool_name, tool_input }))
   })
 
 export const Watercooler = async ({ client, directory }) => {
-  const begun = new Set()
+  const started = new Set()
   return {
     "chat.message": async (input, output) => {
       const session = input.sessionID
-      const event = begun.has(session) ? "user-prompt" : "session-start"
-      begun.add(session)
+      const event = started.has(session) ? "user-prompt" : "session-start"
+      started.add(session)
       const text = await ask(event, directory, session)
       if (!text) return
       output.parts.push({
@@ -186,17 +186,17 @@ export const Watercooler = async ({ client, directory }) => {
     "tool.execute.before": async (input, output) => {
       const { sessionID, tool } = input
       const answer = await guard("before-tool", directory, sessionID, tool, output.args)
-      if (answer.refused) throw new Error(answer.told)
+      if (answer.refused) throw new Error(answer.text)
     },
     "tool.execute.after": async (input, output) => {
       const { sessionID, tool, args } = input
       const answer = await guard("after-tool", directory, sessionID, tool, args ?? {})
-      if (!answer.refused && answer.told) output.output += `\n\n${answer.told}`
+      if (!answer.refused && answer.text) output.output += `\n\n${answer.text}`
     },
     event: async ({ event }) => {
       const session = event.properties?.sessionID
-      if (event.type === "session.compacted") begun.delete(session)
-      if (event.type !== "session.idle" || !begun.has(session)) return
+      if (event.type === "session.compacted") started.delete(session)
+      if (event.type !== "session.idle" || !started.has(session)) return
       const text = await ask("stop", directory, session)
       if (!text) return
       const body = { parts: [{ type: "text", text }] }

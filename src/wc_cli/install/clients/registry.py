@@ -1,7 +1,7 @@
-"""Every client that `wc install` knows, in the order in which they are shown.
+"""Every client that `wc install` knows, in display order.
 
-An agent's client is `CLIENT` of the module that is named after its word in
-`wc_core.agents`: ``claude-desktop`` is in `claude_desktop`.
+An agent's client is `CLIENT` in the module named after its word in `wc_core.agents`:
+``claude-desktop`` is in `claude_desktop`.
 """
 
 from __future__ import annotations

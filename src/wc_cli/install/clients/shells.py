@@ -1,8 +1,8 @@
 """Shells, prompts and tmux: the snippets that show the status line, and completion.
 
-Each snippet keeps the exit status of the last command, and may be read twice. Whether
-our program is there is asked at each prompt: the files of a login shell that set PATH
-may be read later than the snippet, and the program may be removed.
+Each snippet keeps the exit status of the last command and may be read twice. Each
+prompt checks whether our program exists: a login shell may set PATH after it reads the
+snippet, and the program may be removed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _ZSH = (
     "autoload -Uz add-zsh-hook && add-zsh-hook precmd __watercooler",
 )
 _FISH = (
-    "# The line of Watercooler; wc uninstall takes it out again.",
+    "# Watercooler's prompt line; wc uninstall removes it.",
     "if status is-interactive",
     "    function __watercooler --on-event fish_prompt",
     "        if type -q {program}",
@@ -66,10 +66,10 @@ _FISH = (
     "    end",
     "end",
 )
-# In a block of its own in the same file as the prompt's.
+# In a separate block of the same file as the prompt's.
 _COMPLETION = "# completion:"
 _BASH_COMPLETION = ("if [[ -r {script} ]]; then . {script}; fi",)
-# Completion needs compinit, which the user's file may have called.
+# Completion needs compinit, which the user's file may already call.
 _ZSH_COMPLETION = (
     "if [[ -r {script} ]]; then",
     "  (( $+functions[compdef] )) || {{ autoload -Uz compinit && compinit -i }}",
@@ -86,8 +86,8 @@ _P10K = (
     "(( ${{POWERLEVEL9K_RIGHT_PROMPT_ELEMENTS[(I)watercooler]}} )) ||",
     "  POWERLEVEL9K_RIGHT_PROMPT_ELEMENTS[1,0]=(watercooler)",
 )
-# tmux obeys what a program prints after a #, so no # may reach it; the path of a
-# pane is quoted, because it becomes a word of a shell.
+# tmux interprets what follows a # in a program's output, so no # may reach it. The path
+# of a pane is quoted because it becomes a word of a shell command.
 _TMUX = (
     "if -F '#{{e|<:#{{status-right-length}},100}}' 'set -g status-right-length 100'",
     "set -ga status-right ' #(cd -- #{{q:pane_current_path}} && {line})'",
@@ -96,7 +96,7 @@ _TMUX_LINE = '{program} --ascii | tr -d "\\043"'
 
 
 def _fill_snippet(lines: tuple[str, ...], site: InstallSite) -> tuple[str, ...]:
-    """The lines of a snippet with the word that starts our program."""
+    """The lines of a snippet, with the word that starts our program."""
     word = program("wc-statusline", site)
     tmux_line = _TMUX_LINE.format(program=word)
     return tuple(line.format(program=word, line=tmux_line) for line in lines)
@@ -137,14 +137,15 @@ def _starship(site: InstallSite) -> Path:
 
 
 def _tmux(site: InstallSite) -> Path:
-    """The first of its files that exists: tmux reads all of them."""
+    """The first of its files that exists; tmux reads all of them."""
     in_home = site.home / ".tmux.conf"
     in_config = common.config_folder(site) / "tmux/tmux.conf"
     return in_config if in_config.exists() and not in_home.exists() else in_home
 
 
 def _uses_starship(path: Path) -> bool:
-    """Whether a shell's file leaves the prompt to starship, which shows our line."""
+    """Whether a shell's file leaves the prompt to starship, which then shows our
+    line."""
     return "starship init" in _text_of(path)
 
 
@@ -155,7 +156,7 @@ def _prompt(change: Change, *notes: str) -> tuple[Part, ...]:
 def _completion(
     site: InstallSite, shell: str, rc: Path, lines: tuple[str, ...]
 ) -> Part:
-    """The script of a shell, and the lines in its file that read it."""
+    """The completion script of a shell, and the lines in its file that read it."""
     data = site.env.get("XDG_DATA_HOME", "")
     root = Path(data) if os.path.isabs(data) else site.home / ".local/share"
     script = root / f"watercooler/completion.{shell}"
@@ -186,7 +187,7 @@ def _zsh_parts(site: InstallSite) -> tuple[Part, ...]:
 
 def _fish_parts(site: InstallSite) -> tuple[Part, ...]:
     folder = _fish(site).parent / "completions"
-    # fish reads the file that has the name of the command, in place of its own for wc.
+    # fish reads the file named after the command, instead of its own file for wc.
     files = tuple(
         OwnFile(folder / f"{name}.fish", completion.SCRIPTS["fish"])
         for name in ("wc", "wc-cli", "wc-observe")
@@ -218,7 +219,7 @@ def _starship_parts(site: InstallSite) -> tuple[Part, ...]:
 
 
 def _starship_notes(site: InstallSite) -> tuple[str, ...]:
-    """What is left to do for a user who has chosen what the prompt is made of."""
+    """What is left to do for users who have configured the contents of their prompt."""
     try:
         chosen = tomllib.loads(_text_of(_starship(site))).get("format")
     except tomllib.TOMLDecodeError:

@@ -36,7 +36,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
 
 
 def _permissions(settings: Path) -> Part:
-    """Rules beside its own: this setting is merged with them."""
+    """Rules next to its own: this setting is merged with them."""
     key = "chat.tools.terminal.autoApprove"
     rules = {pattern(): True, pattern(ASKED): False}
     changes = (

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _user_folder(site: InstallSite) -> Path:
-    # On macOS too.
+    # Also on macOS.
     return common.config_folder(site) / "zed"
 
 

@@ -1,6 +1,6 @@
-"""One change in one text: read its value, insert it, remove it.
+"""A single change in a text: read its value, insert it, remove it.
 
-A text is that of a file, or ``None`` where there is no file. Nothing in here knows who
+A text is that of a file, or ``None`` if there is no file. Nothing in here knows who
 made a change; `wc_cli.install.ledger` does.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-# Not a value of any format: there is none.
+# Not a value of any format: stands for a missing value.
 ABSENT = object()
 
 _BEGIN, _END = ">>> watercooler >>>", "<<< watercooler <<<"
@@ -48,7 +48,7 @@ class Spot(NamedTuple):
 
     @property
     def slot(self) -> tuple[str, ...]:
-        """Identifies the place among those of the file."""
+        """Identifies the place within the file."""
         item = json.dumps(self.value, sort_keys=True) if self.kind in _ADDS_ITEM else ""
         keys = () if self.kind == FILE else self.keys
         return (self.kind, *keys, item)
@@ -58,7 +58,7 @@ class Inserted(NamedTuple):
     """A text with a value inserted.
 
     ``made`` are the paths of the objects and arrays that were created for it, and
-    ``piece`` is text that `remove` needs to take exactly the same out again.
+    ``piece`` is the text that `remove` needs to remove exactly the same.
     """
 
     text: str
@@ -84,7 +84,7 @@ def spot_of(change: Change) -> Spot:
 
 
 def value_at(text: str | None, spot: Spot) -> Any:
-    """The value at a spot, for an array the item itself; ABSENT if there is none.
+    """The value at a spot; for an array, the item itself; ABSENT if there is none.
 
     Raises UnreadableError.
     """
@@ -92,35 +92,35 @@ def value_at(text: str | None, spot: Spot) -> Any:
 
 
 def insert(text: str | None, spot: Spot, piece: str = "") -> Inserted:
-    """The text with the value at its spot, in the place of any other value there.
+    """The text with the value at its spot, replacing any other value.
 
-    ``piece`` is that of our value which is replaced. Raises UnreadableError.
+    ``piece`` is that of our value that is replaced. Raises UnreadableError.
     """
     return _EDITORS[spot.kind].insert(text or "", spot, piece)
 
 
 def remove(text: str, spot: Spot, piece: str = "") -> str | None:
-    """The text without the value at its spot, where it must be; ``None`` if no file
+    """The text without the value at its spot, which must be there; ``None`` if no file
     remains. Raises UnreadableError."""
     return _EDITORS[spot.kind].remove(text, spot, piece)
 
 
 def raw_text(text: str, spot: Spot) -> str:
-    """The value at a spot of JSON, as it is written in the text."""
+    """The value at a spot in JSON, exactly as written in the text."""
     node = jsonc.find(text, spot.keys)
     return text[node.start : node.end] if node is not None else ""
 
 
 def with_raw(text: str, spot: Spot, words: str) -> str:
-    """The text with ``words``, as `raw_text` returned them, for the value at a spot of
+    """The text with ``words``, as returned by `raw_text`, as the value at a spot in
     JSON."""
     node = jsonc.find(text, spot.keys)
     return text if node is None else text[: node.start] + words + text[node.end :]
 
 
 def pruned(text: str, kind: str, made: Iterable[Sequence[str]]) -> str:
-    """The text without those of the objects and arrays at these paths that are
-    empty. Raises UnreadableError."""
+    """The text without the empty ones among the objects and arrays at these paths.
+    Raises UnreadableError."""
     for keys in sorted(made, key=len, reverse=True):
         if kind in (TOML_SET, TOML_ADD):
             if toml.find(text, keys) in ({}, []):
@@ -149,8 +149,8 @@ def are_same(first: Any, second: Any) -> bool:
 
 
 class _Editor(NamedTuple):
-    """What to do for the changes of one kind; `value_at`, `insert` and `remove` say
-    what each function is given and returns."""
+    """The functions for changes of one kind; `value_at`, `insert` and `remove` describe
+    their parameters and results."""
 
     value_at: Callable[[str, Spot], Any]
     insert: Callable[[str, Spot, str], Inserted]
@@ -247,7 +247,7 @@ def _remove_toml_item(text: str, spot: Spot, piece: str) -> str:  # noqa: ARG001
 
 
 def _match_block(text: str, spot: Spot) -> re.Match[str] | None:
-    """The marked lines, with the line break that ends them."""
+    """The marked lines, including their last line break."""
     (comment,) = spot.keys
     begin, end = (re.escape(f"{comment} {mark}") for mark in (_BEGIN, _END))
     pattern = rf"^{begin}\r?\n(?P<lines>(?:(?!{begin}).*\n)*?){end}(?:\r?\n|\Z)"

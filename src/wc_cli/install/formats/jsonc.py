@@ -1,10 +1,10 @@
-"""JSON with comments, parsed into nodes that know where they begin and end.
+"""JSON with comments, parsed into nodes that know their positions.
 
 Comments (``//`` and ``/* */``) and commas after the last element are accepted.
 `jsonedit` edits texts by these nodes.
 
-No library does this: json-five keeps comments too, but it cannot edit and accepts
-texts that are not JSON; jsonc-edit starts Node.
+No library does this: json-five keeps comments too, but it cannot edit and accepts texts
+that are not JSON; jsonc-edit starts Node.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, NoReturn
 
-# Deeper than any settings file, and no danger to Python's stack.
+# Deeper than any settings file, and safe for Python's stack.
 _DEEPEST = 100
-# What blanks and comments begin with.
+# The first characters of blanks and comments.
 _BLANKS = frozenset(" \t\r\n/")
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
@@ -30,8 +30,8 @@ _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
 
 
 class UnreadableError(ValueError):
-    """A text cannot be parsed or edited: what is wrong, at which line and column (from
-    1; 0 if unknown)."""
+    """A text cannot be parsed or edited: the problem, with its line and column (from 1;
+    0 if unknown)."""
 
     def __init__(self, problem: str, line: int = 0, column: int = 0) -> None:
         super().__init__(problem)
@@ -62,11 +62,11 @@ class Node(NamedTuple):
 
     @property
     def is_object(self) -> bool:
-        """Whether the value is an object, maybe an empty one."""
+        """Whether the value is an object, which may be empty."""
         return isinstance(self.value, dict)
 
     def member(self, key: str) -> Element | None:
-        """The member of that name. Raises UnreadableError if there are two."""
+        """The member of that name. Raises UnreadableError if it is not unique."""
         members = [element for element in self.elements or () if element.key == key]
         if len(members) > 1:
             raise UnreadableError(f'"{key}" is there twice')
@@ -95,7 +95,7 @@ class _JsonReader:
         match = _BLANK.match(self.text, at)
         end = match.end() if match else at
         if self.text.startswith("/*", end):
-            self.fail("a comment without an end", end)
+            self.fail("unterminated comment", end)
         return end
 
     def value(self, at: int, depth: int = 0) -> Node:
@@ -117,13 +117,13 @@ class _JsonReader:
     def string(self, at: int) -> Node:
         match = _STRING.match(self.text, at)
         if match is None:
-            self.fail("a string without an end", at)
+            self.fail("unterminated string", at)
         if "\\" not in match[0]:
             return Node(at, match.end(), match[0][1:-1])
         try:
             return Node(at, match.end(), json.loads(match[0]))
         except ValueError:
-            self.fail("a string with a wrong escape", at)
+            self.fail("invalid escape in a string", at)
 
     def container(self, at: int, depth: int) -> Node:
         start, of_keys = at, self.text[at] == "{"
@@ -157,7 +157,7 @@ class _JsonReader:
         return node.value, self.skip_blanks(at + 1)
 
 
-# Cached: one edit parses a text several times, and some settings have megabytes.
+# Cached: an edit parses a text several times, and some settings have megabytes.
 @functools.lru_cache(maxsize=4)
 def parse(text: str) -> Node | None:
     """The value of a text; ``None`` if it has only blanks and comments.
@@ -171,7 +171,7 @@ def parse(text: str) -> Node | None:
     node = reader.value(at)
     end = reader.skip_blanks(node.end)
     if end != len(text):
-        reader.fail("there is something after the end", end)
+        reader.fail("unexpected text after the end", end)
     return node
 
 

@@ -1,7 +1,7 @@
 """JSON with comments, edited in place: all other bytes stay as they are.
 
-An edit replaces spans of the text. What it inserts is formatted like its neighbours;
-it introduces no comments, and no commas after the last element.
+An edit replaces spans of the text. The inserted text is formatted like its neighbours,
+without comments, and without commas after the last element.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 _SAME_LINE = re.compile(r"(?:[ \t]|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
 
-# Surrogates: a value may have one as an escape, a file cannot be written with one.
+# Surrogates: a value may contain them as escapes, but a file cannot be written with
+# them.
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def set_value(text: str, keys: Sequence[str], value: Any) -> str:
-    """The text with a value at a path of keys; missing objects on the path are
-    created. Raises UnreadableError, also if the path leads through a value that is no
+    """The text with a value at a path of keys; missing objects on the path are created.
+    Raises UnreadableError, also if the path leads through a value that is not an
     object."""
     root = jsonc.parse(text)
     if root is None:
@@ -44,8 +45,8 @@ def set_value(text: str, keys: Sequence[str], value: Any) -> str:
 
 
 def append_item(text: str, keys: Sequence[str], item: Any) -> str:
-    """The text with an item at the end of the array at a path of keys, which is
-    created if it is missing. Raises UnreadableError."""
+    """The text with an item at the end of the array at a path of keys, which is created
+    if missing. Raises UnreadableError."""
     node = jsonc.find(text, keys)
     if node is None:
         return set_value(text, keys, [item])
@@ -57,15 +58,15 @@ def append_item(text: str, keys: Sequence[str], item: Any) -> str:
 
 
 def with_value(text: str, node: Node, value: Any) -> str:
-    """The text with another value in the place of a node."""
+    """The text with a node's value replaced."""
     indent = _indent_at(text, node.start)
     words = _as_json(text, value, indent, inline=_is_inline(text))
     return text[: node.start] + words + text[node.end :]
 
 
 def without_element(text: str, parent: Node, index: int) -> str:
-    """The text without one element of an object or array: exactly what `set_value`
-    and `append_item` insert is taken out."""
+    """The text without an element of an object or array: removes exactly what
+    `set_value` and `append_item` insert."""
     elements = parent.elements or ()
     element = elements[index]
     before = elements[index - 1] if index else None
@@ -123,7 +124,7 @@ def _in_objects(keys: Sequence[str], value: Any) -> Any:
 
 
 def _with_first_value(text: str, value: Any) -> str:
-    """A text of blanks and comments with a value after them."""
+    """A text of blanks and comments, followed by a value."""
     end = _newline(text)
     gap = "" if not text.lstrip("\ufeff") or text.endswith("\n") else end
     return f"{text}{gap}{_as_json(text, value, '', inline=False)}{end}"
@@ -153,7 +154,7 @@ def _is_inline(text: str) -> bool:
 
 
 def _indent_at(text: str, at: int) -> str:
-    """The blanks at the beginning of the line of an offset."""
+    """The blanks at the start of the line of an offset."""
     line = text[text.rfind("\n", 0, at) + 1 : at].lstrip("\ufeff")
     return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -168,7 +169,7 @@ def _as_json(text: str, value: Any, indent: str, *, inline: bool) -> str:
 
 
 def _with_element(text: str, parent: Node, value: Any, key: str | None) -> str:
-    """The text with one more element at the end of an object or array."""
+    """The text with another element at the end of an object or array."""
     elements = parent.elements or ()
     if not elements:
         return _with_first_element(text, parent, value, key)
@@ -189,7 +190,7 @@ def _with_element(text: str, parent: Node, value: Any, key: str | None) -> str:
 
 
 def _with_first_element(text: str, parent: Node, value: Any, key: str | None) -> str:
-    """The text with the first element of an object or array; comments in it stay
+    """The text with the first element of an object or array; existing comments stay
     before the element."""
     start, end = parent.start + 1, parent.end - 1
     inside = text[start:end]
@@ -209,12 +210,13 @@ def _with_first_element(text: str, parent: Node, value: Any, key: str | None) ->
 
 
 def _member_prefix(key: str | None) -> str:
-    """What stands before the value of a member; nothing before an item."""
+    """What precedes the value of a member; nothing for an item."""
     return "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
 
 
 def _after_comment(text: str, at: int) -> int:
-    """The end of the line of an offset, if only blanks and comments follow on it."""
+    """The end of the line of an offset, if only blanks and comments follow on that
+    line."""
     match = _SAME_LINE.match(text, at)
     end = match.end() if match else at
     return end if re.match(r"[\r\n]", text[end:]) else at

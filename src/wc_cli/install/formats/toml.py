@@ -1,7 +1,7 @@
-"""TOML, edited by tomlkit, which keeps comments, order and blanks.
+"""TOML, edited with tomlkit, which keeps comments, order and blanks.
 
-Each result is parsed again by Python's own parser and compared with the values that
-were meant, and no comment may be lost: any other edit is refused.
+Each result is parsed again with Python's own parser and compared with the intended
+values, and no comment may be lost. Any other edit is refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BARE_NEWLINE = re.compile(r"(?<!\r)\n")
 
 
 class EditedToml(NamedTuple):
-    """A text and, if the edit inserted a piece of text in one place, that piece."""
+    """A text and, if the edit inserted a single piece of text, that piece."""
 
     text: str
     piece: str = ""
@@ -54,7 +54,7 @@ def set_value(
 ) -> EditedToml:
     """The text with a value at a path of keys.
 
-    ``piece`` is that of the value which is replaced. Raises UnreadableError.
+    ``piece`` is that of the replaced value. Raises UnreadableError.
     """
     intended = _with_value(parse(text), keys, value)
     replaces = bool(piece) and text.count(piece) == 1
@@ -104,8 +104,8 @@ def without(text: str, keys: Sequence[str], piece: str = "") -> str:
 
 
 def _header_texts(text: str, keys: Sequence[str]) -> tuple[str, ...]:
-    """The header of an empty table, as it is written in a text: what follows its line
-    belongs to the user, but tomlkit would remove it too."""
+    """The header of an empty table, as written in a text. What follows its line belongs
+    to the user, but tomlkit would remove it, too."""
     words = ".".join(map(re.escape, keys))
     match = re.search(rf"^(\r?\n)?(\[{words}\]\r?\n)", text, re.MULTILINE)
     return (match[0], match[2]) if match else ()
@@ -130,12 +130,12 @@ def _edit_table(
     intended: dict[str, Any],
     removed: Sequence[str] = (),
 ) -> str:
-    """The text after an edit of the table at a path, which is created if it is
-    missing; empty tables above ``removed`` may be missing afterwards.
+    """The text after an edit of the table at a path, which is created if missing; empty
+    tables above ``removed`` may be missing afterwards.
 
     Raises UnreadableError.
     """
-    import tomlkit  # 25 ms, for TOML alone
+    import tomlkit  # 25 ms, only for TOML
 
     bare = _without_mark(text)
     try:
@@ -162,7 +162,7 @@ def _with_new_table(
     text: str, keys: Sequence[str], value: dict[str, Any]
 ) -> EditedToml:
     """The text with a table at its end."""
-    import tomlkit  # 25 ms, for TOML alone
+    import tomlkit  # 25 ms, only for TOML
 
     table = tomlkit.table()
     table.update(value)
@@ -227,6 +227,6 @@ def _normal_form(table: dict[str, Any], removed: Sequence[str]) -> dict[str, Any
 
 
 def _comments(text: str) -> list[str]:
-    """The ends of the lines with a comment: an edit may change what stands before."""
+    """The ends of the lines with a comment: an edit may change the text before them."""
     lines = (line.rpartition("#") for line in text.splitlines())
     return sorted(end.strip() for _, mark, end in lines if mark)
