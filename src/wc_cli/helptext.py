@@ -20,11 +20,11 @@ _WIDTH, _LEAST_WIDTH = 80, 40
 _NAME_WIDTH = 11
 _START = (
     ("wc new TOPIC -m TEXT --to NAME", "start a thread, pass its ball to NAME"),
-    ("wc list --mine", "the threads whose ball you have"),
-    ("wc read [TOPIC]", "what was said in a thread"),
+    ("wc list --mine", "list the threads whose ball you have"),
+    ("wc read [TOPIC]", "show a thread"),
     ("wc say [TOPIC] -m TEXT", "add an entry and pass the ball back"),
     ("wc done [TOPIC] -m TEXT", "finish your part"),
-    ("wc use TOPIC", "the thread to take if TOPIC is left out"),
+    ("wc use TOPIC", "choose the thread to use without TOPIC"),
 )
 _GROUPS = {
     "Pass the ball": "say done ack handoff take set-status close new ask answer",
@@ -50,7 +50,7 @@ _FIRST_WORD = re.compile(r"^  (-[^ ,]+|\S+(?=  ))")
 
 
 def groups() -> dict[str, list[str]]:
-    """Returns the commands by group; one that has no group is with its panel's."""
+    """Return the commands by group. A command without a group is under its panel."""
     grouped = {title: names.split() for title, names in _GROUPS.items()}
     placed = {name for names in grouped.values() for name in names}
     for name, row in table.COMMANDS.items():
@@ -60,7 +60,7 @@ def groups() -> dict[str, list[str]]:
 
 
 def overview(intro: str, summaries: Mapping[str, str]) -> str:
-    """Returns the help without a command, given what each command does."""
+    """Return the overview of all commands, given a summary of each."""
     width = max(_LEAST_WIDTH, min(terminal_width() or _WIDTH, _WIDTH))
     lines = ["Usage: wc COMMAND [ARGUMENTS]", "", *textwrap.wrap(intro, width)]
     lines += ["", "Start here:"]
@@ -90,13 +90,13 @@ def _entry(name: str, text: str, width: int) -> list[str]:
 
 
 def examples(name: str) -> list[str]:
-    """Returns the examples of a command, one command line each."""
+    """Return the examples of a command, one command line each."""
     with open(_EXAMPLES, encoding="utf-8") as file:
         return list(_lines_of(name, file))
 
 
 def _lines_of(name: str, lines: Iterable[str]) -> Iterator[str]:
-    """Yields the lines whose last command is ``wc NAME``."""
+    """Yield the lines whose last command is ``wc NAME``."""
     for line in lines:
         words = line.rpartition("| ")[2].split()
         if words[:2] == ["wc", name]:
@@ -104,7 +104,7 @@ def _lines_of(name: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def colored(text: str, style: Style) -> str:
-    """Returns a help text with bold headings, and coloured commands and options."""
+    """Return a help text with bold headings, and coloured commands and options."""
     return "\n".join(_colored_line(line, style) for line in text.split("\n"))
 
 

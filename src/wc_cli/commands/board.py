@@ -1,5 +1,5 @@
-"""``wc board``: the threads by holder of the ball, live on a terminal, else printed
-once."""
+"""``wc board``: the threads by holder of the ball; live on a terminal, otherwise
+printed once."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def board(context: Context, options: BoardOptions) -> None:
     context.remember()
     if options.by not in {HOLDER, AREA}:
         raise InvalidInputError(
-            f"A board has no columns by {one_line(options.by)!r}.",
+            f"{one_line(options.by)!r} is not a way to group a board.",
             f"Use: --by {HOLDER}, or --by {AREA}",
         )
     source = BoardSource(context, by_area=options.by == AREA)
@@ -101,7 +101,7 @@ def _board_lines(
     signs: view.BoardSigns,
     directory: Directory,
 ) -> Iterator[list[tuple[str, str]]]:
-    """Yields the lines of all columns, with as many next to each other as fit."""
+    """Yield the lines of all columns, as many side by side as fit."""
     width = shutil.get_terminal_size((_WIDTH, 1)).columns
     count = view.layout_size(Board(columns), width, 1).columns
     for start in range(0, len(columns), count):
@@ -133,7 +133,7 @@ def _codes(role: str) -> tuple[str, ...]:
 def _print_remarks(
     source: BoardSource, columns: tuple[CardColumn, ...], options: BoardOptions
 ) -> None:
-    """Print what is not on the board, and why."""
+    """Print what the board left out, and why."""
     if source.problem:
         remark(f"threads left out: {one_line(source.problem)}")
     if not source.count:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.views.brief import Brief
 
-# Tokens, unless a number is given.
+# The default number of tokens.
 _USUAL = 1500
 
 
@@ -24,7 +24,7 @@ class BriefOptions(SpeakerOptions):
     )
     budget: int = number(
         "--budget",
-        "About as many tokens, even if that is too few; 0: as many as a hook.",
+        "About this many tokens; never fails; 0: as many as for a hook.",
         default=_USUAL,
     )
     hook: str = text(

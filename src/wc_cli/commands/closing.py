@@ -1,4 +1,4 @@
-"""``wc close``: closing a thread, with what was decided and a last entry."""
+"""``wc close``: closes a thread, with an optional decision and last entry."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 class CloseOptions(LocalTopicOptions, MessageOptions, WriteOptions):
-    """Close a thread, which frees its ball; with a text, by an entry."""
+    """Close a thread and free its ball. A text becomes its last entry."""
 
     decision: str = text(
-        "--decision", "TEXT", "What was decided, kept as an entry of its own."
+        "--decision", "TEXT", "What was decided; saved as a separate entry."
     )
     reason: str = text(
-        "--reason", "TEXT", "Why, if someone else has the ball; else the title."
+        "--reason", "TEXT", "Why, if someone else has the ball (default: the title)."
     )
-    force: bool = flag("--force", help="Close what has open parts.")
+    force: bool = flag("--force", help="Close it even if it has open parts.")
 
 
 @command(CloseOptions)
@@ -34,8 +34,8 @@ def close(context: Context, options: CloseOptions) -> None:
     fill_topic(context, options)
     closing = _closing_draft(context, options)
     if options.decision:
-        # Nothing is written if the thread cannot be closed. Of a retry, the keys say
-        # what was written.
+        # Check first: if the thread cannot be closed, nothing is written. On a retry,
+        # the keys tell what was already written.
         if not options.key:
             context.writer().check(closing, now_ms())
         title = vocabulary.title(options.decision)
@@ -48,7 +48,7 @@ def close(context: Context, options: CloseOptions) -> None:
             receipts.print_receipt(
                 receipt, as_json=False, topic_first=context.took_local_topic
             )
-        # It is no longer the last entry.
+        # The entry that --if-last names is no longer the last one.
         options.key, options.if_last = key, ""
     write_entry(context, options, closing)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SpeakerOptions(Options):
-    """The speaker, and the form of the answer."""
+    """The speaker, and the format of the answer."""
 
     as_name: str = text("--as", "NAME", "Speak as this agent or person.")
     seat: str = text("--seat", "SEAT", "Speak from this seat (a linked worktree).")
@@ -21,7 +21,7 @@ class SpeakerOptions(Options):
 
 
 class WriteOptions(SpeakerOptions):
-    """The conditions of a write, and the key that makes a retry safe."""
+    """The conditions of a write, and the key that makes it safe to retry."""
 
     key: str = text("--key", "KEY", "Write at most once under this key.")
     if_ball: str = text(
@@ -38,11 +38,11 @@ class WriteOptions(SpeakerOptions):
 
 
 class LocalTopicOptions(Options):
-    """The thread, which may be left out: see `fill_topic`."""
+    """The thread, which is optional: see `fill_topic`."""
 
     topic: str = argument(
         "TOPIC",
-        "The thread; if left out, the one at the prompt of this worktree.",
+        "The thread (default: the one that the prompt shows).",
         default=None,
         complete="topic",
     )
@@ -51,15 +51,15 @@ class LocalTopicOptions(Options):
 def fill_topic(context: Context, options: LocalTopicOptions) -> None:
     """Fill in the topic of this worktree's only open thread if none was given.
 
-    Raises what `localtopic.local_topic` raises, and InvalidInputError for a text in the
-    place of the topic: nobody means it to begin a thread.
+    Raises what `localtopic.local_topic` raises, and InvalidInputError if a text was
+    given instead of a topic: it is never meant as the name of a new thread.
     """
     # An empty topic is a variable that was not set.
     if options.topic is not None:
         written = options.topic.strip()
         if " " in written and hasattr(options, "message"):
             raise InvalidInputError(
-                f"{written!r} is a text, not a topic.",
+                f"{written!r} is text, not a topic.",
                 f'Try "{nearest_slug(written)}", or for the thread of this worktree: '
                 f"-m {quoted(written)}",
             )

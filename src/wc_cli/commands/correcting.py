@@ -19,7 +19,7 @@ class AmendOptions(MessageOptions, EditorOptions, WriteOptions):
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     title: str = text(
-        "--title", "TITLE", "The new title; otherwise it stays.", short="-t"
+        "--title", "TITLE", "The new title (default: unchanged).", short="-t"
     )
     body: str | None = text(  # type: ignore[assignment]
         "--body",
@@ -59,7 +59,7 @@ def amend(context: Context, options: AmendOptions) -> None:
 
 
 def _text_before(context: Context, topic: str) -> str:
-    """Returns the text of the last entry, for an editor to start with."""
+    """Return the text of the last entry, to start the editor with."""
     reader = context.reader
     latest = revisions.last_text(reader.thread(reader.find(topic)).entries)
     if latest is None or latest.retracted:

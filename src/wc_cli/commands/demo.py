@@ -1,7 +1,7 @@
-"""``wc demo``: a session of two agents, played on real repositories without any agent.
+"""``wc demo``: a session of two agents, played on real repositories without an agent.
 
-It makes a throwaway repository with two worktrees, a second machine and home folders of
-their own, and runs the real commands as processes and the real MCP server over stdio.
+Creates a throwaway repository with two worktrees, a second machine and separate home
+folders, and runs the real commands as processes and the real MCP server over stdio.
 Nothing outside the throwaway folder is changed.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
 
 _SECONDS = 60
-# The exit status with which the hook of an idle session begins its next turn.
+# The exit status with which an idle session's hook starts its next turn.
 _WAKES = 2
 _KEPT_VARIABLES = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TERM", "TMPDIR")
 _PROTOCOL = "2025-11-25"
@@ -59,18 +59,18 @@ def demo(context: Context, options: DemoOptions) -> None:
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
     if options.keep:
-        say(f"\nIt is all in {folder}; the store's HOME is {folder}/home.")
+        say(f"\nEverything is in {folder}; the store's HOME is {folder}/home.")
     else:
-        say("\nThe throwaway folder is gone again. Your turn: wc new TOPIC -m …")
+        say("\nThe throwaway folder is deleted. Your turn: wc new TOPIC -m …")
 
 
 def _has_viewer() -> bool:
-    """Returns whether a person sees the demo, and can press Enter."""
+    """Return whether a person watches the demo and can press Enter."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 class _Story:
-    """The folders and environments of the session, and its steps."""
+    """The session's folders and environments, and its steps."""
 
     def __init__(self, folder: str, context: Context, *, pauses: bool) -> None:
         self.pauses = pauses
@@ -92,7 +92,7 @@ class _Story:
             "GIT_CONFIG_NOSYSTEM": "1",
             "COLUMNS": "100",
         }
-        # Another machine, which has only the remote in common with the first.
+        # Another machine, which shares only the remote with the first.
         self.there = {
             **self.env,
             "HOME": f"{folder}/home-of-laptop",
@@ -109,7 +109,7 @@ class _Story:
         self._wc("Claude Code", self.app, *words, "--body", body, "--to", "Codex")
         self._title("Every prompt shows whose move it is")
         self._prompts()
-        self._title("Codex starts in the other worktree: what waits for it?")
+        self._title("Codex starts in the other worktree and sees what waits for it")
         self._wc("Codex", self.fix, "brief")
         self._title("It reads the thread through the server, which cannot write")
         self._read_over_mcp("Codex", self.fix, "login")
@@ -118,14 +118,14 @@ class _Story:
         words = ["say", "login", "-m", title, "--type", "PR"]
         with self._idle_agent("Claude Code", self.app) as idle:
             self._wc("Codex", self.fix, *words)
-            # The process that waits has a time limit: a pause could exceed it.
+            # The waiting process has a time limit, which a pause could exceed.
             title = "Claude Code was idle. The ball wakes it; its turn begins with"
             self._title(title, may_pause=False)
             self._show_what_wakes(idle)
         self._prompts()
         self._edit_the_same_function()
         self._plan_the_next_pieces()
-        self._title("Out of turn, an entry is saved and the ball stays")
+        self._title("An entry out of turn is saved, but the ball stays")
         title = "One more thing: the tests are slow"
         self._wc("Codex", self.fix, "say", "login", "-m", title)
         self._title("An explicit handoff")
@@ -134,7 +134,7 @@ class _Story:
         self._wc("Claude Code", self.app, *words)
         self._prompts()
         self._title(
-            "The work is done: the ball goes back to whoever asked, who closes "
+            "The work is done: the ball goes back to the person who asked, who closes "
             "the thread"
         )
         self._wc("Codex", self.fix, "done", "login", "-m", "Merged")
@@ -153,8 +153,8 @@ class _Story:
 
     @contextmanager
     def _idle_agent(self, agent: str, folder: str) -> Iterator[subprocess.Popen[str]]:
-        """A stand-in for an agent that is idle: what its client runs then, in the
-        background, as `wc install --with wake` sets it up."""
+        """A stand-in for an idle agent: the background process that its client runs
+        after `wc install --with wake`."""
         hook = ["wait", "--hook", "wake", "--client", "claude"]
         with subprocess.Popen(  # noqa: S603 - our own words
             [sys.executable, "-m", "wc_cli.main", *hook],
@@ -174,17 +174,17 @@ class _Story:
                 process.kill()
 
     def _show_what_wakes(self, idle: subprocess.Popen[str]) -> None:
-        """Show what the hook of the idle agent says when it ends."""
+        """Show the output of the idle agent's hook when it ends."""
         status = idle.wait(_SECONDS)
         words = idle.stderr.read() if idle.stderr is not None else ""
         if status != _WAKES:
-            raise WcError(f"The demo broke: nobody was woken ({status}) {words}")
+            raise WcError(f"The demo failed: nobody was woken ({status}) {words}")
         say(self.look(textwrap.indent(words.rstrip("\n"), "  "), "2"))
 
     def _plan_the_next_pieces(self) -> None:
-        """Make threads of a markdown list, one of which waits for the thread."""
+        """Create threads from a markdown list. One of them waits for the thread."""
         self._title(
-            "A plan is a list: waiting threads call nobody until they are ready"
+            "A plan is a list: threads that wait call nobody until they are ready"
         )
         with open(f"{self.app}/plan.md", "w", encoding="utf-8") as file:
             file.write(_PLAN)
@@ -220,8 +220,8 @@ class _Story:
             file.write(text.replace(old, new))
 
     def _meet_another_machine(self) -> None:
-        """Let two machines write to one thread while they are disconnected."""
-        self._title("Another machine: git carries the threads, once you ask for it")
+        """Let two machines write to one thread while disconnected."""
+        self._title("Another machine: git syncs the threads, once you ask for it")
         for words in (
             ("git", "init", "-q", "--bare", "-b", "main", f"{self.folder}/hub.git"),
             ("git", "remote", "add", "origin", f"{self.folder}/hub.git"),
@@ -241,7 +241,7 @@ class _Story:
         self._wc("Codex", self.laptop, "ack", "release", "-m", title, apart=True)
         title = "The notes are written"
         self._wc("Claude Code", self.app, "say", "release", "-m", title, apart=True)
-        self._title("Both sync: every entry once, on both, and no conflict")
+        self._title("Both sync: both have every entry, without conflicts")
         self._wc("Claude Code", self.app, "sync")
         self._wc("Codex", self.laptop, "sync")
         self._wc("Claude Code", self.app, "sync")
@@ -256,7 +256,7 @@ class _Story:
         say(f"\n{self.look(f'# {text}', '1', '36')}")
 
     def _wait_for_enter(self) -> None:
-        """Let the viewer read a scene; at the end of input, go on without pauses."""
+        """Let the viewer read a scene. At the end of input, continue without pauses."""
         sys.stdout.write(self.look("\nEnter: next scene (all at once: --fast)", "2"))
         sys.stdout.flush()
         self.pauses = bool(sys.stdin.readline())
@@ -285,7 +285,7 @@ class _Story:
         refused: bool = False,
         apart: bool = False,
     ) -> None:
-        """Run a command as an agent, in its worktree; ``apart`` without exchanging."""
+        """Run a command as an agent, in its worktree; ``apart``: without syncing."""
         machine = self.there if folder == self.laptop else self.env
         env = {**machine, "WATERCOOLER_AGENT": agent}
         if apart:
@@ -294,7 +294,7 @@ class _Story:
         self._show(folder, ["wc", *words], real, env, refused=refused)
 
     def _prompts(self) -> None:
-        """Show the status line of both worktrees, printed by the script for prompts."""
+        """Show the status line of both worktrees, as the prompt script prints it."""
         script = find_script("wc-statusline")
         for agent, folder in (("Claude Code", self.app), ("Codex", self.fix)):
             env = {**self.env, "WATERCOOLER_AGENT": agent}
@@ -309,8 +309,8 @@ class _Story:
         *,
         refused: bool = False,
     ) -> None:
-        """Run a real command, which is to fail if ``refused``, and show it with its
-        output."""
+        """Run a real command and show it with its output. It must fail if
+        ``refused``."""
         self._prompt_line(folder, " ".join(map(_quoted_word, display)))
         done = subprocess.run(  # noqa: S603 - our own words
             list(real),
@@ -326,7 +326,9 @@ class _Story:
         if done.stderr.strip():
             say(self.look(textwrap.indent(done.stderr.rstrip("\n"), "  "), "2"))
         if bool(done.returncode) != refused:
-            raise WcError(f"The demo broke at: {' '.join(display)} ({done.returncode})")
+            raise WcError(
+                f"The demo failed at: {' '.join(display)} ({done.returncode})"
+            )
 
     def _prompt_line(self, folder: str, words: str) -> None:
         place = self.look(f"{os.path.basename(folder)} $", "32")
@@ -345,9 +347,8 @@ def _quoted_word(word: str) -> str:
 
 
 def find_script(name: str) -> str:
-    """Returns the path of one of our scripts: next to the console script, else in the
-    checkout. Raises NotFoundError.
-    """
+    """Return the path of one of our scripts: next to the console script, otherwise in
+    the checkout. Raises NotFoundError."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folders = (
         os.path.dirname(os.path.abspath(sys.argv[0])),
@@ -367,9 +368,9 @@ def find_script(name: str) -> str:
 def call_tool(
     env: dict[str, str], folder: str, tool: str, arguments: dict[str, Any]
 ) -> str:
-    """Returns the text that a tool of the real MCP server answers with, over stdio.
+    """Return the text that a tool of the real MCP server answers over stdio.
 
-    The JSON-RPC is written by hand, because importing an MCP library takes half a
+    The JSON-RPC is written by hand because importing an MCP library takes half a
     second.
     """
     hello = {

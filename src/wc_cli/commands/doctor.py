@@ -1,8 +1,8 @@
 """``wc doctor``: checks everything, and reports what is wrong and how to repair it.
 
-Without ``--repair`` nothing is changed; two refs are made at the remote and removed
-again, to see whether it takes claims. Every check is a function that yields
-findings; a check that cannot be made is a finding itself, never silence.
+Changes nothing without ``--repair``, except that it creates two refs on the remote and
+removes them again, to see whether the remote accepts claims. Every check is a function
+that yields findings. A check that cannot be made is itself a finding.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ _JSON_NAMES = {"repaired": "mended"}
 
 
 class DoctorReport(NamedTuple):
-    """What was checked and what is wrong with it. ``notes`` are not problems, but good
-    to know; ``graph`` says whether files can be parsed for symbols and neighbours,
-    ``meaning`` what searches know beyond words."""
+    """The number of things checked, and the problems. ``notes`` are worth knowing, but
+    not problems; ``graph`` tells whether files can be parsed for symbols and
+    neighbours, ``meaning`` what searches use besides words."""
 
     store: str
     kind: str
@@ -76,11 +76,11 @@ class DoctorReport(NamedTuple):
     meaning: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the doctor shape."""
+        """Return the doctor shape."""
         findings = [finding._asdict() for finding in self.findings]
         steps = [step._asdict() for step in self.repaired]
         fields = {**self._asdict(), "findings": findings, "repaired": steps}
-        # Scripts know the steps as "mended".
+        # Scripts know the steps by the key "mended".
         return {_JSON_NAMES.get(name, name): value for name, value in fields.items()}
 
 
@@ -88,13 +88,13 @@ class DoctorReport(NamedTuple):
 def doctor(context: Context, options: DoctorOptions) -> None:
     """Check everything."""
     if options.dry_run and not options.repair:
-        raise InvalidInputError("--dry-run is for --repair.", "Say both.")
+        raise InvalidInputError("--dry-run only works with --repair.", "Give both.")
     repaired, failures = _repair_store(context, options) if options.repair else ((), ())
     report = _with_graph(examine_store(context)._replace(repaired=repaired))
     report = _with_meaning(report, context)
     report = report._replace(notes=(*report.notes, *_login_notes(context)))
     if report.findings:
-        # A failed step matters only as the reason of a remaining finding.
+        # A failed step matters only as the cause of a remaining finding.
         report = report._replace(findings=(*report.findings, *failures))
     if options.json:
         say_json(report.to_json())
@@ -110,8 +110,8 @@ def doctor(context: Context, options: DoctorOptions) -> None:
 def _repair_store(
     context: Context, options: DoctorOptions
 ) -> tuple[tuple[RepairStep, ...], tuple[Finding, ...]]:
-    """Repair the store. Returns the steps, and what failed; nothing if there is no
-    usable store."""
+    """Repair the store. Returns the steps, and what failed; both are empty if there is
+    no usable store."""
     try:
         place = context.place
     except WcError:
@@ -121,7 +121,7 @@ def _repair_store(
     repair = Repair(place.root, context.env, dry_run=options.dry_run)
     repaired = tuple(repair.run())
     if not options.dry_run:
-        # Without it everything works as well; a note says what it lacks.
+        # Everything works without the index; a note tells what is lost.
         with contextlib.suppress(WcError, ImportError):
             from wc_cli.index import making  # as in `_index_problem`
 
@@ -131,18 +131,18 @@ def _repair_store(
 
 
 def _with_graph(report: DoctorReport) -> DoctorReport:
-    """The report, with whether the parsers of the extra are installed."""
+    """The report, with the state of the parsers that the extra installs."""
     if not parsing.missing_modules():
         return report._replace(graph=True)
     note = (
-        f"symbols and neighbours are not known: {parsing.EXTRA} is not installed "
+        f"symbols and neighbours are unknown: {parsing.EXTRA} is not installed "
         "(docs/graph.md)"
     )
     return report._replace(notes=(*report.notes, note))
 
 
 def _with_meaning(report: DoctorReport, context: Context) -> DoctorReport:
-    """The report, with what searches know beyond words."""
+    """The report, with what searches use besides words."""
     if not report.kind:
         return report  # there is no store
     layout, personal = Layout(context.place.root), preferences.load(context.env)
@@ -164,12 +164,13 @@ def _print_report(report: DoctorReport, *, dry_run: bool) -> None:
 
 
 def examine_store(context: Context) -> DoctorReport:
-    """Make every check that can be made here. Returns what they found."""
+    """Run every check that is possible here. Returns the findings."""
     findings = list(_git_findings(context))
     try:
         place = context.place
     except discovery.HomeFolderError as error:
-        # Nothing is wrong: it is where a person looks first after installing.
+        # No finding: after installing, people run `wc doctor` outside of repositories,
+        # too.
         note = f"{error.message} {error.hint}"
         return DoctorReport("no store", "", 0, 0, tuple(findings), (note,))
     except WcError as error:
@@ -210,8 +211,8 @@ def _git_findings(context: Context) -> Iterator[Finding]:
 
 
 def missing_store_findings(context: Context) -> Iterator[Finding]:
-    """Yields what is to be known of a store that is not checked out: that its branch
-    is there, and what an earlier repository left in its place."""
+    """Yield findings about a store that is not checked out: its branch exists, or an
+    earlier repository left something in its place."""
     place = context.place
     if place.branch_exists:
         error = discovery.not_checked_out_error()
@@ -221,12 +222,12 @@ def missing_store_findings(context: Context) -> Iterator[Finding]:
     folder = storefolder.planned(place.repository, context.env)
     for path in folder.orphans:
         message = "belonged to an earlier repository here, and is not read"
-        fix = "Set it aside, and make the store: wc init"
+        fix = "Set it aside, and create the store: wc init"
         yield Finding(with_home(path, context.env), 0, message, fix)
 
 
 def settings_findings(context: Context) -> Iterator[Finding]:
-    """Yields a finding for settings that cannot be used."""
+    """Yield a finding for settings that cannot be used."""
     damage = context.settings.damage
     if damage is not None:
         fix = "Fix the file; until then nothing is written to this store."
@@ -234,15 +235,16 @@ def settings_findings(context: Context) -> Iterator[Finding]:
 
 
 def stray_findings(reader: StoreReader, *, deep: bool = True) -> Iterator[Finding]:
-    """Yields a finding for each thing in the place of a file or folder of the store."""
+    """Yield a finding for everything that occupies the path of a file or folder of the
+    store."""
     for stray in find_strays(reader.layout, deep=deep):
         name = os.path.relpath(stray.path, reader.layout.root)
-        fix = f"Look at it, and move it out of the way: {quoted(stray.path)}"
+        fix = f"Check it, and move it out of the way: {quoted(stray.path)}"
         yield Finding(name, 0, stray.message, SET_ASIDE if stray.movable else fix)
 
 
 def settling_findings(reader: StoreReader) -> Iterator[Finding]:
-    """Yields a finding if something could not be committed, or not for too long."""
+    """Yield a finding if something could not be committed, or not for too long."""
     try:
         trouble = pending.last_trouble(reader.layout.root)
         waiting = counted(len(pending.unsettled_topics(reader.layout)), "thread")
@@ -261,7 +263,7 @@ def settling_findings(reader: StoreReader) -> Iterator[Finding]:
 
 
 def exchange_findings(context: Context) -> Iterator[Finding]:
-    """Yields a finding for a problem with the remote that does not pass by itself."""
+    """Yield a finding for a problem with the remote that does not resolve itself."""
     standing = context.standing
     if standing is not None and standing.problem and standing.lasting:
         yield Finding("sync", 0, standing.problem, standing.hint)
@@ -285,7 +287,7 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
 
 
 def _index_problem(root: str) -> str:
-    """Returns why reading the store is slow; empty if it is not."""
+    """Return why reading the store is slow; empty if it is not."""
     try:
         # 9 ms (sqlite3), which a few builds of Python do not have.
         from wc_cli.index import making
@@ -295,7 +297,7 @@ def _index_problem(root: str) -> str:
 
 
 def _hook_notes(context: Context) -> Iterator[str]:
-    """Yields why hooks that were installed would not run."""
+    """Yield the reasons why installed hooks would not run."""
     # 25 ms, not for `wc problems`.
     from wc_cli.install import hookstate
     from wc_cli.install.command import install_site
@@ -306,7 +308,7 @@ def _hook_notes(context: Context) -> Iterator[str]:
 
 
 def _login_notes(context: Context) -> Iterator[str]:
-    """Yields what new login shells don't find, if something was installed for them."""
+    """Yield what new login shells don't find, if something was installed for them."""
     # 25 ms, not for `wc problems`.
     from wc_cli.install import searchpath
     from wc_cli.install.command import install_site
@@ -318,11 +320,11 @@ def _login_notes(context: Context) -> Iterator[str]:
 
 
 def _server_notes(context: Context) -> Iterator[str]:
-    """Yields where the text of entries is sent when somebody asks for that."""
+    """Yield where the text of entries is sent on request."""
     wanted = preferences.load(context.env)
     if not wanted.summaries_endpoint:
         return
-    # 60 ms (http, ssl), only for those who have chosen a server.
+    # 60 ms (http, ssl), only if a server is set.
     from wc_cli.enrich import summaries
     from wc_cli.enrich.parts import place_text
 
@@ -338,8 +340,8 @@ def _server_notes(context: Context) -> Iterator[str]:
 
 
 def _claims_notes(context: Context) -> Iterator[str]:
-    """Yields which agents' edits are guarded, and whether claims hold between clones,
-    for which the remote is asked."""
+    """Yield whose edits are guarded, and whether claims hold between clones, which
+    takes a request to the remote."""
     repository = context.place.repository
     if repository is None:
         return
@@ -357,15 +359,15 @@ def _claims_notes(context: Context) -> Iterator[str]:
 
 
 def _set_aside_notes(context: Context, aside: SetAsideStores) -> Iterator[str]:
-    """Yields what the stores are that were set aside. Entries of them that this store
-    lacks are findings."""
+    """Yield what is known about stores that were set aside. Entries that only they have
+    are findings."""
     for store in aside.stores:
         root = store.layout.root
         folder = with_home(root, context.env)
         if store in aside.earlier and not aside.missing(store):
             yield (
-                f"{folder} is an earlier checkout of this store, which has all of "
-                f"its entries. To remove it: rm -r {quoted(root)}"
+                f"{folder} is an earlier checkout of this store, which has all of its "
+                f"entries. To remove it: rm -r {quoted(root)}"
             )
         elif store not in aside.earlier:
             yield (

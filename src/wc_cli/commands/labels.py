@@ -32,7 +32,7 @@ class TagOptions(WriteOptions):
 
 @command(RenameOptions)
 def rename(context: Context, options: RenameOptions) -> None:
-    """Give a thread another name."""
+    """Rename a thread."""
     name = new_topic(options.name)
     draft = Draft(options.topic, "rename", f"Renamed to {name}", new_topic=name)
     write_entry(context, options, draft)

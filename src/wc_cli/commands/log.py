@@ -1,7 +1,7 @@
-"""``wc log``: who changed what in a thread, and which commit has it.
+"""``wc log``: who changed what in a thread, and in which commit.
 
-The commit of an entry is the one that names it in a footer. If there is none (another
-tool made the commits, or the user, where the store is in the code's own tree), it is
+The commit of an entry is the one that names it in a footer. If there is none (because
+another tool made the commits, or the user, in a store in the code's own tree), it is
 the first commit that added the entry's line to the log. The number of git processes
 does not depend on the length of the history.
 """
@@ -40,24 +40,24 @@ if TYPE_CHECKING:
     from wc_core.views.entries import Numbered
 
 _SEPARATOR = "\x1f"
-# Fields of git-rev-list(1), one line for each commit; then the entries it names.
+# Fields of git-rev-list(1), one line per commit, followed by the entries it names.
 _FORMAT = "%H%x1f%h%x1f%an%x1f%(trailers:key={},valueonly,unfold,separator=%x1f)"
 _COMMIT = re.compile(rb"([0-9a-f]{40,64})")
 _ID = re.compile(rb'"entry_id":\s*"((?:[^"\\]|\\.)*)"')
-# The refs of every remote that may have the branch of the store.
+# The refs of every remote that may have the store's branch.
 _TRACKING = (f"refs/remotes/**/{BRANCH}", "refs/watercooler/*")
 _REMOTES = ("refs/remotes/**",)
 
 
 class LogOptions(LocalTopicOptions, SpeakerOptions):
-    """Show who changed what in a thread, the latest first, with the commits."""
+    """Show who changed what in a thread and in which commits, the latest first."""
 
     limit: int = number("--limit", "At most this many entries (0: all).")
 
 
 class Commit(NamedTuple):
-    """A commit that has an entry: its full and its short id, and the author's name.
-    ``pushed`` is ``None`` if there is no remote."""
+    """The commit of an entry: full id, short id, and author name. ``pushed`` is
+    ``None`` if there is no remote."""
 
     id: str
     short: str
@@ -66,8 +66,8 @@ class Commit(NamedTuple):
 
 
 class CommitHistory(NamedTuple):
-    """The commits of a thread by the entries they added. ``problem`` says why they are
-    not known, and is empty if they are."""
+    """The commits of a thread by the entries they added. ``problem`` is why they are
+    unknown; otherwise empty."""
 
     commits: Mapping[str, Commit] = MappingProxyType({})
     problem: str = ""
@@ -98,12 +98,12 @@ def log(context: Context, options: LogOptions) -> None:
         following = f"wc log {quoted(one_line(thread.name))}"
         remark(f"{len(numbered) - len(visible)} more: {following}")
     if history.problem:
-        remark(f"note: no commits are known: {one_line(history.problem)}")
+        remark(f"note: the commits are unknown: {one_line(history.problem)}")
 
 
 def _entry_json(numbered: Numbered, history: CommitHistory) -> dict[str, Any]:
-    """Returns an entry of the log shape: that of ``wc read``, with its commit instead
-    of its text."""
+    """Return an entry of the log shape: like that of ``wc read``, with the commit
+    instead of the text."""
     fields = numbered.to_json()
     for name in ("body", "role", "type", "parents"):
         fields.pop(name, None)
@@ -120,7 +120,7 @@ def _entry_json(numbered: Numbered, history: CommitHistory) -> dict[str, Any]:
 def _entry_line(
     numbered: Numbered, history: CommitHistory, width: int, style: Style
 ) -> str:
-    """Returns an entry on one line: commit, time, position, who did what."""
+    """Return an entry on one line: commit, time, position, author and action."""
     entry, commit = numbered.entry, history.commits.get(numbered.entry.id)
     short = (commit.short if commit else "-" if width else "").ljust(width)
     facts = (
@@ -133,7 +133,7 @@ def _entry_line(
     else:
         facts += [] if _is_named(commit.by, entry.agent) else [f"by {commit.by}"]
         facts += ["not pushed"] if commit.pushed is False else []
-    # As the command is spelled, not as the log has it.
+    # The command as typed, not as the log spells it.
     command = (entry.action or "").replace("_", "-")
     action = f"{entry.agent or '?'} {command}".strip()
     line = f"{render.shown_stamp(entry.at)} #{numbered.idx} {action}: {entry.title}"
@@ -142,7 +142,7 @@ def _entry_line(
 
 
 def _is_named(name: str, agent: str) -> bool:
-    """Returns whether the author's name of a commit repeats the entry's author."""
+    """Return whether the commit's author name only repeats the entry's author."""
     parsed = parse(agent)
     return fold(name) in {
         fold(spelling) for spelling in (agent, parsed.agent, parsed.tag)
@@ -150,7 +150,7 @@ def _is_named(name: str, agent: str) -> bool:
 
 
 def thread_commits(thread: Thread, path: str, env: Mapping[str, str]) -> CommitHistory:
-    """Returns the commits with the entries of a thread whose log is at ``path``."""
+    """Return the commits with the entries of the thread whose log is at ``path``."""
     root = os.path.dirname(path)
     own_repository = repository.find(root)
     if own_repository is None:
@@ -177,11 +177,11 @@ class _LogCommits:
         self.name = name
 
     def by_entry(self, thread: Thread) -> dict[str, Commit]:
-        """Returns the commit of each entry that has one. Raises GitError."""
+        """Return the commit of each entry that has one. Raises GitError."""
         commits: dict[str, Commit] = {}
         nameless: dict[str, Commit] = {}
         for commit, names in self._changes():
-            # The latest comes first, and the earliest counts.
+            # Latest first, so the earliest commit of an entry wins.
             commits |= dict.fromkeys(names, commit)
             if not names:
                 nameless[commit.id] = commit
@@ -196,7 +196,7 @@ class _LogCommits:
         return {k: v._replace(pushed=v.id not in unpushed) for k, v in commits.items()}
 
     def _changes(self) -> Iterator[tuple[Commit, list[str]]]:
-        """Yields each commit, the latest first, with the entries it names."""
+        """Yield each commit, the latest first, with the entries it names."""
         if not self.git.line("rev-parse", "--revs-only", "HEAD"):
             return
         format_ = f"--format={_FORMAT.format(messages.ENTRY)}"
@@ -206,8 +206,8 @@ class _LogCommits:
             yield Commit(commit_id, short, by), [name for name in names if name]
 
     def _unpushed_commits(self) -> set[str] | None:
-        """Returns the commits that no remote has, as far as is known; ``None`` if no
-        remote is known to have any."""
+        """Return the commits that no remote is known to have; ``None`` if no remote is
+        known to have any."""
         patterns = _TRACKING if self.repository.branch == BRANCH else _REMOTES
         tracking = self.git.run("for-each-ref", "--count=1", *patterns)
         if not tracking:
@@ -221,8 +221,8 @@ class _LogCommits:
         return self.git.run("rev-list", *options, *words, "--", self.name)
 
     def _added_entries(self, commits: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Yields the entries whose lines these commits added, each with the commit. The
-        earliest commit of an entry comes last."""
+        """Yield the entries whose lines these commits added, each with its commit. An
+        entry's earliest commit comes last."""
         out = self.git.run(
             *("diff-tree", "--stdin", "-r", "--root", "-p", "--unified=0"),
             *("--no-textconv", "--no-ext-diff", "--no-color", "--no-renames"),

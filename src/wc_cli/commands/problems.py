@@ -1,8 +1,8 @@
-"""``wc problems``: only what needs a human, one line for each.
+"""``wc problems``: only what needs a human, one line each.
 
-It leaves out what goes away by itself, and what only `wc doctor` finds because it reads
-every log. Threads are checked by their state, those that changed last first, for as
-long as a brief may take.
+Leaves out problems that resolve themselves, and those that only `wc doctor` finds
+because it reads every log. Threads are checked by their state, most recent changes
+first, for as long as a brief may take.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def _finding_line(finding: Finding) -> str:
 
 
 class _ProblemSearch:
-    """The search for what needs a human. ``unchecked`` counts the threads that there
-    was no time for. ``store`` is the store's name, ``None`` if it cannot be used."""
+    """The search for what needs a human. ``unchecked`` counts the threads for which
+    time ran out. ``store`` is the store's name, ``None`` if it cannot be used."""
 
     def __init__(self, context: Context, late: Callable[[], bool]) -> None:
         self.context = context
@@ -101,14 +101,14 @@ class _ProblemSearch:
 
     @property
     def unchecked_text(self) -> str:
-        """Returns what was not checked, in words."""
+        """Return what was not checked, as text."""
         if not self.unchecked:
             return ""
         threads = counted(self.unchecked, "thread")
         return f" {threads} not checked; to check all: wc problems --all"
 
     def findings(self) -> Iterator[Finding]:
-        """Yields all findings. A problem with the store hides no loop."""
+        """Yield all findings. A problem with the store hides no loop."""
         try:
             place = self.context.place
             if place.exists:
@@ -122,11 +122,11 @@ class _ProblemSearch:
         yield from self._notification_findings()
 
     def _notification_findings(self) -> Iterator[Finding]:
-        """Yields the targets of the person's notifications that fail."""
+        """Yield the person's notification targets that fail."""
         wanted = preferences.load(self.context.env)
         if not wanted.targets:
             return
-        from wc_cli.notify import problems  # 6 ms, only for those who have targets
+        from wc_cli.notify import problems  # 6 ms, only if there are targets
 
         root = self.context.place.root if self.store is not None else ""
         for label, message in problems.failing(root, wanted, self.context.env):
@@ -148,7 +148,7 @@ class _ProblemSearch:
         yield from self._cycle_findings(reader)
 
     def _set_aside_findings(self) -> Iterator[Finding]:
-        """Yields stores that were set aside when this one was checked out: only a human
+        """Yield stores that were set aside when this one was checked out. Only a human
         knows whether they matter."""
         checkout, env = self.context.store_repository, self.context.env
         folders = storefolder.set_aside(checkout, env) if checkout is not None else []
@@ -158,7 +158,7 @@ class _ProblemSearch:
             yield Finding(with_home(folder, env), 0, message, fix)
 
     def _conflict_findings(self, reader: StoreReader) -> Iterator[Finding]:
-        """Yields what the current worktree will conflict with."""
+        """Yield what the current worktree will conflict with."""
         repository, now = self.context.place.repository, now_ms()
         for conflict in load_conflicts(reader.layout, repository, now):
             fix = f"Agree on who changes what: wc conflicts {quoted(conflict.name)}"
@@ -166,7 +166,7 @@ class _ProblemSearch:
             yield Finding("this worktree", 0, message, fix)
 
     def _wake_findings(self, reader: StoreReader) -> Iterator[Finding]:
-        """Yields the balls that an agent was woken for and has not answered."""
+        """Yield the balls that woke an agent which has not answered."""
         if not os.path.isdir(reader.layout.wakes):
             return
         from wc_core.wake import called  # 2 ms, only where agents are woken
@@ -185,7 +185,7 @@ class _ProblemSearch:
             yield Finding(state.name, 0, f"{passed.agent} {words}", fix)
 
     def _cycle_findings(self, reader: StoreReader) -> Iterator[Finding]:
-        """Yields the links that do not count because two clones made a cycle."""
+        """Yield the links that don't count because two clones made a cycle."""
         if self.late() or not linkfiles.has_links(reader.layout):
             return
         plan = self.context.overview.plan()
@@ -196,13 +196,13 @@ class _ProblemSearch:
             yield Finding(name, 0, message, fix)
 
     def _quarantine_findings(self, reader: StoreReader) -> Iterator[Finding]:
-        """Yields what a repair set aside: only a human knows whether it matters."""
+        """Yield what a repair set aside. Only a human knows whether it matters."""
         layout = reader.layout
         for name in names_in(f"{layout.local}/quarantine", layout.root):
             file = f"{layout.local}/quarantine/{name}"
             path = os.path.relpath(file, layout.root)
             message = "was set aside by a repair"
-            fix = f"Look at it, then remove it: rm -r {quoted(file)}"
+            fix = f"Check it, then remove it: rm -r {quoted(file)}"
             yield Finding(path, 0, message, fix)
 
     def _thread_findings(self, reader: StoreReader) -> Iterator[Finding]:
@@ -215,7 +215,7 @@ class _ProblemSearch:
             yield from self._rule_findings(reader, topic)
 
     def _rule_findings(self, reader: StoreReader, topic: str) -> Iterator[Finding]:
-        """Yields the ages of open threads that the repository does not allow."""
+        """Yield open threads that are older than the repository's rules allow."""
         if self.context.settings.rules == NO_RULES:
             return
         with contextlib.suppress(WcError):
@@ -226,7 +226,7 @@ class _ProblemSearch:
                 yield Finding(violation.thread, 0, message, fix)
 
     def _loop_findings(self) -> Iterator[Finding]:
-        """Yields autonomous loops that wait for a human, or whose process has ended."""
+        """Yield autonomous loops that wait for a human, or whose process has ended."""
         context = self.context
         query = worktrees.worktree_query(None, context.cwd, context.env, now_ms())
         for neighbour in worktrees.neighbours(query, StateFiles(), [], []):
@@ -241,14 +241,14 @@ class _ProblemSearch:
 
 
 def _lock_findings(reader: StoreReader) -> Iterator[Finding]:
-    """Yields the locks that a process has held for much longer than its work takes."""
+    """Yield the locks that a process has held for much longer than its work takes."""
     layout = reader.layout
     for path in (layout.git_lock, layout.sync_lock):
         held = time.time() - _signed_at(path)
         if held < _HANGS:
             continue
         if not _is_held(path, layout.root):
-            continue  # the signature is that of an earlier holder
+            continue  # the signature is an earlier holder's
         name = os.path.relpath(path, layout.root)
         holder = lockowners.current_holder(path)
         message = f"held for {age_text(int(held))} by {holder}"
@@ -256,7 +256,7 @@ def _lock_findings(reader: StoreReader) -> Iterator[Finding]:
 
 
 def how_to_end(holder: lockowners.Holder, path: str) -> str:
-    """Returns how to end the holder of a lock. A process id means something only on its
+    """Return how to end the holder of a lock. A process id only means something on its
     own machine, while the process runs."""
     if holder.is_alive:
         return f"If it hangs, end it: kill {holder.pid}"
@@ -266,7 +266,7 @@ def how_to_end(holder: lockowners.Holder, path: str) -> str:
 
 
 def _is_held(path: str, root: str) -> bool:
-    """Returns whether a process holds a lock; False if the file may not be opened."""
+    """Return whether a process holds a lock; False if the file cannot be opened."""
     with contextlib.suppress(WcError):
         handle = locks.try_acquire(path, root)
         if handle is None:
@@ -276,7 +276,7 @@ def _is_held(path: str, root: str) -> bool:
 
 
 def _signed_at(path: str) -> float:
-    """Returns when a lock was taken, in seconds since 1970; now if it never was."""
+    """Return when a lock was taken, in seconds since 1970; now if it never was."""
     try:
         return os.lstat(path).st_mtime
     except OSError:
@@ -284,7 +284,7 @@ def _signed_at(path: str) -> float:
 
 
 def _latest_first(reader: StoreReader) -> list[str]:
-    """Returns the topics of a store, those that changed last first."""
+    """Return the topics of a store, most recent changes first."""
     layout = reader.layout
     changed: dict[str, float] = {}
     if os.path.isdir(layout.threads):
@@ -297,7 +297,7 @@ def _latest_first(reader: StoreReader) -> list[str]:
 def _topic_findings(
     reader: StoreReader, topic: str, settings: Settings
 ) -> Iterator[Finding]:
-    """Yields what is wrong with a thread, as far as its state says."""
+    """Yield what is wrong with a thread, according to its state."""
     try:
         snapshot = reader.snapshot(topic)
         if lost := [damage for damage in snapshot.damage if damage.lost]:
@@ -319,21 +319,21 @@ _REPAIR = "Fix it: wc doctor --repair"
 
 
 def _bounce_finding(state: State) -> Finding:
-    """Returns a finding for a ball that only goes back and forth."""
+    """Return a finding for a ball that only goes back and forth."""
     message, _, ways_on = bounces_text(state).partition("; ")
     return Finding(state.topic, 0, message, ways_on)
 
 
 def _review_findings(state: State) -> Iterator[Finding]:
-    """Yields a finding if changes were requested too often, and still nobody else has
-    the ball."""
+    """Yield a finding if changes were requested too often and the ball is still with
+    the same participant."""
     if state.ball in {state.review.by, state.review.of}:
         message, _, ways_on = outcomes.rounds_text(state).partition("; ")
         yield Finding(state.topic, 0, message, ways_on)
 
 
 def _fork_findings(thread: Thread) -> Iterator[Finding]:
-    """Yields a finding if both sides of a fork passed the ball: then the later holder
+    """Yield a finding if both sides of a fork passed the ball: the later holder then
     has it, although nobody decided so. The next entry joins any other fork."""
     topic = thread.state.topic
     forked = [item.entry for item in entry_views.numbered(thread) if item.forked]

@@ -1,4 +1,4 @@
-"""``wc stats``: how the ball of a thread moved, or a store in figures."""
+"""``wc stats``: how the ball of a thread moved, or figures of a whole store."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 
 class StatsOptions(SpeakerOptions):
-    """Show who had the ball of a thread and for how long; with --all, and where no
-    thread or several are open, the figures of all threads: balls, stale ones,
-    authors."""
+    """Show who had the ball of a thread and for how long. With --all, or if this
+    worktree has no open thread, or several, show figures of all threads: balls, stale
+    ones, authors."""
 
     topic: str = argument(
         "TOPIC",
-        "The thread; if left out, the one at the prompt of this worktree.",
+        "The thread (default: the one that the prompt shows).",
         default=None,
         complete="topic",
     )
-    all: bool = flag("--all", help="The figures of all threads, as always in JSON.")
+    all: bool = flag("--all", help="Show figures of all threads (always, in JSON).")
     stale_after: str = text(
         "--stale-after",
         "AGE",
-        f"A ball held for longer is stale, in figures of all ({stats.STALE_AFTER}).",
+        f"For figures of all: when a ball is stale (default: {stats.STALE_AFTER}).",
     )
     cost: bool = flag(
         "--cost", help="What agents have spent: tokens, turns, time (on this machine)."
@@ -58,7 +58,7 @@ def show_stats(context: Context, options: StatsOptions) -> None:
     """Show the history of one thread, or the figures of all."""
     if options.all and options.topic:
         raise InvalidInputError(
-            "A topic and --all are given.", "Give one of them: wc help stats"
+            "A topic and --all exclude each other.", "Use one of them: wc help stats"
         )
     if not _is_about_all(options):
         _fill_if_only(context, options)
@@ -93,8 +93,8 @@ def _is_about_all(options: StatsOptions) -> bool:
 
 
 def _fill_if_only(context: Context, options: StatsOptions) -> None:
-    """Fill in the topic as `fill_topic` does, but leave it out where no thread or
-    several are open: there is an answer without one."""
+    """Fill in the topic as `fill_topic` does, but leave it out if no thread or several
+    are open: the figures need no topic."""
     if options.topic is not None:
         return
     threads = localtopic.prompt_threads(context)
@@ -118,18 +118,18 @@ def _cost_json(context: Context, options: StatsOptions) -> dict[str, Any]:
 
 
 def _named(reader: StoreReader, row: CostRow) -> CostRow:
-    """A row with the name that its thread has now."""
-    with suppress(WcError):  # the thread may be gone; what it cost is not
+    """A row with its thread's current name."""
+    with suppress(WcError):  # its cost remains even if the thread is gone
         return row._replace(topic=reader.snapshot(row.topic).state.name)
     return row
 
 
 def cost_lines(fields: dict[str, Any], style: Style) -> list[str]:
-    """Returns the cost shape as lines: a row for each thread and agent."""
+    """Return the cost shape as lines: a row for each thread and agent."""
     head = ("THREAD", "AGENT", "TOKENS", "OUTPUT", "FROM CACHE", "TURNS", "TIME")
     rows = tuple(map(_cost_row, fields["cost"]))
     if not rows:
-        return ["Nothing was counted on this machine: only agents' hooks do that."]
+        return ["Nothing was counted on this machine: only agents' hooks count."]
     return render.table_lines(Table(head, rows), style)
 
 
@@ -141,8 +141,8 @@ def _cost_row(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _area_figures(context: Context) -> list[dict[str, Any]]:
-    """The number of threads in each area; a thread may be in several."""
-    from wc_core.areas.threads import ThreadAreas  # 2 ms, for stores with areas
+    """The number of threads in each area. A thread may be in several."""
+    from wc_core.areas.threads import ThreadAreas  # 2 ms, only for stores with areas
 
     rows, named = context.overview.rows(), context.settings.areas
     areas_of = ThreadAreas(context.reader, named).of(rows)
@@ -170,7 +170,7 @@ def _history_json(context: Context, options: StatsOptions) -> dict[str, Any]:
 
 
 def history_lines(fields: dict[str, Any], style: Style) -> list[str]:
-    """Returns the history shape as lines: a summary, then one for each spell."""
+    """Return the history shape as lines: a summary, then one for each spell."""
     ball = f"ball: {holder_text(fields['ball'])}"
     facts = [fields["status"], ball, *history.history_facts(fields)]
     spells = [
@@ -186,7 +186,7 @@ def history_lines(fields: dict[str, Any], style: Style) -> list[str]:
 
 
 def figure_lines(fields: dict[str, Any], style: Style) -> list[str]:
-    """Returns the stats shape as lines: how many threads there are, then its tables."""
+    """Return the stats shape as lines: how many threads there are, then its tables."""
     total, by_status = stats.stats_total(fields)
     lines = [one_line(f"{total}: {by_status}" if by_status else total)]
     for table in stats.stats_tables(fields):

@@ -21,7 +21,7 @@ from wc_core.status.look import LineStyle, link_prefix
 from wc_core.status.pins import surroundings
 from wc_core.text import whole_number
 
-# As in the script, a width with more digits is ignored.
+# Like the script, ignore a width with more digits.
 _DIGITS = 4
 _WHEN = ("auto", "always", "never")
 
@@ -43,7 +43,7 @@ def print_statusline(context: Context, options: StatuslineOptions) -> None:
     """Print the line. Like the script, print an empty one if there is no store."""
     if options.color not in _WHEN:
         raise InvalidInputError(
-            f"{options.color!r} is not a choice for colours.",
+            f"{options.color!r} is not a value of --color.",
             f"Use {', '.join(_WHEN)}.",
         )
     style = _style(context, options)
@@ -75,7 +75,7 @@ def _status_line(context: Context, style: LineStyle) -> str:
         try:
             state = reader.snapshot(topic).state
         except WcError:
-            continue  # errors do not belong into a prompt; wc doctor shows it
+            continue  # errors don't belong in a prompt; wc doctor shows them
         new = viewer.new_count(state, reader.cursor(topic, viewer.key))
         waits = linkfiles.waits_of(reader, state, now_ms())
         rows.append(StatusRow(state, new, waits))
@@ -86,7 +86,7 @@ def _status_line(context: Context, style: LineStyle) -> str:
 
 
 def _conflict(context: Context) -> str:
-    """Returns what the line says about conflicts of this worktree."""
+    """Return the line's text about conflicts of this worktree."""
     place = context.place
     if place.repository is None:
         return ""
@@ -94,8 +94,8 @@ def _conflict(context: Context) -> str:
 
 
 def _loop_mark(top: str, layout: Layout) -> Mark:
-    """Returns the line's mark for the loop in a worktree, by its last good state while
-    its file is being written."""
+    """Return the line's mark for the loop in a worktree; while its file is being
+    written, that of its last good state."""
     if not top or not os.path.lexists(loops.loop_path(top)):
         return Mark()
     from wc_cli.store import keptloops  # 4 ms, only in a worktree with a loop
@@ -122,7 +122,7 @@ def _style(context: Context, options: StatuslineOptions) -> LineStyle:
 
 
 def _claude_folder(data: bytes) -> str:
-    """Returns the folder in Claude Code's JSON; empty if it names none."""
+    """Return the folder in Claude Code's JSON; empty if it names none."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):

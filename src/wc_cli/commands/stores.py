@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class InitOptions(SpeakerOptions):
     """Create or adopt the store of this repository."""
 
-    push: bool = flag("--push", help="Push it, too; later pushes are automatic.")
+    push: bool = flag("--push", help="Push it as well; later pushes are automatic.")
 
 
 class BreakLockOptions(SpeakerOptions):
@@ -52,8 +52,8 @@ def init(context: Context, options: InitOptions) -> None:
 
 
 def _push_store(context: Context) -> str:
-    """Exchange the store with its remote, which has its branch from then on. Returns
-    the remote's name."""
+    """Sync the store with its remote, which has its branch from then on. Returns the
+    remote's name."""
     from wc_cli.commands import sync  # 30 ms, only with --push
 
     return sync.exchange_once(context).remote
@@ -89,8 +89,8 @@ def break_lock(context: Context, options: BreakLockOptions) -> None:
 def check_breakable(
     message: str, owners: LockOwners, command: str, *, agreed: bool
 ) -> None:
-    """Raise ConflictError with this message unless a lock may be broken: no process of
-    this machine holds it, and the user has ``agreed`` with ``command``."""
+    """Raise ConflictError with this message unless the lock may be broken: no process
+    on this machine holds it, and the user has ``agreed`` by ``command``."""
     if owners.pids:
         pids = " ".join(map(str, owners.pids))
         raise ConflictError(
@@ -101,7 +101,7 @@ def check_breakable(
     if owners.local:
         raise ConflictError(
             message,
-            "It runs on this machine, of another user or in a container: this file "
+            "It runs on this machine, as another user or in a container: this file "
             "system keeps no locks of processes that have ended. Wait for it.",
         )
     if not agreed:

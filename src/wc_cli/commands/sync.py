@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _MAX_NAMED = 8
 _EVERY = 30
-# Seconds between two checks whether something was written here.
+# Seconds between two checks for new local writes.
 _POLL_SECONDS = 0.5
 _LONGEST_PAUSE = 300.0
 
@@ -66,9 +66,13 @@ class SyncOptions(SpeakerOptions):
 def sync(context: Context, options: SyncOptions) -> None:
     """Exchange the threads with the git remote."""
     if options.watch and options.dry_run:
-        raise InvalidInputError("--watch and --dry-run exclude each other.", "Say one.")
+        raise InvalidInputError(
+            "--watch and --dry-run exclude each other.", "Use one of them."
+        )
     if not options.every:
-        raise InvalidInputError("--every takes at least 1 second.", "Say --every 1.")
+        raise InvalidInputError(
+            "--every takes at least 1 second.", "Use --every 1 or more."
+        )
     own_repository, remote = store_route(context, options.remote)
     is_new = not context.place.exists
     if is_new and options.dry_run and not context.place.branch_exists:
@@ -88,10 +92,12 @@ def sync(context: Context, options: SyncOptions) -> None:
         _print_result(exchanger.preview(new_store=is_new), options)
         return
     result = exchanger.exchange(new_store=is_new)
-    # What was only sent took one request, and more are made only for claims and notes.
+    # A send-only exchange took one request. More are needed only for claims and notes.
     root = context.place.root
     if not result.ahead or result.behind or _has_more(own_repository, root):
-        from wc_cli.entries import beside  # 9 ms, seldom after a push alone
+        from wc_cli.entries import (
+            beside,
+        )  # 9 ms, rarely needed after a send-only exchange
 
         seconds = exchanger.waiting.seconds
         notes = beside.exchange_beside_store(root, context.env, remote, seconds)
@@ -100,7 +106,7 @@ def sync(context: Context, options: SyncOptions) -> None:
 
 
 def store_route(context: Context, name: str = "") -> tuple[Repository, Remote]:
-    """Returns the repository of the store, and the remote it is exchanged with.
+    """Return the repository of the store, and the remote it is exchanged with.
 
     Raises InvalidInputError if the store has no branch of its own, or if the remote is
     not clear.
@@ -119,7 +125,7 @@ def store_route(context: Context, name: str = "") -> tuple[Repository, Remote]:
 
 
 def _has_more(repository: Repository, root: str) -> bool:
-    """Whether this clone has made claims or noted activity, or has seen any."""
+    """Whether this clone has made or seen claims or notes."""
     folder = f"{repository.common}/refs/wc"
     # Snapshots for reviews are there, too.
     has_claims = os.path.isdir(folder) and bool({*os.listdir(folder)} - {"seen"})
@@ -136,7 +142,7 @@ def exchange_once(context: Context) -> Exchange:
 def _adopt_store(
     context: Context, repository: Repository, remote: Remote, waiting: Waiting
 ) -> None:
-    """Check the store out, with what the remote already has of it."""
+    """Check out the store, with what the remote already has."""
     waiting.tell(f"Fetching from {remote.label} …")
     fetch_first(repository, context.env, remote, waiting)
     context.ensure_store(missing_ok=True)
@@ -148,20 +154,20 @@ def _wait_limit(context: Context, options: SyncOptions) -> Waiting:
 
 
 def _exchanger(context: Context, remote: Remote, options: SyncOptions) -> Exchanger:
-    context.writer()  # makes the files that record the exchange
+    context.writer()  # creates the files that record the exchange
     waiting = _wait_limit(context, options)
     return Exchanger(context.place.root, context.env, remote, waiting)
 
 
 def _show_progress(text: str) -> None:
-    """Show on a terminal what is being done, until something else is shown."""
+    """Show progress on a terminal, until something else is shown."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{one_line(text)}")
         sys.stderr.flush()
 
 
 def _watch(context: Context, remote: Remote, options: SyncOptions) -> None:
-    """Exchange until interrupted: at once after an entry is written here, and every
+    """Exchange until interrupted: immediately after an entry is written here, and every
     ``--every`` seconds to fetch."""
     pause = float(options.every)
     notes: tuple[str, ...] = ()
@@ -169,7 +175,7 @@ def _watch(context: Context, remote: Remote, options: SyncOptions) -> None:
         try:
             result = _exchanger(context, remote, options).exchange()
             _show_progress("")
-            # Notes that stay the same are printed once.
+            # Unchanged notes are printed once.
             if result._replace(notes=()).moved or result.notes != notes:
                 _print_result(result, options)
             notes = result.notes
@@ -182,7 +188,7 @@ def _watch(context: Context, remote: Remote, options: SyncOptions) -> None:
 
 
 def _await_news(root: str, seconds: float, *, again: bool) -> None:
-    """Wait that many seconds; with ``again`` only until something is written here."""
+    """Wait that many seconds; with ``again``, only until something is written here."""
     layout = Layout(root)
     start = _branch_tip(root)
     deadline = time.monotonic() + seconds
@@ -230,7 +236,7 @@ def _result_sentence(result: Exchange, *, dry_run: bool) -> str:
 
 
 def _entry_counts(topics: Mapping[str, int]) -> str:
-    """Returns how many entries there are and in which threads, the busiest first."""
+    """Return how many entries there are and in which threads, the busiest first."""
     total = counted(sum(topics.values()), "entry", "entries")
     ordered = sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))
     named = [

@@ -1,4 +1,4 @@
-"""``wc timeline``: who held the ball when, drawn to scale."""
+"""``wc timeline``: who had the ball when, drawn to scale."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ h1{{font-size:1.1rem}}svg{{max-width:100%;height:auto}}
 
 
 class TimelineOptions(SpeakerOptions):
-    """Show who had the ball when: of these threads, or of all that moved recently."""
+    """Show who had the ball when, in these threads or in all that moved recently."""
 
     topics: tuple[str, ...] = words("TOPIC...", "The threads.", default=())
     since: str = text(
         "--since",
         "WHEN",
-        "Start at a time, an age or an entry (default: 7d; a named thread's start).",
+        "Start at a time, an age or an entry (default: 7d, or a named thread's start).",
     )
     limit: int = number("--limit", "At most this many threads (0: all).", default=20)
     svg: str = text("--svg", "FILE", "Write an SVG picture ('-': print it).")
@@ -104,7 +104,7 @@ def _make_chart(context: Context, options: TimelineOptions) -> Chart:
 def _readable_tracks(
     context: Context, topics: Iterable[str], now: int
 ) -> Iterator[Track]:
-    """Yields the tracks of the threads, and remarks on those that cannot be read."""
+    """Yield the tracks of the readable threads, and remarks on the others."""
     reader, directory = context.reader, context.settings.directory
     for topic in topics:
         try:
@@ -157,5 +157,5 @@ def _draw_chart(context: Context, chart: Chart, options: TimelineOptions) -> Non
 
 
 def _chart_width() -> int:
-    """Returns the width to draw in: that of the terminal, COLUMNS, or 80."""
+    """Return the width to draw: that of the terminal, COLUMNS, or 80."""
     return render.terminal_width() or shutil.get_terminal_size((_WIDTH, 1)).columns

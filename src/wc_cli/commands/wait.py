@@ -1,9 +1,9 @@
 """``wc wait``: sleeps until the ball comes to the viewer.
 
-The kernel wakes it, by way of watchfiles, when one of the status line's files changes.
-It also checks once a second, which costs a listing of a few small folders. That finds
-what came before the watch began, what another machine wrote to a shared file system,
-and a folder that was replaced.
+The kernel wakes it, through watchfiles, when a file of the status line changes. It also
+checks once a second, which costs a listing of a few small folders. That finds what came
+before the watch started, writes by another machine to a shared file system, and a
+replaced folder.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
     from wc_core.views.arrivals import Arrival
 
-# Seconds between two checks, and between two checks whether a fetch is due.
+# Seconds between two checks, and between checks whether a fetch is due.
 _POLL_SECONDS, _FETCH_SECONDS = 1.0, 15.0
-# Seconds that a store may be missing.
+# How long a store may be missing, in seconds.
 _MISSING_SECONDS = 10.0
 # Milliseconds: how often watchfiles looks for events, and how long it collects them.
 _STEP_MS, _DEBOUNCE_MS = 100, 200
@@ -61,7 +61,7 @@ class WaitOptions(SpeakerOptions):
     notify: bool = flag("--notify", help="Send a desktop notification.")
     bell: bool = flag("--bell", help="Ring the terminal's bell.")
     osc: bool = flag("--osc", help="Notify through the terminal (OSC 9, 99 or 777).")
-    hook: str = text("--hook", "EVENT", "As this hook: wake (wakes an idle agent).")
+    hook: str = text("--hook", "EVENT", "Run as this hook: wake (wakes an idle agent).")
     client: str = text("--client", "CLIENT", "The program that runs the hook.")
 
 
@@ -103,7 +103,8 @@ def _wait_in_hook(context: Context, options: WaitOptions) -> None:
 
 
 class _Waiting:
-    """A wait for the ball. The store may be created, removed or replaced meanwhile."""
+    """A wait for the ball. The store may be created, removed or replaced in the
+    meantime."""
 
     def __init__(self, context: Context, options: WaitOptions) -> None:
         self.context = context
@@ -113,12 +114,12 @@ class _Waiting:
         self._fetched_at = self._opened_at = time.monotonic()
 
     def folder(self) -> str:
-        """Returns the folder to watch; empty while there is none."""
+        """Return the folder to watch; empty while there is none."""
         layout = self._reader.layout if self._reader is not None else None
         return holders.root_of(layout) if layout is not None else ""
 
     def arrivals(self) -> list[Arrival]:
-        """Returns what has arrived."""
+        """Return what has arrived."""
         reader = self._store()
         if reader is None:
             return []
@@ -138,7 +139,7 @@ class _Waiting:
             )
 
     def _store(self) -> StoreReader | None:
-        """Returns the store; ``None`` while there is none. Raises a WcError if it is
+        """Return the store; ``None`` while there is none. Raises a WcError if it is
         missing for too long."""
         now, reader = time.monotonic(), self._reader
         if reader is None or not os.path.isdir(reader.layout.root):
@@ -152,7 +153,7 @@ class _Waiting:
         return reader
 
     def _open(self) -> StoreReader | None:
-        """Returns the store as soon as there is one. Raises as `Context.reader`."""
+        """Return the store as soon as it exists. Raises as `Context.reader`."""
         before = self.context
         # A new context, because the old one remembers that there was no store.
         self.context = type(before)(before.env, before.cwd, before.asked)
@@ -160,7 +161,7 @@ class _Waiting:
         return self.context.reader if self.context.place.exists else None
 
     def _start(self, reader: StoreReader) -> Awaiting:
-        """Returns what to wait for from now on."""
+        """Return what to wait for from now on."""
         topics = [reader.find(name) for name in self._options.topics]
         viewer = self.context.viewer
         if self._options.ready:
@@ -168,8 +169,8 @@ class _Waiting:
         return arrivals.awaiting(reader, viewer, topics, new=self._options.new)
 
     def _fetch(self, reader: StoreReader) -> None:
-        """Start a fetch in the background if it is due, and what has a gate of time
-        that has opened noticed."""
+        """Start a background fetch if it is due, and record a time gate that has
+        opened."""
         rules = self.context.settings
         if spawn.is_gate_due(reader.layout):
             spawn.start(reader.layout, self.context.env)
@@ -182,7 +183,7 @@ class _Waiting:
 
 
 def _check_times(folder: Callable[[], str], end: float) -> Iterator[None]:
-    """Yields when to check: now, when something changes in ``folder()``, and once a
+    """Yield when to check: now, when something changes in ``folder()``, and once a
     second, until ``end``."""
     yield
     while time.monotonic() < end:
@@ -198,7 +199,7 @@ def _check_times(folder: Callable[[], str], end: float) -> Iterator[None]:
 
 
 def _folder_identity(path: str) -> tuple[int, int] | None:
-    """Returns what distinguishes a folder from another one with the same path."""
+    """Return what distinguishes a folder from another one at the same path."""
     try:
         info = os.stat(path)
     except OSError:
@@ -207,8 +208,8 @@ def _folder_identity(path: str) -> tuple[int, int] | None:
 
 
 def _folder_changes(path: str, end: float) -> Iterator[None]:
-    """Yields when something changed below ``path``, or a second has passed."""
-    from watchfiles import watch  # 36 ms, not if the ball is already there
+    """Yield when something changed below ``path``, or a second has passed."""
+    from watchfiles import watch  # 36 ms, not needed if the ball is already there
 
     remaining = min(end - time.monotonic(), 1 << 20)
     pause = _POLL_SECONDS * remaining / math.ceil(remaining) if remaining > 0 else 0.0
@@ -223,7 +224,7 @@ def _folder_changes(path: str, end: float) -> Iterator[None]:
         ):
             yield
     except (OSError, RuntimeError):
-        # The watch has ended, or the folder is gone: polling goes on.
+        # The watch has ended, or the folder is gone: keep polling.
         time.sleep(max(0.0, pause))
         yield
 
@@ -231,7 +232,7 @@ def _folder_changes(path: str, end: float) -> Iterator[None]:
 def _report_arrival(
     context: Context, options: WaitOptions, came: list[Arrival]
 ) -> None:
-    """Notify that it has arrived, and show what is new in the thread as `wc read`
+    """Notify about the arrival, and show what is new in the thread as `wc read`
     does."""
     from wc_cli.commands.reading import thread  # 11 ms, only when the wait is over
 
@@ -245,7 +246,7 @@ def _report_arrival(
     for channel in local.send_notification(
         context.env, _notify_channels(context, options), words
     ):
-        remark(f"note: nothing here can notify by {one_line(channel)}")
+        remark(f"note: this machine cannot notify by {one_line(channel)}")
     new = context.viewer.new_count(
         state, reader.cursor(state.topic, context.viewer.key)
     )
@@ -273,13 +274,13 @@ def _report_arrival(
 
 
 def is_quiet_now(env: Mapping[str, str]) -> bool:
-    """Returns whether the person does not want to be called at this time of the day."""
+    """Return whether the person does not want notifications at this time of day."""
     now = time.localtime()
     return preferences.load(env).is_quiet(now.tm_hour * 60 + now.tm_min)
 
 
 def _notify_channels(context: Context, options: WaitOptions) -> set[str]:
-    """Returns the channels for a notification, from the options and the environment."""
+    """Return the channels for a notification, from the options and the environment."""
     switches = {"desktop": options.notify, "bell": options.bell, "osc": options.osc}
     if is_quiet_now(context.env):
         return set()

@@ -1,4 +1,4 @@
-"""``wc whoami``: who speaks here, by which rule, and how to change that."""
+"""``wc whoami``: your name here, the rules behind it, and how to change it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class WhoamiOptions(SpeakerOptions):
 
 @command(WhoamiOptions)
 def whoami(context: Context, options: WhoamiOptions) -> None:
-    """Show who you are. That is known without a store, too."""
+    """Show who you are, which works without a store, too."""
     with suppress(NotFoundError):
         context.adopt()
     identity = context.identity
@@ -79,7 +79,7 @@ def whoami(context: Context, options: WhoamiOptions) -> None:
 
 
 def _missing_state(context: Context) -> str:
-    """Returns why there is no store."""
+    """Return why there is no store."""
     if context.place.branch_exists:
         return "not checked out: wc init"
     return "not made yet"
@@ -99,15 +99,15 @@ class NamePart(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What ``--explain`` shows. ``elsewhere`` is what the status line and a server
-    would answer, each with whether that is the same."""
+    """The answer to ``--explain``. ``elsewhere`` is what the status line and a server
+    would answer, each with whether it is the same."""
 
     parts: tuple[NamePart, ...]
     elsewhere: tuple[tuple[str, bool, str], ...]
     notes: tuple[str, ...]
 
     def fields(self) -> dict[str, Any]:
-        """Returns the explanation for programs."""
+        """Return the explanation for programs."""
         return {
             **{
                 part.name: [
@@ -128,7 +128,7 @@ class Explanation(NamedTuple):
         }
 
     def text(self) -> str:
-        """Returns the explanation for people."""
+        """Return the explanation for people."""
         lines = []
         for part in self.parts:
             lines.append(f"{part.name}: {one_line(part.value) or 'none'}")
@@ -178,7 +178,7 @@ def _name_parts(context: Context) -> tuple[NamePart, ...]:
 
 
 def _surprises(context: Context) -> list[str]:
-    """Returns notes on what may be surprising here."""
+    """Return notes on what may be surprising here."""
     identity, env = context.identity, context.env
     marks = [agent for _, agent in environment.agents_in(env)]
     directory = context.settings.directory
@@ -206,7 +206,8 @@ def _surprises(context: Context) -> list[str]:
 
 
 def _status_line(context: Context) -> tuple[bool, str]:
-    """Returns whom ``wc-statusline`` would show in this environment and folder."""
+    """Return the name that ``wc-statusline`` would show in this environment and
+    folder."""
     plain = context.identify(Asked())
     layout = Layout(context.place.root)
     repository = context.place.repository
@@ -229,7 +230,7 @@ def _status_line(context: Context) -> tuple[bool, str]:
 
 
 def _server_answer(context: Context) -> tuple[bool, str]:
-    """Returns what a server would answer that is started in this environment and
+    """Return what a server would answer that is started in this environment and
     folder."""
     plain = context.identify(Asked())
     if plain.name != context.identity.name:

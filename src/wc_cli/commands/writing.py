@@ -26,7 +26,7 @@ _ACK_TITLE, _APPROVED_TITLE = "Ack", "Approved"
 
 
 def _line_ref(written: str, topic: str, context: Context) -> LineRef | None:
-    """Returns the lines of a file that a text names; ``None`` if it is a path."""
+    """Return the lines of a file that a text names; ``None`` if it is a path."""
     if ":" not in written:
         return None
     from wc_cli.review import quoting  # 9 ms, only for lines of files
@@ -35,7 +35,7 @@ def _line_ref(written: str, topic: str, context: Context) -> LineRef | None:
 
 
 class ReferenceOptions(Options):
-    """What an entry is about."""
+    """The references of an entry."""
 
     file: tuple[str, ...] = texts(
         "--file", "PATH", "A file it is about, or PATH:LINE; may be repeated."
@@ -46,10 +46,10 @@ class ReferenceOptions(Options):
     commit: tuple[str, ...] = texts(
         "--commit", "ID", "A commit it is about; may be repeated."
     )
-    summary: str = text("--summary", "TEXT", "The text in one line, for overviews.")
+    summary: str = text("--summary", "TEXT", "One-line summary, for overviews.")
 
     def added_to(self, draft: Draft, context: Context) -> Draft:
-        """Returns the draft with what it is about."""
+        """Return the draft with its references."""
         paths, lines = [], []
         for written in self.file:
             reference = _line_ref(written, draft.topic, context)
@@ -76,14 +76,13 @@ class MessageOptions(Options):
     message: tuple[str, ...] = texts(
         "--message",
         "TEXT",
-        "The title; given again, a paragraph of the text.",
+        "The title; each further -m is a paragraph of the text.",
         short="-m",
     )
     from_file: str = text(
         "--message-file",
         "FILE",
-        "The title, in the first line, and the text, from a file ('-': standard "
-        "input).",
+        "Read the title (first line) and the text from a file ('-': standard input).",
         short="-F",
     )
     title: str = text("--title", "TITLE", "The title, one line.", short="-t")
@@ -107,15 +106,15 @@ class EntryOptions(ReferenceOptions, MessageOptions, WriteOptions):
 
 
 class EditorOptions(Options):
-    """Whether a person's editor opens; without a title and a text, at a terminal, it
-    does."""
+    """Whether the editor opens. By default it does at a person's terminal, if neither
+    title nor text is given."""
 
-    edit: bool = flag("--edit", "-e", help="Open the editor on what is given.")
-    no_edit: bool = flag("--no-edit", help="Open no editor.")
+    edit: bool = flag("--edit", "-e", help="Open the editor, with the given text.")
+    no_edit: bool = flag("--no-edit", help="Never open an editor.")
 
     @property
     def opens_editor(self) -> bool | None:
-        """What was asked; ``None`` for neither."""
+        """The requested behaviour; ``None`` by default."""
         return False if self.no_edit else True if self.edit else None
 
 
@@ -128,28 +127,27 @@ class PassOptions(Options):
         "Pass the ball to this name (or: anyone, asker, me).",
         complete="agent",
     )
-    force: bool = flag(
-        "--force", help="Allow a new name, and to close what has open parts."
-    )
+    force: bool = flag("--force", help="Allow a new name, and closing with open parts.")
 
 
 class OutcomeOptions(Options):
-    """What a review came to."""
+    """The outcome of a review."""
 
-    approve: bool = flag("--approve", help="You reviewed it, and it is fine.")
+    approve: bool = flag("--approve", help="You reviewed it and approve.")
     request_changes: bool = flag(
         "--request-changes", help="You reviewed it; the ball goes back for changes."
     )
 
     def with_outcome(self, draft: Draft, written_type: str) -> Draft:
-        """Returns the draft with its outcome, if one was given."""
+        """Return the draft with its outcome, if one was given."""
         if not (self.approve or self.request_changes):
             return draft
         from wc_core.review import outcomes  # 1 ms, for outcomes of reviews
 
         if self.approve and self.request_changes:
             raise InvalidInputError(
-                "--approve and --request-changes are given.", "Give one of them."
+                "--approve and --request-changes exclude each other.",
+                "Use one of them.",
             )
         if written_type and draft.type != outcomes.DECISION_TYPE:
             raise outcomes.wrong_type_error(draft.type)
@@ -175,7 +173,7 @@ class ContributionOptions(
 
 
 class DoneOptions(ContributionOptions):
-    """Say that the work is done; the ball goes to who asked for it, or, if that is
+    """Report the work as done. The ball goes back to whoever asked for it; if that is
     you, the thread is closed."""
 
 
@@ -183,7 +181,10 @@ class KindOptions(Options):
     """What kind of remark an entry is."""
 
     kind: str = text(
-        "--kind", "KIND", "A remark of this kind; it moves no ball.", complete="kind"
+        "--kind",
+        "KIND",
+        "Make it a remark of this kind; the ball stays.",
+        complete="kind",
     )
     severity: str = text(
         "--severity", "LEVEL", "How severe it is.", complete="severity"
@@ -192,7 +193,7 @@ class KindOptions(Options):
     answers: str = text("--answers", "N", "The number of the question it answers.")
 
     def in_kind(self, draft: Draft) -> Draft:
-        """Returns the draft with its kind, its severity and what it answers."""
+        """Return the draft with its kind, its severity and the question it answers."""
         return draft._replace(
             answers=self.answers,
             kind=vocabulary.kind(self.kind),
@@ -215,20 +216,23 @@ class NewOptions(PassOptions, EntryOptions, EditorOptions):
     status: str = text(
         "--status", "STATUS", f"Its status: {_STATUSES}.", complete="status"
     )
-    branch: str = text(
-        "--branch", "BRANCH", "The branch that it belongs to, if not this one."
+    branch: str = text("--branch", "BRANCH", "Its branch (default: the current one).")
+    parent: str = text(
+        "--parent", "TOPIC", "The thread that it is part of.", complete="topic"
     )
-    parent: str = text("--parent", "TOPIC", "It is part of this.", complete="topic")
     sidequest_of: str = text(
-        "--sidequest-of", "TOPIC", "It is a sidequest of this.", complete="topic"
+        "--sidequest-of",
+        "TOPIC",
+        "The thread that it is a sidequest of.",
+        complete="topic",
     )
     blocked_by: tuple[str, ...] = texts(
-        "--blocked-by", "TOPIC", "It waits for this (or: A,B); may be repeated."
+        "--blocked-by", "TOPIC", "A thread it waits for (or: A,B); may be repeated."
     )
 
 
 class AckOptions(LocalTopicOptions, EntryOptions, KindOptions):
-    """Add a remark, "Ack" without a title; the ball stays where it is."""
+    """Add a remark and leave the ball where it is; the default title is "Ack"."""
 
 
 class HandoffOptions(LocalTopicOptions, PassOptions, WriteOptions):
@@ -237,7 +241,7 @@ class HandoffOptions(LocalTopicOptions, PassOptions, WriteOptions):
     note: tuple[str, ...] = texts(
         "--note",
         "TEXT",
-        "What the next holder should know; again, another paragraph.",
+        "What the next holder should know; each further -m is a paragraph.",
         short="-m",
     )
     reason: str = text(
@@ -246,16 +250,16 @@ class HandoffOptions(LocalTopicOptions, PassOptions, WriteOptions):
 
 
 class MoveOptions(WriteOptions):
-    """Say to which branch a thread belongs; ball and status stay."""
+    """Assign a thread to another branch; ball and status stay."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     branch: str = text(
-        "--branch", "BRANCH", "The branch; it need not exist.", default=REQUIRED
+        "--branch", "BRANCH", "The branch, which need not exist yet.", default=REQUIRED
     )
 
 
 class TakeOptions(LocalTopicOptions, WriteOptions):
-    """Take a free ball, or one that is stuck, with a reason."""
+    """Take a free ball, or with a reason one that is stuck."""
 
     reason: tuple[str, ...] = texts(
         "--reason", "TEXT", "Why; required if someone else has the ball.", short="-m"
@@ -263,12 +267,12 @@ class TakeOptions(LocalTopicOptions, WriteOptions):
 
 
 class SetStatusOptions(LocalTopicOptions, PassOptions, WriteOptions):
-    """Change the status, and pass the ball with --to; closing a thread frees it.
-    The status alone is for the thread of this worktree."""
+    """Change the status; --to also passes the ball, and closing frees it. Without a
+    topic, changes the thread of this worktree."""
 
     topic: str = argument(
         "TOPIC",
-        "The thread; if left out, the one at the prompt of this worktree.",
+        "The thread (default: the one that the prompt shows).",
         default=None,
         complete="topic or status",
     )
@@ -280,7 +284,7 @@ class SetStatusOptions(LocalTopicOptions, PassOptions, WriteOptions):
     )
 
     def shift_alone(self) -> None:
-        """Take a word that stands alone as the status."""
+        """If only one word is given, take it as the status."""
         if self.status is None:
             self.topic, self.status = self.status, self.topic
         vocabulary.required(self.status or "", "status")
@@ -298,7 +302,7 @@ def say(context: Context, options: SayOptions) -> None:
 
 @command(DoneOptions)
 def done(context: Context, options: DoneOptions) -> None:
-    """Say that the work is done."""
+    """Report the work as done."""
     fill_topic(context, options)
     _write_text_entry(context, options, _contribution(context, "done", options))
 
@@ -320,15 +324,17 @@ def new(context: Context, options: NewOptions) -> None:
 
 
 def _note_similar_thread(context: Context, draft: Draft) -> None:
-    """Say so if there is a thread with a similar topic and title."""
+    """Print a note if there is a thread with a similar topic and title."""
     from wc_core.views.search.alike import similar_thread  # 9 ms, only for a new thread
 
     row = None
-    with contextlib.suppress(WcError):  # the new one is saved, whatever others are
+    with contextlib.suppress(
+        WcError
+    ):  # the new thread is saved, whatever happens to this note
         row = similar_thread(context.overview, draft.topic, draft.title)
     if row is not None:
         title, topic = one_line(row.title), one_line(row.name)
-        output.remark(f"note: there is a thread like this: {topic} ({title})")
+        output.remark(f"note: there is a similar thread: {topic} ({title})")
 
 
 def _contribution(context: Context, action: str, options: ContributionOptions) -> Draft:
@@ -395,8 +401,8 @@ def move(context: Context, options: MoveOptions) -> None:
 
 
 def _note_missing_branch(context: Context, branch: str) -> None:
-    """Say so if a thread now belongs to a branch that does not exist here: it may be
-    a typing mistake."""
+    """Print a note if a thread now belongs to a branch that does not exist here, which
+    may be a typo."""
     code = context.place.repository
     if branch and code is not None and not repositories.has_branch(code, branch):
         output.remark(f"note: there is no branch {branch} here yet")

@@ -78,7 +78,7 @@ def test_the_next_note_replaces_it_and_clear_ends_it(repo: Here) -> None:
     repo.ok("note", "first", *CODEX)
     repo.ok("note", "second", *CODEX)
     assert [row["note"] for row in rows(repo)] == ["second"]
-    assert repo.ok("note", "--clear", *CODEX).out == "Taken back.\n"
+    assert repo.ok("note", "--clear", *CODEX).out == "Note removed.\n"
     assert rows(repo) == []
     assert "There are no notes" in repo.ok("activity").err
 

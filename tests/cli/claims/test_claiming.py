@@ -161,7 +161,7 @@ def test_the_list_is_filtered(login: Here, review: Here) -> None:
     ]
     about = login.json("claims", "src", *CODEX)["claims"]
     assert [c["id"] for c in about] == ["src/a.py"]
-    assert "It is not claimed." in login.ok("claims", "c.py", *CODEX).err
+    assert "Nobody has claimed it." in login.ok("claims", "c.py", *CODEX).err
     assert "You have no claims." in login.ok("claims", "--mine", "--as", "Gemini").err
 
 
@@ -314,7 +314,7 @@ def test_publishing_needs_a_commit_and_a_remote(machine: Machine) -> None:
     ("words", "text"),
     [
         ((), "Nothing is claimed."),
-        (("b.py",), "It is not claimed."),
+        (("b.py",), "Nobody has claimed it."),
         (("--mine",), "You have no claims."),
         (("a.py", "--mine"), "You have claimed none of these."),
     ],

@@ -78,7 +78,7 @@ def test_what_was_to_be_made_and_is_not_there_is_said(repo: Here) -> None:
     (repo.path / "made.py").write_text("def f(): pass\n")
     done = repo.ok("release", "--all", *CODEX)
     assert done.err.splitlines() == [
-        "warning: auth.py::fresh: the symbol is not there",
-        "warning: new.py: the file is not there",
+        "warning: auth.py::fresh: the symbol does not exist",
+        "warning: new.py: the file does not exist",
     ]
     assert claimed(repo) == {}

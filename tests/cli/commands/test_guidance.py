@@ -194,7 +194,7 @@ def test_an_alias_of_a_command_is_the_same_occasion(repo: Here) -> None:
         (2, "remove --on say 1 2", "'1 2' is not a line number"),
         (3, "remove --on say 1", "Guidance on say has 0 lines."),
         (2, "list x", "takes no text"),
-        (2, "print", "wc guidance cannot 'print'"),
+        (2, "print", "wc guidance has no action 'print'"),
         (4, "add --on say 1 2 3 4 5 6", "would have 6 lines; the limit is 5"),
         (4, f"add --on say {'x' * 601}", "would have 601 characters; the limit is 600"),
     ],
@@ -209,7 +209,7 @@ def test_what_is_refused_writes_nothing(
 
 @pytest.mark.parametrize("line", ["", " \n ", "\x1b[31m", "* "])
 def test_a_line_must_say_something(repo: Here, line: str) -> None:
-    assert "is empty" in repo.fails(2, "guidance", "add", "--on", "say", line)
+    assert "cannot be empty" in repo.fails(2, "guidance", "add", "--on", "say", line)
 
 
 def test_a_longer_file_is_cut_and_says_so(repo: Here) -> None:

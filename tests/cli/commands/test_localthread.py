@@ -78,7 +78,7 @@ def test_with_a_topic_the_receipt_is_as_before(login: Repo) -> None:
 def test_stats_of_all_need_no_topic(login: Repo) -> None:
     assert login.ok("stats", "--all").out.startswith("2 threads: 2 OPEN\n")
     assert login.json("stats")["threads"]["total"] == 2
-    assert "Give one of them" in login.fails(2, "stats", "login", "--all")
+    assert "Use one of them" in login.fails(2, "stats", "login", "--all")
     login.ok("new", "login-ui", "--title", "x", "--branch", "login", "--to", "Codex")
     assert login.ok("stats").out.startswith("3 threads: 3 OPEN\n")
 
@@ -239,10 +239,10 @@ def test_a_choice_goes_with_its_worktree(repo: Repo, login: Repo) -> None:
 
 
 def test_what_use_refuses(login: Repo) -> None:
-    assert "Give one of them" in login.fails(2, "use", "docs", "--none")
+    assert "Use one of them" in login.fails(2, "use", "docs", "--none")
     assert "There is no thread" in login.fails(3, "use", "nothing")
     plain = login.machine.folder("plain")
-    assert "no git worktree" in plain.fails(2, "use", "--none")
+    assert "not in a git worktree" in plain.fails(2, "use", "--none")
 
 
 def test_the_files_of_a_choice_survive_a_repair(login: Repo) -> None:

@@ -214,7 +214,7 @@ def test_outside_git_there_is_no_history(machine: Machine) -> None:
     done = place.ok("log", "auth")
     assert done.out.endswith("#0 Pat new: x · ball → Pat · OPEN\n")
     assert "not committed" not in done.out
-    assert done.err == "note: no commits are known: this store is not in git\n"
+    assert done.err == "note: the commits are unknown: this store is not in git\n"
     shape = place.json("log", "auth")
     (row,) = shape["entries"]
     assert shape["problem"] == "this store is not in git"
@@ -226,7 +226,7 @@ def test_without_git_the_entries_are_listed(repo: Repo, tmp_path: Path) -> None:
     repo.settled("new", "auth", "--title", "x")
     done = repo.ok("log", "auth", env={"PATH": str(tmp_path / "nothing")})
     assert "new: x" in done.out
-    assert done.err == "note: no commits are known: git is not installed\n"
+    assert done.err == "note: the commits are unknown: git is not installed\n"
 
 
 def test_a_page_alone_names_no_commits(repo: Repo) -> None:

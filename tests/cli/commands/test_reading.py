@@ -448,7 +448,7 @@ def test_threads_that_are_not_there(story: Repo) -> None:
 )
 def test_a_filter_that_no_thread_fits(story: Repo, words: tuple[str, ...]) -> None:
     assert story.ok("list", *words, "--all").err == "No thread matches.\n"
-    hint = "" if "--status" in words else " Closed ones too: wc list --all"
+    hint = "" if "--status" in words else " Include closed ones: wc list --all"
     assert story.ok("list", *words).err == f"No thread matches.{hint}\n"
 
 
@@ -804,7 +804,7 @@ def test_related_threads_and_a_new_one_like_another(repo: Repo) -> None:
     assert (thread["topic"], thread["words"]) == ("retries", ["busy", "server"])
     assert "no thread" in repo.fails(3, "related", "absent")
     done = repo.ok("new", "failed-upload", "--title", "Upload again")
-    assert "note: there is a thread like this: uploads (Uploads fail)" in done.err
+    assert "note: there is a similar thread: uploads (Uploads fail)" in done.err
     done = repo.ok("new", "unrelated", "--title", "Words of its own")
     assert "note:" not in done.err
 

@@ -308,8 +308,8 @@ def test_what_nobody_can_tell_is_said(auth: Repo) -> None:
     env = {"PATH": "/nonexistent", "WATERCOOLER_NOTIFY": "desktop, smoke"}
     done = auth.ok("wait", *CODEX, env=env)
     assert done.err.splitlines() == [
-        "note: nothing here can notify by smoke",
-        "note: nothing here can notify by desktop",
+        "note: this machine cannot notify by smoke",
+        "note: this machine cannot notify by desktop",
     ]
 
 

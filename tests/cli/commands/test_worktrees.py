@@ -189,7 +189,7 @@ def test_a_note_is_one_s_own_in_a_worktree(repo: Here) -> None:
     main, other = repo.json("worktrees")["worktrees"]
     assert [one["agent"] for one in main["presence"]] == ["Codex (Pat)", "Pat"]
     assert [one["status"] for one in other["presence"]] == ["idle"]
-    assert repo.ok("note", "--clear").out == "Taken back.\n"
+    assert repo.ok("note", "--clear").out == "Note removed.\n"
     assert repo.json("note", "--clear")["cleared"] is False
     main, other = repo.json("worktrees")["worktrees"]
     assert [one["agent"] for one in main["presence"]] == ["Codex (Pat)"]

@@ -138,7 +138,7 @@ def test_the_graph_in_each_format(repo: Here) -> None:
         (("neighbors", "src/auth.py::missing"), 3, "does not define missing"),
         (("neighbors", "../x.py"), 2, "outside of this worktree"),
         (("neighbors",), 2, ""),
-        (("graph", "missing"), 3, "not known"),
+        (("graph", "missing"), 3, "unknown"),
         (("graph", "--format", "dot"), 2, "mermaid, json, svg"),
     ],
 )

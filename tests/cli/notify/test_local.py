@@ -192,7 +192,7 @@ def test_what_notify_shows_and_refuses(app: Repo) -> None:
     assert "You have no targets" in app.ok("notify").out
     assert app.json("notify") == {"targets": [], "content": False}
     assert "You have no targets" in app.fails(3, "notify", "test")
-    assert "cannot 'send'" in app.fails(2, "notify", "send")
+    assert "no action 'send'" in app.fails(2, "notify", "send")
     with Receiver() as server:
         url = f"{server.url}/topic-of-pat"
         choose(app, f"ntfy:{url}", "bell")

@@ -61,7 +61,7 @@ def test_progress_is_shown_everywhere(repo: Here) -> None:
     ("words", "code", "text"),
     [
         (("checklist", "nowhere"), 3, "nowhere"),
-        (("checklist", "api", "add"), 2, "can be shown, added to, or shortened"),
+        (("checklist", "api", "add"), 2, "can only be shown, extended or shortened"),
         (("checklist", "api", "drop", "1"), 2, "wc checklist api remove 2"),
         (("checklist", "api", "add", " "), 2, "item of a checklist"),
         (("checklist", "api", "add", "a\nb"), 2, "item of a checklist"),

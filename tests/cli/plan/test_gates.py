@@ -162,7 +162,7 @@ def test_without_gh_the_note_says_what_to_do(repo: Here, tmp_path: Path) -> None
         (("gate", "api", "--until", "2020-01-01"), 2, "in the past"),
         (("gate", "api", "--pr", "x"), 2, "is not a pull request"),
         (("gate", "api", "--remove", "3"), 3, "has no gate 3"),
-        (("gate", "api", "--pass", "1", "--remove", "1"), 2, "Give one of them"),
+        (("gate", "api", "--pass", "1", "--remove", "1"), 2, "Use one of them"),
         (("gate", "api", "db", "--human", "Pat"), 2, "belongs to one thread"),
         (("gate", "check", "nowhere"), 3, "nowhere"),
     ],

@@ -303,7 +303,7 @@ def test_many_links_at_once(repo: Here, text: str) -> None:
     assert waits(repo) == {"ui": ["api"], "api": ["db"]}
     counts = [row["entry_count"] for row in repo.json("list")["threads"]]
     again = repo.ok("link", "--from", "-", *CODEX, feed=text.encode())
-    assert again.out == "0 links, 3 there already\n"
+    assert again.out == "0 links, 3 already present\n"
     assert [row["entry_count"] for row in repo.json("list")["threads"]] == counts
 
 

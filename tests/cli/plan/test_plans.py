@@ -58,7 +58,7 @@ def test_a_plan_is_written_once(repo: Here) -> None:
     assert repo.json("checklist", "ui")["done"] == 1
     entries = {row["topic"]: row["entry_count"] for row in repo.json("list")["threads"]}
     again = repo.ok("plan", "plan.md", "--yes", *CODEX)
-    assert "All of it is already there" in again.err
+    assert "Everything is already there" in again.err
     (repo.path / "plan.md").write_text(PLAN + "- docs: Tell it (after ui) @Codex\n")
     repo.ok("plan", "plan.md", "--yes", *CODEX)
     rows = {row["topic"]: row for row in repo.json("list")["threads"]}

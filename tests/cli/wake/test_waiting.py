@@ -330,7 +330,7 @@ def test_the_switch_ends_by_itself(agents: Agents) -> None:
     ("words", "hint"),
     [
         (("wake", "of"), "wc wake off|on"),
-        (("wake", "--until", "3h"), "--until is only for off"),
+        (("wake", "--until", "3h"), "--until only works with off"),
         (("wake", "off", "--until", "25:00"), "not a time of day"),
         (("wake", "off", "--until", "x:1"), "not a time"),
         (("wake", "off", "--until", "07:99"), "not a time of day"),

@@ -98,7 +98,7 @@ def test_nothing_is_passed_on_if_one_thread_refuses(repo: Here) -> None:
     ("words", "code", "text"),
     [
         (("--note", "x"), 2, "A note needs a handoff"),
-        (("--handoff", "Gemini"), 2, "nothing to pass on"),
+        (("--handoff", "Gemini"), 2, "to pass on"),
         (("--handoff", " "), 2, "name"),
     ],
 )

@@ -1,4 +1,5 @@
-"""``wc note`` tells others what we are doing, ``wc activity`` shows what all do."""
+"""``wc note`` tells others what you are doing; ``wc activity`` shows everyone's
+notes."""
 
 from __future__ import annotations
 
@@ -39,21 +40,21 @@ _MAX_INTENT_BYTES = 200
 
 
 class NoteOptions(SpeakerOptions):
-    """Tell others what you are doing; without TEXT, show it."""
+    """Tell others what you are doing; without TEXT, show your note."""
 
     note: str = argument("TEXT", "What you are doing.", default="")
     scope: tuple[str, ...] = texts(
         "--scope", "PATH", "A file, folder or PATH::SYMBOL that it is about."
     )
     intent: str = text(
-        "--intent", "TEXT", "What you are going to do there, such as: refactor."
+        "--intent", "TEXT", "What you are going to do, such as: refactor."
     )
     thread: str = text(
         "--thread", "TOPIC", "The thread that it is about.", complete="topic"
     )
     status: str = text("--status", "STATUS", "running, waiting, blocked or idle.")
     lasts: str = text(
-        "--for", "LENGTH", "For how long (90m, 3h, 2d; default: 30m).", default="30m"
+        "--for", "LENGTH", "How long it lasts: 90m, 3h, 2d.", default="30m"
     )
     clear: bool = flag("--clear", help="Remove the note.")
 
@@ -61,7 +62,7 @@ class NoteOptions(SpeakerOptions):
 class ActivityOptions(SpeakerOptions):
     """Show what everyone is doing, in all worktrees and in other clones."""
 
-    paths: tuple[str, ...] = words("PATH…", "Only what concerns these.", default=())
+    paths: tuple[str, ...] = words("PATH…", "Only notes about these.", default=())
     mine: bool = flag("--mine", help="Only your notes.")
     others: bool = flag("--others", help="Only other people's notes.")
 
@@ -123,7 +124,7 @@ def _leave_note(context: Context, options: NoteOptions, query: WorktreeQuery) ->
 def _scope(
     typed: Iterable[str], query: WorktreeQuery, context: Context
 ) -> list[ClaimId]:
-    """The ids of what was typed, each once. Raises InvalidInputError."""
+    """The ids of the typed paths, without repetition. Raises InvalidInputError."""
     ignore_case = config.is_true(
         config.get("core.ignorecase", query.repository, context.env)
     )
@@ -141,18 +142,19 @@ def _scope(
         targets[target] = None
     if len(targets) > MAX_SCOPE:
         raise InvalidInputError(
-            f"A scope has at most {MAX_SCOPE} paths.", "Name the folder that has them."
+            f"A scope has at most {MAX_SCOPE} paths.",
+            "Name the folder that contains them.",
         )
     return list(targets)
 
 
 def _intent(typed: str) -> str:
-    """An intent: one line. Raises InvalidInputError."""
+    """Check an intent, which is one line. Raises InvalidInputError."""
     intent = vocabulary.note(typed)
     if len(intent.encode()) > _MAX_INTENT_BYTES:
         raise InvalidInputError(
             f"An intent has at most {_MAX_INTENT_BYTES} bytes.",
-            "Say more in TEXT: wc note TEXT --intent refactor",
+            "Put the rest into TEXT: wc note TEXT --intent refactor",
         )
     return intent
 
@@ -165,7 +167,7 @@ def _thread(context: Context, topic: str) -> str:
 
 
 def _shared(note: Note, query: WorktreeQuery) -> Note:
-    """The note as other clones get it: no path of this machine is in it."""
+    """The note for other clones, without paths of this machine."""
     return note._replace(worktree=os.path.basename(query.own) or "/")
 
 
@@ -174,8 +176,8 @@ def _file_name(context: Context, query: WorktreeQuery) -> str:
 
 
 def _send(context: Context) -> None:
-    """Have the log sent to the remote that has the threads, if there is one. The note
-    is written; what fails is done by the next exchange."""
+    """Start sending the log to the remote of the threads, if there is one. The note is
+    already written, and the next exchange retries what fails."""
     if context.place.kind != BRANCH_STORE:
         return
     mode, layout = context.settings.sync, Layout(context.place.root)
@@ -214,7 +216,7 @@ def _clear_note(context: Context, options: NoteOptions, query: WorktreeQuery) ->
     if options.json:
         say_json(_head_json(context, query) | {"cleared": cleared})
         return
-    say("Taken back." if cleared else "You have no note here.")
+    say("Note removed." if cleared else "You have no note here.")
 
 
 def _show_note(context: Context, options: NoteOptions, query: WorktreeQuery) -> None:
@@ -239,7 +241,7 @@ def _head_json(context: Context, query: WorktreeQuery) -> dict[str, str]:
 
 @command(ActivityOptions)
 def activity(context: Context, options: ActivityOptions) -> None:
-    """Show what everybody is doing."""
+    """Show what everyone is doing."""
     if options.mine and options.others:
         raise InvalidInputError(
             "--mine and --others exclude each other.", "Use one of the two."
@@ -260,4 +262,4 @@ def activity(context: Context, options: ActivityOptions) -> None:
         return
     say(activity_rendering.activity_text(view, render.output_style(context.env)))
     if not view.rows:
-        remark("There are no notes. Say what you are doing: wc note TEXT --scope PATH")
+        remark("There are no notes. Leave one: wc note TEXT --scope PATH")

@@ -1,4 +1,4 @@
-"""``wc check``: may I edit this? It answers from what is on disk, in one word."""
+"""``wc check``: may I edit this? Answers with a verdict from local files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_core.claims.verdicts import Judgement
 
-# Uncommitted changes come into the kept graph after so many milliseconds.
+# Recompute the graph after this many milliseconds, to include uncommitted changes.
 _FRESH_MS = 300_000
 
 _ERRORS = (
@@ -43,7 +43,9 @@ class CheckOptions(SpeakerOptions):
     """Check whether you may edit something. Exits 0 if you may."""
 
     targets: tuple[str, ...] = words("TARGET…", "Files, folders, or PATH::SYMBOL.")
-    mode: str = text("--mode", "MODE", "What you want: write or read.", default=WRITE)
+    mode: str = text(
+        "--mode", "MODE", "What you want to do: write or read.", default=WRITE
+    )
     thread: str = text(
         "--thread", "TOPIC", "The thread that it is about.", complete="topic"
     )
@@ -72,8 +74,8 @@ def check(context: Context, options: CheckOptions) -> None:
 
 
 def _refresh_graph(context: Context, situation: Situation) -> None:
-    """Have the graph computed for the next answer, unless that of this answer is of the
-    same commit and not old; never without the parsers."""
+    """Start computing the graph for the next answer, unless the current graph is recent
+    and of the same commit, or the parsers are missing."""
     graph = situation.graph
     age = now_ms() - graph.at_ms if graph is not None else _FRESH_MS
     if graph is not None and graph.head == situation.graph_head and age < _FRESH_MS:
@@ -129,7 +131,7 @@ def _situation(context: Context, options: CheckOptions) -> Situation:
 
 
 def _fetch(context: Context, registry: Registry) -> str:
-    """Ask the remote for claims and commits. Returns why it was not reached, or an
+    """Fetch claims and commits from the remote. Returns why it was not reached, or an
     empty string."""
     remote = travel.claims_remote(registry, context.settings)
     branch = upstream_of(registry.repository, context.env)
@@ -137,7 +139,7 @@ def _fetch(context: Context, registry: Registry) -> str:
 
 
 def _own_threads(context: Context) -> tuple[str, ...]:
-    """The threads whose ball the caller has, the longest held first."""
+    """The threads whose ball the caller has, longest held first."""
     layout = Layout(context.place.root)
     folders = holders.folders_of(context.viewer)
     return tuple(

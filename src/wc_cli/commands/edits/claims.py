@@ -45,8 +45,8 @@ class ChangeOptions(SpeakerOptions):
 
 
 class ClaimOptions(ChangeOptions):
-    """Claim files that you are editing: others are refused until you release them. All
-    of them are claimed, or none."""
+    """Claim files that you edit: others are refused until you release them. Claims all
+    of them, or none."""
 
     targets: tuple[str, ...] = words("TARGET…", _TARGETS)
     thread: str = text(
@@ -56,7 +56,7 @@ class ClaimOptions(ChangeOptions):
     mode: str = text(
         "--mode",
         "MODE",
-        "write, or read: it should not change, others may read it, too.",
+        "write, or read: others may read it, nobody should change it.",
         default=WRITE,
     )
     ttl: str = text(
@@ -66,18 +66,18 @@ class ClaimOptions(ChangeOptions):
         "--local-only",
         help="If the remote is unreachable, claim it in this clone only.",
     )
-    new: bool = flag("--new", help="It will be new: refuse if it exists.")
+    new: bool = flag("--new", help="For something new: refuse if it exists.")
 
 
 class ReleaseOptions(ChangeOptions):
-    """Give up what you have claimed."""
+    """Release your claims."""
 
-    targets: tuple[str, ...] = words("TARGET…", "What you claimed.", default=())
+    targets: tuple[str, ...] = words("TARGET…", "What to release.", default=())
     all: bool = flag("--all", help="All of your claims in this worktree.")
 
 
 class RenewOptions(ChangeOptions):
-    """Renew your claims in this worktree. Every write does so as well."""
+    """Renew your claims in this worktree. Every write renews them, too."""
 
     targets: tuple[str, ...] = words("TARGET…", "Only these.", default=())
     ttl: str = text("--ttl", "LENGTH", "Extend it to this long from now.")
@@ -99,7 +99,9 @@ class TakeoverOptions(ChangeOptions):
 class ClaimsOptions(SpeakerOptions):
     """List what is claimed: by whom, since when, and why."""
 
-    targets: tuple[str, ...] = words("TARGET…", "Only what concerns these.", default=())
+    targets: tuple[str, ...] = words(
+        "TARGET…", "Only claims that concern these.", default=()
+    )
     mine: bool = flag("--mine", help="Only your claims.")
 
 
@@ -126,12 +128,12 @@ def claim(context: Context, options: ClaimOptions) -> None:
 
 @command(TakeoverOptions)
 def takeover(context: Context, options: TakeoverOptions) -> None:
-    """Claim the targets although others have."""
+    """Claim targets that others have claimed."""
     reason = vocabulary.reason(options.reason)
     if not reason:
         raise InvalidInputError(
             "Taking over needs a reason.",
-            "Say why: --reason 'No answer since Monday'",
+            "Give one: --reason 'No answer since Monday'",
         )
     draft = _draft(context, options.thread, reason, options.ttl)
     targets = targets_of(context, options.targets)
@@ -146,7 +148,7 @@ def release(context: Context, options: ReleaseOptions) -> None:
     """Give up claims."""
     if bool(options.targets) == options.all:
         raise InvalidInputError(
-            "Say what to release: its names, or --all.",
+            "Name what to release, or pass --all.",
             "See what you have: wc claims --mine",
         )
     targets = None if options.all else targets_of(context, options.targets)
@@ -157,7 +159,7 @@ def release(context: Context, options: ReleaseOptions) -> None:
     made = [claim.target for claim in planned if claim.id in released]
     for target in existing.absent(holding.registry.repository.top, made):
         noun = "symbol" if target.symbol else "file"
-        remark(one_line(f"warning: {target}: the {noun} is not there"))
+        remark(one_line(f"warning: {target}: the {noun} does not exist"))
     _print_notes(holding)
     context.remark_renewal()
 
@@ -204,7 +206,9 @@ def claims(context: Context, options: ClaimsOptions) -> None:
     say(claims_rendering.claims_text(book, context.viewer.is_me, now_ms(), style))
     if not chosen:
         whose = (
-            "You have claimed none of these." if options.mine else "It is not claimed."
+            "You have claimed none of these."
+            if options.mine
+            else "Nobody has claimed it."
         )
         every = "You have no claims." if options.mine else "Nothing is claimed."
         remark(whose if targets else every)
@@ -224,8 +228,8 @@ def claims(context: Context, options: ClaimsOptions) -> None:
 def holding_of(
     context: Context, options: ChangeOptions, *, renews: bool = True
 ) -> Holding:
-    """The claims of who speaks, in a store that is planned if it does not exist yet.
-    Those that are due are renewed first, where the command ``renews`` them."""
+    """The speaker's claims. The store may not exist yet. With ``renews``, claims that
+    are due are renewed first."""
     repository = repository_of(context)
     layout = context.writer(renews=renews).reader.layout
     session = sessions.session_of(ancestors.session_process(context.env))
@@ -248,18 +252,18 @@ def _draft(context: Context, topic: str, note: str, ttl: str) -> Claim:
 
 
 def _seconds(length: str) -> int:
-    """The seconds of a time to live. Raises InvalidInputError."""
+    """A time to live in seconds. Raises InvalidInputError."""
     seconds = (age_ms(length) or 0) // 1000
     if not MIN_TTL <= seconds <= MAX_TTL:
         raise InvalidInputError(
-            f"{length!r} is not how long a claim can last.",
-            "Write 10s to 7d, such as: --ttl 15m",
+            f"{length!r} is not a valid length for a claim.",
+            "Use 10s to 7d, such as: --ttl 15m",
         )
     return seconds
 
 
 def _refuse_existing(registry: Registry, targets: Sequence[ClaimId]) -> None:
-    """Raise ClaimedError for a target that is to be planned and exists."""
+    """Raise ClaimedError for a target that must be new but exists."""
     for target in targets:
         place = existing.place_of(registry, target)
         if place:

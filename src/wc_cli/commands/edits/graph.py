@@ -22,8 +22,8 @@ _FORMATS = (MERMAID, JSON, SVG)
 
 
 class GraphOptions(SpeakerOptions):
-    """Print which files use which, as a diagram or as JSON. Many files are drawn as
-    their folders."""
+    """Print which files use which, as a diagram or as JSON. If there are many, folders
+    are drawn instead."""
 
     paths: tuple[str, ...] = words(
         "PATH…", "Only these files and folders, and their neighbours.", default=()

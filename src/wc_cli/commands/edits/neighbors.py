@@ -46,16 +46,16 @@ def neighbors(context: Context, options: NeighborsOptions) -> None:
 
 
 def graph_source(context: Context) -> GraphSource:
-    """Where the graph of this worktree is computed."""
+    """The graph of this worktree and how it is computed."""
     layout = Layout(context.place.root) if context.place.exists else None
     return GraphSource(repository_of(context), layout, context.env)
 
 
 def unknown_error(target: ClaimId) -> NotFoundError:
-    """The error for what has no neighbours that could be known."""
+    """The error for a target whose neighbours cannot be known."""
     why = parsing.obstacle(target.path) or "git has no such file here"
     return NotFoundError(
-        f"The neighbours of {target.path} are not known: {why}.",
-        "Parsed are Python, JavaScript, TypeScript, Go, Rust and Java files that git "
+        f"The neighbours of {target.path} are unknown: {why}.",
+        "wc parses Python, JavaScript, TypeScript, Go, Rust and Java files that git "
         "does not ignore.",
     )

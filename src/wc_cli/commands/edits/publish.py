@@ -1,4 +1,5 @@
-"""``wc publish``: push a branch, but only with the claims that its author has."""
+"""``wc publish``: push a branch, but only if its author still has all of their
+claims."""
 
 from __future__ import annotations
 
@@ -23,8 +24,12 @@ class PublishOptions(ChangeOptions):
     """Push this branch together with your claims. If you have lost one of them,
     nothing is pushed."""
 
-    remote: str = argument("REMOTE", "Where to; default: upstream.", default="")
-    branch: str = argument("BRANCH", "The branch there; default: this.", default="")
+    remote: str = argument(
+        "REMOTE", "The remote (default: that of the upstream branch).", default=""
+    )
+    branch: str = argument(
+        "BRANCH", "The branch there (default: the upstream branch).", default=""
+    )
 
 
 @command(PublishOptions)
@@ -49,7 +54,8 @@ def publish(context: Context, options: PublishOptions) -> None:
 def _publication(
     context: Context, repository: Repository, options: PublishOptions
 ) -> Publication:
-    """Where the current branch goes. Raises InvalidInputError if that is not clear."""
+    """Where the current branch is pushed. Raises InvalidInputError if that is not
+    clear."""
     env, current = context.env, repository.branch
     names = remotes.names(repository, env)
     name = options.remote or config.get(f"branch.{current}.remote", repository, env)

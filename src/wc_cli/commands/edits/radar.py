@@ -31,10 +31,10 @@ class RadarOptions(SpeakerOptions):
     """Show what each worktree changes, and what will conflict. Uncommitted changes
     count; nothing is touched."""
 
-    remote: bool = flag("--remote", help="Also branches that were fetched from others.")
+    remote: bool = flag("--remote", help="Include branches fetched from others.")
     watch: bool = flag("--watch", help="Show it again on every change, until ^C.")
     background: bool = flag(
-        "--background", help="Compute it soon, in the background, silently."
+        "--background", help="Compute it in the background, without output."
     )
     every: int = number(
         "--every", "With --watch: compare every N seconds.", default=_EVERY
@@ -56,7 +56,9 @@ class ConflictsOptions(SpeakerOptions):
 def radar(context: Context, options: RadarOptions) -> None:
     """Compare all worktrees."""
     if not options.every:
-        raise InvalidInputError("--every takes at least 1 second.", "Say --every 1.")
+        raise InvalidInputError(
+            "--every takes at least 1 second.", "Use --every 1 or more."
+        )
     source = _source(context)
     if options.background:
         _start(context, source)
@@ -72,7 +74,7 @@ def radar(context: Context, options: RadarOptions) -> None:
 
 
 def _start(context: Context, source: RadarSource) -> None:
-    """Have the radar computed by another process, if the settings allow that."""
+    """Start computing the radar in another process, if the settings allow that."""
     repository, layout = source.repository, source.layout
     if layout is not None and context.settings.sync == "background":
         spawn.start_radar(layout, repository.top or repository.common, context.env)
@@ -118,7 +120,7 @@ def conflicts(context: Context, options: ConflictsOptions) -> None:
 
 
 def _source(context: Context) -> RadarSource:
-    """Where the worktrees are compared. Raises InvalidInputError outside git."""
+    """The worktrees to compare. Raises InvalidInputError outside git."""
     repository = context.place.repository
     if repository is None:
         raise InvalidInputError(

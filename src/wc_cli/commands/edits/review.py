@@ -1,4 +1,4 @@
-"""``wc review``: what changed in the code since the ball was last yours."""
+"""``wc review``: what changed in the code since you last had the ball."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def review(context: Context, options: ReviewOptions) -> None:
 
 
 def _since(thread: Thread, position: str, pair: Points) -> Points:
-    """The same points, but beginning with an entry."""
+    """The same points, but starting with an entry."""
     entry = entry_views.find_entry(thread, position, history=True).entry
     head = pair.head
     is_fork = head is not None and head.code_branch != entry.code_branch
@@ -78,7 +78,7 @@ def _print_json(
 
 
 def _print(context: Context, title: str, result: Comparison, *, stat: bool) -> None:
-    """Print the title to standard error, or above what a pager shows."""
+    """Print the title: to standard error, or as the first line in a pager."""
     diff = result.stat if stat else result.diff
     if not diff:
         name, _, points_text = one_line(title).partition(": ")
@@ -96,7 +96,7 @@ def _print(context: Context, title: str, result: Comparison, *, stat: bool) -> N
 
 
 def _line(line: str, style: Style) -> str:
-    """Returns a line of a diff, coloured as git does."""
+    """Return a line of a diff, coloured as git does."""
     cleaned = clean(line)
     if line.startswith(_HEADS):
         return style(cleaned, _BOLD)

@@ -1,4 +1,4 @@
-"""From what is typed to the repository and the ids that a command is about."""
+"""Typed words to the repository and the ids that a command is about."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def repository_of(context: Context) -> Repository:
 
 
 def targets_of(context: Context, typed: Sequence[str]) -> list[ClaimId]:
-    """The ids of what was typed. Raises InvalidInputError."""
+    """The ids of the typed words. Raises InvalidInputError."""
     repository = repository_of(context)
     setting = config.get("core.ignorecase", repository, context.env)
     ignore_case = config.is_true(setting)

@@ -59,7 +59,7 @@ def export(context: Context, options: ExportOptions) -> None:
 def _exported(threads: Sequence[Thread], form: str) -> str:
     if form == "json":
         return f"{json_line(jsonexport.to_json(threads))}\n"
-    # Each form costs the others nothing.
+    # Imported late, so that each format only costs those who use it.
     if form == "html":
         from wc_core.exchange import htmlexport  # html.escape loads 2,000 entities
 
@@ -70,7 +70,7 @@ def _exported(threads: Sequence[Thread], form: str) -> str:
         records = decisionrecords.records(threads)
         if not records:
             raise NotFoundError(
-                "There is no decision to export.",
+                "There are no decisions to export.",
                 "Record one: wc say TOPIC --kind decision -m '…'",
             )
         return "\n".join(records)

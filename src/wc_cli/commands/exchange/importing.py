@@ -46,7 +46,7 @@ def import_files(context: Context, options: ImportOptions) -> None:
             f"Choose one of: {', '.join((*imports.FORMATS, _MARKDOWN))}",
         )
     threads = [item for path in options.files for item in _read(path, options.format)]
-    # All of it is checked before anything is written.
+    # Everything is checked before anything is written.
     planned = list(importing.additions(context.reader, threads))
     added = planned
     if planned and not options.dry_run:
@@ -72,14 +72,14 @@ def import_files(context: Context, options: ImportOptions) -> None:
 
 
 def _is_markdown(options: ImportOptions) -> bool:
-    """Whether the files are lists, as `wc plan` takes them."""
+    """Whether the files are markdown lists, as `wc plan` accepts."""
     if options.format:
         return options.format == _MARKDOWN
     return all(path.casefold().endswith((".md", ".markdown")) for path in options.files)
 
 
 def _import_list(context: Context, options: ImportOptions) -> None:
-    """Make threads of a markdown list."""
+    """Create threads from a markdown list."""
     from wc_cli.commands.plan import plans  # 3 ms, only for lists
 
     if len(options.files) > 1:

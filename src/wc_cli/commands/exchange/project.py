@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 class ProjectOptions(Options):
-    """Bring a graph database up to date with the threads of repositories: this one, or
-    those of the folders."""
+    """Update a graph database with the threads of this repository, or of those in the
+    folders."""
 
     graph: str = argument("URL", "The graph: falkordb://HOST:PORT/GRAPH.")
     folders: tuple[str, ...] = words("FOLDER...", "Other repositories.", default=())
     all: bool = flag("--all", help="All repositories of this machine.")
     check: bool = flag("--check", help="Compare only; exit 9 if anything differs.")
-    full: bool = flag("--full", help="Write all of it again, not only what changed.")
+    full: bool = flag("--full", help="Write everything again, not only changes.")
     take_over: bool = flag(
         "--take-over",
         help="Become the source of a repository that was projected from elsewhere.",
@@ -59,7 +59,7 @@ def project(context: Context, options: ProjectOptions) -> None:
         return
     if options.yes:
         raise InvalidInputError(
-            "--yes is for --remove.",
+            "--yes only works with --remove.",
             "Leave it out: without --remove, nothing is asked.",
         )
     sources = _sources(context, options)
@@ -74,7 +74,7 @@ def project(context: Context, options: ProjectOptions) -> None:
 def _project(
     graph: GraphConnection, sources: Sequence[Source], options: ProjectOptions
 ) -> None:
-    """Brings the graph up to date with each store."""
+    """Update the graph from each store."""
     projecting.prepare(graph)
     results = []
     for source in sources:
@@ -90,7 +90,7 @@ def _project(
 
 
 def _remove(graph: GraphConnection, options: ProjectOptions) -> None:
-    """Removes a repository from the graph, if the user agrees."""
+    """Remove a repository from the graph, if the user agrees."""
     if (
         options.folders
         or options.all
@@ -103,7 +103,7 @@ def _remove(graph: GraphConnection, options: ProjectOptions) -> None:
             "Such as: wc project URL --remove github.com/acme/app",
         )
     stored = removing.stored_repository(graph, options.remove)
-    is_wanted = options.yes or _agrees(graph, stored)
+    is_wanted = options.yes or _confirmed(graph, stored)
     if is_wanted:
         removing.remove_repository(graph, stored.id)
     if options.json:
@@ -115,8 +115,8 @@ def _remove(graph: GraphConnection, options: ProjectOptions) -> None:
         remark("Nothing was removed.")
 
 
-def _agrees(graph: GraphConnection, stored: StoredRepository) -> bool:
-    """Asks whether to remove a repository. Raises InvalidInputError where nobody can
+def _confirmed(graph: GraphConnection, stored: StoredRepository) -> bool:
+    """Ask whether to remove a repository. Raises InvalidInputError if nobody can
     answer."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InvalidInputError(
@@ -165,10 +165,11 @@ def _source(root: str, repository: GraphRepository) -> Source:
 
 
 def _root(path: str, env: Mapping[str, str]) -> str:
-    """The store of a folder, or the folder if it is one."""
+    """The store of a folder, or the folder if it is a store."""
     if not os.path.isdir(path):
         raise NotFoundError(
-            f"There is no folder {shown_path(path, env)}.", "Name a repository's."
+            f"There is no folder {shown_path(path, env)}.",
+            "Name the folder of a repository.",
         )
     if discovery.is_checkout(path) or discovery.is_store(path):
         return path
@@ -187,7 +188,7 @@ def _existing(place: discovery.Place, folder: str, env: Mapping[str, str]) -> st
 def _check(
     graph: GraphConnection, sources: Sequence[Source], options: ProjectOptions
 ) -> None:
-    """Compares each store with the graph. Raises FindingsError if they differ."""
+    """Compare each store with the graph. Raises FindingsError if they differ."""
     found = [
         (source, difference)
         for source in sources
@@ -210,7 +211,7 @@ def _check(
         threads = counted(len(found), "thread")
         raise FindingsError(
             f"The graph differs from the stores in {threads}.",
-            "Bring it up to date with: wc project URL, or wc project URL --full",
+            "Update it with: wc project URL, or wc project URL --full",
         )
     if not options.json:
         names = ", ".join(source.repository.name for source in sources)

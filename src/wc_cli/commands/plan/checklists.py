@@ -25,7 +25,7 @@ class ChecklistOptions(WriteOptions):
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     words: tuple[str, ...] = words(
-        "add TEXT... | remove N...", "Without it, the list is shown.", default=()
+        "add TEXT... | remove N...", "Default: show the list.", default=()
     )
 
 
@@ -33,8 +33,10 @@ class CheckOffOptions(WriteOptions):
     """Check off items of a checklist; the ball stays where it is."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    numbers: tuple[str, ...] = words("N...", "Their numbers in wc checklist.")
-    undo: bool = flag("--undo", help="Mark them as not done again.")
+    numbers: tuple[str, ...] = words(
+        "N...", "The numbers of the items in wc checklist."
+    )
+    undo: bool = flag("--undo", help="Uncheck them.")
 
 
 @command(ChecklistOptions)
@@ -46,7 +48,7 @@ def checklist(context: Context, options: ChecklistOptions) -> None:
     verb, *arguments = options.words
     if verb not in {_ADD, _REMOVE} or not arguments:
         raise InvalidInputError(
-            "A checklist can be shown, added to, or shortened.",
+            "A checklist can only be shown, extended or shortened.",
             f"Write: wc checklist {options.topic} add 'a step', or: "
             f"wc checklist {options.topic} remove 2",
         )
@@ -67,7 +69,7 @@ def check_off(context: Context, options: CheckOffOptions) -> None:
 
 
 def _write(context: Context, options: WriteOptions, draft: Draft) -> None:
-    """Write the entry, and say how far the checklist is."""
+    """Write the entry and print the checklist's progress."""
     write_entry(context, options, draft)
     if not options.json:
         items = context.reader.snapshot(draft.topic).state.items
@@ -84,4 +86,4 @@ def _show(context: Context, options: ChecklistOptions) -> None:
     say("\n".join(map(one_line, checklists.lines(state.items))))
     if not state.items:
         name = one_line(state.name)
-        remark(f"There is no checklist. Add to it: wc checklist {name} add 'a step'")
+        remark(f"There is no checklist. Start one: wc checklist {name} add 'a step'")

@@ -1,4 +1,4 @@
-"""``wc gate``: what a thread waits for that is not a thread."""
+"""``wc gate``: conditions, other than threads, that a thread waits for."""
 
 from __future__ import annotations
 
@@ -50,17 +50,19 @@ class GateOptions(WriteOptions):
     passed: int = number("--pass", "Give the approval that gate N waits for.")
     remove: int = number("--remove", "Remove gate N.")
     note: str = text("--note", "TEXT", "Why it passes, or is removed.")
-    yes: bool = flag("--yes", help="Check: run commands that nobody approved here.")
+    yes: bool = flag(
+        "--yes", help="With check: run commands that nobody approved here."
+    )
     timeout: str = text(
         "--timeout",
         "TIME",
-        "Check: how long a command may take; seconds, or 10m.",
+        "With check: time limit of a command: seconds, or 10m.",
         default=_COMMAND_SECONDS,
     )
 
     @property
     def is_change(self) -> bool:
-        """Whether gates of one thread are to be changed."""
+        """Whether the options change the gates of a thread."""
         return bool(
             self.until
             or self.pr
@@ -137,10 +139,11 @@ def _adding(options: GateOptions, state: State) -> Draft:
 
 
 def _passing(context: Context, options: GateOptions, state: State) -> Draft:
-    """The draft that passes a gate, or takes it away."""
+    """The draft that passes or removes a gate."""
     if options.passed and options.remove:
         raise InvalidInputError(
-            "--pass and --remove are given.", "Give one of them. Nothing was written."
+            "--pass and --remove exclude each other.",
+            "Use one of them. Nothing was written.",
         )
     note = vocabulary.reason(options.note)
     if options.remove:
@@ -165,7 +168,7 @@ def _numbered(state: State, position: int) -> Gate:
 
 
 def _check_may_pass(context: Context, state: State, item: Gate) -> None:
-    """Raise ConflictError if a gate is not opened by the author's word."""
+    """Raise ConflictError if the author cannot pass this gate."""
     if item.kind != HUMAN:
         how = "opens by itself" if item.kind == "until" else "is opened by a check"
         raise ConflictError(
@@ -181,13 +184,13 @@ def _check_may_pass(context: Context, state: State, item: Gate) -> None:
     if not context.settings.directory.matches(item.value, me):
         raise ConflictError(
             f"This gate waits for {item.value}; you are {me}.",
-            f"Only {item.value} can pass it. To do without: "
+            f"Only {item.value} can pass it. To remove it: "
             f"wc gate {state.name} --remove N --note {quoted('why')}",
         )
 
 
 def _check_gates(context: Context, options: GateOptions, names: list[str]) -> None:
-    """Look at pull requests and run commands, and record what has changed."""
+    """Check pull requests and run commands, and record what has changed."""
     from wc_cli.plan import gatechecks  # 9 ms (subprocess), only to check
 
     reader = context.reader
@@ -240,7 +243,7 @@ def _outcome(
 
 
 def _may_run(context: Context, options: GateOptions, item: NumberedGate) -> bool:
-    """Whether the command of a gate may run here; asks at a terminal."""
+    """Whether a gate's command may run here. Asks at a terminal."""
     from wc_cli.plan import gatechecks  # as in `_check_gates`
 
     layout, line = context.reader.layout, item.gate.value

@@ -1,5 +1,4 @@
-"""``wc link``, ``wc unlink`` and ``wc block`` say what threads have to do with each
-other."""
+"""``wc link``, ``wc unlink`` and ``wc block``: relations between threads."""
 
 from __future__ import annotations
 
@@ -72,7 +71,10 @@ def link(context: Context, options: LinkOptions) -> None:
 def _link_many(context: Context, options: LinkOptions) -> None:
     """Write all links of a file, or none."""
     if options.words:
-        raise InvalidInputError("--from has the links.", "Use one of them.")
+        raise InvalidInputError(
+            "Links come from --from or from the arguments, not both.",
+            "Use one of them.",
+        )
     file = options.file if options.file == "-" else f"@{options.file}"
     links = batch.parse(body_text(file, context))
     with _locked(context, options):
@@ -83,7 +85,7 @@ def _link_many(context: Context, options: LinkOptions) -> None:
     if not options.json:
         count = sum(len(change.links) for change in changes)
         present = len(links) - count
-        skipped = f", {present} there already" if present else ""
+        skipped = f", {present} already present" if present else ""
         say(f"{counted(count, 'link')}{skipped}")
 
 
@@ -96,7 +98,7 @@ def block(context: Context, options: BlockOptions) -> None:
 
 @command(UnlinkOptions)
 def unlink(context: Context, options: UnlinkOptions) -> None:
-    """Take links back."""
+    """Remove links."""
     if len(options.words) < _LEAST_WORDS - 1:
         raise InvalidInputError(
             "Two threads are needed.", "Write, for example: wc unlink ui api"
@@ -126,7 +128,7 @@ def _link(
 def _locked(
     context: Context, options: WriteOptions
 ) -> contextlib.AbstractContextManager[None]:
-    """The lock of linking, for a block."""
+    """The lock that linking takes, for a ``with`` block."""
     context.writer().prepare_store()
     seconds = vocabulary.seconds(options.lock_timeout)
     return linking.locked(context.reader.layout, context.identity.author, seconds)
@@ -135,7 +137,7 @@ def _locked(
 def _write(
     context: Context, options: WriteOptions, change: ThreadLinks, action: str
 ) -> None:
-    """Write an entry with the links of one thread, and say what was understood."""
+    """Write an entry with a thread's links, and print how they were understood."""
     sentences = "; ".join(change.sentences)
     title = sentences if action == "link" else f"No more: {sentences}"
     links = tuple(Link(item.kind, item.topic) for item in change.links)
@@ -150,7 +152,7 @@ def _write(
 
 
 def _short(title: str) -> str:
-    """A title of an allowed length."""
+    """A title, cut to the allowed length."""
     most = vocabulary.MAX_TITLE_BYTES
     if len(title.encode()) <= most:
         return title
@@ -158,7 +160,7 @@ def _short(title: str) -> str:
 
 
 def _names(typed: Sequence[str]) -> list[str]:
-    """The threads that were named, also as A,B."""
+    """The threads that were typed, possibly as A,B."""
     names = [name for item in typed for name in item.split(",") if name]
     if not names:
         raise InvalidInputError(f"{quoted(','.join(typed))} names no thread.", _EXAMPLE)

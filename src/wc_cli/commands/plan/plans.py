@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 class PlanOptions(SpeakerOptions):
     """Create threads, links and checklists from a markdown list. Shows them first, and
-    writes them with --yes, or when you agree."""
+    writes them with --yes or once you confirm."""
 
     file: str = argument("FILE", "The list; '-' reads standard input.")
     parent: str = text(
@@ -58,7 +58,7 @@ def plan(context: Context, options: PlanOptions) -> None:
     done = [item.topic for item in items if item.is_done]
     if not (options.json or options.yes):
         _show(additions, done)
-    is_writing = bool(missing) and _is_wanted(options)
+    is_writing = bool(missing) and _confirmed(options)
     if is_writing:
         missing = _write(context, options, items)
     if options.yes and not options.json:
@@ -69,15 +69,15 @@ def plan(context: Context, options: PlanOptions) -> None:
     elif is_writing:
         say(_counts(missing))
     elif not missing:
-        remark("All of it is already there: nothing was written.")
+        remark("Everything is already there: nothing was written.")
     else:
         remark(
             f"Nothing was written. To write it: wc plan {quoted(options.file)} --yes"
         )
 
 
-def _is_wanted(options: PlanOptions) -> bool:
-    """Whether the plan is to be written; asks at a terminal."""
+def _confirmed(options: PlanOptions) -> bool:
+    """Whether to write the plan. Asks at a terminal."""
     if options.dry_run:
         return False
     if options.yes or options.json or options.file == "-":
@@ -92,8 +92,8 @@ def _is_wanted(options: PlanOptions) -> bool:
 def _write(
     context: Context, options: PlanOptions, items: Sequence[planfile.PlannedItem]
 ) -> list[Addition]:
-    """Write what is missing, as it is now, and return it. Every thread is checked
-    before the first is written."""
+    """Write what is missing now, and return it. Checks every thread before writing the
+    first."""
     writer = context.writer()
     seconds = vocabulary.seconds(options.lock_timeout)
     layout, author = context.reader.layout, context.identity.author
@@ -131,7 +131,7 @@ def _check_off(
     draft: Draft,
     entry_id: str,
 ) -> None:
-    """Check off the steps that an entry added and that are done."""
+    """Check off those steps of an entry that are already done."""
     done = [
         f"{entry_id}.{position}"
         for position, step in enumerate(draft.items_added, 1)
@@ -167,7 +167,7 @@ def _lines(addition: Addition) -> Iterator[str]:
 
 
 def _counts(additions: Sequence[Addition]) -> str:
-    """The numbers of things that were written."""
+    """The numbers of things written."""
     threads = sum(addition.is_new for addition in additions)
     links = sum(len(addition.links) for addition in additions)
     steps = sum(len(addition.steps) for addition in additions)

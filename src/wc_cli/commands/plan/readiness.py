@@ -1,5 +1,5 @@
-"""``wc ready``, ``wc why`` and ``wc tree``: what may be begun, and what is in the
-way."""
+"""``wc ready``, ``wc why`` and ``wc tree``: which threads can be started, and what
+blocks the others."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ if TYPE_CHECKING:
 
 
 class ReadyOptions(SpeakerOptions):
-    """List the threads that you may begin with: open, the ball yours or free, and
-    nothing that they wait for is open."""
+    """List the threads that you can start: open, the ball yours or free, and not
+    waiting for an open thread."""
 
     mine: bool = flag("--mine", help="Only threads whose ball you have.")
 
 
 class WhyOptions(SpeakerOptions):
-    """Show why a thread is not ready: what it waits for, and who has the ball of
-    that."""
+    """Show why a thread is not ready: what it waits for, and who has the ball there."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
 
@@ -56,7 +55,7 @@ def ready(context: Context, options: ReadyOptions) -> None:
 
 @command(WhyOptions)
 def why(context: Context, options: WhyOptions) -> None:
-    """Say why a thread is not ready."""
+    """Show why a thread is not ready."""
     topic = context.reader.find(options.topic)
     chain = planning.chain_of(context.overview.plan(), topic)
     if options.json:

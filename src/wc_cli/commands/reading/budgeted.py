@@ -1,5 +1,5 @@
-"""``--max-tokens``: answers within a number of tokens, and the commands that show what
-is left out of them."""
+"""``--max-tokens``: answers within a number of tokens, with commands that show the
+rest."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def print_thread(context: Context, options: ReadOptions, span: ThreadSpan) -> bool:
-    """Print as many entries of a thread as fit, whole or as a summary. Returns whether
+    """Print as many entries of a thread as fit, whole or summarized. Returns whether
     all of them are whole."""
     entries = [numbered.entry for numbered in span.entries]
     items = entry_items(entries, context.viewer, summaries_only=options.summary_only)
@@ -45,8 +45,8 @@ def print_thread(context: Context, options: ReadOptions, span: ThreadSpan) -> bo
 
 
 class _ThreadChoice:
-    """The entries of a thread in each form that they can have: 1 is the summary of a
-    text, 2 is whole."""
+    """The entries of a thread in each possible form: 1 is the summary of a text, 2 is
+    the whole text."""
 
     def __init__(
         self, context: Context, options: ReadOptions, span: ThreadSpan
@@ -61,14 +61,14 @@ class _ThreadChoice:
         return form == 1 and bool(self._span.entries[index].entry.body)
 
     def _whole_command(self, index: int) -> str:
-        """Returns the command that shows an entry whole."""
+        """Return the command that shows the whole entry."""
         only: dict[str, Any] = {"branch": "", "kind": "", "new": False}
         start = self._span.entries[index].idx
         only |= {"start": start, "limit": 1, "peek": True, "max_tokens": 0}
         return command_line("read", self._options, **only)
 
     def _gap_command(self, first: int, count: int) -> str:
-        # Marked as read, the others would no longer be new.
+        # Without marking as read: the other entries would no longer be new.
         start = self._span.entries[first].idx
         changed: dict[str, Any] = {"start": start, "limit": count, "peek": True}
         return command_line("read", self._options, **changed)
@@ -76,7 +76,7 @@ class _ThreadChoice:
     # As JSON.
 
     def json_prices(self) -> Prices:
-        """Returns what an answer takes as JSON."""
+        """Return the size of the parts of a JSON answer."""
         frame = self._json_frame()
         if self._span.entries:
             count = self._span.thread.state.entry_count  # which the server adds
@@ -93,7 +93,7 @@ class _ThreadChoice:
         return len(json_line(fields)) + padding + 1
 
     def json_answer(self, forms: list[int]) -> dict[str, Any]:
-        """Returns the read shape with what is left out."""
+        """Return the read shape, with what is left out."""
         fields = self._json_frame()
         visible = [(index, form) for index, form in enumerate(forms) if form]
         fields["entries"] = [self._json_entry(index, form) for index, form in visible]
@@ -128,7 +128,8 @@ class _ThreadChoice:
     # As text.
 
     def text_prices(self) -> Prices:
-        """Returns what an answer takes as text, with the remark on what follows."""
+        """Return the size of the parts of a text answer, with the line about what
+        follows."""
         following = rest_text(self._options, self._span)
         return Prices(
             len(self._head()) + len(following) + 1,
@@ -137,7 +138,7 @@ class _ThreadChoice:
         )
 
     def text_answer(self, forms: list[int]) -> str:
-        """Returns the thread with the commands for what is left out."""
+        """Return the thread as text, with the commands for what is left out."""
         left_out = {gap.first: gap.size for gap in gaps(forms)}
         parts = [self._head()]
         for index, form in enumerate(forms):
@@ -172,8 +173,8 @@ class _ThreadChoice:
 def fit_updates(
     context: Context, options: UpdatesOptions, news: Updates, floor: str, remarks: str
 ) -> FittingUpdates:
-    """Returns as many of the updates as fit, and what is left out between them. They
-    are those after the id ``floor``; ``remarks`` are what is said beside them."""
+    """Return as many of the updates as fit, and what is left out between them. They are
+    the updates after the id ``floor``; ``remarks`` are printed beside them."""
     choice = FittingUpdates(context, options, news, floor, ())
     entries = [numbered.entry for _, numbered in news.entries]
     items = entry_items(entries, context.viewer, summaries_only=True)
@@ -183,7 +184,7 @@ def fit_updates(
 
 
 class FittingUpdates(NamedTuple):
-    """The updates, and in which form each is shown."""
+    """The updates, and the form in which each is shown."""
 
     context: Context
     options: UpdatesOptions
@@ -192,7 +193,8 @@ class FittingUpdates(NamedTuple):
     forms: tuple[int, ...]
 
     def json_prices(self) -> Prices:
-        """Returns what an answer takes as JSON, with what the server adds to it."""
+        """Return the size of the parts of a JSON answer, with the server's
+        additions."""
         fields = self.news.to_json(self.context.store)
         begins = [numbered.entry.body for _, numbered in self.news.entries]
         entries = [
@@ -208,7 +210,7 @@ class FittingUpdates(NamedTuple):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the updates shape with what is left out."""
+        """Return the updates shape, with what is left out."""
         fields = self.news.to_json(self.context.store)
         pairs = zip(fields["entries"], self.forms, strict=True)
         fields["entries"] = [entry for entry, form in pairs if form]
@@ -218,7 +220,8 @@ class FittingUpdates(NamedTuple):
         return fields
 
     def text_prices(self, frame: int) -> Prices:
-        """Returns what an answer takes as text, beside ``frame`` characters."""
+        """Return the size of the parts of a text answer, beside ``frame``
+        characters."""
         return Prices(
             frame,
             lambda index, _: len(self._line(index)) + 1,
@@ -226,7 +229,7 @@ class FittingUpdates(NamedTuple):
         )
 
     def text(self) -> str:
-        """Returns a line for each entry, and one for what is left out between them."""
+        """Return a line for each entry, and one for what is left out between them."""
         sizes = {gap.first: gap.size for gap in gaps(self.forms)}
         lines = [
             self._line(index) if form else self._gap_line(index, sizes[index])

@@ -1,4 +1,4 @@
-"""``wc digest``: what happened, by thread."""
+"""``wc digest``: what happened, thread by thread."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DigestOptions(SpeakerOptions):
     )
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     max_tokens: int = number(
-        "--max-tokens", "At most so long an answer, 4 characters each (0: any)."
+        "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
     )
 
 
@@ -53,7 +53,7 @@ def show_digest(context: Context, options: DigestOptions) -> None:
 def print_digest(
     context: Context, options: DigestOptions | UpdatesOptions, name: str
 ) -> None:
-    """Print what happened in each thread that changed, as the command ``name`` does."""
+    """Print what happened in each changed thread, as the command ``name`` does."""
     news = digest(
         context.overview,
         options.since,
@@ -91,8 +91,8 @@ def _text(news: Digest, style: Style) -> str:
 
 
 def _json_length(news: Digest, store: str, since: str, show: str) -> int:
-    """Returns what the JSON of a digest takes, with what the server adds to it, so that
-    both choose the same threads."""
+    """Return the length of a digest's JSON with the server's additions, so that both
+    choose the same threads."""
     fields = news.to_json(store, show)
     for thread, shown in zip(fields["threads"], news.threads, strict=True):
         thread["last"]["snippet"] = one_line(shown.last.entry.body, SNIPPET_WIDTH)
@@ -100,7 +100,7 @@ def _json_length(news: Digest, store: str, since: str, show: str) -> int:
 
 
 def _remarks(news: Digest, since: str, show: str, following: str) -> Iterator[str]:
-    """Yields what is said beside a digest, a line each."""
+    """Yield the remarks beside a digest, a line each."""
     if not news.threads:
         yield one_line(f"Nothing since {since}.")
     if news.left_out:

@@ -1,4 +1,4 @@
-"""Finds the threads about a file, for lists that are asked for them alone."""
+"""Finds the threads about a file, for lists limited to them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 def threads_about_file(
     context: Context, overview: Overview, path: str
 ) -> tuple[frozenset[str], list[str]]:
-    """Returns the topics of the threads with an entry that mentions the file or folder
+    """Return the topics of the threads with an entry that mentions the file or folder
     at ``path``, and of those that could not be searched. Raises InvalidInputError for a
-    path outside of the repository."""
+    path outside the repository."""
     engine = context.search_engine(overview)
     topics, matches = threads_about(
         engine, overview.reader, Mentions(searched_path(path, context))

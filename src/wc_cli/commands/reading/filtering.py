@@ -1,4 +1,4 @@
-"""The options with which lists and searches choose threads."""
+"""The options with which lists and searches select threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class FilterOptions(SpeakerOptions):
-    """Which threads, and how many of them."""
+    """Which threads to show, and how many."""
 
     ball: str = text(
         "--ball",
@@ -30,13 +30,13 @@ class FilterOptions(SpeakerOptions):
         complete="status",
     )
     tag: tuple[str, ...] = texts(
-        "--tag", "TAG", "Only threads with this tag; may be repeated: with all of them."
+        "--tag", "TAG", "Only threads with this tag; if repeated, with all of them."
     )
     limit: int = number("--limit", "At most this many (0: all).")
     cursor: str = text("--cursor", "CURSOR", "Continue where a limited answer ended.")
 
     def filter(self, *, open_only: bool = False, own: bool = False) -> Filter:
-        """Returns the filter for these threads."""
+        """Return the filter for these threads."""
         status = vocabulary.status(self.status)
         ball = "me" if own else self.ball
         return Filter(open_only, ball, status, tags=self.tag)
@@ -45,9 +45,9 @@ class FilterOptions(SpeakerOptions):
 def in_area(
     context: Context, overview: Overview, area: str, criteria: Filter
 ) -> Filter:
-    """Returns the filter for the threads of an area alone, if one is given."""
+    """Return the filter, limited to the threads of an area if one is given."""
     if not area:
         return criteria
-    from wc_core.areas import threads  # 2 ms, only to ask for an area
+    from wc_core.areas import threads  # 2 ms, only to filter by area
 
     return threads.in_area(overview, context.settings.areas, area, criteria)

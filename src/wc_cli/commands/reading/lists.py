@@ -1,4 +1,4 @@
-"""``wc list`` and ``wc reindex``: many threads, a line each."""
+"""``wc list`` and ``wc reindex``: many threads, one line each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
 
-# The first is the order without --sort; `age` has the oldest first.
+# The first is the order without --sort; `age` puts the oldest first.
 SORT_KEYS = ("recent", "age", "topic", "ball", "status", "title")
 _NO_MATCH = "No thread matches."
 _NO_THREADS = "No threads here. Start one with: wc new TOPIC -m '…'"
@@ -38,31 +38,37 @@ class ListOptions(FilterOptions):
     """List open threads, the latest move first."""
 
     words: tuple[str, ...] = words(
-        "WORD", "Only with these words in topic, title or ball; +TAG.", default=()
+        "WORD",
+        "Only with these words in topic, title or ball, or with +TAG.",
+        default=(),
     )
     all: bool = flag("--all", help="Include closed threads.")
     author: str = text(
         "--author", "NAME", "Only threads in which NAME wrote last.", complete="agent"
     )
-    stale: str = text("--stale", "AGE", "Only threads without an entry for AGE: 3d.")
+    stale: str = text(
+        "--stale", "AGE", "Only threads without an entry for AGE, such as 3d."
+    )
     sort: str = text(
         "--sort",
         "KEY",
-        f"By {', '.join(SORT_KEYS)}.",
+        f"Sort by {', '.join(SORT_KEYS)}.",
         default="",
         complete="list order",
     )
     file: str = text("--file", "PATH", "Only threads about this file or folder.")
-    branch: str = text("--branch", "BRANCH", "Only threads that are at this branch.")
-    area: str = text("--area", "AREA", "Only threads that belong to this area.")
-    open: bool = flag("--open", help="Leave closed threads out, as without --all.")
-    mine: bool = flag("--mine", help="Only threads whose ball is yours.")
-    ready: bool = flag("--ready", help="Only threads that you may begin with.")
+    branch: str = text("--branch", "BRANCH", "Only threads of this branch.")
+    area: str = text("--area", "AREA", "Only threads of this area.")
+    open: bool = flag("--open", help="Leave out closed threads (the default).")
+    mine: bool = flag("--mine", help="Only threads whose ball you have.")
+    ready: bool = flag("--ready", help="Only threads that you can start.")
     blocked: bool = flag("--blocked", help="Only threads that wait for something.")
     columns: str = text(
         "--columns", "NAMES", "Only these columns, such as: topic,ball,title."
     )
-    summaries: bool = flag("--summaries", help="Add what was said last in each thread.")
+    summaries: bool = flag(
+        "--summaries", help="Add a summary of each thread's last entry."
+    )
 
 
 class ReindexOptions(SpeakerOptions):
@@ -105,8 +111,8 @@ def list_threads(context: Context, options: ListOptions) -> None:
 
 
 def _thread_filter(options: ListOptions) -> Filter:
-    """Returns which threads are asked for: closed ones for ``--all`` or by their
-    status."""
+    """Return which threads are wanted: closed ones with ``--all``, or if the status
+    says so."""
     if options.all and options.open:
         raise InvalidInputError("--all and --open exclude each other.", "Use one.")
     open_only = options.open or not (options.all or options.status)
@@ -122,7 +128,7 @@ def _thread_filter(options: ListOptions) -> Filter:
 
 
 def _quiet_since(age: str) -> str:
-    """Returns the time that was ``age`` ago; empty without an age."""
+    """Return the time that was ``age`` ago; empty without an age."""
     if not age:
         return ""
     length = age_ms(age)
@@ -132,7 +138,7 @@ def _quiet_since(age: str) -> str:
 
 
 def _page(overview: Overview, criteria: Filter, options: ListOptions) -> RowPage:
-    """Returns the threads to show, in the order that was asked for."""
+    """Return the threads to show, in the requested order."""
     if options.sort not in {"", *SORT_KEYS}:
         raise InvalidInputError(
             f"{options.sort!r} is not a key to sort by.",
@@ -142,8 +148,8 @@ def _page(overview: Overview, criteria: Filter, options: ListOptions) -> RowPage
         return overview.page(criteria, options.limit, options.cursor)
     if options.cursor:
         raise InvalidInputError(
-            "--cursor continues a list in its own order only.",
-            "Leave out --sort, or ask for more with --limit.",
+            "--cursor only continues a list in its default order.",
+            "Leave out --sort, or show more with --limit.",
         )
     rows = overview.page(criteria, 0).rows
     ordered = sorted(rows, key=lambda row: _sort_value(row, options.sort))
@@ -162,29 +168,29 @@ def _sort_value(row: ThreadRow, key: str) -> tuple[str, str]:
 
 
 def _rest_text(options: ListOptions, page: RowPage) -> str:
-    """Returns how many threads are left out, and the command that shows them: all at
-    a terminal, the next page for programs. Empty if none is."""
+    """Return how many threads are left out, and the command that shows them: all at a
+    terminal, the next page for programs. Empty if none is."""
     hidden = page.total - len(page.rows)
     if page.cursor and (options.cursor or not render.is_terminal()):
         return f"more: {command_line('list', options, cursor=page.cursor)}"
     if not hidden or options.cursor:
         return ""
-    # 0 is the default, but a person may have chosen another one.
+    # 0 is the default, but the preferences may have another one.
     return f"{hidden} more: {command_line('list', options, limit=0)} --limit 0"
 
 
 def _empty_text(options: ListOptions, *, has_threads: bool) -> str:
-    """Returns what to say instead of a list of no threads."""
+    """Return the message for an empty list."""
     if not has_threads:
         return _NO_THREADS
     if options.mine:
-        return "You have the ball in none of these threads."
+        return "You have none of these threads' balls."
     is_open = not (options.all or options.status)
-    return f"{_NO_MATCH} Closed ones too: wc list --all" if is_open else _NO_MATCH
+    return f"{_NO_MATCH} Include closed ones: wc list --all" if is_open else _NO_MATCH
 
 
 def _latest_words(overview: Overview, rows: Iterable[ThreadRow]) -> list[LatestWords]:
-    """Returns what was said last in each of the threads."""
+    """Return who wrote the last entry of each thread, and its summary."""
     from wc_core.summaries.latest import latest_words  # 3 ms, only for summaries
 
     return [latest_words(overview.reader, row.topic) for row in rows]
@@ -193,11 +199,11 @@ def _latest_words(overview: Overview, rows: Iterable[ThreadRow]) -> list[LatestW
 def _about_file(
     context: Context, overview: Overview, options: ListOptions, criteria: Filter
 ) -> tuple[Filter, list[str]]:
-    """Returns the filter for threads about the file of the options, if there is one,
-    and the threads that could not be searched."""
+    """Return the filter for threads about the options' file, if any, and the threads
+    that could not be searched."""
     if not options.file:
         return criteria, []
-    from wc_cli.commands.reading import filefilter  # 1 ms, only to ask for a file
+    from wc_cli.commands.reading import filefilter  # 1 ms, only to filter by file
 
     topics, unreadable = filefilter.threads_about_file(context, overview, options.file)
     return criteria._replace(topics=topics), unreadable

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 class UseOptions(SpeakerOptions):
-    """Choose the thread of this worktree, which commands take if the topic is left out
-    the prompt shows and wc list marks with ◆; without a topic, show it."""
+    """Choose the thread of this worktree: commands use it if you name no topic, the
+    prompt shows it, and wc list marks it with ◆. Without a topic, show it."""
 
     topic: str = argument("TOPIC", "The thread.", default="", complete="topic")
-    none: bool = flag("--none", help="Choose none: the thread is found by the branch.")
+    none: bool = flag("--none", help="Undo the choice: the branch decides again.")
 
 
 class WhoseOptions(LocalTopicOptions, SpeakerOptions):
-    """Say on one line whose move it is, and since when."""
+    """Show on one line whose move it is, and since when."""
 
 
 @command(UseOptions)
@@ -41,10 +41,12 @@ def use(context: Context, options: UseOptions) -> None:
     repository = context.place.repository
     worktree = pins.worktree_key(repository)
     if options.topic and options.none:
-        raise InvalidInputError("A topic and --none are given.", "Give one of them.")
+        raise InvalidInputError(
+            "A topic and --none exclude each other.", "Use one of them."
+        )
     if (options.topic or options.none) and not worktree:
         raise InvalidInputError(
-            "This folder is in no git worktree.", "Change to a worktree first."
+            "This folder is not in a git worktree.", "Change to a worktree first."
         )
     if options.topic:
         state = reader.snapshot(reader.find(options.topic)).state
@@ -85,7 +87,7 @@ def _print_used(
 
 @command(WhoseOptions)
 def whose(context: Context, options: WhoseOptions) -> None:
-    """Say whose move it is."""
+    """Show whose move it is."""
     reader = context.reader
     fill_topic(context, options)
     snapshot = reader.snapshot(reader.find(options.topic))
@@ -119,7 +121,7 @@ def _move_text(context: Context, state: State) -> str:
 
 
 def _since_ms(state: State) -> int:
-    """Returns when the ball was passed, or the thread closed."""
+    """Return when the ball was passed, or the thread closed."""
     moved = state.last_id if state.status == CLOSED else state.since or state.last_id
     ulid_of_move = ulid.prefix(moved) or ulid.prefix(state.last_id)
     if ulid_of_move:

@@ -33,7 +33,7 @@ class UpdatesOptions(SpeakerOptions):
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     digest: bool = flag("--digest", help="One summary per thread.")
     max_tokens: int = number(
-        "--max-tokens", "At most so long an answer, 4 characters each (0: any)."
+        "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
     )
 
 
@@ -74,8 +74,8 @@ def updates(context: Context, options: UpdatesOptions) -> None:
 
 
 def _remarks(options: UpdatesOptions, news: Updates) -> Iterator[str]:
-    """Yields the lines below the entries: how many more there are, and what could not
-    be read."""
+    """Yield the lines below the entries: how many more there are, and what could not be
+    read."""
     if not news.entries:
         yield one_line(f"Nothing since {options.since}.")
     if news.more:

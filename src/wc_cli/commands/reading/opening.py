@@ -1,4 +1,4 @@
-"""``wc open``: the page of a thread in the browser, by ``wc-observe web``."""
+"""``wc open``: opens a thread's page in the browser, by ``wc-observe web``."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 class OpenOptions(Options):
-    """Open a thread in the browser, or the board where no thread or several are open;
-    serves the page until Ctrl-C, as wc-observe web does."""
+    """Open a thread in the browser, or the board if this worktree has no open thread,
+    or several. Serves the page until Ctrl-C, as wc-observe web does."""
 
     topic: str | None = argument(
         "TOPIC",
-        "The thread; if left out, the one at the prompt of this worktree.",
+        "The thread (default: the one that the prompt shows).",
         default=None,
         complete="topic",
     )
-    as_name: str = text("--as", "NAME", "Whose page it is.")
+    as_name: str = text("--as", "NAME", "Whose page to open.")
 
 
 @command(OpenOptions)
 def open_page(context: Context, options: OpenOptions) -> None:
-    """Become the server of the page, which opens the browser."""
+    """Become the page's server, which opens the browser."""
     program = own_program("wc-observe")
     if not program:
         raise NotFoundError(
@@ -42,7 +42,7 @@ def open_page(context: Context, options: OpenOptions) -> None:
     words += ["--thread", topic] if topic else []
     words += ["--as", options.as_name] if options.as_name else []
     sys.stdout.flush()
-    os.execve(program, words, dict(os.environ))  # noqa: S606 - it takes our place
+    os.execve(program, words, dict(os.environ))  # noqa: S606 - it replaces this process
 
 
 def _topic(context: Context, options: OpenOptions) -> str:

@@ -1,4 +1,4 @@
-"""What the commands that read share: the command line that goes on, lists of topics."""
+"""What reading commands share: the command line that continues, lists of topics."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def command_line(name: str, options: Options, **changed: Any) -> str:
-    """Returns the command line that continues where this one ended: the same options
-    except for those that are ``changed``, quoted for a shell."""
+    """Return the command line that continues where this one ended: the same options
+    except the ``changed`` ones, quoted for a shell."""
     flags: list[str] = []
     arguments: list[str] = []
     for param in options.params():
@@ -42,5 +42,5 @@ def command_line(name: str, options: Options, **changed: Any) -> str:
 
 
 def topic_list(topics: Iterable[str]) -> str:
-    """Returns the topics on one line."""
+    """Return the topics on one line."""
     return ", ".join(one_line(topic) for topic in topics)

@@ -17,7 +17,7 @@ _FEW = 5
 
 
 class RelatedOptions(LocalTopicOptions, SpeakerOptions):
-    """Find the threads about the same subject as this one, by their words."""
+    """Find threads about the same subject, by the words they share."""
 
     limit: int = number("--limit", "At most this many (0: all).", default=_FEW)
 

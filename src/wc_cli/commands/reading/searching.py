@@ -1,4 +1,4 @@
-"""``wc search``: the entries of all threads with some words, or about a thing."""
+"""``wc search``: entries of all threads that contain words, or are about something."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ _MODES = (search_views.ALL, search_views.ANY, search_views.PHRASE)
 
 
 class SearchOptions(FilterOptions):
-    """Find entries by their words, the best matches first. Where few have every word,
-    those with some follow."""
+    """Find entries by words, the best matches first. If few contain every word, those
+    with some of them follow."""
 
     query: tuple[str, ...] = words(
         "QUERY...",
-        'Beginnings of words; "a phrase"; title:, body:, topic:, author:, tag: before.',
+        'Beginnings of words, "a phrase", or title:WORD, body:, topic:, author:, tag:.',
         default=(),
     )
     all: bool = flag("--all", help="Only entries with every word.")
     any: bool = flag("--any", help="Entries with any of the words.")
-    phrase: bool = flag("--phrase", help="Only entries with the words side by side.")
+    phrase: bool = flag("--phrase", help="Only entries with the words as a phrase.")
     sort: str = text(
         "--sort",
         "ORDER",
-        "By this: best or newest.",
+        "Sort by best or newest.",
         default=search_views.BEST,
         complete="search order",
     )
@@ -56,7 +56,7 @@ class SearchOptions(FilterOptions):
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     kind: str = text("--kind", "KIND", "Only entries of this kind.", complete="kind")
     severity: str = text(
-        "--severity", "LEVEL", "Only those as severe or more so.", complete="severity"
+        "--severity", "LEVEL", "Only entries at least this severe.", complete="severity"
     )
     author: str = text(
         "--author", "NAME", "Only entries by this participant.", complete="agent"
@@ -66,22 +66,22 @@ class SearchOptions(FilterOptions):
         "WHEN",
         "Only after a time, an age (3h), a day (monday) or an entry's id.",
     )
-    until: str = text("--until", "WHEN", "Only up to then.")
+    until: str = text("--until", "WHEN", "Only up to this time.")
     max_tokens: int = number(
-        "--max-tokens", "At most so long an answer, 4 characters each (0: any)."
+        "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
     )
-    area: str = text("--area", "AREA", "Only threads that belong to this area.")
+    area: str = text("--area", "AREA", "Only threads of this area.")
     facets: bool = flag(
-        "--facets", help="Add how many hits each status, ball, author and so on has."
+        "--facets", help="Count the hits by status, ball, author and so on."
     )
 
     def mode(self) -> str:
-        """Returns which entries answer the query. Raises InvalidInputError for more
-        than one answer to that."""
+        """Return which entries match the query. Raises InvalidInputError if the options
+        contradict each other."""
         chosen = [name for name in _MODES if getattr(self, name)]
         if len(chosen) > 1:
             flags = " and ".join(f"--{name}" for name in chosen)
-            raise InvalidInputError(f"{flags} exclude each other.", "Give one of them.")
+            raise InvalidInputError(f"{flags} exclude each other.", "Use one of them.")
         return chosen[0] if chosen else search_views.AUTO
 
 
@@ -144,17 +144,17 @@ def search(context: Context, options: SearchOptions) -> None:
 
 
 def _counting(context: Context, overview: Overview) -> Counting:
-    """Returns what to count in an answer with facets."""
+    """Return what to count in an answer with facets."""
     areas = context.settings.areas
     if not areas:
         return Counting()
-    from wc_core.areas.threads import areas_by_topic  # 2 ms, only where there are any
+    from wc_core.areas.threads import areas_by_topic  # 2 ms, only if areas are set
 
     return Counting(lambda rows: areas_by_topic(overview, areas, rows))
 
 
 def _hits_remark(options: SearchOptions, hits: Hits) -> str:
-    """Returns how many hits there are, how to get more, and what was not searched."""
+    """Return how many hits there are, how to get more, and what was not searched."""
     text = search_views.count_text(hits)
     if hits.cursor:
         text += f", more: {command_line('search', options, cursor=hits.cursor)}"

@@ -1,4 +1,4 @@
-"""``wc read`` and ``wc seen``: one thread with its entries, and how far it was read."""
+"""``wc read`` and ``wc seen``: a thread with its entries, and its read mark."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from wc_core.views.entries import Numbered
     from wc_core.views.excerpts.spans import ThreadSpan
 
-# Seconds to wait for a writer. If it takes longer, the next reading moves the cursor.
+# Seconds to wait for a writer. If it takes longer, the next read moves the cursor.
 _PATIENCE = 0.1
-# Above the first new entry; the pager begins there.
+# Above the first new entry, where the pager starts.
 _NEW_MARK = "── new ──"
 
 
@@ -44,7 +44,7 @@ class ReadOptions(LocalTopicOptions, SpeakerOptions):
 
     start: int = position("--from", "Start with this entry; -10: the last ten.")
     limit: int = number("--limit", "At most this many entries (0: all).")
-    new: bool = flag("--new", help="Only what is new for you.")
+    new: bool = flag("--new", help="Only entries that are new to you.")
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     kind: str = text("--kind", "KIND", "Only entries of this kind.", complete="kind")
     peek: bool = flag("--peek", help="Do not mark it as read.")
@@ -52,11 +52,11 @@ class ReadOptions(LocalTopicOptions, SpeakerOptions):
         "--summary-only", help="The summary of each entry instead of its text."
     )
     max_tokens: int = number(
-        "--max-tokens", "At most so long an answer, 4 characters each (0: any)."
+        "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
     )
     raw: bool = flag("--raw", help="Plain text as written, without a pager.")
     history: bool = flag(
-        "--history", help="Show every text, also those that were amended or retracted."
+        "--history", help="Include texts that were amended or retracted."
     )
 
 
@@ -94,7 +94,7 @@ def read(context: Context, options: ReadOptions) -> None:
         _print_thread(context, thread, entries, raw=options.raw)
     if not options.json:
         _remark_rest(options, span)
-    # Nobody has read what was only summarised.
+    # Summarized entries do not count as read.
     if not (options.peek or is_part):
         _mark_as_read(context, thread.state)
 
@@ -107,8 +107,8 @@ def _remark_rest(options: ReadOptions, span: ThreadSpan) -> None:
 
 
 def rest_text(options: ReadOptions, span: ThreadSpan) -> str:
-    """Returns what comes after the entries, and the command that shows it; empty
-    without any."""
+    """Return how much follows the entries, and the command that shows it; empty if
+    nothing does."""
     if not span.left_out_count:
         return ""
     following_command = command_line("read", options, start=span.following)
@@ -116,7 +116,7 @@ def rest_text(options: ReadOptions, span: ThreadSpan) -> str:
 
 
 def _print_summaries(context: Context, options: ReadOptions, span: ThreadSpan) -> None:
-    """Print the entries with their summaries, without their texts."""
+    """Print the entries with summaries instead of texts."""
     # 2 ms, only for summaries.
     from wc_core.summaries.choosing import summary_of
     from wc_core.summaries.kept import read_kept
@@ -147,7 +147,7 @@ def _print_thread(
         return
     from wc_cli.terminal import pager  # 20 ms, only on a terminal
 
-    # Agents run commands on terminals too, and would hang in a pager.
+    # Agents run commands on terminals, too, and would hang in a pager.
     command = pager.pager_command(context.env) if context.identity.person else ""
     first_new = _first_new(context, thread, entries)
     parts = _rendered_parts(context, head, entries, first_new)
@@ -158,8 +158,8 @@ def _print_thread(
 def _first_new(
     context: Context, thread: Thread | Excerpt, entries: list[Numbered]
 ) -> int:
-    """Returns the position of the first entry that the viewer has not read; -1 if none
-    of those that are shown is old, or new."""
+    """Return the position of the first unread entry; -1 if none of the shown entries is
+    old, or none is new."""
     viewer = context.viewer
     read = context.reader.cursor(thread.state.topic, viewer.key).entry_count
     new = (
@@ -172,7 +172,7 @@ def _first_new(
 
 
 def passed_text(context: Context, state: State) -> str:
-    """Returns how far the ball of somebody else has come, as seen on this machine."""
+    """Return how far someone else's ball has come, as seen on this machine."""
     if context.viewer.holds(state.ball):
         return ""
     passed = pass_state(context.reader, state, context.settings.directory)
@@ -182,7 +182,7 @@ def passed_text(context: Context, state: State) -> str:
 def _rendered_parts(
     context: Context, head: str, entries: list[Numbered], first_new: int
 ) -> Iterator[str]:
-    """Yields the head and the entries as a terminal shows them, with a mark above the
+    """Yield the head and the entries as a terminal shows them, with a mark above the
     first new one."""
     from wc_cli.terminal import markdown  # Rich: 200 ms, only on a terminal
 
@@ -215,7 +215,7 @@ def seen(context: Context, options: SeenOptions) -> None:
     else:
         topic = reader.find(vocabulary.required(options.topic, "topic"))
         states = [reader.snapshot(topic).state]
-    if states:  # nothing to mark is no reason to make a store
+    if states:  # with nothing to mark, don't create a store
         writer = context.writer()
         for state in states:
             writer.mark_read(state)
@@ -227,13 +227,13 @@ def seen(context: Context, options: SeenOptions) -> None:
 
 
 def _readable_states(reader: StoreReader) -> list[State]:
-    """Returns the states of the threads that can be read, and remarks on the others."""
+    """Return the states of the readable threads, and remarks on the others."""
     states = []
     for topic in reader.topics():
         try:
             states.append(reader.snapshot(topic).state)
         except NotFoundError:
-            continue  # gone since it was listed, or never begun
+            continue  # gone since it was listed, or never started
         except WcError as error:
             remark(one_line(f"not marked as read: {topic}: {error}"))
     return states

@@ -1,4 +1,4 @@
-"""``wc decisions``: what was decided."""
+"""``wc decisions``: lists decisions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class DecisionsOptions(SpeakerOptions):
-    """List what was decided, the latest first, here or in one thread."""
+    """List decisions, the latest first, of all threads or of one."""
 
-    topic: str = argument("TOPIC", "Only in this thread.", complete="topic", default="")
+    topic: str = argument("TOPIC", "Only of this thread.", complete="topic", default="")
     since: str = text(
         "--since",
         "WHEN",

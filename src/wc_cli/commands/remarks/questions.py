@@ -1,4 +1,4 @@
-"""``wc ask`` and ``wc answer``: a question to somebody, and its answer."""
+"""``wc ask`` and ``wc answer``: a question to someone, and its answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class AskOptions(EntryOptions):
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     to: str = text(
-        "--to", "NAME", "Who is asked (or: asker).", default=REQUIRED, complete="agent"
+        "--to", "NAME", "Whom to ask (or: asker).", default=REQUIRED, complete="agent"
     )
     force: bool = flag("--force", help="Allow a new name.")
 
@@ -35,12 +35,12 @@ class AnswerOptions(EntryOptions):
         "N", "The question's number, if there are several.", default=""
     )
     withdraw: bool = flag("--withdraw", help="Withdraw your own question instead.")
-    force: bool = flag("--force", help="Answer it for the person who was asked.")
+    force: bool = flag("--force", help="Answer in place of the person who was asked.")
 
 
 @command(AskOptions)
 def ask(context: Context, options: AskOptions) -> None:
-    """Ask somebody."""
+    """Ask someone."""
     draft = _entry_draft(context, options, body.message(context, options))
     to = vocabulary.required(options.to, "name")
     draft = draft._replace(kind=QUESTION, to=to, force=options.force)

@@ -1,5 +1,4 @@
-"""The commands about what holds for everyone who works in a repository, and about
-all repositories.
+"""The commands about a repository's shared settings, and about all repositories.
 
 The same rules as for `commands`.
 """

@@ -44,7 +44,7 @@ class ConfigOptions(SpeakerOptions):
     personal: bool = flag(
         "--global", help="Your own preferences, in every repository of this machine."
     )
-    show_origin: bool = flag("--show-origin", help="Say where each value comes from.")
+    show_origin: bool = flag("--show-origin", help="Show where each value comes from.")
     lock_timeout: str = text(
         "--lock-timeout", "SECONDS", "Wait this long for settling.", default="10"
     )
@@ -56,7 +56,7 @@ def config(context: Context, options: ConfigOptions) -> None:
     action = _ACTIONS.get(options.action)
     if action is None:
         raise InvalidInputError(
-            f"wc config cannot {one_line(options.action)!r}.", _USAGE
+            f"wc config has no action {one_line(options.action)!r}.", _USAGE
         )
     action(context, options)
 
@@ -113,7 +113,7 @@ def _set(context: Context, options: ConfigOptions) -> None:
 def _unset(context: Context, options: ConfigOptions) -> None:
     if len(options.words) > 1:
         raise InvalidInputError("wc config unset takes one key.", _USAGE)
-    # What is not a key of this version may be removed as well.
+    # Keys that this version does not know can be removed, too.
     parts = keys.split(options.words[0]) if options.words else _key((), options)[0]
 
     def edit(before: str) -> str:
@@ -153,14 +153,14 @@ def _change(
     except UnreadableError as error:
         raise CorruptError(
             f"config.toml was not changed: {one_line(str(error))}.",
-            f"Correct it with an editor: {layout.config}",
+            f"Fix it with an editor: {layout.config}",
         ) from error
 
 
 def _report(
     context: Context, options: ConfigOptions, parts: tuple[str, ...], *, changed: bool
 ) -> None:
-    """Settle what was changed, and print the current value."""
+    """Settle the change, and print the current value."""
     notes: list[str] = []
     if changed and not options.personal:
         notes += receipts.start_settling(context)
@@ -182,7 +182,7 @@ def _report(
 
 
 def _key(typed: tuple[str, ...], options: ConfigOptions) -> tuple[tuple[str, ...], Key]:
-    """The parts of the key that was typed, and its declaration."""
+    """The parts of the typed key, and its declaration."""
     if not typed:
         raise InvalidInputError("Which key?", _USAGE)
     parts = keys.split(typed[0])
@@ -219,17 +219,17 @@ def _line(value: SettingValue, options: ConfigOptions) -> str:
 
 
 def _written(value: Any) -> str:
-    """A value as in a file: JSON and TOML write these alike."""
+    """A value as in a file: JSON and TOML write these values the same."""
     return dumps(list(value) if isinstance(value, tuple) else value)
 
 
 def _plain(value: Any) -> str:
-    """A value for a script: a text without quotation marks."""
+    """A value for a script: text without quotation marks."""
     return value if isinstance(value, str) else _written(value)
 
 
 def _remark_damage(context: Context, options: ConfigOptions) -> None:
-    """Say that a file is not counted, and which keys in them set nothing."""
+    """Report files that are ignored, and keys that have no effect."""
     if options.personal:
         if problem := preferences.load(context.env).problem:
             remark(f"note: {one_line(problem)}")
@@ -239,4 +239,4 @@ def _remark_damage(context: Context, options: ConfigOptions) -> None:
         damage = settings.damage
         remark(f"note: {one_line(f'{damage.file}: {damage.message}')}")
     for key in settings.ignored:
-        remark(f"note: {one_line(key)} sets nothing")
+        remark(f"note: {one_line(key)} has no effect")

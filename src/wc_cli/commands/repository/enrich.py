@@ -1,4 +1,4 @@
-"""``wc enrich``: has models add to entries what they lack."""
+"""``wc enrich``: models add what entries lack."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class EnrichOptions(SpeakerOptions):
     topics: tuple[str, ...] = words("TOPIC...", "Only these threads.", default=())
     summaries: bool = flag("--summaries", help="Only summaries.")
     meaning: bool = flag("--meaning", help="Only vectors.")
-    again: bool = flag("--again", help="With --meaning: make all of them again.")
+    again: bool = flag("--again", help="With --meaning: compute all of them again.")
     limit: int = number("--limit", "At most this many entries (0: all).")
-    dry_run: bool = flag("--dry-run", help="Only say what would be sent where.")
+    dry_run: bool = flag("--dry-run", help="Only show what would be sent where.")
 
 
 @command(EnrichOptions)
@@ -68,7 +68,7 @@ def enrich(context: Context, options: EnrichOptions) -> None:
 def _parts(options: EnrichOptions) -> list[Part]:
     """The parts to enrich: all, unless some are named."""
     if options.again and not options.meaning:
-        raise InvalidInputError("--again is for --meaning.", "Say both.")
+        raise InvalidInputError("--again only works with --meaning.", "Give both.")
     chosen = {summaries.enrich: options.summaries, meaning.enrich: options.meaning}
     return [part for part in chosen if chosen[part] or not any(chosen.values())]
 
@@ -76,8 +76,8 @@ def _parts(options: EnrichOptions) -> list[Part]:
 def _run(
     context: Context, request: EnrichRequest, parts: list[Part]
 ) -> list[EnrichReport]:
-    """Run the parts, one process at a time: what two ask for is paid for twice. What
-    sends nothing writes nothing."""
+    """Run the parts, in one process at a time: two would pay for the same twice. A run
+    that sends nothing writes nothing."""
     reader, env = context.reader, context.env
     layout, chosen = reader.layout, preferences.load(env)
     if request.dry_run or not context.place.exists:

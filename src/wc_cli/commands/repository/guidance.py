@@ -1,4 +1,4 @@
-"""``wc guidance``: what the repository asks of those who work in it."""
+"""``wc guidance``: the repository's advice to those who work in it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def guidance(context: Context, options: GuidanceOptions) -> None:
         return
     if options.action not in {_ADD, _REMOVE}:
         raise InvalidInputError(
-            f"wc guidance cannot {one_line(options.action)!r}.",
+            f"wc guidance has no action {one_line(options.action)!r}.",
             "Use add, list or remove.",
         )
     if not occasion or not options.words:
@@ -84,8 +84,8 @@ def guidance(context: Context, options: GuidanceOptions) -> None:
 
 
 def occasions() -> tuple[str, ...]:
-    """Returns what there may be guidance for: commands, whose names the server's tools
-    share, and the events of hooks."""
+    """Return the possible occasions for guidance: commands, whose names the server's
+    tools share, and hook events."""
     return (*table.occasions(), *dialects.EVENTS, *dialects.TOOL_EVENTS)
 
 
@@ -95,7 +95,7 @@ def _occasion(typed: str) -> str:
     if name in possible:
         return name
     if name in table.NO_OCCASION:
-        reason = f"There is no guidance on {name}: {table.NO_OCCASION[name]}."
+        reason = f"There can be no guidance on {name}: {table.NO_OCCASION[name]}."
         raise InvalidInputError(reason, f"Use one of: {', '.join(possible)}")
     near = difflib.get_close_matches(name, possible, 3)
     hint = f"Did you mean: {', '.join(near)}? " if near else ""
@@ -106,10 +106,10 @@ def _occasion(typed: str) -> str:
 
 
 def _lines(typed: tuple[str, ...]) -> list[str]:
-    """The lines to add. Raises InvalidInputError for one that says nothing."""
+    """The lines to add. Raises InvalidInputError for an empty one."""
     lines = [texts.line_text(line) for text in typed for line in text.splitlines()]
     if not lines or not all(lines):
-        raise InvalidInputError("A line of guidance is empty.", _EXAMPLE)
+        raise InvalidInputError("A line of guidance cannot be empty.", _EXAMPLE)
     return lines
 
 
@@ -160,7 +160,7 @@ def _fields(layout: Layout, occasion: str) -> dict[str, Any]:
 
 
 def _occasion_text(layout: Layout, occasion: str) -> Iterator[str]:
-    """Yields the lines of an occasion, with their numbers."""
+    """Yield the lines for an occasion, with their numbers."""
     lines = texts.lines_of(layout, occasion)
     if not lines:
         return

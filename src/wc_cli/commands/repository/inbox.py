@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from wc_core.inbox.view import Inbox
 
 _LIMIT = 30
-# With --watch: seconds between two looks for changes, and until ages are out of date.
+# With --watch: seconds between checks for changes, and until ages are out of date.
 _POLL_SECONDS, _REDRAW_SECONDS = 1.0, 60.0
 _CLEAR = "\033[H\033[2J\033[3J"
 
@@ -36,7 +36,7 @@ class InboxOptions(SpeakerOptions):
     balls, and those offered to you."""
 
     excluded: tuple[str, ...] = texts(
-        "--not", "NAME", "Leave this repository out: its name or path; repeatable."
+        "--not", "NAME", "Leave out this repository: its name or path; repeatable."
     )
     limit: int = number("--limit", "At most this many (0: all).", default=_LIMIT)
     watch: bool = flag("--watch", help="Show it again on every change, until ^C.")
@@ -65,12 +65,12 @@ def inbox(context: Context, options: InboxOptions) -> None:
 
 
 def _is_drawn(options: InboxOptions) -> bool:
-    """Whether each inbox takes the place of the one before, on a terminal."""
+    """Whether each inbox overwrites the previous one, on a terminal."""
     return options.watch and not options.json and sys.stdout.isatty()
 
 
 def _stores(context: Context, options: InboxOptions) -> list[InboxStore]:
-    """The stores to look into."""
+    """The stores to read."""
     stores = inbox_stores.known_stores(context.cwd, context.env)
     elsewhere.refresh(stores, context.env)
     personal = preferences.load(context.env)

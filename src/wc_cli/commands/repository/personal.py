@@ -1,4 +1,4 @@
-"""A person's own preferences: their values, checking them, changing their file."""
+"""A person's preferences: their values, checks, and changes to their file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def values(env: Mapping[str, str]) -> list[SettingValue]:
 
 
 def is_secret(parts: Sequence[str]) -> bool:
-    """Whether a preference may contain a secret: URLs do."""
+    """Whether a preference may contain a secret, as URLs do."""
     return tuple(parts) == _TARGETS
 
 
@@ -45,8 +45,8 @@ def shown(value: Any) -> Any:
 
 
 def check(parts: Sequence[str], value: Any) -> None:
-    """Raise ValueOfKeyError for options that cannot be preferred, and for texts that
-    are not targets."""
+    """Raise ValueOfKeyError for options that cannot be set by preference, and for texts
+    that are not targets."""
     if is_secret(parts):
         for text in value:
             targets.parse(text)
@@ -57,11 +57,11 @@ def check(parts: Sequence[str], value: Any) -> None:
 
 
 def change(env: Mapping[str, str], edit: Callable[[str], str]) -> bool:
-    """Replace the text of the preferences by what ``edit`` makes of it. Returns whether
-    that is another text.
+    """Replace the text of the preferences with the result of ``edit``. Returns whether
+    it changed.
 
     Raises NotFoundError without a home folder, CorruptError for a file that cannot be
-    edited, ConflictError if another program wrote meanwhile, StorageError.
+    edited, ConflictError if another program wrote at the same time, StorageError.
     """
     path = preferences.path_of(env)
     if not path:
@@ -77,7 +77,7 @@ def change(env: Mapping[str, str], edit: Callable[[str], str]) -> bool:
     except (UnicodeDecodeError, UnreadableError) as error:
         raise CorruptError(
             f"{path} was not changed: {one_line(str(error))}.",
-            "Correct it with an editor.",
+            "Fix it with an editor.",
         ) from error
     if edited == text:
         return False

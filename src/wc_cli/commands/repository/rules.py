@@ -1,4 +1,4 @@
-"""``wc rules``: what the repository asks of its threads, and which violate it."""
+"""``wc rules``: the repository's rules for threads, and which threads violate them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rules(context: Context, options: RulesOptions) -> None:
     """List the rules, or check the threads."""
     if options.action not in {_LIST, _CHECK}:
         raise InvalidInputError(
-            f"wc rules cannot {one_line(options.action)!r}.",
+            f"wc rules has no action {one_line(options.action)!r}.",
             "Use: wc rules | wc rules check. To change one: wc config set rules.…",
         )
     context.adopt()
@@ -62,7 +62,7 @@ def _list(context: Context, options: RulesOptions) -> None:
 
 
 def _is_rule(value: SettingValue) -> bool:
-    """Whether it asks for anything."""
+    """Whether the value sets a rule."""
     return value.value not in (None, 0, "none", [])
 
 
@@ -87,4 +87,4 @@ def _check(context: Context, options: RulesOptions) -> None:
         say("No thread violates the rules.")
     if violations:
         count = counted(len(violations), "violation")
-        raise FindingsError(f"{count}.", "What the rules say: wc rules")
+        raise FindingsError(f"{count}.", "See the rules: wc rules")

@@ -1,4 +1,4 @@
-"""``wc budget``: how many tokens may be spent for a thread."""
+"""``wc budget``: how many tokens may be spent on a thread."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def budget(context: Context, options: BudgetOptions) -> None:
     state = context.reader.snapshot(context.reader.find(options.topic)).state
     if options.tokens and options.remove:
         raise InvalidInputError(
-            "A number of tokens and --remove are given.", "Give one of them."
+            "A number of tokens and --remove exclude each other.", "Use one of them."
         )
     if not (options.tokens or options.remove):
         _show(context, options, state)
@@ -47,7 +47,7 @@ def budget(context: Context, options: BudgetOptions) -> None:
 
 
 def _show(context: Context, options: BudgetOptions, state: State) -> None:
-    """Print the budget of a thread, and what was spent on this machine."""
+    """Print a thread's budget, and what was spent on this machine."""
     rows = ledger.rows(ledger.all_costs(context.reader.layout))
     spent = budgets.spent(rows, state.topic)
     if options.json:

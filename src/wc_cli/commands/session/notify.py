@@ -49,7 +49,7 @@ def notify(context: Context, options: NotifyOptions) -> None:
     """Show or test notifications."""
     if options.action not in {_SHOW, _TEST}:
         raise InvalidInputError(
-            f"wc notify cannot {one_line(options.action)!r}.", _USAGE
+            f"wc notify has no action {one_line(options.action)!r}.", _USAGE
         )
     own = preferences.load(context.env)
     listed = targets.parse_all(own.targets)
@@ -72,7 +72,7 @@ def notify(context: Context, options: NotifyOptions) -> None:
 
 
 def _outbox(context: Context) -> Outbox | None:
-    """The records of this store; ``None`` outside of one."""
+    """The records of this store; ``None`` outside a store."""
     try:
         place = context.place
         return notifying.outbox_of(place.root, context.env) if place.exists else None
@@ -135,19 +135,19 @@ def _test(context: Context, options: NotifyOptions, chosen: Sequence[Target]) ->
     if failed:
         raise FindingsError(
             f"{counted(failed, 'target')} failed.",
-            "Correct it: wc config --global set notify.targets …",
+            "Fix it: wc config --global set notify.targets …",
         )
 
 
 def _note(outbox: Outbox, target: Target, delivery: Delivery) -> None:
-    """Note what came back: a target that works again is a problem no more."""
+    """Record the response: a target that works again is no longer a problem."""
     states = outbox.states()
     state = states.get(target.id, TargetState())._replace(label=target.label)
     if delivery.ok:
         state = state.after_success(now_ms(), "a test")
     elif not delivery.away:
         state = state.after_failure(now_ms(), delivery.text, delivery.pause_ms)
-    with contextlib.suppress(WcError):  # it was sent, or not, either way
+    with contextlib.suppress(WcError):  # sent or not, either way
         outbox.save_states({**states, target.id: state})
 
 

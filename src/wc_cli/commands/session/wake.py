@@ -1,4 +1,4 @@
-"""``wc wake``: who can be woken here, what was woken, and the switch."""
+"""``wc wake``: which agents can be woken here, what woke them, and the switch."""
 
 from __future__ import annotations
 
@@ -33,10 +33,13 @@ _DAY_MS = _DAY_MINUTES * 60_000
 
 
 class WakeOptions(SpeakerOptions):
-    """Show which agents can be woken here and which balls woke them, or pause that."""
+    """Show which agents can be woken here and which balls woke them, or pause
+    waking."""
 
-    action: str = argument("ACTION", "off, or on again.", default="")
-    until: str = text("--until", "TIME", "off: this long (90m, 3h), or until 18:00.")
+    action: str = argument("ACTION", "off or on.", default="")
+    until: str = text(
+        "--until", "TIME", "With off: for this long (90m, 3h), or until 18:00."
+    )
 
 
 @command(WakeOptions)
@@ -47,7 +50,9 @@ def wake(context: Context, options: WakeOptions) -> None:
             f"{options.action!r} is neither on nor off.", "wc wake, wc wake off|on"
         )
     if options.until and options.action != "off":
-        raise InvalidInputError("--until is only for off.", "wc wake off --until 3h")
+        raise InvalidInputError(
+            "--until only works with off.", "wc wake off --until 3h"
+        )
     layout = Layout(context.reader.layout.root)
     if options.action and not context.place.exists:
         raise NotFoundError("There are no threads here yet.", "Start with: wc init")
@@ -63,7 +68,7 @@ def wake(context: Context, options: WakeOptions) -> None:
 
 
 def _switch(layout: Layout, until_ms: float) -> None:
-    """Switch waking off until then, or on for 0. Raises StorageError."""
+    """Switch waking off until then; 0 switches it on. Raises StorageError."""
     if not until_ms:
         durable.remove(layout.wake_switch, layout.root)
         return
@@ -73,7 +78,7 @@ def _switch(layout: Layout, until_ms: float) -> None:
 
 
 def _end_ms(text: str) -> float:
-    """Returns the end of a time, in milliseconds since 1970; infinity for none."""
+    """Return the end of a time, in milliseconds since 1970; infinity without one."""
     if not text:
         return math.inf
     if ":" in text:
@@ -83,7 +88,7 @@ def _end_ms(text: str) -> float:
 
 
 def _next_ms(text: str) -> float:
-    """Returns when it is that time of the day next, by the clock of this machine."""
+    """Return the next occurrence of that time of day, by this machine's clock."""
     hour, _, minute = text.partition(":")
     if not (hour.isdecimal() and minute.isdecimal()):
         raise InvalidInputError(f"{text!r} is not a time.", "Such as 18:00, or 3h.")
@@ -123,7 +128,7 @@ def _session_fields(waiter: Waiter) -> Mapping[str, Any]:
 
 
 def _lines(context: Context, layout: Layout) -> Iterator[str]:
-    """Yields the same for people."""
+    """Yield the same for people."""
     style = render.output_style(context.env)
     if line := _switch_line(layout):
         yield line
@@ -143,15 +148,16 @@ def _lines(context: Context, layout: Layout) -> Iterator[str]:
 
 
 def _switch_line(layout: Layout) -> str:
-    """Returns that waking is off, and until when; empty if it is on."""
+    """Return the line that says that waking is off, and until when; empty if it is
+    on."""
     off_ms = switch.off_until_ms(layout)
     if off_ms <= now_ms():
         return ""
     end = "" if off_ms == math.inf else f" until {_clock(off_ms)}"
-    return f"Waking is off{end}: balls wake nobody here. To switch it on: wc wake on"
+    return f"Waking is off{end}: balls wake no agent here. To switch it on: wc wake on"
 
 
 def _clock(moment_ms: float) -> str:
-    """Returns the time of the day, with the date where it is not the next one."""
+    """Return the time of day, with the date unless it is its next occurrence."""
     form = "%H:%M" if moment_ms - now_ms() < _DAY_MS else "%Y-%m-%d %H:%M"
     return time.strftime(form, time.localtime(moment_ms / 1000))

@@ -1,4 +1,4 @@
-"""``wc wrap``: what is left at the end of a session, and passing it on."""
+"""``wc wrap``: what would be left behind at the end of a session, and passing it on."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class WrapOptions(ChangeOptions):
 
 @command(WrapOptions)
 def wrap(context: Context, options: WrapOptions) -> None:
-    """Show what is left, or pass it on."""
+    """Show what would be left behind, or pass it on."""
     if options.note and not options.handoff:
         raise InvalidInputError(
             "A note needs a handoff.", "Name the next holder: wc wrap --handoff NAME"
@@ -65,7 +65,7 @@ def _pass_on(context: Context, options: WrapOptions, left: Leftovers) -> None:
     to = vocabulary.required(vocabulary.name(options.handoff), "name")
     if not (left.balls or left.claims):
         raise InvalidInputError(
-            "You hold neither a ball nor a claim: there is nothing to pass on.",
+            "You have no balls or claims to pass on.",
             "See what is left: wc wrap",
         )
     note = body_text(options.note, context)
