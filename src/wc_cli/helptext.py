@@ -24,7 +24,7 @@ _START = (
     ("wc read [TOPIC]", "show a thread"),
     ("wc say [TOPIC] -m TEXT", "add an entry and pass the ball back"),
     ("wc done [TOPIC] -m TEXT", "finish your part"),
-    ("wc use TOPIC", "choose the thread to use without TOPIC"),
+    ("wc use TOPIC", "choose the thread of this worktree"),
 )
 _GROUPS = {
     "Pass the ball": "say done ack handoff take set-status close new ask answer",

@@ -323,7 +323,7 @@ class BoardApp(TypeAheadApp):
         self.end_reason = how
         self.exit()
 
-    # --- what is shown -------------------------------------------------------
+    # --- showing ----------------------------------------------------------
 
     def action_filter(self) -> None:
         """Open the filter's input box."""

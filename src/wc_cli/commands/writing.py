@@ -259,7 +259,7 @@ class MoveOptions(WriteOptions):
 
 
 class TakeOptions(LocalTopicOptions, WriteOptions):
-    """Take a free ball, or with a reason one that is stuck."""
+    """Take a free ball, or a stuck one, giving a reason."""
 
     reason: tuple[str, ...] = texts(
         "--reason", "TEXT", "Why; required if someone else has the ball.", short="-m"

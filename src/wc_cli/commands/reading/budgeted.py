@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def print_thread(context: Context, options: ReadOptions, span: ThreadSpan) -> bool:
-    """Print as many entries of a thread as fit, whole or summarized. Returns whether
+    """Print as many entries of a thread as fit, whole or summarised. Returns whether
     all of them are whole."""
     entries = [numbered.entry for numbered in span.entries]
     items = entry_items(entries, context.viewer, summaries_only=options.summary_only)

@@ -94,7 +94,7 @@ def read(context: Context, options: ReadOptions) -> None:
         _print_thread(context, thread, entries, raw=options.raw)
     if not options.json:
         _remark_rest(options, span)
-    # Summarized entries do not count as read.
+    # Summarised entries do not count as read.
     if not (options.peek or is_part):
         _mark_as_read(context, thread.state)
 
