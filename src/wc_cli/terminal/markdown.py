@@ -19,7 +19,7 @@ from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
 from wc_core.remarks import wording
 from wc_core.text import clean, one_line
 from wc_core.threads.model import holder_text
-from wc_core.times import ago_and_local, milliseconds
+from wc_core.times import ago, ago_and_local, milliseconds, seconds_between
 from wc_core.views.references import code_words
 
 TYPE_CHECKING = False
@@ -143,46 +143,89 @@ def terminal_text(console: Console, renderable: RenderableType) -> str:
 
 
 def rendered_entry(numbered: Numbered, now_ms: int) -> RenderableType:
-    """Return an entry: author, time, role, type, ball and status; its title; its body,
-    indented so that it cannot imitate the next entry."""
+    """Return an entry: author, ball, status, time, role and type; its title; its
+    body, indented so that it cannot imitate the next entry."""
     item = numbered.entry
-    title = Text(one_line(item.title), style="bold")
-    title.append(f"  {one_line(item.id)}", style="not bold dim")
-    parts: list[RenderableType] = [_head(numbered, now_ms), title]
+    parts: list[RenderableType] = [_Head(numbered, now_ms)]
     parts += [Text(one_line(line)) for line in entrytext.labelled_lines(item)]
     if item.body.strip():
         parts.append(Padding(Body(item.body), (1, 0, 0, _INDENT)))
     return Group(*parts)
 
 
-def _head(numbered: Numbered, now_ms: int) -> Text:
-    item = numbered.entry
-    text = Text()  # a separate style would apply to all its parts
-    text.append(f"#{numbered.idx} ", style="dim")
-    text.append(one_line(item.agent) or "?", style="bold cyan")
-    sort = (wording.type_text(item), wording.kind_text(item), wording.answer_text(item))
-    for fact in (_when(item.at, now_ms), *map(one_line, (item.role, *sort))):
-        text.append(f" · {fact}" if fact else "", style="dim")
-    if item.ball is not None:
-        holder = one_line(holder_text(item.ball.holder))
-        text.append(" · ", style="dim")
-        text.append(f"ball → {holder}", style="bold yellow")
-    if item.status:
-        text.append(" · ", style="dim")
-        text.append(one_line(item.status), style="magenta")
-    code = one_line(code_words(item))
-    text.append(f" · {code}" if code else "", style="dim")
-    text.append(" · forked" if numbered.forked else "", style="red")
-    text.append(f" · {numbered.mark}" if numbered.mark else "", style="dim")
-    if item.supersedes:
-        text.append(f" · corrects {one_line(item.supersedes)}", style="dim")
+class _Head:
+    """The line of facts about an entry, and the line with its title and its id. Facts
+    for which the first line has no room are on the second; the time in this machine's
+    zone is shown where there is room for everything."""
+
+    def __init__(self, numbered: Numbered, now_ms: int) -> None:
+        self._numbered = numbered
+        self._now_ms = now_ms
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        item = self._numbered.entry
+        lead, title = self._lead(), Text(one_line(item.title), style="bold")
+        moment_ms = milliseconds(item.at)
+        when = exact = one_line(item.at)
+        if moment_ms is not None:
+            when = ago(seconds_between(moment_ms, self._now_ms))
+            exact = ago_and_local(moment_ms, self._now_ms)
+        facts = self._facts()
+        whole = _joined(lead, [exact, *facts])
+        if whole.cell_len <= options.max_width:
+            yield whole
+            facts = []
+        else:
+            facts.insert(0, when)
+            count = len(facts)
+            while count and _joined(lead, facts[:count]).cell_len > options.max_width:
+                count -= 1
+            yield _joined(lead, facts[:count])
+            facts = facts[count:]
+        yield title.append(
+            f"  {' · '.join([*facts, one_line(item.id)])}", style="not bold dim"
+        )
+
+    def _lead(self) -> Text:
+        """Return who wrote the entry, who has the ball then, and the status if it
+        changed."""
+        item = self._numbered.entry
+        text = Text()  # a separate style would apply to all its parts
+        text.append(f"#{self._numbered.idx} ", style="dim")
+        text.append(one_line(item.agent) or "?", style="bold cyan")
+        if item.ball is not None:
+            holder = one_line(holder_text(item.ball.holder))
+            text.append(" · ", style="dim")
+            text.append(f"ball → {holder}", style="bold yellow")
+        if item.status:
+            text.append(" · ", style="dim")
+            text.append(one_line(item.status), style="magenta")
+        if self._numbered.forked:
+            text.append(" · forked", style="red")
+        return text
+
+    def _facts(self) -> list[str]:
+        """Return the other facts but the time."""
+        item = self._numbered.entry
+        facts = (
+            self._numbered.mark,
+            f"corrects {item.supersedes}" if item.supersedes else "",
+            item.role,
+            wording.type_text(item),
+            wording.kind_text(item),
+            wording.answer_text(item),
+            code_words(item),
+        )
+        return [one_line(fact) for fact in facts if fact]
+
+
+def _joined(lead: Text, facts: list[str]) -> Text:
+    text = lead.copy()
+    for fact in facts:
+        text.append(f" · {fact}", style="dim")
     return text
-
-
-def _when(at: str, now_ms: int) -> str:
-    """Return how long ago a time was, and the time in this machine's zone."""
-    moment = milliseconds(at)
-    return one_line(at) if moment is None else ago_and_local(moment, now_ms)
 
 
 def rendered_lines(

@@ -15,7 +15,14 @@ from wc_core.errors import InvalidInputError
 from wc_core.lean.functools import cache
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, holder_text
-from wc_core.times import age, ago_and_local, milliseconds, utc
+from wc_core.times import (
+    age,
+    ago,
+    ago_and_local,
+    milliseconds,
+    seconds_between,
+    utc,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +35,7 @@ if TYPE_CHECKING:
 
 BOLD, DIM, YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
+_WIDE = 110  # columns in which a line has room for a time of 31
 _NO_BALL = "\N{EN DASH}"  # of a closed thread
 # Characters that take a column although their own width is zero: the selector that
 # turns the sign before it into a picture, the soft hyphen, and Arabic and other signs
@@ -115,10 +123,14 @@ def pad(text: str, width: int) -> str:
 
 def shown_stamp(text: str) -> str:
     """Return a timestamp for the reader of standard output: for people at a terminal,
-    how long ago, and the time in their zone; for programs, RFC 3339. Other text is
-    returned unchanged."""
+    how long ago, and on a wide one the time in their zone, too; for programs, RFC 3339.
+    Other text is returned unchanged."""
     moment = milliseconds(text) if is_terminal() else None
-    return utc(text) if moment is None else ago_and_local(moment, now_ms())
+    if moment is None:
+        return utc(text)
+    if terminal_width() >= _WIDE:
+        return ago_and_local(moment, now_ms())
+    return ago(seconds_between(moment, now_ms()))
 
 
 def is_terminal() -> bool:

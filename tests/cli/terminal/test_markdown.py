@@ -58,13 +58,49 @@ def test_an_entry_says_who_when_what_and_where_the_ball_went() -> None:
         0, role="tester", ball=Ball("Pat"), status="BLOCKED", reason="stuck", body="Hi."
     )
     assert plain(shown(item, 100)) == (
-        "#3 Codex (pat) · 2h ago (2026-01-01 12:00 UTC) · tester · Note · ball → Pat · "
-        "BLOCKED · forked\n"
+        "#3 Codex (pat) · ball → Pat · BLOCKED · forked · "
+        "2h ago (2026-01-01 12:00 UTC) · tester · Note\n"
         f"title 0  {item.id}\n"
         "reason: stuck\n"
         "\n"
         "    Hi.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (
+            80,
+            [
+                "#3 Claude Code (Pat) · ball → Codex@review (Pat) · forked · 2h ago",
+                "title 0  implementer · PR · on discount (12ef2e5) · {id}",
+            ],
+        ),
+        (
+            60,
+            [
+                "#3 Claude Code (Pat) · ball → Codex@review (Pat) · forked",
+                "title 0  2h ago · implementer · PR · on discount (12ef2e5) ·",
+                "{id}",
+            ],
+        ),
+    ],
+)
+def test_facts_without_room_in_the_first_line_are_beside_the_title(
+    width: int, lines: list[str]
+) -> None:
+    item = entry(
+        0,
+        agent="Claude Code (Pat)",
+        role="implementer",
+        type="PR",
+        ball=Ball("Codex@review (Pat)"),
+        code_branch="discount",
+        code_commit="12ef2e5" + "0" * 33,
+    )
+    expected = [line.format(id=item.id) for line in lines]
+    assert plain(shown(item, width)).splitlines() == expected
 
 
 def test_no_line_of_a_text_ends_in_blanks() -> None:

@@ -137,9 +137,11 @@ def test_times_are_for_people_on_a_terminal_and_for_programs_in_a_pipe(
     repo: Repo,
 ) -> None:
     repo.ok("new", "login", "--title", "x")
-    lines = _on_terminal(repo, 80, "dumb", "read", "login")
+    lines = _on_terminal(repo, 120, "dumb", "read", "login")
     ago = r"#0 · \S+ · just now \(\d{4}-\d\d-\d\d \d\d:\d\d \S+\) · .*"
     assert any(re.fullmatch(ago, line) for line in lines)
+    narrow = _on_terminal(repo, 80, "dumb", "updates", "--since", "today")
+    assert narrow[0].startswith("just now login #0 ")
     piped = repo.ok("read", "login").out.splitlines()
     stamp = r"#0 · \S+ · \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z · .*"
     assert any(re.fullmatch(stamp, line) for line in piped)
