@@ -255,9 +255,10 @@ The receipt then begins with its name. Otherwise nothing is written.
 As with `git commit`, `-m` is the title, and each further `-m` a paragraph of the text;
 `-F FILE` takes both from a file.
 
-If a person gives neither title nor text in a terminal, and with `-e`, the editor opens:
-`$GIT_EDITOR`, git's `core.editor`, `$VISUAL` or `$EDITOR`, whichever is set first. The
-first line is the title. The last entries of the thread are shown below the text and not
+If a person gives neither title nor text in a terminal, and with `-e`, the editor opens
+(for `ack` and `close`, which need no text, only with `-e`): `$GIT_EDITOR`, git's
+`core.editor`, `$VISUAL` or `$EDITOR`, whichever is set first. The first line
+is the title. The last entries of the thread are shown below the text and not
 saved with it. If you leave the editor without saving (`:q!` in vim), or save an empty
 file, nothing is written and the exit status is 130. If the entry is refused, the text
 is kept in a temporary file. `--no-edit` never opens an editor.

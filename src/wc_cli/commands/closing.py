@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import LocalTopicOptions, WriteOptions, fill_topic
-from wc_cli.commands.writing import MessageOptions, saved_entry, write_entry
+from wc_cli.commands.writing import (
+    EditorOptions,
+    MessageOptions,
+    saved_entry,
+    write_entry,
+)
 from wc_cli.entries import body, receipts
 from wc_cli.options import command, flag, text
 from wc_core.threads import vocabulary
@@ -16,7 +21,7 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
 
 
-class CloseOptions(LocalTopicOptions, MessageOptions, WriteOptions):
+class CloseOptions(LocalTopicOptions, MessageOptions, EditorOptions, WriteOptions):
     """Close a thread and free its ball. A text becomes its last entry."""
 
     decision: str = text(
@@ -32,7 +37,18 @@ class CloseOptions(LocalTopicOptions, MessageOptions, WriteOptions):
 def close(context: Context, options: CloseOptions) -> None:
     """Close a thread."""
     fill_topic(context, options)
-    closing = _closing_draft(context, options)
+    message = body.message(context, options)
+    draft = Draft(options.topic, "say", message.title, body=message.body)
+    if not options.edit:
+        _close(context, options, draft)
+        return
+    with body.entry_text(context, draft, edit=True, command="close") as written:
+        _close(context, options, written)
+
+
+def _close(context: Context, options: CloseOptions, draft: Draft) -> None:
+    """Close the thread by an entry with the draft's text, or without any."""
+    closing = _closing_draft(options, draft)
     if options.decision:
         # Check first: if the thread cannot be closed, nothing is written. On a retry,
         # the keys tell what was already written.
@@ -53,16 +69,11 @@ def close(context: Context, options: CloseOptions) -> None:
     write_entry(context, options, closing)
 
 
-def _closing_draft(context: Context, options: CloseOptions) -> Draft:
-    message = body.message(context, options)
-    action = "say" if message.title or message.body else "set_status"
-    title = vocabulary.title(message.title) if message.title else f"Status: {CLOSED}"
-    return Draft(
-        options.topic,
-        action,
-        title,
-        body=message.body,
+def _closing_draft(options: CloseOptions, draft: Draft) -> Draft:
+    return draft._replace(
+        action="say" if draft.title or draft.body else "set_status",
+        title=vocabulary.title(draft.title or f"Status: {CLOSED}"),
         status=CLOSED,
-        reason=vocabulary.reason(options.reason or message.title),
+        reason=vocabulary.reason(options.reason or draft.title),
         force=options.force,
     )

@@ -231,7 +231,7 @@ class NewOptions(PassOptions, EntryOptions, EditorOptions):
     )
 
 
-class AckOptions(LocalTopicOptions, EntryOptions, KindOptions):
+class AckOptions(LocalTopicOptions, EntryOptions, EditorOptions, KindOptions):
     """Add a remark and leave the ball where it is; the default title is "Ack"."""
 
 
@@ -369,13 +369,15 @@ def ack(context: Context, options: AckOptions) -> None:
     draft = Draft(
         options.topic,
         "ack",
-        vocabulary.title(message.title.strip() or _ACK_TITLE),
+        message.title.strip() or ("" if options.edit else _ACK_TITLE),
         body=message.body,
         role=vocabulary.role(options.role),
         type=vocabulary.entry_type(options.type),
     )
     draft = options.in_kind(options.added_to(draft, context))
-    write_entry(context, options, draft)
+    # Without any text it is an "Ack", so the editor opens only on request.
+    with body.entry_text(context, draft, edit=options.edit) as complete:
+        write_entry(context, options, complete)
 
 
 @command(HandoffOptions)

@@ -148,13 +148,19 @@ def _check_alone(option: str, alternatives: Mapping[str, object]) -> None:
 
 @contextmanager
 def entry_text(
-    context: Context, draft: Draft, *, edit: bool | None, before: str = ""
+    context: Context,
+    draft: Draft,
+    *,
+    edit: bool | None,
+    before: str = "",
+    command: str = "",
 ) -> Iterator[Draft]:
     """Run the block with ``draft``, its title and its body checked.
 
     A person at a terminal who gave neither writes both in their editor, which starts
     with the text ``before`` or the draft's. ``edit`` always opens it, or never, if it
-    is off. It never opens for agents, because they would hang in it. If the block
+    is off. ``command`` is the one to name in errors, if it is not called as the draft's
+    action. It never opens for agents, because they would hang in it. If the block
     fails, the edited text is kept in a file, whose path is printed. Raises
     InvalidInputError without a title.
     """
@@ -166,10 +172,10 @@ def entry_text(
         raise InvalidInputError(
             "There is no editor here: -e is for a person at a terminal, with EDITOR or "
             "git's core.editor set.",
-            f"Give the text: wc {draft.action} {draft.topic} -m '…'",
+            f"Give the text: wc {command or draft.action} {draft.topic} -m '…'",
         )
     if not editor:
-        yield _checked(draft)
+        yield _checked(draft, command)
         return
     from wc_cli.entries import editor as editors  # 8 ms, only for an editor
 
@@ -177,19 +183,19 @@ def entry_text(
     written = f"{draft.title}\n\n{draft.body}".rstrip("\n")
     edited = editors.edited_text(editor, before or written, around)
     try:
-        yield _checked(draft._replace(title=edited.title, body=edited.body))
+        yield _checked(draft._replace(title=edited.title, body=edited.body), command)
     except BaseException:
         remark(f"note: what you wrote is kept in {edited.path}")
         raise
     edited.discard()
 
 
-def _checked(draft: Draft) -> Draft:
+def _checked(draft: Draft, command: str) -> Draft:
     if not draft.title:
-        command = f"wc {draft.action} {draft.topic} -m '…'"
+        name = command or draft.action
         raise InvalidInputError(
             "No title was given.",
-            f"Say it in one line: {command} (see: wc help {draft.action})",
+            f"Say it in one line: wc {name} {draft.topic} -m '…' (see: wc help {name})",
         )
     return draft._replace(
         title=vocabulary.title(draft.title), body=vocabulary.body(draft.body)

@@ -45,7 +45,9 @@ def claimed(repo: Here) -> dict[str, str]:
 def test_one_worktree_claims_and_the_other_is_refused(
     login: Here, review: Here
 ) -> None:
-    answer = login.ok("claim", "src/a.py", "./src/../b.py", "-m", "the form", *CODEX)
+    answer = login.ok(
+        "claim", "src/a.py", "./src/../b.py", "-m", "the", "-m", "form", *CODEX
+    )
     assert answer.out == "claimed for 15m: src/a.py, b.py\n"
     problem = review.fails(20, "claim", "free.py", "src", *CLAUDE)
     assert "Codex@login (Pat) edits src/a.py (active just now; the form)" in problem

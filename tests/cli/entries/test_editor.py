@@ -193,10 +193,47 @@ def test_the_last_entries_stand_below(repo: Repo, editor: dict[str, str]) -> Non
     assert titles(repo)[-1] == ("Written by hand", "All of it.\nTwice.")
 
 
-def test_new_has_an_editor_and_ack_has_none(repo: Repo, editor: dict[str, str]) -> None:
+def test_ack_and_close_open_an_editor_only_on_request(
+    repo: Repo, editor: dict[str, str]
+) -> None:
     at_terminal(repo, "new", "auth", env=editor)
     at_terminal(repo, "ack", "auth", env=editor)
-    assert titles(repo) == [("Written by hand", "All of it.\nTwice."), ("Ack", "")]
+    at_terminal(repo, "ack", "auth", "-e", env={**editor, "TYPED": "Seen\\n"})
+    at_terminal(repo, "close", "auth", "-e", "-m", "end", env=editor)
+    assert titles(repo) == [
+        ("Written by hand", "All of it.\nTwice."),
+        ("Ack", ""),
+        ("Seen", ""),
+        ("Written by hand", "All of it.\nTwice.\nend"),
+    ]
+    at_terminal(repo, "set-status", "auth", "OPEN", env=editor)
+    at_terminal(repo, "close", "auth", env=editor)
+    assert titles(repo)[-1] == ("Status: CLOSED", "")
+
+
+def test_questions_and_answers_are_written_in_an_editor(
+    repo: Repo, editor: dict[str, str]
+) -> None:
+    repo.ok("new", "auth", "--title", "x", "--to", "Codex")
+    at_terminal(repo, "ask", "auth", "--to", "Codex", env={**editor, "TYPED": "Why?"})
+    assert titles(repo)[-1] == ("Why?", "")
+    repo.ok("ask", "auth", "--to", "Pat", "-m", "Where?", "--as", "Codex")
+    code, shown = at_terminal(repo, "answer", "auth", env=editor)
+    assert code == 0, shown
+    assert titles(repo)[-1] == ("Written by hand", "All of it.\nTwice.")
+    no_text = repo.fails(2, "ask", "auth", "--to", "Codex")
+    assert "Say it in one line: wc ask auth -m '…'" in no_text
+
+
+def test_a_text_that_cannot_close_a_thread_is_kept(
+    repo: Repo, editor: dict[str, str]
+) -> None:
+    repo.ok("new", "auth", "--title", "x")
+    repo.ok("ask", "auth", "--to", "Codex", "-m", "Why?", "--as", "Claude Code")
+    words = ("close", "auth", "-e", "--if-last", "0" * 26)
+    code, shown = at_terminal(repo, *words, env=editor)
+    assert code
+    assert "note: what you wrote is kept in " in shown
 
 
 @pytest.mark.parametrize(

@@ -73,15 +73,15 @@ def test_an_entry_says_who_when_what_and_where_the_ball_went() -> None:
         (
             80,
             [
-                "#3 Claude Code (Pat) · ball → Codex@review (Pat) · forked · 2h ago",
-                "title 0  implementer · PR · on discount (12ef2e5) · {id}",
+                "#3 Claude Code (P) · ball → Codex (P) · forked · 2h ago · tester · PR",
+                "title 0  on discount (12ef2e5) · {id}",
             ],
         ),
         (
             60,
             [
-                "#3 Claude Code (Pat) · ball → Codex@review (Pat) · forked",
-                "title 0  2h ago · implementer · PR · on discount (12ef2e5) ·",
+                "#3 Claude Code (P) · ball → Codex (P) · forked · 2h ago",
+                "title 0  tester · PR · on discount (12ef2e5) ·",
                 "{id}",
             ],
         ),
@@ -92,10 +92,10 @@ def test_facts_without_room_in_the_first_line_are_beside_the_title(
 ) -> None:
     item = entry(
         0,
-        agent="Claude Code (Pat)",
-        role="implementer",
+        agent="Claude Code (P)",
+        role="tester",
         type="PR",
-        ball=Ball("Codex@review (Pat)"),
+        ball=Ball("Codex (P)"),
         code_branch="discount",
         code_commit="12ef2e5" + "0" * 33,
     )

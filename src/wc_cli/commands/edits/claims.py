@@ -10,7 +10,7 @@ from wc_cli.claims.registry import Registry
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.edits.targets import repository_of, targets_of
-from wc_cli.options import command, flag, text, words
+from wc_cli.options import command, flag, text, texts, words
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import claims as claims_rendering
 from wc_cli.terminal import render
@@ -52,7 +52,7 @@ class ClaimOptions(ChangeOptions):
     thread: str = text(
         "--thread", "TOPIC", "The thread that it is about.", complete="topic"
     )
-    why: str = text("-m", "WHY", "What you are about to do.")
+    why: tuple[str, ...] = texts("-m", "WHY", "What you are about to do.")
     mode: str = text(
         "--mode",
         "MODE",
@@ -112,7 +112,8 @@ def claim(context: Context, options: ClaimOptions) -> None:
         raise InvalidInputError(
             f"{options.mode!r} is not a claim mode.", "Use write or read."
         )
-    draft = _draft(context, options.thread, vocabulary.reason(options.why), options.ttl)
+    why = vocabulary.reason(" ".join(options.why))
+    draft = _draft(context, options.thread, why, options.ttl)
     draft = draft._replace(mode=options.mode, new=options.new)
     targets = targets_of(context, options.targets)
     holding = holding_of(context, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.writing import EntryOptions, write_entry
+from wc_cli.commands.writing import EditorOptions, EntryOptions, write_entry
 from wc_cli.entries import body
 from wc_cli.options import REQUIRED, argument, command, flag, text
 from wc_core.remarks.questions import ANY_QUESTION
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ANSWER_TITLE, _WITHDRAWAL_TITLE = "Answer", "Question withdrawn"
 
 
-class AskOptions(EntryOptions):
+class AskOptions(EntryOptions, EditorOptions):
     """Ask someone a question; until it is answered, you cannot pass the ball on."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
@@ -27,7 +27,7 @@ class AskOptions(EntryOptions):
     force: bool = flag("--force", help="Allow a new name.")
 
 
-class AnswerOptions(EntryOptions):
+class AnswerOptions(EntryOptions, EditorOptions):
     """Answer a question that you were asked; the ball stays where it is."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
@@ -44,14 +44,14 @@ def ask(context: Context, options: AskOptions) -> None:
     draft = _entry_draft(context, options, body.message(context, options))
     to = vocabulary.required(options.to, "name")
     draft = draft._replace(kind=QUESTION, to=to, force=options.force)
-    write_entry(context, options, draft)
+    _write_text(context, options, draft, "ask")
 
 
 @command(AnswerOptions)
 def answer(context: Context, options: AnswerOptions) -> None:
     """Answer or withdraw a question."""
     title = _WITHDRAWAL_TITLE if options.withdraw else ""
-    if options.body and not options.withdraw:
+    if options.body and not (options.withdraw or options.edit):
         title = _ANSWER_TITLE
     message = body.message(context, options, title)
     draft = _entry_draft(context, options, message)
@@ -60,7 +60,15 @@ def answer(context: Context, options: AnswerOptions) -> None:
         withdraws=options.withdraw,
         force=options.force,
     )
-    write_entry(context, options, draft)
+    _write_text(context, options, draft, "answer")
+
+
+def _write_text(
+    context: Context, options: AskOptions | AnswerOptions, draft: Draft, command: str
+) -> None:
+    edit = options.opens_editor
+    with body.entry_text(context, draft, edit=edit, command=command) as complete:
+        write_entry(context, options, complete)
 
 
 def _entry_draft(
@@ -69,7 +77,7 @@ def _entry_draft(
     draft = Draft(
         options.topic,
         "ack",
-        vocabulary.title(message.title),
+        message.title,
         body=message.body,
         role=vocabulary.role(options.role),
         type=vocabulary.entry_type(options.type),
