@@ -100,15 +100,20 @@ class Board(NamedTuple):
         return self
 
     def with_columns(self, columns: tuple[CardColumn, ...]) -> Board:
-        """The board with new columns. The same thread stays chosen, wherever it
-        moved."""
+        """The board with new columns. The same thread stays chosen, wherever it moved. If
+        it is gone, a column that has cards is chosen, if there is any."""
         chosen, old_column = self.chosen, self.columns[self.column : self.column + 1]
         keys = [column.key for column in columns]
         position = min(self.column, max(0, len(columns) - 1))
         if old_column and old_column[0].key in keys:
             position = keys.index(old_column[0].key)
         board = self._replace(columns=columns, column=position)
-        return board if chosen is None else board.with_chosen(chosen.topic)
+        if chosen is not None:
+            board = board.with_chosen(chosen.topic)
+        if board.chosen is None:
+            filled = (i for i, column in enumerate(columns) if column.cards)
+            board = board._replace(column=next(filled, position))
+        return board
 
 
 class Size(NamedTuple):

@@ -39,6 +39,7 @@ _ADVICE = """\
 """
 # The exit status of a program ended by ^C: from the kernel, and from a shell.
 _INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
+_NOT_FOUND = 127  # from a shell
 _LAST_ENTRIES = 3
 _BODY_LINES = 30
 _FILE = "ENTRY.md"
@@ -83,10 +84,15 @@ def _edit(editor: str, path: str, template: str) -> str:
     status = _run(editor, path)
     if status in _INTERRUPTED:
         raise CancelledError("Nothing was written.", "The editor was interrupted.")
+    if status == _NOT_FOUND:
+        raise InvalidInputError(
+            f"The editor {editor!r} was not found; nothing was written.",
+            "Set EDITOR to one that is installed, or give the text with -m.",
+        )
     if status:
         raise InvalidInputError(
             f"The editor ended with {status}; nothing was written.",
-            "Give the text with --body, or run the command again.",
+            "Give the text with -m, or run the command again.",
         )
     if _stamp(path) == before:
         raise CancelledError("Nothing was written.", "The editor saved no text.")

@@ -210,10 +210,11 @@ def find_entry(thread: Thread, position: str, *, history: bool = False) -> Numbe
             return by_id[(exact or matching_ids)[0]]
     topic = thread.name
     count = len(thread.entries)
-    numbers = f"numbered 0 to {count - 1}" if count else "none"
+    numbers = f"Its entries are numbered 0 to {count - 1}" if count else "It has none"
+    if count == 1:
+        numbers = "Its only entry is 0"
     raise NotFoundError(
-        f"{topic} has no entry {position!r}.",
-        f"Its entries are {numbers}: wc read {topic}",
+        f"{topic} has no entry {position!r}.", f"{numbers}: wc read {topic}"
     )
 
 

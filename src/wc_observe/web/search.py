@@ -33,7 +33,7 @@ from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, entry_count, more_link
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from wc_core.views.search.answers import Hits, Matches, SearchQuery
     from wc_observe.open_store import OpenStore
@@ -64,7 +64,8 @@ def search_page(
     """Returns the hits, or the empty form if there is no query."""
     text = query.get("q", "")
     areas = store.settings.areas
-    heading, form = element("h1", "Search"), _form(context, query, areas)
+    heading = joined((element("h1", "Search"), _words_form(context, text)))
+    form = _form(context, query, areas)
     if not text.strip() and not any(query.get(name) for name in _FILTERS[:_ENOUGH]):
         main = joined((heading, form, _help()))
         return WebPage("Search", main, "search", text)
@@ -117,6 +118,21 @@ def _floor_id(text: str, now_ms: int) -> str:
     return since_id(text, now_ms) if text.strip() else ""
 
 
+def _words_form(context: PageContext, text: str) -> Html:
+    """Returns the field for the words, for screens on which that of the header is
+    behind a button."""
+    field_ = element(
+        "input",
+        type="search",
+        name="q",
+        value=text,
+        placeholder="Search entries",
+        aria_label="Words",
+        autocomplete="off",
+    )
+    return element("form", field_, action=context.links.search(), class_="again")
+
+
 def _form(context: PageContext, query: Mapping[str, str], areas: Iterable[str]) -> Html:
     names = ", ".join(map(one_line, areas))
     fields = (
@@ -162,6 +178,8 @@ def _answer(
     count = count_text(hits) if hits.partial else f"{entry_count(hits.total)} found"
     if hits.topic_count > 1:
         count += f" in {hits.topic_count} threads"
+    if not (hits.total or hits.partial):
+        return [*_nothing(hits, context, query), *search_notices(hits)]
     parts = [element("p", count, class_="found", role="status")]
     parts += search_notices(hits)
     parts.append(_facets(hits, context, query))
@@ -176,6 +194,24 @@ def _answer(
             more_link(context.links.search(**pairs, cursor=hits.cursor), "More")
         )
     return parts
+
+
+def _nothing(
+    hits: Hits, context: PageContext, query: Mapping[str, str]
+) -> Iterator[Html]:
+    """Yields what a search without hits says, and what to try instead."""
+    text = one_line(query.get("q", "").strip(), _VALUE_WIDTH)
+    about = (" for ", element("b", element("bdi", text))) if text else ()
+    yield element("p", "0 entries found", *about, ".", class_="found", role="status")
+    if hits.by_words:
+        by_words = f"By words alone: {one_line(hits.by_words)}"
+        yield element("p", by_words, class_="notice")
+    if text and any(query.get(name) for name in _FILTERS):
+        href = context.links.search(q=query["q"])
+        yield element("p", element("a", "Search without filters", href=href))
+        return
+    yield element("p", "Try fewer or other words:", class_="hint")
+    yield _help()
 
 
 def _facets(hits: Hits, context: PageContext, query: Mapping[str, str]) -> Html:

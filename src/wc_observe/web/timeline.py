@@ -29,6 +29,7 @@ _THREADS = 40
 _TICKS = 6
 # In per cent of the width. The label of a tick further right would not fit.
 _LAST_TICK = 96
+_LATE_TICK = 86  # the same on a narrow screen
 _DEFAULT = "7d"
 _ALL = "all"
 _WINDOWS = (
@@ -173,9 +174,15 @@ def thread_strip(chart: Chart, context: PageContext) -> Html:
 
 def _chart(chart: Chart, context: PageContext) -> Html:
     marks = [
-        element("text", item.label, x=f"{chart.place(item.at, 100):.2f}%", y=12)
+        element(
+            "text",
+            item.label,
+            x=f"{place:.2f}%",
+            y=12,
+            class_="late" if place > _LATE_TICK else None,
+        )
         for item in timeline.ticks(chart.since, chart.until, _TICKS)
-        if chart.place(item.at, 100) < _LAST_TICK
+        if (place := chart.place(item.at, 100)) < _LAST_TICK
     ]
     axis = element(
         "div",

@@ -235,6 +235,7 @@ def test_a_chosen_thread_stays_chosen_when_the_board_changes(
     if board.chosen is not None and board.chosen.topic in topics:
         assert renewed.chosen is not None
         assert renewed.chosen.topic == board.chosen.topic
+    assert (renewed.chosen is not None) == bool(topics)
     assert renewed.with_columns(()).chosen is None
     assert Board().moved(1, 1) == Board()
 

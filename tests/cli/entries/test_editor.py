@@ -306,7 +306,11 @@ def test_an_editor_that_fails_writes_nothing(repo: Repo) -> None:
     code, shown = at_terminal(repo, "say", "auth", "-e", "-t", "x", env=env)
     assert code == 2
     assert "ended with 3" in shown
-    assert "--body" in shown
+    assert "with -m" in shown
+    missing = {"EDITOR": "no-such-editor"}
+    code, shown = at_terminal(repo, "say", "auth", "-e", "-t", "x", env=missing)
+    assert code == 2
+    assert "The editor 'no-such-editor' was not found; nothing was written." in shown
     assert titles(repo) == []
 
 

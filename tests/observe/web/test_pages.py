@@ -395,6 +395,17 @@ def test_what_is_not_asked_for_is_not_looked_for(site: Site) -> None:
     assert "words that begin with it" in site.said("search")
 
 
+def test_a_search_without_hits_says_what_to_try(site: Site, store: Store) -> None:
+    store.thread("x", store.give("x", "Pat", body="word"))
+    nothing = site.said("search?q=nowhere")
+    assert "0 entries found for nowhere." in nothing
+    assert "Try fewer or other words" in nothing
+    assert "words that begin with it" in nothing
+    page = site.get("search?q=word&author=Gemini")
+    assert "Search without filters" in page
+    assert any(link.endswith("search?q=word") for link in links(page))
+
+
 def test_hits_are_shown_as_plain_text_with_marks(site: Site, store: Store) -> None:
     body = (
         "## Plan\n\n- [ ] **rotate** the `token`\n\nSee [notes](https://x.example/a)."
