@@ -289,6 +289,8 @@ class BoardApp(TypeAheadApp):
 
     def update_widgets(self) -> None:
         """Update the widgets from what has been read."""
+        if not self.query("#top"):
+            return  # they are gone: a change arrived while the board was closing
         columns = self.source.columns(self.card_filter)
         self.cards.show(self.cards.board.with_columns(columns))
         self.query_one("#top", Static).update(self._top_line())

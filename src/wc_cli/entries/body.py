@@ -179,7 +179,9 @@ def entry_text(
         return
     from wc_cli.entries import editor as editors  # 8 ms, only for an editor
 
-    around = editors.thread_context(context.reader, draft.action, draft.topic)
+    around = editors.thread_context(
+        context.reader, command or draft.action, draft.topic
+    )
     written = f"{draft.title}\n\n{draft.body}".rstrip("\n")
     edited = editors.edited_text(editor, before or written, around)
     try:

@@ -17,6 +17,7 @@ from wc_core.errors import (
     InvalidInputError,
     NotFoundError,
 )
+from wc_core.layout import new_topic
 from wc_core.text import clean, one_line
 from wc_core.threads import revisions
 from wc_core.threads.model import holder_text
@@ -40,6 +41,7 @@ _ADVICE = """\
 # The exit status of a program ended by ^C: from the kernel, and from a shell.
 _INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 _NOT_FOUND = 127  # from a shell
+_STARTING = ("new", "say")  # these start a thread that does not exist
 _LAST_ENTRIES = 3
 _BODY_LINES = 30
 _FILE = "ENTRY.md"
@@ -153,17 +155,22 @@ def _text_above_scissors(path: str) -> str:
     return "\n".join(kept)
 
 
-def thread_context(reader: StoreReader, action: str, topic: str) -> str:
+def thread_context(reader: StoreReader, command: str, topic: str) -> str:
     """Return the text below the scissors line: the thread's state and its last entries.
 
-    Raises ConflictError if a new thread is to be started and there already is one.
+    What can be known to fail fails here, before anything is written: raises
+    ConflictError if a new thread is to be started and there already is one,
+    NotFoundError if the command needs a thread and there is none, and InvalidInputError
+    for what cannot be a topic.
     """
     try:
         thread = reader.thread(reader.find(topic))
     except NotFoundError:
-        return f"#\n# {one_line(topic)}: a new thread\n"
+        if command not in _STARTING:
+            raise
+        return f"#\n# {one_line(new_topic(topic))}: a new thread\n"
     state = thread.state
-    if action == "new":
+    if command == "new":
         raise ConflictError(
             f"There is already a thread {state.topic}: {state.title!r}.",
             f"Add to it with: wc say {state.topic}",

@@ -225,6 +225,26 @@ def test_questions_and_answers_are_written_in_an_editor(
     assert "Say it in one line: wc ask auth -m '…'" in no_text
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("new", "bad topic"), "'bad topic' cannot be a topic."),
+        (("say", ".hidden"), "'.hidden' cannot be a topic."),
+        (("done", "other"), "There is no thread"),
+        (("ack", "other", "-e"), "There is no thread"),
+        (("close", "other", "-e"), "There is no thread"),
+    ],
+)
+def test_no_editor_opens_for_a_topic_that_will_be_refused(
+    repo: Repo, editor: dict[str, str], words: tuple[str, ...], message: str
+) -> None:
+    repo.ok("new", "auth", "--title", "x")
+    code, shown = at_terminal(repo, *words, env=editor)
+    assert code
+    assert message in shown
+    assert not (repo.machine.root / "seen").exists()
+
+
 def test_a_text_that_cannot_close_a_thread_is_kept(
     repo: Repo, editor: dict[str, str]
 ) -> None:
