@@ -79,9 +79,8 @@ def run(argv: Sequence[str]) -> None:
             )
     except UsageError as error:
         command = f" {argv[0]}" if names else ""
-        raise InvalidInputError(
-            error.format_message(), f"See: wc help{command}"
-        ) from error
+        message = _plain_words(error.format_message())
+        raise InvalidInputError(message, f"See: wc help{command}") from error
     except ClickException as error:
         raise InvalidInputError(error.format_message()) from error
     except typer.Abort as error:
@@ -92,6 +91,20 @@ def run(argv: Sequence[str]) -> None:
         _print_help(shown.getvalue().rstrip("\n") + _examples(argv[0]))
     if code:
         raise InvalidInputError(f"Typer ended with {code}.", "See: wc help")
+
+
+# What the parser says, and the same for readers who write no programs.
+_PLAIN = (
+    (r"is not a valid int(?: range)?\.", "is not a whole number."),
+    (r"(\S+) is not in the range x>=(\S+)\.$", r"\1 is less than \2."),
+    (r"Got unexpected extra argument\(s\) \((.*)\)$", r"Too many arguments: \1"),
+)
+
+
+def _plain_words(message: str) -> str:
+    for pattern, plain in _PLAIN:
+        message = re.sub(pattern, plain, message, flags=re.DOTALL)
+    return message
 
 
 def print_overview() -> None:

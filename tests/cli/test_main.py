@@ -115,6 +115,25 @@ def test_an_unknown_option_of_the_whole(quiet: Repo) -> None:
     assert "--nonsense" in quiet.fails(2, "--nonsense")
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("read", "x", "--from", "abc"), "'abc' is not a whole number."),
+        (("read", "x", "--limit", "abc"), "'abc' is not a whole number."),
+        (("read", "x", "--limit", "-3"), "-3 is less than 0."),
+        (("say", "x", "two", "words"), "Too many arguments: two words"),
+        (("say", "x", "-F", "none"), "Name a file, or '-' for standard input."),
+        (("config", "foo"), "There is no wc config 'foo'."),
+    ],
+)
+def test_a_mistake_is_named_in_plain_words(
+    repo: Repo, words: tuple[str, ...], message: str
+) -> None:
+    done = repo.wc(*words)
+    assert done.code
+    assert message in done.err
+
+
 def test_errors_go_to_standard_error_and_results_to_standard_output(
     quiet: Repo,
 ) -> None:

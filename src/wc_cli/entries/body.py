@@ -41,11 +41,15 @@ class Message(NamedTuple):
     body: str = ""
 
 
-def body_text(text: str, context: Context) -> str:
+_AT_HINT = "To post text that begins with '@', double it: --body '@@…'"
+
+
+def body_text(text: str, context: Context, hint: str = _AT_HINT) -> str:
     """Return the body that ``text`` stands for: ``-`` is standard input, ``@FILE`` a
     file, ``@@…`` text that begins with ``@``, and anything else the text itself.
 
-    Only the first two read anything. For agents, ``@FILE`` reads no file outside their
+    Only the first two read anything; ``hint`` says what to do if a file cannot be read.
+    For agents, ``@FILE`` reads no file outside their
     worktree and the folder of temporary files. Raises InvalidInputError, NotFoundError.
     """
     if text == "-":
@@ -55,7 +59,7 @@ def body_text(text: str, context: Context) -> str:
     if text.startswith("@"):
         if next(environment.agents_in(context.env), None) is not None:
             _check_reach(text[1:], context)
-        return vocabulary.body(_decode(_read_file(text[1:]), text[1:]))
+        return vocabulary.body(_decode(_read_file(text[1:], hint), text[1:]))
     return vocabulary.body(text)
 
 
@@ -85,19 +89,17 @@ def _is_below(path: str, folder: str) -> bool:
     return os.path.commonpath((path, folder)) == folder
 
 
-def _read_file(path: str) -> bytes:
+def _read_file(path: str, hint: str) -> bytes:
     try:
         with open(path, "rb") as file:
             return file.read()
     except FileNotFoundError as error:
         raise NotFoundError(
-            f"There is no file {path!r} to take the body from.",
-            "To post text that begins with '@', double it: --body '@@…'",
+            f"There is no file {path!r} to take the text from.", hint
         ) from error
     except (OSError, ValueError) as error:
         raise InvalidInputError(
-            f"The body cannot be read from {path!r}: {error}.",
-            "To post text that begins with '@', double it: --body '@@…'",
+            f"The text cannot be read from {path!r}: {error}.", hint
         ) from error
 
 
@@ -120,7 +122,8 @@ def message(context: Context, options: HasMessage, default_title: str = "") -> M
     if options.from_file:
         _check_alone("-F", {"-m": options.message, "--body": options.body})
         source = options.from_file
-        text = body_text(source if source == "-" else f"@{source}", context)
+        place = source if source == "-" else f"@{source}"
+        text = body_text(place, context, "Name a file, or '-' for standard input.")
         return Message(title, text) if title else _split_message(text)
     if not options.message:
         return Message(title or default_title, body_text(options.body or "", context))

@@ -95,7 +95,11 @@ def by_name(repository: Repository, env: Mapping[str, str], name: str) -> Remote
     if name in configured or is_address(name):
         return _remote(repository, env, name, is_name=name in configured)
     listed = ", ".join(map(one_line, configured))
-    hint = f"There are: {listed}." if listed else "There is none: git remote add …"
+    hint = (
+        f"There are: {listed}."
+        if listed
+        else "There is none yet. Add one: git remote add …"
+    )
     raise InvalidInputError(f"There is no remote {one_line(name)}.", hint)
 
 

@@ -102,6 +102,9 @@ def read(context: Context, options: ReadOptions) -> None:
 def _remark_rest(options: ReadOptions, span: ThreadSpan) -> None:
     if (options.branch or options.kind) and not span.entries:
         remark("No entry matches.")
+    elif not span.entries and options.start > 0:
+        last = span.thread.state.entry_count - 1
+        remark(f"No entry is numbered {options.start} or higher; the last is {last}.")
     if span.left_out_count:
         remark(rest_text(options, span))
 
