@@ -100,8 +100,8 @@ class Board(NamedTuple):
         return self
 
     def with_columns(self, columns: tuple[CardColumn, ...]) -> Board:
-        """The board with new columns. The same thread stays chosen, wherever it moved. If
-        it is gone, a column that has cards is chosen, if there is any."""
+        """The board with new columns. The same thread stays chosen, wherever it moved.
+        If it is gone, a column that has cards is chosen, if there is any."""
         chosen, old_column = self.chosen, self.columns[self.column : self.column + 1]
         keys = [column.key for column in columns]
         position = min(self.column, max(0, len(columns) - 1))
