@@ -79,7 +79,7 @@ def worktree(tmp_path: Path, name: str) -> Worktree:
 def refusal(name: str) -> tuple[str, ...]:
     """The parts of the text that a model reads when its edit was refused."""
     who = f'{HOLDER}{name}" (just now; thread "login"; "new form").'
-    question = f"--title 'May I edit src/{name}?'"
+    question = f"-m 'May I edit src/{name}?'"
     return (
         f'The edit of "src/{name}" was refused: {who}',
         f"1. Ask: wc say login {question} --to 'Aider@review (Pat)'",

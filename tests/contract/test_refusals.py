@@ -239,7 +239,7 @@ def test_a_history_that_was_rewritten_is_fetched_and_never_overwritten(
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("blob", "is none"), ("missing", "not our ref"), ("tag", "")],
+    [("blob", "is not a branch"), ("missing", "not our ref"), ("tag", "")],
 )
 def test_a_branch_that_is_none(hub: Hub, kind: str, words: str) -> None:
     clone = Clone(hub.machine, "one", str(hub.path))

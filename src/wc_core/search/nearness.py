@@ -22,10 +22,10 @@ def _always_current(_topic: str, _entry: Entry) -> bool:
     return True
 
 
-# The part of a mixed score that comes from the words. With a half, questions in other
-# words found fewer threads with a small model than by words alone; with two thirds, as
-# many, and more of them first (python -m tests.bench.retrieval).
-WORDS_SHARE = 2 / 3
+# The part of a mixed score that comes from the words, relative to an entry with all of
+# them. With a half, relative to the best entry, questions in other words found fewer
+# threads with a small model than by words alone (python -m tests.bench.retrieval).
+_WORDS_SHARE = 0.75
 
 
 class Nearness(NamedTuple):
@@ -45,20 +45,26 @@ class Nearness(NamedTuple):
 
 
 def mixed(
-    words: Mapping[Item, float], meaning: Mapping[Item, float], floor: float = 0.0
+    words: Mapping[Item, float],
+    meaning: Mapping[Item, float],
+    floor: float = 0.0,
+    whole: float = 0.0,
 ) -> dict[Item, float]:
-    """Returns both scores as one, each as a fraction of the greatest of its kind: two
-    thirds of it are from the words.
+    """Returns both scores as one. That of the words counts three quarters, as a
+    fraction of ``whole``, the score of an entry with all of the words; without it a
+    half, as a fraction of the greatest. That of the meaning is a fraction of the
+    greatest.
 
     An entry without a score of words has none of the words. An entry that is not in
     ``meaning`` is no nearer than ``floor``, and gets that value.
     """
-    most_words = max(words.values(), default=0.0) or 1.0
+    share = _WORDS_SHARE if whole else 0.5
+    most_words = max(whole, *words.values(), 0.0) or 1.0
     most_meaning = max(meaning.values(), default=0.0)
     if most_meaning <= 0:
         most_meaning = 1.0
     return {
-        item: WORDS_SHARE * words.get(item, 0.0) / most_words
-        + (1 - WORDS_SHARE) * max(meaning.get(item, floor), 0.0) / most_meaning
+        item: share * words.get(item, 0.0) / most_words
+        + (1 - share) * max(meaning.get(item, floor), 0.0) / most_meaning
         for item in {**words, **meaning}
     }

@@ -55,6 +55,8 @@ _DECISION = 1.25
 # The weights of terms are in thousandths. Scores that differ by less than a tenth of an
 # even weight are equal: then the newest entry comes first.
 _SCALE, _GRAIN = 1000, 100
+# About the weight of a term that one entry in a thousand threads has.
+_ABSENT = 9000
 
 
 class Candidate(NamedTuple):
@@ -119,6 +121,12 @@ def term_weights(counts: Sequence[int], threads: int) -> tuple[int, ...]:
         else 0
         for count in counts
     )
+
+
+def whole_score(weights: Sequence[int]) -> float:
+    """Returns the score of an entry of the usual length that has every term once. A
+    term that no entry has, with weight 0, counts as a rare one."""
+    return sum(weight or _ABSENT for weight in weights) / _GRAIN
 
 
 def even_weights(terms: Sequence[Term]) -> tuple[int, ...]:

@@ -11,22 +11,28 @@ from wc_core.search.nearness import mixed
 scores = st.dictionaries(st.integers(0, 9), st.floats(0.001, 100), max_size=8)
 
 
-def test_words_count_two_thirds_each_as_a_part_of_the_greatest() -> None:
+def test_each_counts_half_as_a_part_of_the_greatest() -> None:
     words = {"a": 12.0, "b": 6.0}
     meaning = {"b": 0.4, "c": 0.2}
-    assert mixed(words, meaning) == pytest.approx({"a": 2 / 3, "b": 2 / 3, "c": 1 / 6})
+    assert mixed(words, meaning) == pytest.approx({"a": 0.5, "b": 0.75, "c": 0.25})
+
+
+def test_words_count_more_as_a_part_of_all_words() -> None:
+    words = {"a": 12.0, "b": 6.0}
+    meaning = {"b": 0.4, "c": 0.2}
+    scores = mixed(words, meaning, whole=24.0)
+    assert scores == pytest.approx({"a": 0.375, "b": 0.4375, "c": 0.125})
+    assert mixed(words, meaning, whole=6.0)["a"] == pytest.approx(0.75)
 
 
 def test_what_is_not_among_the_nearest_is_as_near_as_the_next() -> None:
-    assert mixed({"a": 1.0}, {"b": 0.5}, 0.25)["a"] == pytest.approx(5 / 6)
+    assert mixed({"a": 1.0}, {"b": 0.5}, 0.25)["a"] == pytest.approx(0.75)
 
 
 def test_one_kind_alone_is_in_its_own_order() -> None:
     assert mixed({}, {}) == {}
-    by_words = mixed({"a": 4.0, "b": 1.0}, {})
-    assert by_words == pytest.approx({"a": 2 / 3, "b": 1 / 6})
-    by_meaning = mixed({}, {"a": 0.5, "b": 0.25})
-    assert by_meaning == pytest.approx({"a": 1 / 3, "b": 1 / 6})
+    assert mixed({"a": 4.0, "b": 1.0}, {}) == {"a": 0.5, "b": 0.125}
+    assert mixed({}, {"a": 0.5, "b": 0.25}) == {"a": 0.5, "b": 0.25}
 
 
 @given(scores, scores, st.floats(0.1, 10))

@@ -200,8 +200,8 @@ def test_an_entry_by_number_id_and_beginning_of_id(
     [
         ({}, "INVALID_INPUT", "by its number or by its id"),
         ({"index": 0, "entry_id": "x"}, "INVALID_INPUT", "not both"),
-        ({"index": 1}, "NOT_FOUND", "numbered 0 to 0"),
-        ({"index": -2}, "NOT_FOUND", "numbered 0 to 0"),
+        ({"index": 1}, "NOT_FOUND", "Its only entry is 0"),
+        ({"index": -2}, "NOT_FOUND", "Its only entry is 0"),
         ({"entry_id": "nope"}, "NOT_FOUND", "has no entry"),
         ({"index": "first"}, "INVALID_INPUT", "a whole number"),
         ({"index": 0, "offset": -1}, "INVALID_INPUT", "at least 0"),

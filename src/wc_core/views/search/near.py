@@ -59,17 +59,18 @@ def with_meaning(
     topics: Sequence[str],
     scored: list[tuple[Candidate, Numbered]],
     answered: Iterable[EntryName],
+    whole: float,
 ) -> Mixture:
     """Returns entries ``scored`` by their words and those near the query, except
     those already ``answered``; only in the requested threads and with the requested
-    mentions."""
+    mentions. An entry with all of the words has a score of about ``whole``."""
     nearness = near_query.source.nearest(near_query.text, topics, query.newest)
     if not nearness.scores:
         return Mixture(scored, problem=nearness.problem)
     entries = {(place.topic, place.id): numbered for place, numbered in scored}
     by_words = {(place.topic, place.id): float(place.score) for place, _ in scored}
     done = {*answered}
-    scores = mixed(by_words, nearness.scores, nearness.floor)
+    scores = mixed(by_words, nearness.scores, nearness.floor, whole)
     least = _LEAST_NEAR * max(nearness.scores.values())
     near: set[EntryName] = set()
     places: list[tuple[Candidate, Numbered]] = []

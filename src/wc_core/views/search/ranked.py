@@ -16,6 +16,7 @@ from wc_core.search.ranking import (
     even_weights,
     loose_terms,
     required_terms,
+    whole_score,
 )
 from wc_core.values import NamedTuple
 from wc_core.views.overview import cursor_of, cursor_parts
@@ -158,7 +159,11 @@ def ranked_answer(
         if near_query is not None and query.by_title and len(terms) >= LEAST_TERMS:
             answered = {(topic, entry_id) for entry_id, topic in whole_matches}
             asked = query._replace(newest=position.newest)
-            mixture = with_meaning(near_query, asked, topics, scored, answered)
+            # From the cursor alone, so that the order is the same on each page.
+            whole_words = whole_score(loose.weights)
+            mixture = with_meaning(
+                near_query, asked, topics, scored, answered, whole_words
+            )
         partial = [
             (RankedPlace(False, *place), entry) for place, entry in mixture.entries
         ]
