@@ -163,6 +163,7 @@ COMMAND_TESTS = (
 )
 
 
+@pytest.mark.long
 def test_adding_a_command(tmp_path: Path) -> None:
     copy = Checkout(tmp_path)
     for step in COMMAND_STEPS:

@@ -185,6 +185,7 @@ esac
 """
 
 
+@pytest.mark.long
 def test_another_tool_is_measured_where_it_is_installed(tmp_path: Path) -> None:
     program = tmp_path / "bin" / "baton"
     program.parent.mkdir()

@@ -123,7 +123,7 @@ def test_an_unknown_option_of_the_whole(quiet: Repo) -> None:
         (("read", "x", "--limit", "-3"), "-3 is less than 0."),
         (("say", "x", "two", "words"), "Too many arguments: two words"),
         (("say", "x", "-F", "none"), "Name a file, or '-' for standard input."),
-        (("config", "foo"), "There is no wc config 'foo'."),
+        (("config", "foo"), "wc config has no action 'foo'."),
     ],
 )
 def test_a_mistake_is_named_in_plain_words(

@@ -15,6 +15,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.clients.conftest import Place
     from tests.clients.installing import Programs
@@ -46,6 +48,7 @@ def checks(results: Path) -> list[Check]:
     return found
 
 
+@pytest.mark.long
 def test_only_what_a_product_has_not_fails(
     place: Place, programs: Programs, address: str, tmp_path: Path
 ) -> None:

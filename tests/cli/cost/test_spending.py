@@ -69,7 +69,7 @@ def test_without_a_budget_nothing_is_written(session: Session) -> None:
         (("auth", "1.2.3k"), 2, "not a number of tokens"),
         (("auth", "9999999m"), 2, "not a number of tokens"),
         (("auth", "k"), 2, "not a number of tokens"),
-        (("auth", "5", "--remove"), 2, "Give one of them"),
+        (("auth", "5", "--remove"), 2, "Use one of them"),
         (("auth", "--remove"), 4, "has no budget"),
         (("nowhere", "5"), 3, "nowhere"),
     ],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.amounts import is_long
 from tests.measuring import paused
 from tests.observe.web.pages import SECRET, Site, links, words
 
@@ -22,12 +23,12 @@ def real(data: Path, tmp_path: Path, env: dict[str, str]) -> Site:
     return Site(tmp_path, env | {"WATERCOOLER_DIR": str(folder)})
 
 
-def test_every_thread_has_a_page_that_is_sound(real: Site) -> None:
+def test_threads_have_pages_that_are_sound(real: Site) -> None:
     board = real.get("threads")
     threads = [one for one in links(board) if "/threads/" in one]
     assert len(threads) == 26
     with paused():  # what one page runs, all do
-        for link in threads:
+        for link in threads[:: 1 if is_long() else 4]:
             page = real.get(link.removeprefix(f"/{SECRET}/"))
             assert "Participants" in words(page)
     assert real.get("timeline?all=1").count('class="bars"') == 26
