@@ -32,51 +32,68 @@ def process_count(items: int) -> int:
     return max(1, min(items // _SHARE, processors, _MOST_PROCESSES))
 
 
-def share(work: _Work, items: Sequence[str]) -> list[str]:
+def share(work: _Work, items: Sequence[str], processes: int = 0) -> list[str]:
     """Returns what ``work`` returns: a line of text for each item. Raises what it
-    raises."""
-    count = process_count(len(items))
+    raises. ``processes`` is how many share it; 0 leaves that to `process_count`."""
+    count = processes or process_count(len(items))
     size = -(-len(items) // count) or 1
     [own, *others] = [items[n : n + size] for n in range(0, len(items), size)] or [[]]
-    copies = [_Copy(work, part) for part in others]
+    copies: list[_Copy] = []
     try:
+        copies += (_Copy(work, part) for part in others)
         lines = work(own)
         for copy in copies:
             lines += copy.lines()
     finally:
+        # All pipes first: a later copy has the earlier pipes, and keeps them open.
         for copy in copies:
-            copy.end()
+            copy.close()
+        for copy in copies:
+            copy.has_finished()
     return lines
 
 
 class _Copy:
-    """A copy of this process that does a part of the work."""
+    """A copy of this process that does a part of the work; without one, if there are
+    too many processes or open files, the part is done in this process."""
 
     def __init__(self, work: _Work, items: Sequence[str]) -> None:
         self._work, self._items = work, items
-        self._process = 0
-        self._pipe, sending = os.pipe()
+        self._process, self._pipe = 0, -1
+        try:
+            self._pipe, sending = os.pipe()
+        except OSError:
+            return
         try:
             self._process = os.fork()  # noqa: TID251 - it ends before this process does
             if not self._process:
+                # With it open, closing it in the parent would not end the copy.
+                os.close(self._pipe)
                 _send(sending, work, items)
         except OSError:
-            pass  # too many processes: `lines` does the work
+            self.close()
         os.close(sending)
 
     def lines(self) -> list[str]:
-        """Returns what the work returns: done here if the copy did not finish."""
+        """Returns the lines of the part: done here if the copy did not finish."""
+        if self._pipe < 0:
+            return self._work(self._items)
         with open(self._pipe, "rb", closefd=False) as file:
             data = file.read()
-        return data[:-1].decode().split("\n") if self.end() else self._work(self._items)
+        if not self.has_finished():
+            return self._work(self._items)
+        return data[:-1].decode().split("\n")
 
-    def end(self) -> bool:
-        """Waits for the copy to end. Returns whether it sent all lines; False if it was
-        waited for before."""
-        process, self._process = self._process, 0
+    def close(self) -> None:
+        """Close the pipe. A copy that still writes ends then."""
         if self._pipe >= 0:
-            os.close(self._pipe)  # which ends a copy that still writes
+            os.close(self._pipe)
             self._pipe = -1
+
+    def has_finished(self) -> bool:
+        """Waits for the copy to end. Returns whether it sent all lines; False if there
+        is none, or it was waited for before."""
+        process, self._process = self._process, 0
         return bool(process) and os.waitpid(process, 0)[1] == 0
 
 

@@ -36,7 +36,7 @@ from wc_cli.index.sharing import share
 parent = os.getpid()
 {work}
 try:
-    lines = share(work, [str(number) for number in range({count})])
+    lines = share(work, [str(number) for number in range({count})], {processes})
 except ZeroDivisionError:
     lines = ["an error"]
 try:
@@ -54,14 +54,22 @@ def work(names):
     return list(names)
 """
 IDS = "work = lambda names: [str(os.getpid()) for _ in names]"
+# The parent fails at once, while its copies have more to send than a pipe holds.
+LONG_LINES = """\
+def work(names):
+    if os.getpid() == parent:
+        raise ZeroDivisionError
+    return [name * 1000 for name in names]
+"""
 FAILS = "work = lambda names: [str(1 // (os.getpid() != parent)) for _ in names]"
 
 
-def shared(work: str, count: int) -> list[str]:
+def shared(work: str, count: int, processes: int = 0) -> list[str]:
     """The lines that a program gets, which must have shared the work."""
-    source = PROGRAM.format(work=work, count=count)
+    source = PROGRAM.format(work=work, count=count, processes=processes)
+    command = [sys.executable, "-c", source]
     run = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, check=True
+        command, capture_output=True, text=True, check=True, timeout=60
     )
     lines, forks, left = json.loads(run.stdout)
     assert forks >= 1
@@ -86,6 +94,14 @@ def test_what_a_copy_cannot_do_is_done_by_its_parent() -> None:
 
 def test_an_error_leaves_no_process() -> None:
     assert shared(FAILS, 4000) == ["an error"]
+
+
+def test_an_error_does_not_wait_for_copies_that_write() -> None:
+    assert shared(LONG_LINES, 8000, processes=4) == ["an error"]
+
+
+def test_several_copies_keep_the_order() -> None:
+    assert shared(SQUARES, 5001, processes=4) == [f"{n}²" for n in range(5001)]
 
 
 def test_a_process_with_threads_makes_no_copies() -> None:
