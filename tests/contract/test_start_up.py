@@ -19,7 +19,16 @@ HEAVY = frozenset(
     | {"typing_extensions", "importlib.resources", "importlib.metadata", "ast"}
     | {"argparse", "logging", "tempfile", "shutil", "random", "socket", "ssl"}
     | {"urllib", "email", "difflib", "hashlib", "threading", "concurrent"}
-    | {"unittest", "watchfiles", "textual", "traceback", "datetime", "shlex", "uuid"}
+    | {
+        "sqlite3",
+        "unittest",
+        "watchfiles",
+        "textual",
+        "traceback",
+        "datetime",
+        "shlex",
+        "uuid",
+    }
     | {"typing", "re", "json", "enum", "collections", "contextlib", "functools"}
     | {"types", "importlib", "warnings", "operator"}
     | {"wc_observe", "wc_cli.app", "wc_cli.branch", "wc_cli.settle", "wc_cli.sync"}
@@ -27,8 +36,9 @@ HEAVY = frozenset(
 )
 # Of our own, the names that a rename must not make meaningless.
 OURS = sorted(name for name in HEAVY if name.startswith("wc_"))
-# The column widths of a terminal come from shutil; ages and dates need dates.
-READING = frozenset({"datetime", "operator"})
+READING = frozenset({"operator"})
+# SQLite imports these by itself.
+INDEX = frozenset({"functools", "types", "collections"})
 # Patterns are matched, or a signal is waited for.
 PATTERNS = frozenset({"re", "enum", "types", "functools", "collections", "operator"})
 
@@ -98,7 +108,8 @@ COMMANDS = {
     "list": (["list"], READING),
     "list --json": (["list", "--json"], READING),
     "read": (["read", "auth"], READING | PATTERNS),
-    "search": (["search", "text"], READING | PATTERNS),
+    "search": (["search", "text"], READING | INDEX),
+    "search for a phrase": (["search", "--phrase", "a text"], READING | INDEX),
     "brief": (["brief"], READING | {"wc_core.guidance"}),
     "brief --hook": (["brief", "--hook", "user-prompt"], PATTERNS | {"json"}),
     "whoami": (["whoami"], frozenset[str]()),

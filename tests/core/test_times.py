@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.core.strategies import NOON_MS, entry_id, relaxed
@@ -59,6 +60,33 @@ def test_a_time_is_so_many_milliseconds_after_1970(
     text: str, moment: int | None
 ) -> None:
     assert milliseconds(text) == moment
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+@example(datetime(2000, 2, 29, tzinfo=UTC))
+@example(datetime(1900, 3, 1, tzinfo=UTC))
+@example(datetime(1, 1, 1, tzinfo=UTC))
+@example(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC))
+def test_every_second_is_read_as_the_library_reads_it(moment: datetime) -> None:
+    moment = moment.replace(microsecond=0)
+    text = f"{moment:%Y-%m-%dT%H:%M:%SZ}".rjust(len("2026-01-31T12:00:00Z"), "0")
+    assert milliseconds(text) == round(moment.timestamp() * 1000)
+
+
+@given(st.text(st.sampled_from("0123456789-T:Z٣"), min_size=10, max_size=10))
+@example("2026-02-29")
+@example("2026-00-10")
+@example("2026-13-01")
+@example("0000-01-01")
+@example("2026-01-00")
+def test_a_day_is_one_for_us_if_it_is_one_for_the_library(day: str) -> None:
+    text = f"{day}T00:00:00Z"
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        assert milliseconds(text) is None
+    else:
+        assert milliseconds(text) == round(moment.timestamp() * 1000)
 
 
 @pytest.mark.parametrize(

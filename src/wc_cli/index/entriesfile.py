@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from binascii import crc32
 
@@ -12,7 +11,7 @@ from wc_core.errors import StorageError, WcError
 from wc_core.index import decisions, keys
 from wc_core.index import entries as entryfile
 from wc_core.index.entries import UnusableIndexError
-from wc_core.lean import contextlib
+from wc_core.lean import contextlib, sqlite3
 from wc_core.search.mentions import recorded
 from wc_core.search.threadwords import thread_words
 from wc_core.search.words import fold_text

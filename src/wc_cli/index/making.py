@@ -3,7 +3,6 @@ builds of Python lack."""
 
 from __future__ import annotations
 
-import sqlite3
 import time
 
 from wc_cli.index import entriesfile, overviewfile
@@ -11,6 +10,7 @@ from wc_cli.index.keeping import index_entries, locked, note_behind
 from wc_core.errors import WcError
 from wc_core.index import keys, overview
 from wc_core.index.entries import EntryFile, UnusableIndexError
+from wc_core.lean import sqlite3
 from wc_core.threads.reader import StoreReader
 
 # Reading this many takes milliseconds.

@@ -15,11 +15,10 @@ A file of another `VERSION` is not used, nor one that is locked, damaged or miss
 from __future__ import annotations
 
 import os
-import sqlite3
-import weakref
 from itertools import repeat
 
 from wc_core.files import read_from
+from wc_core.lean import sqlite3
 from wc_core.search.ranking import PROMINENT_FIELDS
 from wc_core.search.words import FIELDS
 from wc_core.values import NamedTuple
@@ -170,17 +169,20 @@ class EntryFile:
         except sqlite3.Error as error:
             raise UnusableIndexError(str(error)) from error
 
+    def __del__(self) -> None:
+        """Closes the file. From Python 3.13 on, one that is left open is a
+        ResourceWarning."""
+        database = getattr(self, "_db", None)  # missing if it could not be opened
+        if database is not None:
+            database.close()
+
     def _open(self, path: str) -> None:
-        db = sqlite3.connect(
+        self._db = sqlite3.connect(
             file_uri(path, "ro"),
             uri=True,
             isolation_level=None,
             check_same_thread=False,
         )
-        # From Python 3.13 on, a database that is not closed is a ResourceWarning. It is
-        # closed when the process exits.
-        weakref.finalize(self, db.close).atexit = False
-        self._db = db
         self._db.execute("PRAGMA query_only = on")
         self._db.execute("PRAGMA temp_store = memory")
         self._db.set_authorizer(_no_other_file)

@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 
 
 class ThreadWords(NamedTuple):
-    """All ``names`` of a thread, its topic first, and its ``tags``."""
+    """All ``names`` of a thread, its topic first, its ``tags``, and its current
+    ``name``."""
 
     names: str
     tags: str = ""
+    name: str = ""
 
 
 def thread_words(snapshot: Snapshot) -> ThreadWords:
     """Returns the words of a thread."""
     names = (snapshot.topic, *snapshot.state.names)
-    return ThreadWords(" ".join(names), " ".join(snapshot.tags))
+    return ThreadWords(" ".join(names), " ".join(snapshot.tags), snapshot.name)

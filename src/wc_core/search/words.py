@@ -11,32 +11,29 @@ from __future__ import annotations
 import unicodedata
 
 from wc_core.errors import InvalidInputError
-from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # The fields that a query can name.
 FIELDS = ("title", "body", "topic", "author", "tag")
 
-# The separators of a folded text, and the characters of its words.
-_GAP = r"[\x00-/:-@\[-`{-\x7f]+"
-_GAPS = re.compile(_GAP)
-_LETTER = r"[^\x00-/:-@\[-`{-\x7f]"
-_ACCENTS = re.compile("[\u0300-\u036f]+")
-# Han, kana, bopomofo and their extensions; Thai, Lao, Myanmar, Khmer.
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007"
-    "\u3031-\u3035\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0001b000-\U0001b16f"
-    "\U00020000-\U0003ffff]"
-)
-# A field's name, quotes and a star, each only where it has a meaning.
-_PART = re.compile(
-    rf"(?i)(?:(?P<field>{'|'.join(FIELDS)}):)?"
-    r'(?:"(?P<exact>[^"]*)"?|(?P<bare>[^\s"]+))\*?'
+# What separates the words of a folded text; every other character belongs to a word.
+_SEPARATORS = frozenset(chr(code) for code in range(128) if not chr(code).isalnum())
+_TO_SPACES = dict.fromkeys(map(ord, _SEPARATORS), " ")
+# The combining marks of Latin, Greek and Cyrillic letters.
+_WITHOUT_ACCENTS = dict.fromkeys(range(0x300, 0x370))
+# The first and the last character of each range: Thai, Lao, Myanmar, Khmer; Han, kana,
+# bopomofo and their extensions.
+_UNSPACED = (
+    *(("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff")),
+    *(("\u2e80", "\u2fdf"), ("\u3005", "\u3007"), ("\u3031", "\u3035")),
+    *(("\u3040", "\u30ff"), ("\u3105", "\u312f"), ("\u31a0", "\u31bf")),
+    *(("\u31f0", "\u31ff"), ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff")),
+    *(("\uf900", "\ufaff"), ("\U0001b000", "\U0001b16f")),
+    ("\U00020000", "\U0003ffff"),
 )
 _MOST_TERMS = 100
 
@@ -64,7 +61,7 @@ class _FoldingTable(dict[int, str]):
     def __missing__(self, code: int) -> str:
         char = chr(code)
         kind = unicodedata.category(char)
-        if _UNSPACED.match(char) or kind == "So":
+        if kind == "So" or any(first <= char <= last for first, last in _UNSPACED):
             replacement = f" {char} "
         elif kind[0] in "LNM" or kind == "Co":
             replacement = char
@@ -82,13 +79,13 @@ def fold_text(text: str) -> str:
     become spaces; ASCII separators stay."""
     if text.isascii():
         return text.lower()
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    bare = unicodedata.normalize("NFKD", text).translate(_WITHOUT_ACCENTS)
     return unicodedata.normalize("NFKC", bare).casefold().translate(_TABLE)
 
 
 def plain_words(text: str) -> str:
     """Returns the words of a text with one space before, between and after them."""
-    return f" {_GAPS.sub(' ', fold_text(text)).strip()} "
+    return f" {' '.join(fold_text(text).translate(_TO_SPACES).split())} "
 
 
 def parse_query(query: str) -> tuple[Term, ...]:
@@ -101,19 +98,56 @@ def parse_query(query: str) -> tuple[Term, ...]:
     InvalidInputError for more than 100 terms.
     """
     terms = []
-    for part in _PART.finditer(query):
-        exact = part["exact"] is not None
-        words = tuple(plain_words(part["exact"] if exact else part["bare"]).split())
+    for part in _parts(query):
+        words = tuple(plain_words(part.text).split())
         if words:
-            field = (part["field"] or "").lower()
             # A number matches only itself: 12 does not match 123.
-            whole = exact or words[-1].isdecimal()
-            terms.append(Term(words, not whole or part[0].endswith("*"), field))
+            whole = part.is_exact or words[-1].isdecimal()
+            terms.append(Term(words, not whole or part.has_star, part.field))
     if len(terms) > _MOST_TERMS:
         raise InvalidInputError(
             f"The query has {len(terms)} terms.", f"Give {_MOST_TERMS} at most."
         )
     return tuple(dict.fromkeys(terms))
+
+
+class _Part(NamedTuple):
+    """A word or quoted text of a query, the field before it, and whether a star ends
+    it."""
+
+    field: str
+    text: str
+    is_exact: bool
+    has_star: bool
+
+
+def _parts(query: str) -> Iterator[_Part]:
+    """Yields the parts of a query. A missing quote at its end is assumed."""
+    field = ""
+    pieces = query.split('"')
+    for number, piece in enumerate(pieces):
+        after = pieces[number + 1] if number + 1 < len(pieces) else None
+        if number % 2:
+            has_star = piece.endswith("*") if after is None else after.startswith("*")
+            yield _Part(field, piece, is_exact=True, has_star=has_star)
+            field = ""
+            continue
+        bare_words = (piece.removeprefix("*") if number else piece).split()
+        if after is not None and bare_words and not piece[-1].isspace():
+            field = _field_before(bare_words[-1], "")
+            bare_words = bare_words[:-1] if field else bare_words
+        for word in bare_words:
+            rest = word.partition(":")[2]
+            name = _field_before(word, rest) if rest else ""
+            yield _Part(
+                name, rest if name else word, is_exact=False, has_star=word[-1] == "*"
+            )
+
+
+def _field_before(word: str, rest: str) -> str:
+    """Returns the field that a word names before ``rest``; empty if it names none."""
+    name = word.removesuffix(rest).lower()
+    return name[:-1] if name.endswith(":") and name[:-1] in FIELDS else ""
 
 
 def parse_phrase(text: str) -> tuple[Term, ...]:
@@ -153,11 +187,42 @@ def _spans(text: str, terms: Iterable[Term]) -> set[tuple[int, int]]:
     form, places = _aligned(text)
     spans = set()
     for term in terms:
-        words = _GAP.join(re.escape(match) for match in term.words)
-        ending = "" if term.prefix else f"(?!{_LETTER})"
-        for match in re.finditer(f"(?<!{_LETTER}){words}{ending}", form):
-            spans.add((places[match.start()], places[match.end() - 1] + 1))
+        for begin, end in _occurrences(form, term):
+            spans.add((places[begin], places[end - 1] + 1))
     return spans
+
+
+def _occurrences(form: str, term: Term) -> Iterator[tuple[int, int]]:
+    """Yields where a term begins and ends in a folded text."""
+    begin = form.find(term.words[0])
+    while begin >= 0:
+        end = _end_of(form, begin, term)
+        if end:
+            yield begin, end
+        begin = form.find(term.words[0], end or begin + 1)
+
+
+def _end_of(form: str, begin: int, term: Term) -> int:
+    """Returns where the term ends whose first word is at ``begin`` in a folded text; 0
+    if the others do not follow, or the text's words are longer."""
+    if begin and form[begin - 1] not in _SEPARATORS:
+        return 0
+    first, *others = term.words
+    end = begin + len(first)
+    for word in others:
+        gap, end = end, _next_word(form, end)
+        if end == gap or not form.startswith(word, end):
+            return 0
+        end += len(word)
+    is_longer = end < len(form) and form[end] not in _SEPARATORS
+    return end if term.prefix or not is_longer else 0
+
+
+def _next_word(form: str, place: int) -> int:
+    """Returns where the separators at ``place`` in a folded text end."""
+    while place < len(form) and form[place] in _SEPARATORS:
+        place += 1
+    return place
 
 
 def _aligned(text: str) -> tuple[str, Sequence[int]]:

@@ -69,9 +69,10 @@ def test_an_index_that_is_deleted(tmp_path: Path, gone: str) -> None:
 
 # Writes the index of copies of a store in processes of which each ends a little later.
 _KILLED = """
-import os, shutil, sqlite3, sys
+import os, shutil, sys
 from tests.cli.index.histories import soon
 from wc_cli.index import entriesfile
+from wc_core.lean import sqlite3
 from wc_core.threads.reader import StoreReader
 
 action, root, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -198,7 +199,7 @@ def test_locks_that_are_refused(
         """As where no server answers for locks: the kernel has none for this file."""
         return connect(f"{path}&vfs=unix-none-such", **options)  # type: ignore[call-overload, no-any-return]
 
-    monkeypatch.setattr(sqlite3, "connect", refusing)
+    monkeypatch.setattr("wc_core.lean.sqlite3.connect", refusing)
     with pytest.raises(UnusableIndexError):
         EntryFile(StoreReader(str(store.root)).layout)
     assert_answers(store, by_index=False)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wc_core.errors import InvalidInputError
@@ -70,6 +72,50 @@ def test_folding_says_the_same_however_often(text: str) -> None:
 )
 def test_a_query_is_read_as_terms(query: str, expected: list[Term]) -> None:
     assert list(words.parse_query(query)) == expected
+
+
+# A part of a query: a field's name, then quoted text or a word, and a star.
+PART = re.compile(
+    rf"(?i)(?:({'|'.join(words.FIELDS)}):)?"
+    r'(?:"(?P<exact>[^"]*)"?|(?P<bare>[^\s"]+))\*?'
+)
+PIECES = st.lists(
+    st.sampled_from(
+        ["title:", "TAG:", "body", ":", '"', "*", " ", "\n", "\u00a0", "a", "12", "é"]
+    )
+).map("".join)
+
+
+@given(PIECES)
+@example('a "b c"*d')
+@example('title:"a* b*')
+@example('title:body:"a"')
+@example('title: "a" title:*')
+def test_a_query_is_cut_as_this_pattern_cuts_it(query: str) -> None:
+    terms = []
+    for part in PART.finditer(query):
+        exact = part["exact"] is not None
+        found = tuple(words.plain_words(part["exact" if exact else "bare"]).split())
+        if found:
+            is_whole = exact or found[-1].isdecimal()
+            prefix = not is_whole or part[0].endswith("*")
+            terms.append(Term(found, prefix, (part[1] or "").lower()))
+    assert words.parse_query(query) == tuple(dict.fromkeys(terms))
+
+
+@given(PIECES, PIECES)
+@example("a.b ab a-b", '"a b"')
+@example("aab", "ab")
+def test_a_term_is_marked_where_this_pattern_matches(text: str, query: str) -> None:
+    letter, gap = "[0-9A-Za-z\x80-\U0010ffff]", "[^0-9A-Za-z\x80-\U0010ffff]+"
+    for term in words.parse_query(query):
+        ending = "" if term.prefix else f"(?!{letter})"
+        pattern = f"(?<!{letter}){gap.join(map(re.escape, term.words))}{ending}"
+        form = words.fold_text(text)
+        if len(form) == len(text):
+            expected = re.sub(pattern, lambda match: f"«{match[0]}»", form)
+            marked = words.mark_terms(form, [term], len(form))
+            assert marked == " ".join(expected.split())
 
 
 def test_a_query_of_very_many_terms_is_refused() -> None:

@@ -326,12 +326,14 @@ class ShownThreads(NamedTuple):
     overview: SearchedThreads
     question: Question
 
-    def named(self, hits: Hits) -> Hits:
-        """Returns the hits with the names of their threads."""
+    def named(self, hits: Hits, known: Mapping[str, str] | None = None) -> Hits:
+        """Returns the hits with the names of their threads, of which some may already
+        be ``known``, by topic."""
+        known = known or {}
         topics = {hit.topic for hit in hits.hits}.union(
             topic for topic, _ in hits.topics
         )
-        names = self.overview.names(topics)
+        names = {**known, **self.overview.names(topics - known.keys())}
         return hits._replace(
             hits=tuple(hit._replace(name=names[hit.topic]) for hit in hits.hits),
             topics=tuple((names[topic], count) for topic, count in hits.topics),
@@ -382,7 +384,7 @@ def search(
         loosely=question.is_loose,
         near_query=_near_query(question, query, meaning),
     )
-    return shown.named(_ranked_page(answer, query, shown))
+    return shown.named(_ranked_page(answer, query, shown), answer.names)
 
 
 def _near_query(

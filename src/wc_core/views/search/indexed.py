@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_from
 from wc_core.index import entries as entryfile
@@ -33,7 +31,12 @@ from wc_core.views.search.facets import (
     counted,
     indexed_values,
 )
-from wc_core.views.search.loose import Loose, LooseQuery, best_matches
+from wc_core.views.search.loose import (
+    Loose,
+    LooseQuery,
+    best_matches,
+    topic_counts,
+)
 from wc_core.views.search.scan import Scan
 
 # With `EntryFiles`: modules that searches import together, and late.
@@ -388,7 +391,7 @@ class _Finder:
         remaining.sort(reverse=True)
         best = remaining[: query.limit or None]
         self.chosen = [by_match[match] for match in best]
-        return Matches(best, len(remaining), Counter(map(self._topic, entries)))
+        return Matches(best, len(remaining), topic_counts(map(self._topic, entries)))
 
     def _topic(self, entry: IndexedEntry) -> str:
         return self._names[entry.thread]

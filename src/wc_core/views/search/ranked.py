@@ -25,7 +25,7 @@ from wc_core.views.search.near import LEAST_TERMS, Mixture, with_meaning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from wc_core.search.nearness import EntryName
     from wc_core.views.entries import Numbered
@@ -100,15 +100,17 @@ class Ranked(NamedTuple):
     """A result: all of its entries in order, each with its place. ``topics`` counts
     them by thread. ``candidates`` counts the entries with some of the words; the result
     has the best of these. ``near`` are the entries without any of the words but with a
-    similar meaning; ``by_words`` is why there can be none."""
+    similar meaning; ``by_words`` is why there can be none. ``names`` has the names of
+    the threads that were read, by topic."""
 
     entries: list[tuple[RankedPlace, Numbered]]
     topics: dict[str, int]
     candidates: int
     position: Position
     unreadable: tuple[str, ...]
-    near: frozenset[EntryName] = frozenset()
-    by_words: str = ""
+    near: frozenset[EntryName]
+    by_words: str
+    names: Mapping[str, str]
 
 
 def ranked_answer(
@@ -174,8 +176,22 @@ def ranked_answer(
         newest = max((place.id for place, _ in entries), default="")
         position = position._replace(newest=newest)
     near = mixture.near.intersection((place.topic, place.id) for place, _ in entries)
-    answer = Ranked(entries, counts, candidates, position, unreadable, near)
-    return answer._replace(by_words=mixture.problem)
+    # The threads of scored entries have been read.
+    names = {
+        place.topic: engine.thread_words(place.topic).name
+        for place, _ in entries
+        if (place.topic, place.id) not in near
+    }
+    return Ranked(
+        entries,
+        counts,
+        candidates,
+        position,
+        unreadable,
+        near,
+        mixture.problem,
+        names,
+    )
 
 
 def _scored(
