@@ -67,10 +67,12 @@ def test_a_time_is_so_many_milliseconds_after_1970(
 @example(datetime(1900, 3, 1, tzinfo=UTC))
 @example(datetime(1, 1, 1, tzinfo=UTC))
 @example(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC))
-def test_every_second_is_read_as_the_library_reads_it(moment: datetime) -> None:
-    moment = moment.replace(microsecond=0)
-    text = f"{moment:%Y-%m-%dT%H:%M:%SZ}".rjust(len("2026-01-31T12:00:00Z"), "0")
-    assert milliseconds(text) == round(moment.timestamp() * 1000)
+def test_every_moment_is_read_as_the_library_reads_it(moment: datetime) -> None:
+    moment = moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    text = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    ours = milliseconds(text), milliseconds(f"{text[:19]}Z")
+    second = round(moment.replace(microsecond=0).timestamp() * 1000)
+    assert ours == (second + moment.microsecond // 1000, second)
 
 
 @given(st.text(st.sampled_from("0123456789-T:Z٣"), min_size=10, max_size=10))
@@ -80,12 +82,27 @@ def test_every_second_is_read_as_the_library_reads_it(moment: datetime) -> None:
 @example("0000-01-01")
 @example("2026-01-00")
 def test_a_day_is_one_for_us_if_it_is_one_for_the_library(day: str) -> None:
-    text = f"{day}T00:00:00Z"
+    assert_as_the_library(f"{day}T00:00:00Z")
+
+
+@given(st.text(st.sampled_from("0123456789.,:Z+٣ "), min_size=5, max_size=9))
+@example(".1234Z")
+@example(".12Z")
+@example(",123Z")
+@example(" 123Z")
+@example("2.12Z")
+def test_an_end_is_one_for_us_if_it_is_one_for_the_library(end: str) -> None:
+    assert_as_the_library(f"2026-01-31T12:00:00{end}")
+
+
+def assert_as_the_library(text: str) -> None:
+    """Parse a time, and compare it with the library's answer."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         assert milliseconds(text) is None
     else:
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         assert milliseconds(text) == round(moment.timestamp() * 1000)
 
 
