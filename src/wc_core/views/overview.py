@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # At most this many logs are read to restore the order of an earlier page.
 _MOST_MOVED = 300
+# The characters that cursors contain as they are.
+_PLAIN = frozenset("-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz")
 
 
 class Overview:
@@ -207,18 +209,24 @@ def with_passes(
 def cursor_of(*parts: str) -> str:
     """Returns a cursor with these parts, in characters that need no quoting and are
     harmless in a terminal: another tool's id may contain anything."""
-    from urllib.parse import quote  # 3 ms, and most answers need no cursor
+    return "~".join(map(_percent_encoded, parts))
 
-    return "~".join(
-        quote(part, safe="", errors="surrogatepass").replace("~", "%7E")
-        for part in parts
+
+def _percent_encoded(text: str) -> str:
+    """Returns what `urllib.parse.quote` does, which takes 3 ms to import, with ``~``
+    encoded as well."""
+    if _PLAIN.issuperset(text):
+        return text
+    return "".join(
+        chr(byte) if chr(byte) in _PLAIN else f"%{byte:02X}"
+        for byte in text.encode(errors="surrogatepass")
     )
 
 
 def cursor_parts(cursor: str, count: int, kind: str) -> list[str]:
     """Returns the ``count`` parts of a cursor. Raises InvalidInputError if it is not
     a cursor of this ``kind``."""
-    from urllib.parse import unquote  # as in `cursor_of`
+    from urllib.parse import unquote  # 3 ms, only for the next page
 
     with contextlib.suppress(UnicodeError):
         parts = [unquote(part, errors="surrogatepass") for part in cursor.split("~")]

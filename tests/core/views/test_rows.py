@@ -8,6 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -310,6 +311,8 @@ def test_a_walk_comes_through_odd_ids_and_unreadable_threads(tmp_path: Path) -> 
 def test_a_cursor_can_say_anything_and_needs_no_quotes(parts: list[str]) -> None:
     cursor = overview.cursor_of(*parts)
     assert re.fullmatch(r"[\w%.~-]*", cursor, re.ASCII)
+    quoted = (quote(part, safe="", errors="surrogatepass") for part in parts)
+    assert cursor == "~".join(part.replace("~", "%7E") for part in quoted)
     assert overview.cursor_parts(cursor, len(parts), "a list") == parts
 
 
