@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fastmcp.server.dependencies import get_context
@@ -33,10 +34,11 @@ from wc_core.errors import ConflictError, WcError
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.refusals import as_protocol
 from wc_observe.mcp.subscribers import LegacyClient, Stream
+from wc_observe.watch.idle import IdleQueue
 from wc_observe.watch.stores import CURRENT_WATCH, StoreWatch
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Coroutine
 
     from fastmcp import FastMCP
     from fastmcp.server.context import Context
@@ -62,7 +64,8 @@ class Subscriptions(Middleware):
         self._boundary = boundary
         self.watch = StoreWatch(boundary.stores)
         self._streams: set[Stream] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._idle = IdleQueue(self._run_in_background)
 
     @asynccontextmanager
     async def lifespan(self, _: FastMCP) -> AsyncIterator[None]:
@@ -106,21 +109,23 @@ class Subscriptions(Middleware):
     ) -> Any:
         """Answers first, then listens for clients that want notifications."""
         CURRENT_WATCH.set(self.watch)
-        try:
+        if context.method not in _REQUESTS:
             return await call_next(context)
+        try:
+            with self._idle.call():
+                return await call_next(context)
         finally:
             own, call = context.fastmcp_context, CURRENT.get(None)
-            if context.method in _REQUESTS and own is not None and call is not None:
+            if own is not None and call is not None:
                 self._follow_caller(own, call)
 
     def _follow_caller(self, own: Context, call: Call) -> None:
         """Listens for a client that has just called a tool, in its new store if it has
-        moved, and for the stores in memory."""
+        moved, and for the stores in memory: in the next pause."""
         for root in call.stores.unwatched():
             if not self.watch.keeps(root):
-                self._run_in_background(
-                    asyncio.to_thread(self.watch.keep, root, call.env)
-                )
+                keep = partial(asyncio.to_thread, self.watch.keep, root, call.env)
+                self._idle.put(root, keep)
         if own.request_context is None:
             return
         if own.session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
@@ -131,10 +136,12 @@ class Subscriptions(Middleware):
         else:
             return
         for subscriber in subscribers:
-            if not subscriber.is_at(call):
-                self._run_in_background(subscriber.follow(call))
+            if subscriber.is_at(call):
+                self._idle.drop(subscriber)
+            else:
+                self._idle.put(subscriber, partial(subscriber.follow, call))
 
-    def _run_in_background(self, coroutine: Any) -> None:
+    def _run_in_background(self, coroutine: Coroutine[Any, Any, object]) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
