@@ -65,6 +65,8 @@ _MAGIC = b"SQLite format 3\0"
 _NO_WRITE_AHEAD_LOG = b"\1\1"
 # Milliseconds to wait while the index is being written. After that, logs are read.
 _BUSY_MS = 30
+# So many entries are not counted one by one.
+_MANY = 20_000
 # Every version of SQLite allows this many values in a query.
 _MOST_VALUES = 999
 
@@ -284,15 +286,29 @@ class EntryFile:
         the numbers in ``without``."""
         conditions, accepted = Facets(branch).conditions()
         values: list[Any] = [floor, *accepted]
+        excluded = ", ".join("?" * len(without))
         if without:
-            marks = ", ".join("?" * len(without))
-            conditions += f" AND number / ? NOT IN ({marks})"
+            conditions += f" AND number / ? NOT IN ({excluded})"
             values += (ENTRIES, *without)
-        source = f"FROM entries WHERE id > ?{conditions}"
-        ((count,),) = self._ask(f"SELECT count(*) {source}", *values)
-        columns = f"SELECT number, id, start {source} ORDER BY id LIMIT ?"
+        later = f"FROM entries WHERE id > ?{conditions}"
+        count = self._number(
+            f"count(*) FROM (SELECT 1 {later} LIMIT ?)", *values, _MANY
+        )
+        if count == _MANY and branch:
+            count = self._number(f"count(*) {later}", *values)
+        elif count == _MANY:
+            # Counting 500,000 takes 25 ms: subtract the earlier ones from all.
+            source = f"FROM threads WHERE number NOT IN ({excluded})"
+            earlier = f"FROM entries WHERE id <= ?{conditions}"
+            count = self._number(f"sum(entries) {source}", *without)
+            count -= self._number(f"count(*) {earlier}", *values)
+        columns = f"SELECT number, id, start {later} ORDER BY id LIMIT ?"
         rows = self._ask(columns, *values, limit)
-        return [IndexedEntry(*fields) for fields in rows], int(count)
+        return [IndexedEntry(*fields) for fields in rows], count
+
+    def _number(self, expression: str, *values: Any) -> int:
+        ((number,),) = self._ask(f"SELECT {expression}", *values)
+        return int(number)
 
     def position(self, entry: IndexedEntry) -> int:
         """Returns the position of an entry in its thread, counted from 0; -1 if its

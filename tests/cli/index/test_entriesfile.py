@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.cli.index.histories import (
     Step,
@@ -399,10 +400,14 @@ def test_a_reader_writes_nothing(store: Store) -> None:
     assert {name: os.stat(f"{folder}/{name}") for name in os.listdir(folder)} == before
 
 
-@given(histories)
+@given(histories, st.sampled_from([1, 3, 20_000]))
 @relaxed
-def test_updates_are_the_same_with_the_index_and_without(history: list[Step]) -> None:
-    with begun_store() as store:
+def test_updates_are_the_same_with_the_index_and_without(
+    history: list[Step], many: int
+) -> None:
+    with begun_store() as store, pytest.MonkeyPatch.context() as patch:
+        # So many are not counted one by one.
+        patch.setattr("wc_core.index.entries._MANY", many)
         for step in history:
             store.take(step)
         engine, overview, _ = indexed(store.reader)
