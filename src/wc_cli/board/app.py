@@ -26,6 +26,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from wc_cli.board import panes, view, watch
+from wc_cli.board.helplines import Help
 from wc_cli.board.keys import CommandRunner, edits
 from wc_cli.board.typeahead import TypeAheadApp
 from wc_cli.board.view import Board, Painter
@@ -365,21 +366,21 @@ class BoardApp(TypeAheadApp):
 
     def action_help(self) -> None:
         """Show the keys."""
-        text = panes.help_text(writing=self.runner is not None)
-        self.push_screen(panes.TextScreen("Keys", text))
+        keys = Help(writing=self.runner is not None)
+        self.push_screen(panes.TextScreen("Keys", keys))
 
     async def action_worktrees(self) -> None:
         """Show the state of each worktree."""
         query, neighbours = await asyncio.to_thread(self.source.neighbours)
         text = worktrees.worktrees_text(neighbours, query, Plain(color=False))
         message = text or "There is no git repository here."
-        self.push_screen(panes.TextScreen("Worktrees", message))
+        self.push_screen(panes.TextScreen("Worktrees", Text(message)))
 
     async def action_plan(self) -> None:
         """Show which threads belong to which, and what each waits for."""
         text = await asyncio.to_thread(self.source.plan_text)
         message = text or "No thread has a link."
-        self.push_screen(panes.TextScreen("Plan", message))
+        self.push_screen(panes.TextScreen("Plan", Text(message)))
 
     # --- writing -------------------------------------------------------------
 

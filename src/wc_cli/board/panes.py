@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from wc_cli.board.cards import Card
+    from wc_cli.board.helplines import Help
     from wc_cli.board.source import BoardSource
     from wc_core.threads.reader import Thread
 
@@ -46,30 +47,6 @@ KEYS = {
 }
 FOOT = " ? help  q quit  / filter  enter open  ↑↓←→ choose"
 WRITING_FOOT = " ? help  q quit  i say  n new  s status  / filter  enter open"
-_HELP = """\
-←↓↑→ or hjkl   choose a thread; page up and down, home and end
-enter          open it
-/              filter by words; enter keeps them, escape drops them
-c              show or hide closed threads
-w              worktrees, loops and notes
-v              the plan: parts, sidequests, and what waits for what
-r              refresh now (changes appear automatically)
-q              quit, or back
-
-In a thread: ↑↓ or jk, page up and down, home and end; e earlier entries.
-
-+2 new for you   ⑂ two histories side by side   ⚠ damage   ◆ chosen with wc use
-A red age: someone has had the ball for more than two days.
-"""
-_WRITING = """
-i  say, in your editor             n  a new thread, in your editor
-s  status: o open, r in review, b blocked, c closed
-a  remark      p  pass the ball    t  take it     d  done     m  mark as read
-
-Closing and the last row ask for a y first. To write nothing, leave the editor without
-saving.
-"""
-_READ_ONLY = "\nThis board is read-only. Enable the keys that write: wc board --write\n"
 # Entries rendered initially; earlier ones on request.
 _ENTRIES_AT_ONCE = 20
 CSS = """
@@ -93,11 +70,6 @@ TextScreen, AskScreen { align: center middle; background: ansi_default; }
 #box Input { border: none; height: 1; }
 VerticalScroll { height: auto; max-height: 80vh; }
 """
-
-
-def help_text(*, writing: bool) -> str:
-    """The help: what the keys do."""
-    return _HELP + (_WRITING if writing else _READ_ONLY)
 
 
 @runtime_checkable
@@ -252,23 +224,23 @@ class ThreadScreen(Screen[None]):
 
 
 class TextScreen(ModalScreen[None]):
-    """A text in a box."""
+    """A text, or the help, in a box."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter,question_mark,w,v", "back")
     ]
 
-    def __init__(self, title: str, text: str) -> None:
+    def __init__(self, title: str, content: Text | Help) -> None:
         super().__init__()
-        self._content = (title, text)
+        self._content = (title, content)
 
     def compose(self) -> ComposeResult:
         """The box."""
-        title, text = self._content
+        title, content = self._content
         with Vertical(id="box") as box:
             box.border_title = title
             with VerticalScroll():
-                yield Static(Text(text))
+                yield Static(content)
 
     def action_back(self) -> None:
         """Close the box."""

@@ -244,6 +244,30 @@ def test_help_and_worktrees_open_and_close(
     assert live.app.end_reason == panes.INTERRUPTED
 
 
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_help_continues_a_line_below_its_text(
+    story: Repo, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    live = Live(story, monkeypatch)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("question_mark")
+        await until(pilot, lambda: "choose a" in live.text)
+        rows = [row.strip("│ ▁▂▃▄▅▆▇█").rstrip() for row in live.text.split("\n")]
+        assert max(map(len, live.text.split("\n"))) <= width
+        begin = next(place for place, row in enumerate(rows) if "choose a" in row)
+        end = next(place for place, row in enumerate(rows) if row.startswith("enter"))
+        key_lines = [row.partition("│")[2] for row in live.text.split("\n")][begin:end]
+        column = key_lines[0].index("choose")
+        assert (len(key_lines) > 1) == (width < 80)
+        for row in key_lines[1:]:
+            assert row[:column].isspace()
+            assert not row[column].isspace()
+        await pilot.press("q", "ctrl+c")
+
+    live.run(steps, (width, 40))
+
+
 PLAN_TREE = "auth.*\n.*  passkeys.*…"
 
 
