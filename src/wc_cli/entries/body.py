@@ -145,7 +145,7 @@ def _check_alone(option: str, alternatives: Mapping[str, object]) -> None:
     for alternative, value in alternatives.items():
         if value:
             raise InvalidInputError(
-                f"{option} and {alternative} are both given.", "Give one of them."
+                f"{option} and {alternative} exclude each other.", "Use one of them."
             )
 
 

@@ -77,7 +77,7 @@ def make_folder(path: str, root: str = "", *, flush: bool = True) -> None:
                 "Move it elsewhere and run the command again.",
             ) from error
     except OSError as error:
-        raise_storage_error("cannot be made", path, error)
+        raise_storage_error("cannot be created", path, error)
 
 
 def _is_folder(path: str, root: str) -> bool:

@@ -225,7 +225,7 @@ def _start_time(since: str, since_iso: str) -> str:
         return since
     if since != _SINCE:
         raise InvalidInputError(
-            "since and since_iso are both given.", "Give one of them."
+            "since and since_iso exclude each other.", "Use one of them."
         )
     if milliseconds(since_iso) is None:
         raise InvalidInputError(

@@ -52,6 +52,11 @@ def test_no_link_on_the_way_leads_outside(root: Path, level: str, what: str) -> 
     assert (outside / "file").read_bytes() == OUTSIDE
 
 
+def test_a_folder_that_cannot_be_created(root: Path) -> None:
+    with pytest.raises(StorageError, match="xx cannot be created: File name too long"):
+        durable.make_folder(f"{root}/{'x' * 300}", str(root))
+
+
 @pytest.mark.parametrize("what", WRITES)
 def test_no_other_name_of_a_file_leads_outside(root: Path, what: str) -> None:
     path, outside = root / "graph/t/file", root.parent / "outside/file"

@@ -97,7 +97,7 @@ def test_updates_since_a_time_under_its_other_name(
     [
         ({"since_iso": "3h"}, "2026-01-31T12:00:00Z"),
         ({"since_iso": "yesterday"}, "2026-01-31T12:00:00Z"),
-        ({"since_iso": "2026-01-01", "since": "3h"}, "Give one of them."),
+        ({"since_iso": "2026-01-01", "since": "3h"}, "Use one of them."),
     ],
 )
 def test_updates_since_no_time(

@@ -244,7 +244,7 @@ def activity(context: Context, options: ActivityOptions) -> None:
     """Show what everyone is doing."""
     if options.mine and options.others:
         raise InvalidInputError(
-            "--mine and --others exclude each other.", "Use one of the two."
+            "--mine and --others exclude each other.", "Use one of them."
         )
     moment = now_ms()
     query = worktree_views.worktree_query(
