@@ -20,7 +20,7 @@ from wc_core.errors import (
 from wc_core.layout import new_topic
 from wc_core.text import clean, one_line
 from wc_core.threads import revisions
-from wc_core.threads.model import holder_text
+from wc_core.threads.model import ball_text
 from wc_core.times import ago_and_local, milliseconds
 from wc_core.values import NamedTuple
 
@@ -180,7 +180,7 @@ def thread_context(reader: StoreReader, command: str, topic: str) -> str:
 
 def _thread_line(thread: Thread) -> str:
     state = thread.state
-    ball = one_line(holder_text(state.ball))
+    ball = one_line(ball_text(state.status, state.ball))
     facts = f"{one_line(state.status)}, ball: {ball}"
     return f"{one_line(state.topic)}: {one_line(state.title)} ({facts})"
 

@@ -11,7 +11,7 @@ from wc_core.planning.checklists import lines as item_lines
 from wc_core.planning.checklists import progress
 from wc_core.remarks import wording
 from wc_core.text import clean, one_line
-from wc_core.threads.model import holder_text
+from wc_core.threads.model import ball_text, holder_text
 from wc_core.threads.reviews import outcome_text
 from wc_core.times import utc
 from wc_core.views.references import code_words, references
@@ -42,7 +42,7 @@ def thread_head(thread: Thread | Excerpt, style: Style, passed: str = "") -> str
     problems."""
     state = thread.state
     came = f" ({one_line(passed)})" if passed else ""
-    ball = f"ball: {one_line(holder_text(state.ball))}{came}"
+    ball = f"ball: {one_line(ball_text(state.status, state.ball))}{came}"
     entries = counted(state.entry_count, "entry", "entries")
     facts = [one_line(state.status), ball, entries, one_line(state.review.text)]
     lines = [

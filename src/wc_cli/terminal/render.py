@@ -14,7 +14,7 @@ from wc_cli.clock import now_ms
 from wc_core.errors import InvalidInputError
 from wc_core.lean.functools import cache
 from wc_core.text import one_line
-from wc_core.threads.model import CLOSED, holder_text
+from wc_core.threads.model import ball_text
 from wc_core.times import (
     age,
     ago,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 BOLD, DIM, YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
 _WIDE = 110  # columns in which a line has room for a time of 31
-_NO_BALL = "\N{EN DASH}"  # of a closed thread
 # Characters that take a column although their own width is zero: the selector that
 # turns the sign before it into a picture, the soft hyphen, and Arabic and other signs
 # around numbers.
@@ -222,7 +221,7 @@ def _cells(row: ThreadRow, now_ms: int) -> tuple[str, ...]:
     return (
         ">" if row.is_due else "?" if row.asked_by else "",
         name,
-        _NO_BALL if row.status == CLOSED else _repeated(holder_text(row.ball)),
+        _repeated(ball_text(row.status, row.ball)),
         status,
         f"{row.entry_count}{new}",
         age(row.updated_at, now_ms) if row.updated_at else "",

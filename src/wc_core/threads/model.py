@@ -49,6 +49,12 @@ def holder_text(holder: str | None) -> str:
     return "anyone" if holder is None else holder
 
 
+def ball_text(status: str, holder: str | None) -> str:
+    """The holder of a thread's ball in words; a dash for a closed thread, in which no
+    move is due."""
+    return "\N{EN DASH}" if status == CLOSED else holder_text(holder)
+
+
 class Base(NamedTuple):
     """The thread's fields in ``meta.json`` when wc first wrote to its log.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_core.names import OFFERED
 from wc_core.phrases import counted
 from wc_core.text import one_line
-from wc_core.threads.model import CLOSED, IN_REVIEW, holder_text
+from wc_core.threads.model import CLOSED, IN_REVIEW, ball_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,8 +67,9 @@ def _line(row: ThreadRow) -> str:
     question = f", {one_line(row.asked_text)}" if row.asked_by else ""
     damaged = ", damaged: see wc doctor" if row.damaged else ""
     entries = counted(row.entry_count, "entry", "entries")
+    ball = one_line(ball_text(row.status, row.ball))
     return (
         f"- **{one_line(row.name)}** {one_line(row.title)} "
-        f"({one_line(row.status_text)}, ball: {one_line(holder_text(row.ball))}, "
+        f"({one_line(row.status_text)}, ball: {ball}, "
         f"{entries}{new}{waits}{question}{damaged})\n"
     )

@@ -59,5 +59,6 @@ def test_every_thread_stands_once_under_the_first_heading_that_fits(
         "damaged: see wc doctor)\n"
     )
     assert render_index(rows, closed=True) == page + (
-        "\n## Closed (1)\n\n- **done** title 5 (CLOSED, ball: anyone, 1 entry, 1 new)\n"
+        "\n## Closed (1)\n\n- **done** title 5 "
+        "(CLOSED, ball: \N{EN DASH}, 1 entry, 1 new)\n"
     )
