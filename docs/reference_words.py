@@ -133,6 +133,7 @@ EXAMPLES = {
         "wc list --ball anyone --json",
         "wc list --file src/auth.py",
         "wc list --branch fix/password",
+        "wc list --since yesterday",
         "wc list --area api",
         "wc list --mine --summaries",
     ),

@@ -287,7 +287,7 @@ class SetStatusOptions(LocalTopicOptions, PassOptions, WriteOptions):
         """If only one word is given, take it as the status."""
         if self.status is None:
             self.topic, self.status = self.status, self.topic
-        vocabulary.required(self.status or "", "status")
+        vocabulary.required(self.status or "", "status", STATUSES)
 
     reason: tuple[str, ...] = texts("--reason", "TEXT", "Why.", short="-m")
 

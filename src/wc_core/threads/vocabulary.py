@@ -22,7 +22,7 @@ from wc_core.times import age_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from wc_core.threads.linerefs import LineRef
 
@@ -323,9 +323,10 @@ def seconds(text: str) -> float:
     return value
 
 
-def required(text: str, noun: str) -> str:
+def required(text: str, noun: str, choices: Sequence[str] = ()) -> str:
     """An argument that the parser allows to be missing, because another may replace
     it."""
     if not text:
-        raise InvalidInputError(f"No {noun} was given.", f"Name the {noun}.")
+        hint = f"One of: {', '.join(choices)}" if choices else f"Give the {noun}."
+        raise InvalidInputError(f"No {noun} was given.", hint)
     return text

@@ -148,8 +148,9 @@ class Filter(NamedTuple):
     ``branch`` the one that they are at (`status.places`); ``topics``, if given, are the
     only ones. They have all of the ``tags``. ``ready`` are those that the viewer can
     start, ``waiting`` those that wait for a thread or a gate. ``author`` wrote last;
-    nothing happened after ``quiet_since``, an RFC 3339 time in UTC; ``words`` are in
-    topic, title or holder, or are tags with a ``+``."""
+    nothing happened after ``quiet_since``, an RFC 3339 time in UTC, but something after
+    the entry ``since``; ``words`` are in topic, title or holder, or are tags with a
+    ``+``."""
 
     open_only: bool = False
     ball: str = ""
@@ -161,6 +162,7 @@ class Filter(NamedTuple):
     waiting: bool = False
     author: str = ""
     quiet_since: str = ""
+    since: str = ""
     words: str = ""
 
 
@@ -269,6 +271,7 @@ def filter_rows(
         and (not criteria.ready or row.is_ready)
         and (not criteria.waiting or row.waits)
         and (not criteria.quiet_since or row.updated_at < criteria.quiet_since)
+        and (not criteria.since or row.last_id > criteria.since)
         and (not criteria.words or has_words(row, criteria.words))
     ]
     branch = criteria.branch.strip()

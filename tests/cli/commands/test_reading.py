@@ -88,6 +88,11 @@ def test_read(story: Repo) -> None:
     )
 
 
+def test_the_ball_of_a_closed_thread_is_a_dash(story: Repo) -> None:
+    head = story.ok("read", "chores", "--peek").out.splitlines()[1]
+    assert head == "CLOSED · ball: \N{EN DASH} · 2 entries"
+
+
 def test_read_shows_a_reason(story: Repo) -> None:
     assert plain(story.ok("read", "billing", "--from", "1").out).endswith(
         "#1 · Pat · TIME · Note · IN_REVIEW · on main (COMMIT) · ID\n"
@@ -141,8 +146,8 @@ def test_reindex(story: Repo) -> None:
     assert list(answer) == ["store", "path"]
     with open(answer["path"], encoding="utf-8") as file:
         assert file.read().endswith(
-            "\n## Closed (1)\n\n"
-            "- **chores** Tidy up (CLOSED, ball: anyone, 2 entries)\n"
+            "\n## Closed (1)\n\n- **chores** Tidy up "
+            "(CLOSED, ball: \N{EN DASH}, 2 entries)\n"
         )
 
 
@@ -273,6 +278,9 @@ def test_seen_json(repo: Repo) -> None:
         (["--author", "me", "--all"], ["chores", "billing"]),
         (["--stale", "0s"], ["billing", "auth"]),
         (["--stale", "1h"], []),
+        (["--since", "2000-01-01"], ["billing", "auth"]),
+        (["--since", "yesterday", "--stale", "1h"], []),
+        (["--since", "0s"], []),
         (["--sort", "topic", "--all"], ["auth", "billing", "chores"]),
         (["--sort", "age"], ["auth", "billing"]),
         (["--sort", "title", "--limit", "1"], ["auth"]),
@@ -308,6 +316,7 @@ def test_a_walk_through_all_pages(story: Repo) -> None:
     [
         (["--sort", "x"], "One of: recent, age"),
         (["--stale", "soon"], "Write 90m"),
+        (["--since", "soon"], "yesterday, monday, last week"),
         (["--all", "--open"], "exclude each other"),
         (["--sort", "topic", "--cursor", "x"], "Leave out --sort"),
     ],

@@ -15,7 +15,7 @@ from wc_cli.options import (
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.errors import InvalidInputError
-from wc_core.times import age_ms, rfc3339
+from wc_core.times import age_ms, rfc3339, since_id
 from wc_core.views import index
 from wc_core.views.rows import Filter, RowPage
 
@@ -48,6 +48,12 @@ class ListOptions(FilterOptions):
     )
     stale: str = text(
         "--stale", "AGE", "Only threads without an entry for AGE, such as 3d."
+    )
+    since: str = text(
+        "--since",
+        "WHEN",
+        "Only threads with an entry after a time, an age (3h), a day (monday) or an "
+        "entry's id.",
     )
     sort: str = text(
         "--sort",
@@ -114,7 +120,9 @@ def _thread_filter(options: ListOptions) -> Filter:
     """Return which threads are wanted: closed ones with ``--all``, or if the status
     says so."""
     if options.all and options.open:
-        raise InvalidInputError("--all and --open exclude each other.", "Use one.")
+        raise InvalidInputError(
+            "--all and --open exclude each other.", "Use one of them."
+        )
     open_only = options.open or not (options.all or options.status)
     thread_filter = options.filter(open_only=open_only, own=options.mine)
     return thread_filter._replace(
@@ -123,6 +131,7 @@ def _thread_filter(options: ListOptions) -> Filter:
         waiting=options.blocked,
         author=options.author,
         quiet_since=_quiet_since(options.stale),
+        since=since_id(options.since, now_ms()) if options.since else "",
         words=" ".join(options.words),
     )
 

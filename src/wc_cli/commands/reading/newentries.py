@@ -26,7 +26,7 @@ class UpdatesOptions(SpeakerOptions):
     since: str = text(
         "--since",
         "WHEN",
-        "A time, an age (90m, 3h, 2d) or an entry's id.",
+        "A time, an age (3h), a day (monday) or an entry's id.",
         default="24h",
     )
     limit: int = number("--limit", "At most this many (0: all).")
