@@ -75,7 +75,7 @@ compdef _wc_observe_completion wc-observe
 
 _FISH_ASKS = (
     f"env {VARIABLE}=complete_fish _TYPER_COMPLETE_FISH_ACTION={{}}-args "
-    "_TYPER_COMPLETE_ARGS=(commandline -cp) wc completion fish"
+    "_TYPER_COMPLETE_ARGS=(commandline -cp) wc completion fish 2>/dev/null </dev/null"
 )
 _FISH = "".join(
     f'complete --command {name} --no-files --arguments "({_FISH_ASKS.format("get")})" '

@@ -212,6 +212,17 @@ def test_in_fish(repo: Repo) -> None:
         assert _offered(repo, "fish", f"{script}\ncomplete -C 'wc say au'")
 
 
+def test_fish_is_silent_where_wc_is_the_word_count(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It also reads the file in shells that do not have our programs on PATH."""
+    script = repo.ok("completion", "fish").out
+    monkeypatch.setitem(repo.machine.env, "PATH", "/usr/bin:/bin")
+    (repo.path / "report.txt").touch()
+    offered = _offered(repo, "fish", f"{script}\ncomplete -C 'wc rep'")
+    assert offered == ["report.txt"]
+
+
 def test_every_command_is_offered(repo: Repo) -> None:
     offered = bash(repo, "wc", "")
     assert offered == list(table.COMMANDS)
