@@ -327,6 +327,6 @@ def required(text: str, noun: str, choices: Sequence[str] = ()) -> str:
     """An argument that the parser allows to be missing, because another may replace
     it."""
     if not text:
-        hint = f"One of: {', '.join(choices)}" if choices else f"Give the {noun}."
+        hint = f"Use {', '.join(choices)}." if choices else f"Give the {noun}."
         raise InvalidInputError(f"No {noun} was given.", hint)
     return text

@@ -71,6 +71,10 @@ def test_related_threads_are_those_of_the_thread_of_the_worktree(
     assert related.out.startswith("phones Passkeys (OPEN)")
 
 
+def test_a_missing_status_is_answered_with_those_that_exist(login: Repo) -> None:
+    assert "Use OPEN, IN_REVIEW, " in login.fails(2, "set-status")
+
+
 def test_with_a_topic_the_receipt_is_as_before(login: Repo) -> None:
     assert login.ok("ack", "login").out.startswith("saved login #1 (")
 
