@@ -103,7 +103,8 @@ class InstallSite(NamedTuple):
     """Where to install.
 
     ``project`` is the root of the current worktree, ``store`` the folder of its store,
-    ``scope`` "user" or "project".
+    ``scope`` "user" or "project". With ``has_full_paths``, our programs are started by
+    their full paths even if PATH leads to them.
     """
 
     home: Path
@@ -112,6 +113,7 @@ class InstallSite(NamedTuple):
     project: Path | None
     store: Path | None
     scope: str = "user"
+    has_full_paths: bool = False
 
 
 class Client(NamedTuple):
@@ -147,6 +149,8 @@ def program(name: str, site: InstallSite) -> str:
 def executable(name: str, site: InstallSite) -> str:
     """Like `program`, for callers that start it without a shell."""
     installed = own_program(name)
+    if site.has_full_paths:
+        return installed or name
     for folder in site.env.get("PATH", "").split(os.pathsep):
         path = os.path.join(folder, name)
         if folder and os.path.isfile(path) and os.access(path, os.X_OK):

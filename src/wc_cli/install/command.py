@@ -24,7 +24,7 @@ from wc_cli.options import Options, command, flag, text, words
 from wc_cli.output import remark, say
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.identity import userrecord
-from wc_core.similar import near_names
+from wc_core.similar import are_similar, near_names
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -161,7 +161,7 @@ def _scope(options: _Connecting) -> str:
         )
     if options.only not in {"", *PARTS}:
         raise InvalidInputError(
-            f"{options.only!r} is not a part.", f"One of: {', '.join(PARTS)}"
+            f"{options.only!r} is not a part.", _names_hint(options.only, PARTS)
         )
     return options.scope
 
@@ -217,10 +217,11 @@ def _offered(
     clients: Sequence[Client], options: Install, site: InstallSite
 ) -> list[Want]:
     """The parts that exist for these clients."""
+    project, ledger = _project_name(site), Ledger(site.home)
     return [
-        Want(Owner(client.name, part.name, _project_name(site)), part)
+        Want(Owner(client.name, part.name, project), part)
         for client in clients
-        for part in registry.parts(client, site)
+        for part in registry.kept_parts(client, site, project, ledger)
         if options.only in {"", part.name} and part.changes
     ]
 
@@ -291,9 +292,10 @@ def _clients(options: Install, site: InstallSite) -> list[Client]:
 def _names_hint(name: str, names: Iterable[str]) -> str:
     """Return the client that was probably meant, and all that exist."""
     all_names = list(names)
-    near = near_names(name, all_names, 1)
+    near = [known for known in all_names if are_similar(name, known)]
     # Many people type the product's name: claude-code.
     near = near or [known for known in all_names if name.startswith(f"{known}-")]
+    near = near or near_names(name, all_names, 1)
     question = f"Did you mean {near[0]}? " if near and near[0] != name else ""
     return f"{question}One of: {', '.join(all_names)}"
 

@@ -52,7 +52,7 @@ def hook_problems(site: InstallSite) -> Iterator[str]:
 def _edited(
     ledger: Ledger, client: Client, names: list[str], site: InstallSite
 ) -> Iterator[str]:
-    for part in registry.parts(client, site):
+    for part in registry.kept_parts(client, site, "", ledger):
         if part.name not in names:
             continue
         state = engine.part_state(ledger, Want(Owner(client.name, part.name, ""), part))

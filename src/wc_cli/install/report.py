@@ -66,20 +66,20 @@ def print_plan(plan: Plan, site: InstallSite) -> None:
 def print_dry_run(
     plan: Plan, site: InstallSite, verb: str, *, as_json: bool, is_verbose: bool
 ) -> None:
-    """Print which parts would change, then the lines that would: through a person's
-    pager if that is longer than the screen. Our own files are shown by their length
+    """Print which parts would change, then the lines that would, through a person's
+    pager if both are longer than the screen. Our own files are shown by their length
     only, unless verbose."""
     if as_json:
         parts = [_part_fields(outcome, "install") for outcome in plan.outcomes]
         say_json({"scope": site.scope, "dry_run": True, "parts": parts})
         return
-    _print_parts(plan.outcomes, site, _PLANNED[verb])
+    lines = list(_part_lines(plan.outcomes, site, _PLANNED[verb]))
     diff = clean(plan.diff(whole=is_verbose))
     if not diff:
-        say("Nothing would change.")
+        say("\n".join([*lines, "Nothing would change."]))
         return
     paint = output_style(site.env)
-    lines = [paint(line, *_diff_codes(line)) for line in diff.splitlines()]
+    lines += ["", *(paint(line, *_diff_codes(line)) for line in diff.splitlines())]
     if diff != clean(plan.diff(whole=True)):
         lines += ["", paint("Every line of these files: --dry-run --verbose", _DIM)]
     from wc_cli.terminal import pager  # 20 ms, only to show a plan
@@ -87,7 +87,6 @@ def print_dry_run(
     is_agent = next(environment.agents_in(site.env), None) is not None
     has_pager = is_for_people(site.env) and not is_agent
     command = pager.pager_command(site.env) if has_pager else ""
-    say("\n")
     pager.page_parts((f"{line}\n" for line in lines), command, site.env)
 
 
@@ -124,12 +123,17 @@ def print_states(
     """Print the state of each part."""
     owners = [owner for owner, _ in states]
     installed = [owner for owner, state in states if state in engine.PRESENT]
-    problems = (*warnings(owners, site), *login_problems(installed, site))
+    login = tuple(login_problems(installed, site))
+    # The same program is missing in this shell: once, with the more precise advice.
+    is_said = any("`wc`" in problem for problem in login)
+    problems = (*(() if is_said else _shell_warning(site)), *login)
+    problems = (*problems, *_server_warning(owners, site))
     if as_json:
         parts = [{**_owner_fields(owner), "state": state} for owner, state in states]
         say_json({"scope": site.scope, "parts": parts, "warnings": problems})
         return
-    _print_rows([_Row(owner, state) for owner, state in states], site)
+    for line in _row_lines([_Row(owner, state) for owner, state in states], site):
+        say(line)
     if not states:
         say("No client was found.")
     _print_warnings(problems)
@@ -137,11 +141,19 @@ def print_states(
 
 def warnings(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
     """The reasons why these parts would not work."""
-    parts = {owner.part for owner in owners}
-    path = site.env.get("PATH", "")
-    first = shutil.which("wc", path=path)
+    yield from _shell_warning(site)
+    yield from _server_warning(owners, site)
+
+
+def _shell_warning(site: InstallSite) -> Iterator[str]:
+    first = shutil.which("wc", path=site.env.get("PATH", ""))
     if first is None or not is_ours(first, "wc"):
         yield f"`wc` is the system's for your shell: {path_remedy(site.env)}."
+
+
+def _server_warning(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
+    parts = {owner.part for owner in owners}
+    path = site.env.get("PATH", "")
     if "server" in parts and shutil.which("wc-observe", path=path) is None:
         remedy = "its full path is used" if own_program("wc-observe") else "install it"
         yield f"wc-observe is not on PATH: {remedy}."
@@ -153,7 +165,14 @@ def _print_warnings(problems: Iterable[str]) -> None:
 
 
 def _print_parts(outcomes: Iterable[PartOutcome], site: InstallSite, done: str) -> None:
-    """Print a line for each part, or two for an error. ``done`` is the word for a part
+    for line in _part_lines(outcomes, site, done):
+        say(line)
+
+
+def _part_lines(
+    outcomes: Iterable[PartOutcome], site: InstallSite, done: str
+) -> Iterator[str]:
+    """Yield a line for each part, or two for an error. ``done`` is the word for a part
     that changes."""
     rows = [
         _Row(
@@ -163,11 +182,11 @@ def _print_parts(outcomes: Iterable[PartOutcome], site: InstallSite, done: str) 
         )
         for outcome in outcomes
     ]
-    _print_rows(rows, site)
+    yield from _row_lines(rows, site)
 
 
-def _print_rows(rows: Sequence[_Row], site: InstallSite) -> None:
-    """Print rows in columns. A client's name only precedes its first part."""
+def _row_lines(rows: Sequence[_Row], site: InstallSite) -> Iterator[str]:
+    """Yield rows in columns. A client's name only precedes its first part."""
     paint = output_style(site.env)
     titles = [_owner_title(row.owner, site) for row in rows]
     title_width = max((len(title) for title in titles), default=0)
@@ -180,9 +199,9 @@ def _print_rows(rows: Sequence[_Row], site: InstallSite) -> None:
         state = paint(padded, _COLORS.get(row.state, _DIM))
         lead = ("" if title == previous else title).ljust(title_width)
         part = row.owner.part.ljust(part_width)
-        say(f"{lead}  {part}  {state}  {one_line(first)}".rstrip())
+        yield f"{lead}  {part}  {state}  {one_line(first)}".rstrip()
         for line in hints:
-            say(f"{' ' * (title_width + part_width + 4)}{one_line(line)}")
+            yield f"{' ' * (title_width + part_width + 4)}{one_line(line)}"
         previous = title
 
 
@@ -219,8 +238,18 @@ def _outcome_detail(outcome: PartOutcome, site: InstallSite) -> str:
     if outcome.edited:
         names = ", ".join(shown_path(path, site.env) for path in outcome.edited)
         return f"{names}: changed since, so it is yours"
-    files = outcome.files or outcome.paths
-    return ", ".join(shown_path(path, site.env) for path in files)
+    return ", ".join(_file_names(outcome.files or outcome.paths, site))
+
+
+def _file_names(paths: Iterable[str], site: InstallSite) -> Iterator[str]:
+    """Yield the paths; of several in one folder, the folder and their names."""
+    by_folder: dict[str, list[str]] = {}
+    for path in paths:
+        folder, name = os.path.split(shown_path(path, site.env))
+        by_folder.setdefault(folder, []).append(name)
+    for folder, names in by_folder.items():
+        joined = names[0] if len(names) == 1 else f"{{{','.join(names)}}}"
+        yield os.path.join(folder, joined)
 
 
 def _owner_fields(owner: Owner) -> dict[str, Any]:

@@ -7,9 +7,9 @@ import time
 
 from wc_cli.briefing.loginshell import LoginShell
 from wc_cli.briefing.shellnames import program_on
-from wc_cli.install.changes import program
+from wc_cli.install.clients import shells
 from wc_cli.launcher import is_ours, own_program
-from wc_core.phrases import quoted, with_home
+from wc_core.phrases import quoted, shown_path, with_home
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -32,7 +32,8 @@ _BIN_VARIABLES = ("UV_TOOL_BIN_DIR", "PIPX_BIN_DIR", "XDG_BIN_HOME")
 
 
 class _LoginCheck(NamedTuple):
-    """A started login shell, and the name of its kind."""
+    """A started login shell, the name of its kind, and whether its prompt shows our
+    line."""
 
     name: str
     shell: LoginShell
@@ -48,8 +49,8 @@ def path_remedy(env: Mapping[str, str]) -> str:
         return "put the folder of wc-cli first in PATH"
     source = quoted(os.path.dirname(installed))
     return (
-        f"run ln -s {source}/wc {source}/wc-* ~/.local/bin/ and put ~/.local/bin "
-        "first in PATH"
+        f"run mkdir -p ~/.local/bin && ln -s {source}/wc {source}/wc-* ~/.local/bin "
+        "and put ~/.local/bin first in PATH"
     )
 
 
@@ -96,6 +97,8 @@ def login_problems(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
         elif missing := _missing(paths, check, site):
             remedy = _remedy(check, site)
             yield f"in a new {check.name} login shell, {missing}: {remedy}"
+        if paths is not None and check.has_prompt:
+            yield from _unread_prompt(paths, check.name, site)
 
 
 def _start_shells(owners: tuple[Owner, ...], site: InstallSite) -> list[_LoginCheck]:
@@ -115,7 +118,7 @@ def _start_shells(owners: tuple[Owner, ...], site: InstallSite) -> list[_LoginCh
         path = chosen if name == own_name else program_on(search, name) or name
         login = env | {"PATH": _LOGIN_PATH, "SHELL": path}
         try:
-            shell = LoginShell(login, _PROGRAMS, interactive=True)
+            shell = LoginShell(login, (*_PROGRAMS, shells.HOOK), interactive=True)
         except OSError:
             continue  # no such shell, and so no terminal with it
         checks.append(_LoginCheck(name, shell, name in prompts))
@@ -128,10 +131,32 @@ def _missing(paths: Mapping[str, str], check: _LoginCheck, site: InstallSite) ->
     if not paths["wc"] or not is_ours(paths["wc"], "wc"):
         problems.append("`wc` counts words" if paths["wc"] else "`wc` is not found")
     # The prompt may start it by its full path.
-    is_bare = program("wc-statusline", site) == "wc-statusline"
+    is_bare = "/wc-statusline" not in shells.prompt_file(check.name, site)[1]
     if check.has_prompt and is_bare and not paths["wc-statusline"]:
         problems.append("the prompt does not find wc-statusline")
     return " and ".join(problems)
+
+
+def _unread_prompt(
+    paths: Mapping[str, str], name: str, site: InstallSite
+) -> Iterator[str]:
+    """Yield what to do if the shell does not read the file with its prompt."""
+    path, text = shells.prompt_file(name, site)
+    # fish always reads its folder, and only lists programs.
+    if not text or name == "fish" or paths[shells.HOOK]:
+        return
+    file = shown_path(path, site.env)
+    remedy = "export ZDOTDIR, then run wc install"
+    if name == "bash":
+        profile = _profile(name, site, ".bash_profile")
+        line = f". {file}"
+        # Other shells read this one, too.
+        guard = '[ -z "$BASH_VERSION" ] || ' if profile == "~/.profile" else ""
+        remedy = f"add to {profile}: {guard}{line}"
+    yield (
+        f"in a new {name} login shell, the prompt line is missing, because {file} is "
+        f"not read: {remedy}"
+    )
 
 
 def _remedy(check: _LoginCheck, site: InstallSite) -> str:
@@ -146,11 +171,12 @@ def _remedy(check: _LoginCheck, site: InstallSite) -> str:
     return f"add to {_profile(check.name, site)}: {line}"
 
 
-def _profile(name: str, site: InstallSite) -> str:
-    """Return the file in which a login shell of this kind sets PATH."""
+def _profile(name: str, site: InstallSite, default: str = ".profile") -> str:
+    """Return the file in which a login shell of this kind sets PATH; bash's is
+    ``default`` if there is none yet."""
     if name == "zsh":
         return "~/.zprofile"
     # bash only reads the first of these.
     names = (".bash_profile", ".bash_login", ".profile")
     existing = (name for name in names if (site.home / name).exists())
-    return f"~/{next(existing, '.profile')}"
+    return f"~/{next(existing, default)}"

@@ -520,7 +520,9 @@ def test_files_that_cannot_be_read_are_said_with_line_and_column(
         (("install", "emacs"), "'emacs' is not a client"),
         (("uninstall", "emacs"), "'emacs' is not a client"),
         (("install", "cluade"), "Did you mean claude? One of: claude, "),
-        (("install", "claude-code"), "Did you mean claude"),
+        (("install", "claude-code"), "Did you mean claude? "),
+        (("install", "claude-desktp"), "Did you mean claude-desktop? "),
+        (("install", "--only", "promt"), "Did you mean prompt? One of: server, "),
         (("uninstall", "codx"), "Did you mean codex? "),
         (("install", "claude-desktop", "--scope", "project"), "has no scope"),
         (("install", "--scope", "machine"), "'machine' is not a scope"),
@@ -552,6 +554,61 @@ def test_a_home_with_nothing_to_connect(repo: Repo) -> None:
     assert "There is no project here" in repo.fails(
         2, "install", "--scope", "project", cwd=".."
     )
+
+
+def test_a_shell_of_a_new_account_is_connected(repo: Repo) -> None:
+    """It has no ~/.zshrc before its user writes one."""
+    repo.machine.env["SHELL"] = "/bin/zsh"
+    repo.ok("install", "--yes")
+    assert "__watercooler" in (repo.machine.home / ".zshrc").read_text()
+    assert not (repo.machine.home / ".bashrc").exists()
+
+
+def test_full_paths_stay_in_a_shell_that_has_our_programs_on_path(
+    lived_in: Repo,
+) -> None:
+    names = ("bash", "claude", "codex")
+    with_programs = lived_in.machine.env["PATH"]
+    lived_in.machine.env["PATH"] = "/usr/bin:/bin"
+    lived_in.ok("install", *names)
+    installed = tree(lived_in.machine.home)
+    assert b"/wc-statusline >/dev/null" in (installed[".bashrc"][0] or b"")
+    lived_in.machine.env["PATH"] = with_programs
+    parts = lived_in.json("install", *names, "--check")["parts"]
+    assert {part["state"] for part in parts} == {"installed"}
+    assert "will change" not in lived_in.ok("install", *names, "--dry-run").out
+    # Not so in the other direction: a bare name would not be found.
+    lived_in.ok("uninstall", *names)
+    lived_in.ok("install", "bash")
+    lived_in.machine.env["PATH"] = "/usr/bin:/bin"
+    assert "outdated" in lived_in.wc("install", "bash", "--check").out
+
+
+def test_files_of_one_folder_are_shown_together(lived_in: Repo) -> None:
+    assert (
+        lived_in.ok("install", "fish")
+        .out.splitlines()[1]
+        .endswith("~/.config/fish/completions/{wc-cli.fish,wc-observe.fish,wc.fish}")
+    )
+
+
+def test_a_pager_shows_the_table_before_the_changes(lived_in: Repo) -> None:
+    """Otherwise the first page of the changes scrolls the table away."""
+    pager = lived_in.machine.root / "paged"
+    env = lived_in.machine.env | {"PAGER": f"cat > {pager}", "TERM": "xterm"}
+    words = [*lived_in.machine.wc_words, "install", "claude", "--dry-run"]
+    front, back = pty.openpty()
+    try:
+        subprocess.run(words, cwd=lived_in.path, env=env, stdout=back, check=True)
+    finally:
+        os.close(back)
+        os.close(front)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", pager.read_text())
+    table_text, _, diff = text.partition("\n\n")
+    assert table_text.startswith(
+        "Claude Code  server       will change  ~/.claude.json"
+    )
+    assert diff.startswith("--- ")
 
 
 def _here(repo: Repo) -> InstallSite:

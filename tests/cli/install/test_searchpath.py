@@ -11,7 +11,7 @@ import pytest
 
 from wc_cli.install import searchpath
 from wc_cli.install.changes import InstallSite
-from wc_cli.install.clients import manpages
+from wc_cli.install.clients import manpages, shells
 from wc_cli.install.ledger import Owner
 
 if TYPE_CHECKING:
@@ -77,6 +77,31 @@ def test_a_login_shell_is_asked(tool: Path, name: str) -> None:
     assert list(searchpath.login_problems(owners, site)) == []
 
 
+@pytest.mark.parametrize("profile", [".profile", ".bash_profile"])
+def test_a_prompt_in_a_file_that_bash_does_not_read(tool: Path, profile: str) -> None:
+    (tool / ".bashrc").write_text(f"{shells.HOOK}() {{ wc-statusline; }}\n")
+    (tool / profile).write_text('export PATH=~/.local/bin:"$PATH"\n')
+    site = _site(tool, "/usr/bin:/bin", _shell("bash"))
+    owners = [Owner("bash", "prompt", "")]
+    (problem,) = searchpath.login_problems(owners, site)
+    begin = (
+        "in a new bash login shell, the prompt line is missing, because ~/.bashrc is "
+        f"not read: add to ~/{profile}: "
+    )
+    assert problem.startswith(begin)
+    # What it says helps.
+    with (tool / profile).open("a") as file:
+        file.write(problem.removeprefix(begin) + "\n")
+    assert list(searchpath.login_problems(owners, site)) == []
+
+
+def test_a_home_without_a_profile_gets_one_for_bash_only(tool: Path) -> None:
+    (tool / ".bashrc").write_text(f"{shells.HOOK}() {{ wc-statusline; }}\n")
+    site = _site(tool, "/usr/bin:/bin", _shell("bash"))
+    problems = list(searchpath.login_problems([Owner("bash", "prompt", "")], site))
+    assert problems[-1].endswith("add to ~/.bash_profile: . ~/.bashrc")
+
+
 def test_the_file_is_the_one_that_bash_reads(tool: Path) -> None:
     (tool / ".profile").touch()
     (tool / ".bash_profile").touch()
@@ -109,8 +134,8 @@ def test_an_environment_is_never_put_into_path(tool: Path) -> None:
     shutil.rmtree(tool / ".local/bin")
     assert searchpath.program_folder(env) == ""
     assert searchpath.path_remedy(env) == (
-        f"run ln -s {environment}/wc {environment}/wc-* ~/.local/bin/ and put "
-        "~/.local/bin first in PATH"
+        f"run mkdir -p ~/.local/bin && ln -s {environment}/wc {environment}/wc-* "
+        "~/.local/bin and put ~/.local/bin first in PATH"
     )
 
 
@@ -139,3 +164,4 @@ def test_doctor_says_what_a_login_shell_lacks(repo: Repo) -> None:
     assert "note: in a new bash login shell, `wc` counts words" in repo.wc("doctor").out
     checked = repo.wc("install", "bash", "--check").out
     assert "note: in a new bash login shell, `wc` counts words" in checked
+    assert checked.count("`wc`") == 1  # not for this shell, too

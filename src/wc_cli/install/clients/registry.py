@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from wc_cli.install import engine
 from wc_cli.install.changes import PARTS, Client, InstallSite, Part
 from wc_cli.install.clients import manpages, shells
+from wc_cli.install.ledger import Ledger, Owner
 from wc_core.agents import AGENTS
 
 
@@ -26,3 +28,20 @@ CLIENTS = (*AGENT_CLIENTS, *shells.CLIENTS, manpages.CLIENT)
 def parts(client: Client, site: InstallSite) -> tuple[Part, ...]:
     """All parts of a client, in the order of `PARTS`."""
     return tuple(sorted(client.parts(site), key=lambda part: PARTS.index(part.name)))
+
+
+def kept_parts(
+    client: Client, site: InstallSite, project: str, ledger: Ledger
+) -> tuple[Part, ...]:
+    """All parts of a client. A part that is installed with full paths keeps them:
+    shells differ in PATH, and each would call outdated what another one installed."""
+    full = parts(client, site._replace(has_full_paths=True))
+    installed = {
+        part.name: part
+        for part in full
+        if engine.part_state(
+            ledger, engine.Want(Owner(client.name, part.name, project), part)
+        )
+        == engine.INSTALLED
+    }
+    return tuple(installed.get(part.name, part) for part in parts(client, site))

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from wc_cli.install.changes import Change, InstallSite
 
 _NOTE = "Open a new terminal."
+# The shell function that prints our line before each prompt.
+HOOK = "__watercooler"
 # PROMPT_COMMAND is a string, which may end in a semicolon, or an array since 5.1.
 _BASH = (
     "__watercooler() {{",
@@ -108,6 +110,20 @@ def _text_of(path: Path) -> str:
         return (disk.read(str(path)) or b"").decode(errors="replace")
     except WcError:
         return ""
+
+
+def prompt_file(name: str, site: InstallSite) -> tuple[str, str]:
+    """The path of the file with a shell's prompt, and its text if it has our lines."""
+    fish = _fish(site).parent / "conf.d/watercooler.fish"
+    path = {"bash": _bashrc(site), "zsh": _zshrc(site), "fish": fish}[name]
+    text = _text_of(path)
+    return str(path), text if HOOK in text else ""
+
+
+def _is_used(site: InstallSite, name: str, file: Path) -> bool:
+    """Whether a shell has a file of the user, or is the user's own: a new account on
+    macOS has no ~/.zshrc."""
+    return file.exists() or os.path.basename(site.env.get("SHELL", "")) == name
 
 
 def _zsh_folder(site: InstallSite) -> Path:
@@ -240,9 +256,11 @@ def _tmux_parts(site: InstallSite) -> tuple[Part, ...]:
 
 
 CLIENTS: tuple[Client, ...] = (
-    Client("bash", lambda site: _bashrc(site).exists(), USER, _bash_parts),
-    Client("zsh", lambda site: _zshrc(site).exists(), USER, _zsh_parts),
-    Client("fish", lambda site: _fish(site).exists(), USER, _fish_parts),
+    Client(
+        "bash", lambda site: _is_used(site, "bash", _bashrc(site)), USER, _bash_parts
+    ),
+    Client("zsh", lambda site: _is_used(site, "zsh", _zshrc(site)), USER, _zsh_parts),
+    Client("fish", lambda site: _is_used(site, "fish", _fish(site)), USER, _fish_parts),
     Client("starship", _has_starship, USER, _starship_parts),
     Client(
         "powerlevel10k",
