@@ -38,7 +38,6 @@ from wc_cli.options import (
     Param,
     takes_signed_words,
 )
-from wc_cli.output import say
 from wc_cli.terminal import render
 from wc_core.errors import InvalidInputError, WcError
 
@@ -118,7 +117,12 @@ def print_overview() -> None:
 
 
 def _print_help(text: str) -> None:
-    say(helptext.colored(text, render.output_style(os.environ)))
+    """Print a help text, through a person's pager if it is longer than the screen."""
+    from wc_cli.terminal import pager  # 20 ms, not for the other uses of this module
+
+    shown = helptext.colored(text, render.output_style(os.environ))
+    lines = (f"{line}\n" for line in shown.split("\n"))
+    pager.page_parts(lines, pager.person_pager(os.environ), os.environ)
 
 
 def _examples(name: str) -> str:

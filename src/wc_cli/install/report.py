@@ -10,8 +10,7 @@ from wc_cli.install.clients import registry
 from wc_cli.install.searchpath import login_problems, path_remedy
 from wc_cli.launcher import is_ours, own_program
 from wc_cli.output import say, say_json
-from wc_cli.terminal.render import is_for_people, output_style
-from wc_core.identity import environment
+from wc_cli.terminal.render import output_style
 from wc_core.phrases import counted, shown_path
 from wc_core.text import clean, one_line
 from wc_core.values import NamedTuple
@@ -84,10 +83,8 @@ def print_dry_run(
         lines += ["", paint("Every line of these files: --dry-run --verbose", _DIM)]
     from wc_cli.terminal import pager  # 20 ms, only to show a plan
 
-    is_agent = next(environment.agents_in(site.env), None) is not None
-    has_pager = is_for_people(site.env) and not is_agent
-    command = pager.pager_command(site.env) if has_pager else ""
-    pager.page_parts((f"{line}\n" for line in lines), command, site.env)
+    text = (f"{line}\n" for line in lines)
+    pager.page_parts(text, pager.person_pager(site.env), site.env)
 
 
 def _diff_codes(line: str) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ import subprocess
 from itertools import chain
 
 from wc_cli.output import say
+from wc_cli.terminal.render import is_for_people
+from wc_core.identity import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +30,14 @@ def pager_command(env: Mapping[str, str]) -> str:
     if not command or command == "cat" or shutil.which(program) is None:
         return ""
     return command
+
+
+def person_pager(env: Mapping[str, str]) -> str:
+    """Return the pager's command line if a person reads the output at a terminal;
+    agents run commands on terminals, too, and would hang in a pager."""
+    detected = next(environment.agents_in(env), None)
+    is_agent = bool(env.get("WATERCOOLER_AGENT")) or detected is not None
+    return "" if is_agent or not is_for_people(env) else pager_command(env)
 
 
 def page_parts(

@@ -220,6 +220,18 @@ def test_a_long_thread_is_paged_for_people(
     assert text.rstrip().endswith("p")
 
 
+@pytest.mark.parametrize("words", [["help"], ["help", "list"]])
+@pytest.mark.parametrize("agent", ["", "Codex"])
+def test_a_long_help_begins_on_the_first_page(
+    story: Repo, tmp_path: Path, words: list[str], agent: str
+) -> None:
+    seen = tmp_path / "seen"
+    env = {"PAGER": f"tee '{seen}'", "LINES": "24", "WATERCOOLER_AGENT": agent}
+    code, text = at_terminal(story, *words, env=env)
+    assert (code, seen.exists()) == (0, not agent)
+    assert text.startswith("\x1b[1mUsage:\x1b[0m wc ")
+
+
 def test_a_pager_that_has_seen_enough_is_no_failure(story: Repo) -> None:
     asked = {"PAGER": "head -n 1", "LINES": "5"}
     code, text = at_terminal(story, "read", "auth", "--peek", env=asked)

@@ -89,7 +89,7 @@ def _print(context: Context, title: str, result: Comparison, *, stat: bool) -> N
     parts = (_line(line, style) for line in diff.rstrip("\n").split("\n"))
     if render.is_for_people(context.env):
         pages = (f"{style(one_line(title), _BOLD)}\n\n", *(f"{p}\n" for p in parts))
-        pager.page_parts(pages, pager.pager_command(context.env), context.env)
+        pager.page_parts(pages, pager.person_pager(context.env), context.env)
         return
     remark(one_line(title))
     say("\n".join(parts))
