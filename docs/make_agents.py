@@ -118,7 +118,7 @@ def first_words() -> list[str]:
 
 def script_agents() -> Iterator[str]:
     """The files of the agents that the environment names, into $text: the first counts.
-    A ``?`` stands for a variable whose value has to be looked at."""
+    A ``?`` stands for a variable whose value has to be examined."""
     yield 'agent="\\'
     for variable, agent in VARIABLES:
         yield f"${{{variable}:+={fold(agent)} }}\\"

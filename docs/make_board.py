@@ -71,7 +71,7 @@ STORY = {
     ("backup-keys", "A second passkey, for a lost phone"): [
         (22 * HOUR, CLAUDE, CODEX, ""),
     ],
-    ("old-sessions", "Sign everybody out?"): [
+    ("old-sessions", "Sign everyone out?"): [
         (36 * HOUR, PAT, ALEX, ""),
         (34 * HOUR, ALEX, PAT, ""),
         (15 * HOUR, PAT, ALEX, ""),

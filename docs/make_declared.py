@@ -50,7 +50,7 @@ def server(*, all_stores: bool = False) -> FastMCP:
 
 
 async def ask(served: FastMCP, messages: Sequence[Fields]) -> list[Fields]:
-    """What a server answers to the messages of one client, one after the other."""
+    """What a server answers to the messages of one client, one by one."""
     low = served._mcp_server  # noqa: SLF001
     answers: list[Fields] = []
     to_server, reads = anyio.create_memory_object_stream[Any](0)

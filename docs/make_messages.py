@@ -56,7 +56,7 @@ class Message(NamedTuple):
 
 
 def messages() -> list[Message]:
-    """Every error message in the code, each once."""
+    """Every error message in the code, without repetition."""
     found: dict[tuple[str, str], Message] = {}
     for package in _PACKAGES:
         for path in sorted((ROOT / "src" / package).rglob("*.py")):

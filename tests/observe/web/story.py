@@ -210,7 +210,7 @@ STORY: dict[tuple[str, str], list[_Move]] = {
             {"links_added": (Link("blocked_by", "login"),), "tags_added": ("auth",)},
         ),
     ],
-    ("old-sessions", "Sign everybody out?"): [
+    ("old-sessions", "Sign everyone out?"): [
         (36 * HOUR, PAT, ALEX, "After the fix, I mean", {}),
         (34 * HOUR, ALEX, PAT, "Only sessions older than the fix", {}),
         (15 * HOUR, PAT, ALEX, "Can you write the mail?", {}),
