@@ -154,7 +154,7 @@ def causes() -> dict[str, str]:
     found = {one["message"]: one["means"] for one in told["cause"]}
     gone = sorted(found.keys() - {one.text for one in messages()})
     if gone:
-        raise SystemExit(f"{CAUSES}: no code prints this any more: {gone[0]}")
+        raise SystemExit(f"{CAUSES}: no code prints this now: {gone[0]}")
     return found
 
 

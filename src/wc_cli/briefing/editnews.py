@@ -1,5 +1,5 @@
 """News about edits for hooks: predicted conflicts, lost claims, edits despite a claim,
-and notes about work on the same files. A session gets each once."""
+and notes about work on the same files. A session gets each of them once."""
 
 from __future__ import annotations
 

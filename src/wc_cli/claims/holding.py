@@ -250,7 +250,7 @@ class Holding:
 
     def own(self, book: Book) -> list[Claim]:
         """The holder's claims in this worktree, except those whose signature is
-        refused: anybody may have made them."""
+        refused: anyone may have made them."""
         return [claim for claim in self._named(book) if not book.refusal(claim)]
 
     def _named(self, book: Book) -> list[Claim]:

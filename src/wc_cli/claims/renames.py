@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wc_cli.claims.registry import Registry
     from wc_core.claims.record import Claim
 
-# A record comes from a ref, which anybody may have written.
+# A record comes from a ref, which anyone may have written.
 _COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _DIFF = (
     *("diff", "-M", "--name-status", "--diff-filter=R", "-z"),

@@ -1,6 +1,6 @@
 """Checks the gates that need a look outside: pull requests and commands.
 
-A command comes from the store, so from anybody who can write to it. It runs only if it
+A command comes from the store, so from anyone who can write to it. It runs only if it
 was approved on this machine before.
 """
 

@@ -48,7 +48,7 @@ def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
     """Return what a session is woken for now.
 
     Nothing while `wc wake off` applies, or beyond `[wake] per_hour`; nothing that the
-    session already knows or for which anybody was called before; nothing that has gone
+    session already knows or for which anyone was called before; nothing that has gone
     back and forth too often; and from unknown senders only what `[wake] from` allows,
     at most once a minute.
     """

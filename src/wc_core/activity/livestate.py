@@ -251,7 +251,7 @@ def _scalar_text(value: Any) -> str:
 
 
 def as_number(value: Any, limit: int = _MAX_NUMBER) -> int | None:
-    """A whole number from 0 on, below ``limit``; ``None`` for anything else."""
+    """A whole number, 0 or more, below ``limit``; ``None`` for anything else."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):

@@ -164,7 +164,7 @@ def _number(number: str, default: int) -> int:
     if not number.isdecimal() or len(number) > len("1000000"):
         raise InvalidInputError(
             f"{one_line(number, 40)!r} is not the number of an entry.",
-            "Give a whole number from 0 on.",
+            "Give a whole number, 0 or more.",
         )
     return int(number)
 
