@@ -315,7 +315,7 @@ class Machine:
 
 @functools.cache
 def _template(identity: str, *, commit: bool) -> str:
-    """A new repository of somebody, made by git; without sample hooks."""
+    """A new repository of someone, made by git; without sample hooks."""
     root = tempfile.mkdtemp(prefix="wc-tests-template-")
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     path = Path(root) / "app"
@@ -333,7 +333,7 @@ def _template(identity: str, *, commit: bool) -> str:
 
 
 class Repo:
-    """A folder somebody works in."""
+    """A folder someone works in."""
 
     def __init__(self, machine: Machine, path: Path) -> None:
         self.machine = machine

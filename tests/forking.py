@@ -33,7 +33,7 @@ _MEASURED = Path(__file__).with_name("measured")
 _SOURCE = Path(__file__).resolve().parents[1] / "src"
 # What an interpreter looks at when it starts.
 _EARLY = ("PYTHON", "COV", "LC_", "LANG", "LD_", "DYLD_")
-# So many of a kind are started as anybody starts them.
+# So many of a kind are started as anyone starts them.
 _STARTED = 2
 _PIECE = 1 << 16
 
@@ -61,7 +61,7 @@ class Wanted(NamedTuple):
 
 def run(wanted: Wanted) -> tuple[int, bytes, bytes] | None:
     """Exit status, output and errors; nothing where it had better be started as
-    anybody starts it."""
+    anyone starts it."""
     early = {k: v for k, v in wanted.env.items() if k.startswith(_EARLY)}
     again = wanted.shape in _run
     _run.add(wanted.shape)
@@ -147,7 +147,7 @@ class Server:
 
 
 class Observer(Server):
-    """A `wc-observe` that waits to be forked; anybody may ask, at ``address``."""
+    """A `wc-observe` that waits to be forked; anyone may ask, at ``address``."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._folder = tempfile.mkdtemp(prefix="wc-tests-observer-")

@@ -50,7 +50,7 @@ def measured(env: dict[str, str]) -> dict[str, str]:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Measure nothing that this process does meanwhile. In a worker of xdist coverage
+    """Measure nothing that this process does inside. In a worker of xdist, coverage
     is started more than once, and where one ends the one before goes on."""
     from coverage import Coverage
 

@@ -48,7 +48,7 @@ class OlderTool:
     # --- its commands -------------------------------------------------------
 
     def init_thread(self, topic: str, ball: str = "codex", title: str = "") -> None:
-        """Start a thread, which has no log before somebody writes to it."""
+        """Start a thread, which has no log before someone writes to it."""
         with self.locked(topic):
             if not self._page(topic).exists():
                 self._write_meta(topic, _new_thread(topic, title, ball))

@@ -115,7 +115,7 @@ def figures(root: Path = SOURCE) -> dict[str, str]:
     names: list[Binding] = []
     classes: Counter[str] = Counter()
     late = 0
-    for path in paths:  # one after the other: their syntax is parsed once
+    for path in paths:  # one by one: their syntax is parsed once
         sizes.append(len(path.read_text(encoding="utf-8").splitlines()))
         every = list(functions([path]))
         paths_through += map(complexity, every)

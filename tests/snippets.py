@@ -164,7 +164,7 @@ def matches(shown: str, printed: str) -> bool:
 
 
 class Terminal:
-    """A folder and the variables somebody exported."""
+    """A folder and the variables someone exported."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

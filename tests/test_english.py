@@ -40,26 +40,44 @@ PLAIN = {
     r"as of now": "now, or: current",
     r"counts? no more": "no longer counts",
     r"(at|on) no remote": "not pushed",
+    r"somebody|everybody|anybody(?! \|)": "someone, anyone, everyone",
+    r"any ?more": "no longer",
+    r"each once": "once each, or: without repetition",
+    r"for want of": "for lack of",
+    r"gates? of time": "time gate",
+    r"what is said": "what it says, or: the text",
+    r"lets? through": "pass the filter",
+    r"else than": "other than",
+    r"(is|are) told (of|from)": "hear of, be notified of, or: be distinguished",
+    r"tells? from": "distinguish",
+    r"(is|are) mended": "repaired",
+    r"(are|is) both given|both are given": "exclude each other",
+    r"is answered with how": "say what the error says",
+    r"in a train": "on a train",
+    r"from \d+ on": "from … up, or: of … or more",
+}
+# In the names of tests, which are sentences, too.
+NAMES = {
+    r"(some|any|every)body": "someone, anyone, everyone",
+    r"(is|are)_told(_|$)(?!to|not|not_to|how|what|who|where)": "reported, notified",
+    r"(is|are)_said$": "reported, shown",
+    r"told_(apart|from|of)": "distinguished, reported",
+    r"mend(s|ed)?": "repair",
+    r"anew": "again",
+    r"meanwhile": "in_the_meantime",
+    r"shall|lest": "should",
 }
 # Gone from the packages that only read, where nothing should bring them back.
 READING = ("src/wc_core", "src/wc_observe")
 PLAIN_WHERE_READ = {
-    r"somebody|anybody|everybody": "someone, anyone, everyone",
-    r"any ?more": "no longer",
-    r"each once": "without repetition",
-    r"for want of": "for lack of",
-    r"gates? of time": "time gate",
     r"one after the other": "one by one",
     r"meanwhile": "in the meantime",
     r"told apart|tells? apart": "distinguish",
-    r"what is said": "what it says, or: the text",
     r"looked at": "examine, check",
     r"(is|are) asked for": "request, require",
     r"taken in": "process, apply",
-    r"lets? through": "pass the filter",
     r"may begin with": "can start",
     r"is away": "is unavailable",
-    r"else than": "other than",
 }
 KINDS = ("*.md", "*.py", "*.sh", "*.js", "*.html", "*.1")
 
@@ -101,6 +119,22 @@ def test_an_idiom_does_not_return_to_the_reading_packages(idiom: str) -> None:
     assert lines == [], f"rather: {PLAIN_WHERE_READ[idiom]}"
 
 
+@pytest.mark.parametrize("idiom", NAMES)
+def test_an_idiom_does_not_return_to_the_name_of_a_test(idiom: str) -> None:
+    pattern = re.compile(rf"def (test_(?:\w+_)?(?:{idiom})(?:_\w+)?)\(")
+    names = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for name in _test_names(path)
+        if pattern.fullmatch(f"def {name}(")
+    ]
+    assert names == [], f"rather: {NAMES[idiom]}"
+
+
+def _test_names(path: Path) -> list[str]:
+    return re.findall(r"def (test_\w+)\(", path.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize(
     ("line", "idiom"),
     [
@@ -115,5 +149,5 @@ def test_an_idiom_is_found(line: str, idiom: str) -> None:
     assert found_in(line, idiom) == [line]
 
 
-def test_a_name_is_no_idiom() -> None:
+def test_a_name_is_not_an_idiom() -> None:
     assert found_in('fields["mend"] = shall_not', "mend|shall") == []

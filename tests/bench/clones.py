@@ -35,7 +35,7 @@ ONCE = 1 << 20  # rounds: more than there are
 GROWING = "growing"
 BLOCK = 512
 SECONDS = 60.0
-ALONE = 5  # clones that write one after the other; more of them take as long each
+ALONE = 5  # clones that write one by one; more of them take as long each
 
 
 def said(

@@ -1,4 +1,4 @@
-"""What it costs to know what needs somebody in twenty repositories: a quarter of all
+"""What it costs to know what needs someone in twenty repositories: a quarter of all
 their threads does."""
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 STORE is a folder, or a git bundle with one branch, that has threads with summaries.
 Each entry is asked for by its summary, and by its title in a store without titles; and
-`questions.toml` has questions in somebody's own words about the threads of one project.
+`questions.toml` has questions in someone's own words about the threads of one project.
 A question is answered at n if the entry, or one of the thread, is among the first n.
 The last column is about words and meaning, with the model of the extra `meaning`.
 """

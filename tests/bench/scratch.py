@@ -260,7 +260,7 @@ def note(layout: Layout) -> None:
 
 
 def is_locked(path: str) -> bool:
-    """Whether somebody holds a lock of a store."""
+    """Whether someone holds a lock of a store."""
     with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -44,8 +44,8 @@ MEMORY = "trivial FastMCP server: memory"
 RARE, PHRASE = "needle", '"page asks for"'
 BEFORE_ALL = "60d"  # stores begin thirty days ago
 UPDATED = "notifications/resources/updated"
-# How long to wait for what is said late of a write before, and at most for
-# what is said of this one.
+# How long to wait for late notifications of the write before, and at most for
+# those of this one.
 QUIET, LATE = 0.3, 10.0
 # An index that is not whole by then never will be.
 WHOLE = 600.0

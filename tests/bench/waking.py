@@ -1,5 +1,5 @@
 """What it takes to wake an idle session, and what the process that waits for its balls
-costs meanwhile.
+costs in the meantime.
 
 The client is a stand-in, `tests.standinclient`: it runs the hook as Claude Code does.
 Real clients are timed by ``bin/test --long clients``, which installs them.
@@ -166,7 +166,7 @@ class WakeRows:
 
     @contextlib.contextmanager
     def _running(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-        """A program that runs meanwhile."""
+        """A program that runs in the meantime."""
         process = self._scratch.process(*words, folder=self._folder)
         running = subprocess.Popen(
             process.words,

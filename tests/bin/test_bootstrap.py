@@ -133,7 +133,7 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
 def wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
     while not condition():
-        assert time.monotonic() < deadline, "waited a minute in vain"
+        assert time.monotonic() < deadline, "waited a minute for nothing"
         time.sleep(0.02)
 
 
@@ -239,7 +239,7 @@ def _cannot_be_installed(tiny: Checkout, lock: str) -> None:
     assert tiny.stamp == ""
 
 
-def test_a_lock_that_cannot_be_installed_is_told(held: Checkout) -> None:
+def test_a_lock_that_cannot_be_installed_is_reported(held: Checkout) -> None:
     release(held)
     _cannot_be_installed(held, "requirements.lock")
 

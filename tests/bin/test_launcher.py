@@ -276,7 +276,7 @@ class TestFilesNamedLikeSubcommands:
         names = ("list", "new", "src", "zero")
         assert box.run("wc", *names) == box.system(*names)
 
-    def test_one_argument_that_is_no_file_makes_it_ours(self, box: Box) -> None:
+    def test_one_argument_that_is_not_a_file_makes_it_ours(self, box: Box) -> None:
         assert box.run("wc", "list", "--json") == reached_cli("list", "--json")
         assert box.run("wc", "read", "a") == reached_cli("read", "a")
 
@@ -343,7 +343,7 @@ class TestLinks:
 
 
 class TestPath:
-    """Which wc the system's is, for every PATH that somebody has."""
+    """Which wc the system's is, for every PATH that someone has."""
 
     def agree(self, box: Box, path: str | None, command: str | Path = "wc") -> None:
         arguments = ("-l", "a", "nofile")
@@ -575,7 +575,7 @@ class TestInterpreter:
         assert words == box.run(path, "say", "x")
         assert b"start import" not in words[1]
 
-    def test_a_lost_interpreter_is_told_of_as_by_the_system(self, box: Box) -> None:
+    def test_a_lost_interpreter_is_reported_as_by_the_system(self, box: Box) -> None:
         text = SCRIPTS["uv"].format(python=box.root / "python3")
         path = script(box.bin / "wc-cli", text)
         code, _, err = box.run("wc", "say")

@@ -765,7 +765,7 @@ def test_seats_of_one_agent_in_one_worktree(
 def test_an_agent_and_a_person_in_one_worktree(
     world: World, shell: Shells, variable: str, agent: str
 ) -> None:
-    """Whoever ran wc last here is not for that reason the one who looks."""
+    """The last one who ran wc here need not be the one who looks."""
     write(world.store, state("main", f"{agent} (pat)"))
     be(world.store, Name("Pat"))
     be(world.store, Name(agent, "", "pat"), source=variable)

@@ -1,4 +1,4 @@
-"""The wheel, installed by pip, by uv and by pipx: what lands on somebody's PATH.
+"""The wheel, installed by pip, by uv and by pipx: what lands on someone's PATH.
 
 uv and pipx fetch what the package needs, held to the committed lock, into a
 cache of this test run's own: nothing outside the temporary folders is touched.

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 # Runs the words in its arguments as an agent does: none of the three is a terminal.
-# With "raw" it has its terminal's keys for itself meanwhile; with "detached" the
+# With "raw" it has its terminal's keys for itself in the meantime; with "detached" the
 # command has no terminal at all; "serve" starts our server first, "page" the one with
 # the web page.
 PROGRAM = """\
@@ -164,7 +164,7 @@ def test_an_agent_of_the_table_by_its_package(stage: Stage, name: str) -> None:
     (stage.bin / "cn").symlink_to(script)
     words = [stage.program("node"), str(stage.bin / name), "plain", "who"]
     assert stage.name(words, terminal=True) == "Continue (Pat)"
-    # What is said counts before what is found.
+    # A given name wins over a detected one.
     assert stage.name(words, {"WATERCOOLER_AGENT": "Pat"}) == PAT
     assert stage.name(words, {"CLAUDECODE": "1"}) == "Claude Code (Pat)"
     assert stage.name([*words, "--as", "Codex"]) == "Codex (Pat)"

@@ -52,7 +52,7 @@ def test_each_command_is_a_line(repo: Repo, log: Path) -> None:
     assert "secret" not in log.read_text()
 
 
-def test_bodies_are_told_to_who_asks_and_credentials_to_nobody(
+def test_bodies_are_logged_on_request_and_credentials_never(
     repo: Repo, log: Path
 ) -> None:
     url = "https://pat:hunter2@example.org/x"
@@ -104,7 +104,7 @@ def test_a_log_that_cannot_be_written_stops_nothing(
     assert not (tmp_path / "outside").exists()
 
 
-def test_the_log_is_no_finding(repo: Repo, log: Path) -> None:
+def test_the_log_is_not_a_finding(repo: Repo, log: Path) -> None:
     repo.ok("list", env=ON)
     assert log.exists()
     assert "debug.log" not in repo.settled("doctor").out

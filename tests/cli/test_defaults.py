@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Somebody at a terminal who wants open threads only."""
+    """Someone at a terminal who wants open threads only."""
     folder = tmp_path / ".config/watercooler"
     folder.mkdir(parents=True)
     text = '[defaults]\nlist = ["--open", "--limit=2"]\n[quiet]\nhours = "00:00-23:59"'
@@ -126,7 +126,7 @@ def test_they_are_set_and_shown(machine: Machine) -> None:
     folder.fails(6, "config", "--global", "set", "quiet.hours", "22:00-08:00")
 
 
-def test_a_preference_is_no_setting_of_the_repository(machine: Machine) -> None:
+def test_a_preference_is_not_a_setting_of_the_repository(machine: Machine) -> None:
     repo = Here(machine, machine.repo().path)
     repo.fails(2, "config", "set", "quiet.hours", "22:00-08:00")
     repo.ok("config", "set", "rules.roles", "critic")

@@ -42,7 +42,7 @@ def want(repo: Repo, value: str = "true") -> None:
     repo.ok("config", "--global", "set", "inbox.statusline", value)
 
 
-def test_nothing_is_written_unless_somebody_wants_it(repos: tuple[Repo, Repo]) -> None:
+def test_nothing_is_written_unless_someone_wants_it(repos: tuple[Repo, Repo]) -> None:
     app, shop = repos
     settle(app)
     app.ok("inbox")

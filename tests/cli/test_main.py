@@ -84,7 +84,7 @@ def test_help_of_a_command(quiet: Repo, name: str) -> None:
     assert said.err == ""
 
 
-def test_help_of_what_is_no_command(quiet: Repo) -> None:
+def test_help_of_what_is_not_a_command(quiet: Repo) -> None:
     assert "Did you mean: tree, read, related?" in quiet.fails(2, "help", "reed")
 
 
@@ -231,7 +231,7 @@ def test_what_is_saved_is_never_called_a_failure(
     assert len(repo.entries("auth")) == 2
 
 
-def test_a_receipt_that_could_not_be_printed_is_told(repo: Repo) -> None:
+def test_a_receipt_that_could_not_be_printed_is_reported(repo: Repo) -> None:
     done = in_shell(repo, '"$@" say auth --title y >/dev/full')
     (entry,) = repo.entries("auth")
     assert done.err == (

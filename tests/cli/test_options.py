@@ -176,7 +176,7 @@ def test_every_word_of_a_command_is_explained(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", table.COMMANDS)
-def test_what_a_command_does_is_said_where_it_is_declared(name: str) -> None:
+def test_each_declaration_says_what_its_command_does(name: str) -> None:
     declared = table.load(name)
     assert declared is not None
     assert declared.run.__doc__

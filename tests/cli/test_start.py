@@ -131,14 +131,14 @@ def test_a_module_is_imported_as_with_the_library(boats: _Boats) -> None:
     assert set(kinds.values()) == {"_QuickLoader"}
 
 
-def test_a_changed_source_is_imported_anew(boats: _Boats) -> None:
+def test_a_changed_source_is_imported_again(boats: _Boats) -> None:
     boats.raft.write_text("WORD = 'other'\n")
     found, kinds = boats.imported("quick")
     assert found["boats.raft"]["word"] == "other"
     assert kinds["boats.raft"] == "SourceFileLoader"
 
 
-def test_a_source_of_another_time_is_imported_anew(boats: _Boats) -> None:
+def test_a_source_of_another_time_is_imported_again(boats: _Boats) -> None:
     boats.raft.write_text("WORD = 'tfar'\n")
     os.utime(boats.raft, (1, 1))
     assert boats.imported("quick")[0]["boats.raft"]["word"] == "tfar"
@@ -286,7 +286,7 @@ def test_no_bundle_is_written(
     assert not boats.bundle.exists()
 
 
-def test_a_bundle_in_a_folder_that_cannot_be_written_is_no_error(
+def test_a_bundle_in_a_folder_that_cannot_be_written_is_not_an_error(
     boats: _Boats,
 ) -> None:
     boats.bundle.mkdir()

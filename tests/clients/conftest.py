@@ -88,7 +88,7 @@ class Place(NamedTuple):
             "missing": "watercooler://threads/no-such-thread",
             "write": [
                 *(str(self.repo.machine.root / "bin/wc"), "ack", WATCHED),
-                *("--title", "While somebody watches"),
+                *("--title", "While someone watches"),
             ],
             "where": str(self.repo.path),
         } | more
@@ -111,7 +111,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 def installed(root: Path, *, starts: bool = False) -> Machine:
     """A machine that has our commands on PATH. With ``starts`` its server starts as
-    anybody starts it, and is not forked."""
+    anyone starts it, and is not forked."""
     machine = Machine(root)
     folder = machine.root / "bin"
     folder.mkdir()

@@ -134,7 +134,7 @@ def test_advice_is_read_and_the_edit_goes_on(worktree: Worktree) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", AGENTS)
-def test_where_nothing_is_claimed_nothing_is_said(worktree: Worktree) -> None:
+def test_where_nothing_is_claimed_nothing_is_reported(worktree: Worktree) -> None:
     worktree.set_level("refuse")
     edit = worktree.edit("auth.py")
     hidden = worktree.agent.shell("f=src/form; echo x > $f.py")

@@ -1,4 +1,4 @@
-"""What agents themselves say they have after `wc install`, in a home that somebody
+"""What agents themselves say they have after `wc install`, in a home that someone
 lives in; and that they say nothing of it after `wc uninstall`."""
 
 from __future__ import annotations

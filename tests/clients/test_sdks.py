@@ -22,7 +22,7 @@ PROGRAM = Path(__file__).with_name("ask.mjs")
 
 
 def check(heard: dict[str, Any], sdk: str, mode: str, *, here: bool = True) -> None:
-    """The promises to everybody, and that it was the era it should be."""
+    """The promises to everyone, and that it was the era it should be."""
     assert heard["protocol"] == ERAS[mode]
     judge(heard, here=here)
     assert TOPIC in heard["completed"]

@@ -23,7 +23,7 @@ ENTRIES = 3
 
 @dataclass
 class Broken:
-    """A store somebody damages; ``outside`` is a folder beside it."""
+    """A store someone damages; ``outside`` is a folder beside it."""
 
     root: Path
     outside: Path

@@ -159,7 +159,7 @@ def fuzz_markdown(random: Random, _: Path) -> None:
 
 
 def fuzz_meta(random: Random, _: Path) -> None:
-    """A meta that anybody changed is not believed, and never a crash."""
+    """A meta that anyone changed is not believed, and never a crash."""
     state = folding.fold("t", mutants.entries(random, 3))
     unknown = {mutants.plain(random): mutants.plain(random)}
     original = projections.render_meta(state, 7, unknown)

@@ -61,7 +61,7 @@ class Hub:
 
 
 class Clone:
-    """A repository of somebody, with a remote."""
+    """A repository of someone, with a remote."""
 
     def __init__(self, machine: Machine, name: str, url: str = "") -> None:
         self.machine = machine
@@ -165,7 +165,7 @@ class SshHub:
             threading.Thread(target=sshd.wait).start()
 
     def command(self, *, key: str = "key", known: str = "known") -> str:
-        """An ssh of somebody who has that key, and knows these hosts."""
+        """An ssh of someone who has that key, and knows these hosts."""
         config = self.folder / f"config-{key}-{known}"
         config.write_text(
             f"Host hub\n  HostName 127.0.0.1\n  Port {self.port}\n"

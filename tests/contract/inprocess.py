@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def surroundings(home: Path, store: Path) -> dict[str, str]:
-    """The environment of somebody with that home folder and that store."""
+    """The environment of someone with that home folder and that store."""
     return {
         "HOME": str(home),
         "USER": "pat",

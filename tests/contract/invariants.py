@@ -170,7 +170,7 @@ def age(clone: Clone) -> None:
 def final(
     world: World, known: list[Known], *, once: bool, doubted: Collection[int] = ()
 ) -> list[str]:
-    """What is wrong in the end, when everybody has synced; ``once`` says that
+    """What is wrong in the end, when everyone has synced; ``once`` says that
     nobody but wc made commits of entries. The repositories of ``doubted``
     clones are checked whole, as is the remote's."""
     wrong = []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # The long run: every count as large as it is promised.
 FULL = amounts.is_long()
-# Thirty writers on two cores that do something else besides: somebody may have
+# Thirty writers on two cores that do something else besides: someone may have
 # to wait for longer than the two seconds that are enough for people.
 PATIENT = ("--lock-timeout", "60")
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,7 +70,7 @@ def states(topic: str, data: bytes) -> list[model.State]:
 
 
 def check_log(repo: Repo, topic: str, acked: Iterable[str]) -> None:
-    """The log has exactly the entries that were acknowledged, each once, one
+    """The log has exactly the entries that were acknowledged, once each, one
     after the other, and each was allowed by the state before it."""
     data = repo.log(topic).read_bytes()
     lines = [json.loads(line) for line in data.splitlines()]

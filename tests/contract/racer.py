@@ -93,7 +93,7 @@ def fork(work: Callable[[int, int], None]) -> Lane:
 
 
 def _a_move(dice: random.Random, topic: str, number: int, others: int) -> list[str]:
-    """What somebody does next in a busy thread."""
+    """What someone does next in a busy thread."""
     to = f"Agent{dice.randrange(others)}"
     return dice.choice(
         [
@@ -256,7 +256,7 @@ def passing(given: dict[str, Any]) -> dict[str, Any]:
 
 def look(given: dict[str, Any]) -> dict[str, Any]:
     """Everything a reader of a thread sees until standard input ends: states in
-    the order they were seen, each once in a row, and damage."""
+    the order they were seen, without repetition, and damage."""
     context = Context(dict(os.environ), os.getcwd(), Asked("Codex"))
     reader, topic = context.reader, given["topic"]
     seen: list[Any] = []

@@ -87,7 +87,7 @@ def layout_of(folder: str) -> Layout:
 def write(
     folder: str, title: str, topic: str = TOPIC, seconds: float = 0.0
 ) -> StoreWriter:
-    """One ordinary entry, without waiting for anybody."""
+    """One ordinary entry, without waiting for anyone."""
     writer = context(folder).writer()
     draft = proposals.Draft(topic, "say", title, body=BODY, new=True)
     writer.write(draft, SOURCE, seconds)

@@ -188,7 +188,7 @@ def _finish(
     *,
     loud: bool,
 ) -> list[str]:
-    """All is well again, everybody syncs until nothing moves."""
+    """All is well again, everyone syncs until nothing moves."""
     world.back()
     number = 10_000
     for clone in world.clones:
@@ -222,7 +222,7 @@ def _finish(
 def _all_sync(
     world: World, known: Sequence[invariants.Known], number: int, *, loud: bool
 ) -> list[str]:
-    """Let these sync, one after the other; what is wrong."""
+    """Let these sync, one by one; what is wrong."""
     wrong = []
     for one in known:
         step = Step(number, "sync", one.clone.number)

@@ -38,7 +38,7 @@ HEADING = (
 
 
 class Inside(Repo):
-    """A folder somebody works in; wc is run in this process, which is what
+    """A folder someone works in; wc is run in this process, which is what
     makes a table of this size affordable."""
 
     def wc(
@@ -446,7 +446,7 @@ def test_outside_git_the_page_has_it(notes: Inside, left: bytes | None) -> None:
     assert log.read_bytes() == data
 
 
-def test_what_is_nowhere_is_said_to_be(notes: Inside) -> None:
+def test_what_is_nowhere_is_reported_as_such(notes: Inside) -> None:
     root = _root(notes)
     (root / LOG).unlink()
     (root / PAGE).unlink()
@@ -468,7 +468,7 @@ def test_entries_that_are_nowhere_can_be_done_without(notes: Inside) -> None:
     notes.ok("say", "auth", "--title", "goes on")
 
 
-def test_a_page_that_somebody_wrote_into_is_not_believed(notes: Inside) -> None:
+def test_a_page_that_someone_wrote_into_is_not_believed(notes: Inside) -> None:
     page = _root(notes) / PAGE
     text = page.read_text()
     forged = text[text.index("---") :].replace("one", "forged")

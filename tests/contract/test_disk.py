@@ -155,7 +155,7 @@ def test_a_read_only_disk_can_be_read(disk: Disk) -> None:
 # --- gone ---------------------------------------------------------------------
 
 
-def test_a_store_that_vanished_is_not_made_anew_in_silence(repo: Repo) -> None:
+def test_a_store_that_vanished_is_not_silently_recreated(repo: Repo) -> None:
     repo.settled("say", "auth", "--title", "first")
     store = repo.store
     shutil.rmtree(store)

@@ -28,7 +28,7 @@ def test_two_machines_that_write_at_once_join_without_a_conflict(repo: Repo) -> 
     repo.settled("new", "auth", "--title", "start", "--to", "anyone")
     alex = Machine(repo.machine.root / "elsewhere", "Alex")
     alex.git("clone", "-q", str(repo.path), "app", cwd=alex.root)
-    # One cannot push to where somebody works.
+    # One cannot push to where someone works.
     alex.env["WATERCOOLER_PUSH"] = "off"
     other = Repo(alex, alex.root / "app")
     other.ok("init")

@@ -290,7 +290,7 @@ if FULL:
 
 
 @pytest.mark.parametrize("name", OBSTACLES)
-def test_a_commit_that_cannot_be_is_pending_and_said(repo: Repo, name: str) -> None:
+def test_a_commit_that_fails_is_pending_and_reported(repo: Repo, name: str) -> None:
     obstacle = OBSTACLES[name]
     ids = [post(repo)]
     before = repo.git("rev-parse", THREADS)
@@ -302,7 +302,7 @@ def test_a_commit_that_cannot_be_is_pending_and_said(repo: Repo, name: str) -> N
     assert obstacle.words in note
     ids.append(said["entry_id"])
     assert repo.git("rev-parse", THREADS) == before
-    # Whoever looks is told, and it goes on being so.
+    # Every reader sees it, for as long as it is so.
     found = repo.wc("doctor", "--json", env=obstacle.env).json["findings"]
     (finding,) = [one for one in found if one["file"] == "settling"]
     assert obstacle.words in finding["message"]
@@ -441,7 +441,7 @@ URLS = {
 }
 
 
-def test_the_name_of_the_code_s_repository_is_no_url(machine: Machine) -> None:
+def test_the_name_of_the_code_s_repository_is_not_a_url(machine: Machine) -> None:
     repo = machine.repo("here")
     where = repository.find(str(repo.path))
     assert where is not None
@@ -490,7 +490,7 @@ def test_where_git_is_to_do_nothing_by_itself_nothing_is_packed(
     assert os.listdir(_packs(repo)) == []
 
 
-def test_packs_that_somebody_means_to_keep_stay(repo: Repo) -> None:
+def test_packs_that_someone_means_to_keep_stay(repo: Repo) -> None:
     """And none is made of many while git's own maintenance is at it."""
     ids = [post(repo) for _ in range(3)]
     kept = {one for one in os.listdir(_packs(repo)) if one.endswith(".pack")}

@@ -121,7 +121,7 @@ def test_stores_outside_of_git_have_a_record_as_well(
     assert _server(repo, hidden) == NAME
 
 
-def test_an_agent_with_a_configuration_of_its_own_is_no_record(
+def test_an_agent_with_a_configuration_of_its_own_is_not_a_record(
     repo: Repo, tmp_path: Path
 ) -> None:
     repo.ok("init")

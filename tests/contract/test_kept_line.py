@@ -201,7 +201,7 @@ def test_a_repair_of_what_lines_are_made_of_ends_a_kept_line(repo: Repo) -> None
 
 
 class Interrupted(faults.Calls):
-    """The calls of a write; before one of them somebody looks, and after it the writer
+    """The calls of a write; before one of them someone looks, and after it the writer
     may die."""
 
     def __init__(self, at: int, look: Callable[[], object], *, dies: bool) -> None:

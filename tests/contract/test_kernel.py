@@ -126,7 +126,7 @@ def test_a_repetition_under_a_key_flushes_what_a_dead_writer_did_not(
     assert titles(place) == ["first", "second"]
 
 
-def test_what_is_written_to_a_log_that_is_removed_meanwhile_is_not_saved(
+def test_what_is_written_to_a_log_that_is_removed_in_the_meantime_is_not_saved(
     place: Repo,
 ) -> None:
     log = place.log("auth")

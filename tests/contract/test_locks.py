@@ -1,4 +1,4 @@
-"""Somebody holds a lock and does not let go: who waits is told whom for, nobody
+"""Someone holds a lock and does not let go: who waits is told whom for, nobody
 waits for nothing, and nothing is broken by age."""
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ def holder(repo: Repo) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
-def test_who_waits_is_told_whom_for(repo: Repo, holder: subprocess.Popen[str]) -> None:
+def test_a_waiter_hears_who_has_the_lock(
+    repo: Repo, holder: subprocess.Popen[str]
+) -> None:
     before = repo.log("auth").read_bytes()
     begun = time.monotonic()
     said = repo.fails(5, "say", "auth", "--title", "x", "--lock-timeout", "0.5")
@@ -80,7 +82,7 @@ def test_others_are_not_held_up(repo: Repo, holder: subprocess.Popen[str]) -> No
     repo.ok("search", "x")
     repo.ok("updates")
     repo.ok("doctor")
-    # Whoever reads has read, though it cannot be remembered now.
+    # The read succeeds, although it cannot be recorded.
     done = repo.ok("read", "auth")
     assert "not marked as read" in done.err
 

@@ -172,7 +172,7 @@ def git(both: Both, *words: str, name: str = "Pat") -> str:
 # --- what is not a move ---------------------------------------------------------
 
 
-def test_a_crash_before_meta_is_no_move(both: Both) -> None:
+def test_a_crash_before_meta_is_not_a_move(both: Both) -> None:
     both.wc("say", "t", "--title", "one")
     old = both.meta().read_bytes()
     both.wc("handoff", "t", "--to", "Kim (pat)", "--force")
@@ -182,7 +182,7 @@ def test_a_crash_before_meta_is_no_move(both: Both) -> None:
     assert both.holders() == ("Kim (pat)", "Kim (pat)")
 
 
-def test_a_restored_meta_of_the_older_tool_is_no_move(both: Both) -> None:
+def test_a_restored_meta_of_the_older_tool_is_not_a_move(both: Both) -> None:
     both.wc("say", "t", "--title", "one")
     both.older.set_ball("t", "Claude (pat)")
     theirs = both.meta().read_bytes()
@@ -195,7 +195,7 @@ def test_a_restored_meta_of_the_older_tool_is_no_move(both: Both) -> None:
     assert both.holders()[0] == "Codex (pat)"
 
 
-def test_an_edit_by_hand_is_no_move(both: Both) -> None:
+def test_an_edit_by_hand_is_not_a_move(both: Both) -> None:
     both.wc("say", "t", "--title", "one")
     text = both.meta().read_text()
     both.meta().write_text(text.replace('"ball": "Codex (pat)"', '"ball": "Kim"', 1))
@@ -204,7 +204,7 @@ def test_an_edit_by_hand_is_no_move(both: Both) -> None:
     assert both.holders() == ("Codex (pat)", "Codex (pat)")
 
 
-def test_a_summary_that_the_older_tool_writes_is_no_move(both: Both) -> None:
+def test_a_summary_that_the_older_tool_writes_is_not_a_move(both: Both) -> None:
     both.wc("say", "t", "--title", "one", "--to", "anyone")
     fields = both.older.meta("t") or {}
     both.meta().write_text(json.dumps(fields | {"summary": "new"}, indent=2))

@@ -61,7 +61,7 @@ def test_a_page_that_is_a_link_holds_up_its_own_thread_alone(repo: Repo) -> None
 
 
 @pytest.mark.parametrize("key", ["ball", "status", "title"])
-def test_a_meta_that_somebody_edited_decides_nothing(repo: Repo, key: str) -> None:
+def test_a_meta_that_someone_edited_decides_nothing(repo: Repo, key: str) -> None:
     repo.settled("new", "auth", "--title", "Begin", "--as", "Codex")
     meta = repo.log("auth").with_name("meta.json")
     before = repo.json("list")["threads"]
@@ -99,7 +99,7 @@ def test_the_prompt_of_a_store_that_was_adopted(machine: Machine) -> None:
     assert prompt(repo) == twin(repo) == "🎾 you · one · +1"
 
 
-def test_a_kill_between_status_lines_and_meta_is_mended(repo: Repo) -> None:
+def test_a_kill_between_status_lines_and_meta_is_repaired(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "x")
     meta = repo.log("auth").with_name("meta.json")
     old = meta.read_bytes()
@@ -148,7 +148,7 @@ def test_what_waits_too_long_is_a_finding(repo: Repo) -> None:
     assert "for over a minute" in repo.wc("doctor").out
 
 
-def test_the_settings_everybody_shares_are_committed(repo: Repo) -> None:
+def test_the_settings_everyone_shares_are_committed(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "x")
     (repo.store / "config.toml").write_text('[ball]\nenforce = "refuse"\n')
     repo.settled("ack", "auth")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SCRIPT = Path(__file__).resolve().parents[2] / "bin/wc-statusline"
-SECRET = "the-secret-of-somebody-else"
+SECRET = "the-secret-of-someone-else"
 ROUNDS = amounts.rounds(6, 100)
 
 FOLDERS = (
@@ -84,7 +84,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Victim:
-    """A store one of whose places leads to somebody else's file or folder."""
+    """A store one of whose places leads to someone else's file or folder."""
 
     def __init__(self, template: Path, folder: Path, name: str, *, hard: bool) -> None:
         shutil.copytree(template / "store", folder / "store")

@@ -98,7 +98,7 @@ def test_whatever_people_do_the_next_command_tidies_up(
 
 
 @pytest.mark.parametrize("action", [ACTIONS[0], *ACTIONS[3:8:2]], ids=name_of)
-def test_and_then_everybody_gets_the_same(
+def test_and_then_everyone_gets_the_same(
     pair: Pair, action: Callable[[Clone], None]
 ) -> None:
     action(pair.a)
@@ -137,7 +137,7 @@ def test_what_was_not_committed_yet_comes_back(
 
 
 @pytest.mark.parametrize("wait", [False, True])
-def test_a_merge_that_somebody_left_is_finished(pair: Pair, *, wait: bool) -> None:
+def test_a_merge_that_someone_left_is_finished(pair: Pair, *, wait: bool) -> None:
     a = pair.a
     a.git("merge", "-q", "--no-commit", THEIRS)
     before = a.tip()

@@ -66,7 +66,7 @@ def test_every_state_that_is_seen_was_one(repo: Repo) -> None:
     judging.check_settled(repo, ["busy"])
 
 
-def test_commands_and_the_server_while_somebody_writes(repo: Repo) -> None:
+def test_commands_and_the_server_while_someone_writes(repo: Repo) -> None:
     repo.ok("new", "busy", "--title", "x", "--as", "Codex")
     machine = repo.machine
     session = Session(repo.path, machine.env)

@@ -198,7 +198,7 @@ def test_a_branch_in_the_way_is_named(hub: Hub) -> None:
     assert "A branch named watercooler" in caught.value.hint
 
 
-def test_a_repository_somebody_works_in_refuses_its_own_branch(hub: Hub) -> None:
+def test_a_repository_someone_works_in_refuses_its_own_branch(hub: Hub) -> None:
     first = Clone(hub.machine, "one", str(hub.path))
     commit = first.commit()
     first.git("update-ref", REF, commit)

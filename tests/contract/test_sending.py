@@ -1,5 +1,5 @@
 """What was written is sent before the remote is asked what it has: the same
-comes of it, whatever the remote has become meanwhile."""
+comes of it, whatever the remote has become in the meantime."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_nothing_goes_unasked_to_where_a_push_goes_and_the_branch_is_not(
     assert pair.a.git("for-each-ref", cwd=other)
 
 
-def test_what_went_elsewhere_is_not_said_to_have_arrived(pair: Pair) -> None:
+def test_what_went_elsewhere_is_not_called_arrived(pair: Pair) -> None:
     other = pair.root / "other.git"
     pair.a.git("clone", "-q", "--bare", str(pair.a.path), str(other), cwd=pair.root)
     pair.a.git("config", "remote.origin.pushurl", str(other))

@@ -39,7 +39,7 @@ SAY = {"hours": 0, "agent": "Codex", "action": "say", "title": "x", "new": True}
 OWN, ALPHA, OLD = ({**SAY, "topic": one} for one in ("own1", "alpha", "old"))
 MERGE, REBASE = ({"words": PLAIN[one]} for one in (1, 5))
 
-# What is told apart from the dice: what was found before by the name of what was
+# What is distinguished from the dice: what was found before by the name of what was
 # wrong, and what they come to too seldom.
 STORIES: dict[str, tuple[Start, Sequence[Step]]] = {
     "the index did not know a file that came alone": (
@@ -79,7 +79,7 @@ STORIES: dict[str, tuple[Start, Sequence[Step]]] = {
             Step(6, "settle", 0),
         ],
     ),
-    "somebody deletes all logs": (
+    "someone deletes all logs": (
         Start((True, True)),
         [
             Step(1, "write", 0, ALPHA),

@@ -192,9 +192,7 @@ def test_the_status_line_is_one_clean_line(scene: Scene) -> None:
 @pytest.mark.parametrize(
     "raw", ["\u202eabc", "\u2066x", "a\u2028b", "\x9bx", "\x1b[1m"]
 )
-def test_a_status_file_of_somebody_else_s_shows_none_of_it(
-    repo: Repo, raw: str
-) -> None:
+def test_a_status_file_of_someone_else_s_shows_none_of_it(repo: Repo, raw: str) -> None:
     repo.ok("new", "main", "--title", "T", "--to", "Codex", "--force")
     folder = repo.store / ".local/status/branch/main/.t/codex"
     [path] = folder.iterdir()

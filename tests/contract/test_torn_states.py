@@ -1,4 +1,4 @@
-"""Reading what somebody truncates and writes again, over and over.
+"""Reading what someone truncates and writes again, over and over.
 
 Read 600 times in `bin/test`, 5,000 times in the long run.
 """
@@ -86,7 +86,7 @@ def number_in(loop: dict[str, Any]) -> int:
 
 
 def first(files: StateFiles, top: Path) -> None:
-    """Until one state could be read: what is said before is that none could."""
+    """Until one state could be read: before, each error says that none could."""
     for _ in range(1000):
         found = loops.loop(files, str(top), 0)
         assert found is not None

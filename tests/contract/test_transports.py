@@ -167,7 +167,7 @@ def test_nothing_is_left_of_a_remote_that_never_answers(
         with connection:
             connection.settimeout(20)
             with contextlib.suppress(ConnectionResetError):
-                # The end: nobody has this connection open any more.
+                # The end: nobody has this connection open now.
                 while connection.recv(4096):
                     pass
     assert not list((clone.path / ".git").rglob("*.lock"))
@@ -185,7 +185,7 @@ def test_nothing_is_left_of_an_ssh_that_will_not_end(
             wire.push(clone.commit())
         os.set_blocking(fifo, True)
         assert os.read(fifo, 9) == b"\n"
-        assert os.read(fifo, 9) == b""  # nobody has it open any more
+        assert os.read(fifo, 9) == b""  # nobody has it open now
     finally:
         os.close(fifo)
 

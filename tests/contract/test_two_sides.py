@@ -234,7 +234,7 @@ def obey(clone: Clone, said: str) -> None:
             assert not os.spawnve(os.P_WAIT, done, ["sh", "-c", one], env), one
 
 
-def test_a_copied_repository_is_told_apart(pair: Pair) -> None:
+def test_a_copied_repository_is_another_one(pair: Pair) -> None:
     a = pair.a
     a.commit("auth", "Before")
     copy = Clone(pair.root, "a")

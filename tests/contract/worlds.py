@@ -143,7 +143,7 @@ class World:
         return up and not os.path.isdir(f"{self.remote}/hooks")
 
     def rewrite(self, how: str) -> None:
-        """Somebody rewrites the remote's branch, or deletes it."""
+        """Someone rewrites the remote's branch, or deletes it."""
         if not os.path.isdir(self.remote) or not self.tip:
             return
         self.rewritten = True

@@ -84,7 +84,7 @@ def write_thread(
 
 
 def viewer(name: str = AGENTS[0]) -> Viewer:
-    """Somebody who looks."""
+    """Someone who looks."""
     return Viewer(Identity(parse(name), "--as"), Directory())
 
 
@@ -322,7 +322,7 @@ class Git:
         return os.fsdecode(done.stdout).removesuffix("\n")
 
     def sh(self, where: Path, command: str) -> None:
-        """Run a command line, as somebody does who follows a hint."""
+        """Run a command line, as someone does who follows a hint."""
         subprocess.run(
             ["sh", "-c", command],
             cwd=where,

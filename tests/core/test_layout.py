@@ -248,7 +248,7 @@ def test_a_store_has_the_layout_other_tools_know(tmp_path: Path) -> None:
 @given(topics, topics)
 @example("a" * 300, "a" * 301)
 @example("", "%")
-def test_our_own_files_can_be_named_after_anybody(one: str, other: str) -> None:
+def test_our_own_files_can_be_named_after_anyone(one: str, other: str) -> None:
     name = safe_name(one)
     assert name not in {"", ".", ".."}
     assert not {"/", "\0", "\n"} & set(name)

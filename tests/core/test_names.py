@@ -73,7 +73,7 @@ def test_a_fuller_name_does_not_mean_one_of_whom_less_is_known() -> None:
     assert not Directory().matches("Codex (pat)", Name("Codex"))
 
 
-def test_keys_that_mean_somebody_start_with_the_fullest_and_come_once() -> None:
+def test_keys_that_mean_someone_start_with_the_fullest_and_come_once() -> None:
     directory = Directory()
     assert directory.match_keys(ME) == (
         "claudecode@fix(pat)",
@@ -136,7 +136,7 @@ def test_spelling_out_a_name_does_not_change_who_is_meant(one: str, other: str) 
         ("Pat", ("pat", " PAT "), (), ("Codex (pat)", "Pat@fix", "Sam")),
     ],
 )
-def test_a_ball_is_mine_offered_to_me_or_somebody_s(
+def test_a_ball_is_mine_offered_to_me_or_someone_else_s(
     me: str, mine: tuple[str, ...], offered: tuple[str, ...], others: tuple[str, ...]
 ) -> None:
     directory, name = Directory(), parse(me)

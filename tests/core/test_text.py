@@ -163,7 +163,7 @@ def test_a_tag_of_a_client_is_defused(tag: str) -> None:
         "<-system",
     ],
 )
-def test_what_is_no_tag_of_a_client_stays(text: str) -> None:
+def test_what_is_not_a_tag_of_a_client_stays(text: str) -> None:
     assert defused(text) == text
 
 

@@ -205,11 +205,11 @@ def test_no_text_makes_a_time_raise(text: str) -> None:
         (60 * 604_800, "60w"),
     ],
 )
-def test_an_age_is_said_in_one_unit(seconds: int, text: str) -> None:
+def test_an_age_is_shown_in_one_unit(seconds: int, text: str) -> None:
     assert age("2026-01-01T12:00:00Z", NOON_MS + seconds * 1000) == text
 
 
-def test_the_age_of_what_is_no_time_is_not_known() -> None:
+def test_the_age_of_what_is_not_a_time_is_not_known() -> None:
     assert age("then", NOON_MS) == "?"
 
 
@@ -227,7 +227,7 @@ def test_the_age_of_what_is_no_time_is_not_known() -> None:
         (400 * 86_400, "400d"),
     ],
 )
-def test_a_length_of_time_is_said_in_two_units(seconds: int, text: str) -> None:
+def test_a_duration_is_shown_in_two_units(seconds: int, text: str) -> None:
     assert span(seconds) == text
 
 

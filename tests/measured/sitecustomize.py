@@ -54,7 +54,7 @@ def _start(folder: str, tracer_file: str, source: str) -> None:
         # The folder goes with the tests; who outlives them notes nothing.
         with suppress(OSError):
             path = f"{folder}/{os.getpid()}-{time.monotonic_ns()}"
-            # Somebody may be killed at this, or the notes read meanwhile.
+            # Someone may be killed at this, or the notes read in the meantime.
             with open(f"{path}.new", "wb") as file:
                 marshal.dump(tracer.data, file)
             os.rename(f"{path}.new", path)

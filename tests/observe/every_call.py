@@ -311,7 +311,7 @@ def arm(
     permitted: Callable[[str, tuple[Any, ...]], bool] = _nothing,
 ) -> list[str]:
     """From now on refuse every write, but what is permitted by name; the list
-    says what was refused, also where somebody caught the error."""
+    says what was refused, also where someone caught the error."""
     refused: list[str] = []
     # A search imports it, which loads the handle of our own process with ctypes.
     with suppress(ImportError):
@@ -393,7 +393,7 @@ async def call_everything(client: Client[Any]) -> dict[str, Any]:
 
 
 async def while_subscribed(server: FastMCP) -> dict[str, Any]:
-    """The same; meanwhile clients of both eras are subscribed to everything, and
+    """The same; in the meantime clients of both eras are subscribed to everything, and
     the store is watched."""
     async with subscribed(server):
         return await call_everything(Client(server))
@@ -401,7 +401,7 @@ async def while_subscribed(server: FastMCP) -> dict[str, Any]:
 
 @asynccontextmanager
 async def subscribed(server: FastMCP) -> AsyncIterator[None]:
-    """A client of each era that wants to be told of every address."""
+    """A client of each era that subscribes to every address."""
     every = [f"watercooler://{address}" for address in ADDRESSES if _is_ours(address)]
     async with Client(server, mode="legacy") as older, Client(server) as newer:
         for address in every:

@@ -1,5 +1,5 @@
 """The server over HTTP in a process that refuses to write, to start anything,
-and to connect to anybody but the one who knows the tokens:
+and to connect to anyone but the one who knows the tokens:
 ``python -m tests.observe.served_calls PORT-OF-THAT-ONE OPTION...``.
 
 It serves until a signal comes. Then it tries what it must not do, and prints

@@ -66,7 +66,7 @@ class Served:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         if hasattr(fcntl, "F_SETPIPE_SZ"):
-            # It warns of each invalid call, and would wait for somebody to read that.
+            # It warns of each invalid call, and would wait for someone to read that.
             fcntl.fcntl(pipe(process.stderr), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         first = pipe(process.stderr).readline()
         found = re.search(r"listening on (http://\S+)", first)
@@ -182,7 +182,7 @@ def refused(
 
 
 class StandIn(ThreadingHTTPServer):
-    """Somebody else's server, on loopback. ``answer`` maps a path and a token
+    """Someone else's server, on loopback. ``answer`` maps a path and a token
     to a status, fields and headers; ``asked`` is what it was asked."""
 
     def __init__(self, answer: Callable[[str, str], tuple[int, Any]]) -> None:

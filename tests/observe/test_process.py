@@ -186,7 +186,7 @@ def started(
     request: pytest.FixtureRequest, store: Store, env: dict[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A server that has just answered initialize, in a folder with a store;
-    started as anybody starts it where a test asks for that."""
+    started as anyone starts it where a test asks for that."""
     surroundings = environment(env)
     words = COMMAND if request.param else forking.observing(surroundings)
     # A project's own settings for the same framework must not reach the server.
@@ -248,7 +248,7 @@ NOT_JSON, NO_MESSAGE = -32700, -32600
         (b'{"jsonrpc": "1.0", "id": 2, "method": "tools/list"}', NO_MESSAGE),
     ],
 )
-def test_a_line_that_is_no_message_is_answered(
+def test_a_line_that_is_not_a_message_is_answered(
     started: subprocess.Popen[bytes], line: bytes, code: int
 ) -> None:
     """And everything after it, too; an empty line means nothing."""

@@ -1,4 +1,4 @@
-"""``wc note`` with a scope, ``wc activity``, and who is told of an overlap."""
+"""``wc note`` with a scope, ``wc activity``, and who hears of an overlap."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def write_threads(repo: Repo) -> None:
     repo.ok("new", "auth", "--title", "Keys", "--to", "Codex", "--force")
     repo.ok("new", "bills", "--title", "Round up?", "--body", "Half **even**?")
     repo.ok("say", "bills", "--title", "Why not", "--to", "Pat", *CODEX)
-    repo.ok("new", "free", "--title", "Anybody", "--to", "anyone")
+    repo.ok("new", "free", "--title", "Anyone", "--to", "anyone")
     repo.ok("new", "done", "--title", "Over", "--status", "CLOSED")
 
 
@@ -59,13 +59,13 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 # --- printed once ------------------------------------------------------------
 
 
-def test_it_is_printed_once_if_output_is_no_terminal(story: Repo) -> None:
+def test_it_is_printed_once_if_output_is_not_a_terminal(story: Repo) -> None:
     done = story.ok("board", env={"COLUMNS": "84"})
     assert [re.sub(" +", " ", line).strip() for line in done.out.splitlines()] == [
         "You 1 Anyone 1 Codex 1",
         " ".join(["─" * 27] * 3),
         "bills +1 free auth",
-        "Round up? Anybody Keys",
+        "Round up? Anyone Keys",
         "now now now",
     ]
     assert done.err == ""
@@ -114,7 +114,7 @@ def test_a_store_without_threads_says_how_to_begin(repo: Repo) -> None:
     assert "wc new TOPIC" in repo.ok("board").err
 
 
-def test_threads_that_cannot_be_listed_are_said(repo: Repo) -> None:
+def test_threads_that_cannot_be_listed_are_reported(repo: Repo) -> None:
     repo.ok("new", "auth", "--title", "T")
     threads = repo.store / "graph/baseline/threads"
     shutil.rmtree(threads)
@@ -221,7 +221,7 @@ def test_the_mouse_chooses_and_opens(
         live.app.cards.on_mouse_scroll_down()
         live.app.cards.on_mouse_scroll_up()
         await pilot.click(app.Cards, offset=(40, 3))
-        await until(pilot, lambda: "free: Anybody" in live.text)
+        await until(pilot, lambda: "free: Anyone" in live.text)
 
     live.run(steps)
 
@@ -309,7 +309,7 @@ def test_it_fits_any_screen(
     live.run(steps, size)
 
 
-def test_what_is_written_meanwhile_is_shown(
+def test_what_is_written_in_the_meantime_is_shown(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_threads(repo)

@@ -146,7 +146,7 @@ def test_the_same_repository_again(
     assert repo.store == fate.store
     mine = {"other": ["new"]} if first == "say" else {}
     assert titles(repo) == PUSHED | mine
-    # Said once in passing, and by problems until somebody has looked.
+    # Said once in passing, and by problems until someone has looked.
     assert "set aside" not in repo.ok("list").err
     assert ASIDE in repo.wc("problems").out
     assert "lacks 1 entry" in repo.wc("doctor").out
@@ -324,7 +324,7 @@ def test_a_copied_repository(fate: Fate) -> None:
     assert titles(fate.repo) == ALL
 
 
-def test_a_copied_store_is_no_checkout(fate: Fate) -> None:
+def test_a_copied_store_is_not_a_checkout(fate: Fate) -> None:
     """It would be committed to the branch of the original otherwise."""
     copy = fate.machine.root / "copy of the store"
     shutil.copytree(fate.store, copy, symlinks=True)

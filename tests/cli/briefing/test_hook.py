@@ -77,7 +77,7 @@ def test_a_session_begins_with_the_brief_again_after_a_compaction(agent: Agent) 
     assert agent.hook("session-start", source="compact") == told
 
 
-def test_a_prompt_is_told_once_what_came_since(agent: Agent) -> None:
+def test_a_prompt_hears_once_what_came_since(agent: Agent) -> None:
     agent.start()
     assert agent.prompt() == ""
     agent.repo.ok("ack", "auth")
@@ -121,7 +121,7 @@ def test_neither_sub_agents_nor_blocked_work_are_nudged(agent: Agent) -> None:
     assert "auth" in agent.stop()
 
 
-def test_a_prompt_is_told_once_of_what_can_begin(agent: Agent) -> None:
+def test_a_prompt_hears_once_what_can_begin(agent: Agent) -> None:
     agent.repo.ok("new", "db", "--title", "T")
     agent.repo.ok("link", "auth", "waits-for", "db", "--as", "Codex")
     agent.start()
@@ -148,7 +148,7 @@ def test_a_session_that_began_before_the_hooks_hears_of_what_comes(
     assert '"other": its ball came to you' in agent.prompt()
 
 
-def test_sessions_are_told_apart(agent: Agent) -> None:
+def test_sessions_are_distinguished(agent: Agent) -> None:
     other = agent._replace(session="s2")
     agent.start(), other.start()
     agent.repo.ok("ack", "auth")
@@ -161,7 +161,7 @@ def test_sessions_are_told_apart(agent: Agent) -> None:
 
 def test_who_stops_is_reminded_once_of_a_ball_that_is_theirs(agent: Agent) -> None:
     agent.start()
-    # Anybody's of the kind, and this one has nothing to do with it.
+    # Anyone's of the kind, and this one has nothing to do with it.
     assert agent.stop() == ""
     agent.repo.ok("take", "auth", "--as", "Codex")
     assert agent.stop(stop_hook_active=True) == ""
@@ -313,7 +313,7 @@ def test_what_goes_wrong_goes_to_the_debug_log_alone(agent: Agent, event: str) -
     agent.hook(event, noted | {"WATERCOOLER_DIR": "/dev/null/none"})
 
 
-def test_a_lost_claim_is_said_once_and_to_its_holder_alone(agent: Agent) -> None:
+def test_a_lost_claim_is_reported_once_and_only_to_its_holder(agent: Agent) -> None:
     repo = agent.repo
     assert agent.prompt() == ""
     repo.ok("claim", "a.py", "b.py", "--as", "Codex")
@@ -385,7 +385,7 @@ def test_what_comes_through_a_pipe_is_read_to_its_end(agent: Agent) -> None:
     assert (agent.repo.store / ".local/sessions/:s9").is_file()
 
 
-def test_when_the_time_is_up_nothing_is_said(agent: Agent) -> None:
+def test_when_the_time_is_up_nothing_is_reported(agent: Agent) -> None:
     agent.repo.ok("take", "auth", "--as", "Codex")
     assert agent.hook("stop", {"WATERCOOLER_BRIEF_MS": "0"}) == ""
     assert agent.stop() != ""
@@ -423,7 +423,7 @@ def test_sessions_that_are_over_leave_nothing_behind(agent: Agent) -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"[]", b'{"version": 9}', b'{"version": 1, "told": 3}']
 )
-def test_a_session_that_cannot_be_read_begins_anew(agent: Agent, data: bytes) -> None:
+def test_a_session_that_cannot_be_read_starts_over(agent: Agent, data: bytes) -> None:
     agent.start()
     (file,) = (agent.repo.store / ".local/sessions").iterdir()
     file.write_bytes(data)
@@ -451,7 +451,7 @@ def test_a_folder_in_which_nothing_happened_is_not_looked_into(agent: Agent) -> 
         (b"wc1 OPEN\nauth\nPat\nx codex\n", ("Pat", None, False, "OPEN")),
     ],
 )
-def test_what_a_status_file_says_to_somebody(
+def test_what_a_status_file_says_to_someone(
     data: bytes, shown: tuple[str, int | None, bool, str] | None
 ) -> None:
     assert holders.parse_status(data, "codex") == shown

@@ -49,7 +49,7 @@ def test_free_and_own(repo: Here) -> None:
     ]
 
 
-def test_somebody_edits_it(repo: Here) -> None:
+def test_someone_edits_it(repo: Here) -> None:
     repo.ok("claim", "src/a.py", "--thread", "auth", *CODEX)
     repo.ok("new", "ui", "--title", "T", "--to", "Gemini", "--force")
     done = repo.wc("check", "src", "free.py", *GEMINI)
@@ -85,7 +85,7 @@ def test_a_claim_that_lapses_soon_is_waited_for(repo: Here) -> None:
     assert verdict(repo, "a.py", *GEMINI) == (31, "WAIT", ["DIRECT_WRITE"])
 
 
-def test_somebody_relies_on_it(repo: Here) -> None:
+def test_someone_relies_on_it(repo: Here) -> None:
     repo.ok("claim", "a.py", "--mode", "read", *CODEX)
     assert verdict(repo, "a.py", *GEMINI) == (30, "READ_ONLY", ["DIRECT_READ"])
     assert verdict(repo, "a.py", "--mode", "read", *GEMINI)[:2] == (0, "PROCEED")

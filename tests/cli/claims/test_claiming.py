@@ -1,4 +1,4 @@
-"""``wc claim`` and its family, by hand: who gets what, and what is said."""
+"""``wc claim`` and its family, by hand: who gets what, and what the messages say."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ def test_a_write_renews_when_it_is_time(login: Here) -> None:
     memory = next((login.store / ".local/claims/held").iterdir())
     fields = json.loads(memory.read_text())
     memory.write_text(json.dumps({**fields, "at": fields["at"] - 400}))
-    login.ok("say", "auth", "--title", "Later", "--as", "Somebody")
+    login.ok("say", "auth", "--title", "Later", "--as", "Someone")
     assert nonces(login) == first
     login.ok("say", "auth", "--title", "Later", *CODEX)
     assert nonces(login) != first

@@ -207,7 +207,7 @@ def test_a_zombie_publishes_nothing_over_http(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("knows", [False, True])
 def test_a_zombie_publishes_nothing(clones: Clones, knows: bool) -> None:  # noqa: FBT001
-    """Somebody took over while it slept; it need not have heard of it."""
+    """Someone took over while it slept; it need not have heard of it."""
     clones.pat.ok("claim", "code.txt", *CODEX)
     clones.sam.ok("takeover", "code.txt", "--reason", "asleep", *GEMINI)
     before, head = clones.refs("refs"), commit(clones.pat)
@@ -322,7 +322,7 @@ def test_offline_and_back(clones: Clones) -> None:
     assert clones.pat.ball("login") == "Pat"
 
 
-def test_who_renewed_offline_is_told_who_took_over(clones: Clones) -> None:
+def test_a_holder_who_renewed_offline_hears_who_took_over(clones: Clones) -> None:
     clones.pat.ok("claim", "src/a.py", "--thread", "auth", *CODEX)
     away = clones.hub.with_name("away.git")
     clones.hub.rename(away)

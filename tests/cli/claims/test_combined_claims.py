@@ -266,7 +266,7 @@ def test_hostile_claims_in_the_branch_hide_no_others(clones: Clones) -> None:
     assert holders(clones.sam) == {"a.py": "Codex (Pat)"}
 
 
-def test_the_branch_is_no_worktree_of_others_for_the_radar(clones: Clones) -> None:
+def test_the_branch_is_not_a_worktree_of_others_for_the_radar(clones: Clones) -> None:
     refuse(clones, HIDDEN)
     clones.pat.ok("claim", "a.py", *CODEX)
     clones.sam.git("fetch", "-q")

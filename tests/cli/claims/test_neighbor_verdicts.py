@@ -157,7 +157,7 @@ def test_what_is_not_parsed_is_not_known(repo: Here) -> None:
     assert "GRAPH_UNAVAILABLE" in repo.ok("check", "notes.txt", *GEMINI).out
 
 
-def test_it_is_computed_in_the_background_where_somebody_has_claims(
+def test_it_is_computed_in_the_background_where_someone_has_claims(
     repo: Here,
 ) -> None:
     assert codes(repo, "auth.py", *GEMINI) == ["FREE", "GRAPH_UNAVAILABLE"]

@@ -123,7 +123,9 @@ def test_a_write_follows_at_once_and_says_so(login: Here, review: Here) -> None:
     assert "renamed" not in again.err
 
 
-def test_a_new_name_that_somebody_else_has_is_said(login: Here, review: Here) -> None:
+def test_a_new_name_that_someone_else_has_is_reported(
+    login: Here, review: Here
+) -> None:
     login.ok("claim", "src/a.py", *CODEX)
     review.ok("claim", "src/c.py", *CLAUDE)
     move(login, "src/a.py", "src/c.py")

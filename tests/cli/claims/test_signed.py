@@ -35,7 +35,7 @@ def make_key(path: Path) -> str:
 
 
 def sign_with(repo: Here, key: str) -> dict[str, str]:
-    """The environment of somebody who signs with a key of ssh."""
+    """The environment of someone who signs with a key of ssh."""
     settings = {
         "gpg.format": "ssh",
         "user.signingKey": str(repo.machine.root / f"{key}.pub"),

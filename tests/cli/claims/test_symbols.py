@@ -71,7 +71,7 @@ def test_a_planned_symbol_must_not_exist_anywhere(repo: Here) -> None:
     assert set(claimed(repo)) == {"auth.py::fresh", "new.py::f", "n.txt::x"}
 
 
-def test_what_was_to_be_made_and_is_not_there_is_said(repo: Here) -> None:
+def test_what_was_to_be_made_and_is_not_there_is_reported(repo: Here) -> None:
     planned = ("auth.py::fresh", "made.py::f", "new.py", "n.txt::x")
     repo.ok("claim", "--new", *planned, *CODEX)
     repo.ok("claim", "auth.py::out", *CODEX)

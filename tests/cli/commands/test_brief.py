@@ -47,7 +47,7 @@ def busy(repo: Repo) -> Repo:
     repo.ok("handoff", "mine", "--to", "Pat", "--as", "Codex")
     repo.ok("say", "mine", "--title", "Go on", "--to", "Codex (Pat)")
     repo.ok("new", "offered", "--title", "For any Codex", "--to", "Codex")
-    repo.ok("new", "free", "--title", "For anybody", "--to", "anyone")
+    repo.ok("new", "free", "--title", "For anyone", "--to", "anyone")
     repo.ok("new", "back", "--title", "Comes back", "--to", "Pat", "--as", "Codex")
     repo.ok("new", "theirs", "--title", "Of no interest")
     repo.ok("new", "over", "--title", "Closed", "--as", "Codex")
@@ -71,7 +71,7 @@ def test_what_waits_comes_by_whose_move_it_is(busy: Repo) -> None:
         "\n"
         "Free to take (wc take TOPIC):\n"
         "- free · OPEN · just now · 1 new · here\n"
-        "  > For anybody\n"
+        "  > For anyone\n"
         "\n"
         "With others:\n"
         '- back · OPEN · "Pat" has the ball · just now · you are next · here\n'
@@ -151,7 +151,7 @@ def test_a_small_budget_keeps_what_matters_most(busy: Repo) -> None:
     assert "Be kind." in whole
     assert len(less) <= 160 * 4
     assert "For Codex alone" in less
-    assert "For anybody" not in less
+    assert "For anyone" not in less
     assert "- and 1 more: wc list --ball anyone --open" in less
     # What must be said is said whatever the budget is.
     assert "- and 1 more: wc list --mine --open" in brief(
@@ -245,7 +245,7 @@ def test_a_brief_of_forty_threads_has_1500_tokens(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("most", [6000, fitting.MAX_CHARACTERS])
-def test_less_is_said_of_many_threads(most: int) -> None:
+def test_of_many_threads_less_is_shown(most: int) -> None:
     last = LastEntry("01M80FZ83K0PKHTM00QRHZNW7K", "Eve (pat)", "l" * 90, "s" * 200)
     item = BriefItem(
         *("request-retries-17", "t" * 90, "IN_REVIEW", "Claude Code@login (pat)"),
@@ -430,7 +430,7 @@ def test_work_that_waits_or_is_blocked_is_not_named(repo: Here) -> None:
     assert "- and 1 BLOCKED: wc list --status BLOCKED" in repo.ok("brief", *CODEX).out
 
 
-def test_what_became_free_is_named_until_somebody_goes_on(repo: Here) -> None:
+def test_what_became_free_is_named_until_someone_goes_on(repo: Here) -> None:
     repo.ok("new", "api", "--title", "The api")
     repo.ok("new", "ui", "--title", "The ui", "--blocked-by", "api", *CODEX)
     assert repo.json("brief", *CODEX)["mine"]["total"] == 0

@@ -105,7 +105,7 @@ def test_what_awaits_a_commit(repo: Repo) -> None:
     assert "1 thread to be settled; at 20" in done.out
 
 
-def test_what_is_left_of_a_failed_first_entry_is_no_finding(repo: Repo) -> None:
+def test_what_is_left_of_a_failed_first_entry_is_not_a_finding(repo: Repo) -> None:
     repo.settled("say", "auth", "--title", "x")
     (repo.log("auth").parent.parent / "ghost").mkdir()
     answer = repo.json("doctor")

@@ -1,4 +1,4 @@
-"""``wc inbox``: what needs somebody in all repositories of a machine."""
+"""``wc inbox``: what needs someone in all repositories of a machine."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_a_repository_is_left_out_once_or_always(app: Repo, shop: Repo) -> None:
     assert shop.json("inbox")["items"] == []
 
 
-def test_repositories_of_the_same_name_are_told_apart(machine: Machine) -> None:
+def test_repositories_of_the_same_name_are_distinguished(machine: Machine) -> None:
     one, other = machine.repo("home/a/app"), machine.repo("home/b/app")
     start(one, "ball", "--to", "Pat", *CODEX)
     start(other, "ball", "--to", "Pat", *CODEX)

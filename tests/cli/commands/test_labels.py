@@ -92,7 +92,7 @@ def test_neither_ball_nor_status_moves(renamed: Repo) -> None:
     assert "ball" not in entry
 
 
-def test_a_closed_thread_of_somebody_else_can_be_renamed(repo: Repo) -> None:
+def test_a_closed_thread_of_someone_else_can_be_renamed(repo: Repo) -> None:
     repo.ok("new", "login", "--title", "Log in", "--as", "Codex")
     repo.ok("done", "login", "--title", "Done", "--as", "Codex")
     assert repo.json("rename", "login", "sign-in")["status"] == "CLOSED"

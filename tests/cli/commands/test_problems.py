@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def told(repo: Repo, *words: str) -> list[str]:
-    """The lines of what needs somebody."""
+    """The lines of what needs someone."""
     done = repo.wc("problems", *words)
     assert done.code == 9, done
     assert "problem" in done.err
@@ -124,7 +124,7 @@ def test_a_store_that_is_gone_hides_no_loop(repo: Repo) -> None:
     assert loop.startswith("loop main")
 
 
-def test_a_thread_that_is_gone_meanwhile_is_none(repo: Repo) -> None:
+def test_a_thread_that_is_gone_in_the_meantime_is_none(repo: Repo) -> None:
     repo.ok("new", "auth", "--title", "T")
     repo.log("empty").parent.mkdir()
     assert repo.ok("problems").out == "No problems.\n"
@@ -190,7 +190,7 @@ def forked(machine: Machine, tmp_path: Path) -> Repo:
     return here
 
 
-def test_of_forks_those_need_somebody_in_which_both_sides_passed_the_ball(
+def test_of_forks_those_need_someone_in_which_both_sides_passed_the_ball(
     forked: Repo,
 ) -> None:
     assert "calm is forked" in forked.wc("doctor").out

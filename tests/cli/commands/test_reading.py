@@ -818,7 +818,7 @@ def test_related_threads_and_a_new_one_like_another(repo: Repo) -> None:
     assert "note:" not in done.err
 
 
-def test_a_question_in_ones_own_words(repo: Repo) -> None:
+def test_a_question_in_your_own_words(repo: Repo) -> None:
     repo.ok("new", "retries", "--title", "Back off", "--body", "We retry five times.")
     done = repo.ok("search", "what", "about", "retries?")
     assert done.out.startswith("With some of the words:\nretries #0 Back off")

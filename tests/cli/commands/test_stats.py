@@ -101,7 +101,7 @@ def test_lists_are_cut_and_the_rest_can_be_had(story: Repo) -> None:
         (("auth", "--stale-after", "soon"), 2, "Write 90m, 36h, 2d or 1w."),
     ],
 )
-def test_what_cannot_be_shown_is_said(
+def test_what_cannot_be_shown_is_reported(
     story: Repo, words: tuple[str, ...], code: int, told: str
 ) -> None:
     assert told in story.fails(code, "stats", *words)
@@ -125,7 +125,7 @@ def served(story: Repo, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def timeless(value: Any) -> Any:
-    """Without how long it was when somebody asked."""
+    """Without how long it was when someone asked."""
     if isinstance(value, dict):
         return {k: timeless(v) for k, v in value.items() if not k.endswith("seconds")}
     return [timeless(one) for one in value] if isinstance(value, list) else value

@@ -68,7 +68,7 @@ def test_a_thread_is_in_the_worktree_without_a_branch_where_it_was_opened(
 
 
 def test_whoever_rebases_stays_in_their_seat(repo: Repo) -> None:
-    """Git detaches HEAD meanwhile, but balls and entries are those of the branch."""
+    """Git detaches HEAD, but balls and entries stay those of the branch."""
     fix = repo.worktree("app-fix", "fix/login")
     fix.git("commit", "-q", "--allow-empty", "-m", "work")
     claude = {"CLAUDECODE": "1"}
@@ -86,7 +86,7 @@ def test_whoever_rebases_stays_in_their_seat(repo: Repo) -> None:
     fix.ok("new", "other", "--title", "z")
     assert fix.entries("auth")[1]["code_branch"] == "fix/login"
     assert fix.json("list", "--branch", "fix/login")["threads"][0]["topic"] == "other"
-    # Others complete the seat meanwhile, as at other times.
+    # In the meantime, others complete the seat, as at other times.
     repo.ok("new", "asked", "--title", "q", "--to", "Claude@fix/login")
     assert repo.entries("asked")[0]["ball"] == who
     fix.git("rebase", "--abort")
@@ -208,7 +208,7 @@ LOOKS = [
 
 @pytest.mark.parametrize(("words", "env"), LOOKS)
 def test_looks(repo: Repo, words: list[str], env: dict[str, str]) -> None:
-    repo.ok("new", "a-rather-long-topic-of-somebody", "--title", "x")
+    repo.ok("new", "a-rather-long-topic-of-someone", "--title", "x")
     assert twins(repo, *words, env=env)
 
 
@@ -351,7 +351,7 @@ def test_a_loop_stays_while_its_file_is_half_written(
     (other.path / ".claude").mkdir()
     (other.path / ".claude/loop-state.json").write_text("{")
     assert twins(other) == ""
-    # The process of the kept state may be gone meanwhile.
+    # The process of the kept state may be gone in the meantime.
     _loop(repo, terminal_pid=999_999_999)
     assert twins(repo) == "loop 3/10 orphaned"
     path.write_text("{")

@@ -1,4 +1,4 @@
-"""Which store, and who: in every kind of place somebody may stand in."""
+"""Which store, and who: in every kind of place someone may stand in."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ def test_a_session_s_start_adopts(repo: Repo) -> None:
     assert other.git("worktree", "list").count("\n") == 1
 
 
-def test_where_it_cannot_be_adopted_it_is_said(repo: Repo) -> None:
+def test_where_it_cannot_be_adopted_it_is_reported(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "x")
     other = without_store(repo, "packed")
     (other.machine.home / ".watercooler").write_text("in the way")
@@ -471,7 +471,7 @@ def test_an_in_tree_store_is_looked_for_up_to_the_git_root(machine: Machine) -> 
     assert outside.json("whoami")["store"] == str(machine.root / ".watercooler")
 
 
-def test_a_folder_that_is_no_store_is_none(repo: Repo) -> None:
+def test_a_folder_that_is_not_a_store_is_none(repo: Repo) -> None:
     (repo.path / ".watercooler").mkdir()
     assert repo.json("whoami")["kind"] == "branch"
 
@@ -630,7 +630,7 @@ def test_the_os_user_is_better_than_nobody(tmp_path: Path) -> None:
     assert place.json("whoami")["name"] == pwd.getpwuid(os.getuid()).pw_name
 
 
-def test_a_named_checkout_that_is_gone_is_not_made_anew_in_silence(repo: Repo) -> None:
+def test_a_named_checkout_that_is_gone_is_not_silently_recreated(repo: Repo) -> None:
     repo.settled("new", "auth", "--title", "x")
     store = repo.store
     named = {"WATERCOOLER_DIR": str(store)}

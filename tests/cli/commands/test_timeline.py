@@ -153,7 +153,7 @@ def test_a_limit_says_what_it_left_out(story: Repo) -> None:
     assert (found["total"], found["truncated"]) == (2, True)
 
 
-def test_nothing_that_moved_is_said(machine: Machine) -> None:
+def test_nothing_that_moved_is_reported(machine: Machine) -> None:
     repo = machine.repo()
     done = repo.ok("timeline")
     assert (done.out, done.err) == (

@@ -35,7 +35,7 @@ class Waiting:
     def __init__(
         self, repo: Repo, *words: str, env: Mapping[str, str] | None = None
     ) -> None:
-        # Whoever waits has begun once watchfiles was asked for, which says so.
+        # It waits once it has imported watchfiles, which leaves a trace.
         told = (
             # watchfiles imports platform when it is asked, so an interrupt could
             # come in the middle of that import.
@@ -70,7 +70,7 @@ class Waiting:
 
 @contextmanager
 def waiting(repo: Repo, *words: str, **how: Any) -> Iterator[Waiting]:
-    """Somebody who waits, and listens."""
+    """Someone who waits, and listens."""
     one = Waiting(repo, *words, **how)
     try:
         one.listen()
@@ -278,7 +278,7 @@ def test_how_long_to_wait(said: str, seconds: float | None) -> None:
 
 
 @pytest.mark.parametrize("said", ["-1", "soon", "1.2.3", "inf", "9" * 12, "m", "."])
-def test_what_is_no_time_to_wait(said: str) -> None:
+def test_what_is_not_a_time_to_wait(said: str) -> None:
     with pytest.raises(InvalidInputError):
         vocabulary.wait_seconds(said)
 
@@ -293,7 +293,7 @@ def desktop(tmp_path: Path) -> Path:
     return program.parent
 
 
-def test_a_desktop_is_told_in_words_that_do_nothing(auth: Repo, desktop: Path) -> None:
+def test_a_desktop_notification_has_no_active_text(auth: Repo, desktop: Path) -> None:
     auth.ok("new", "evil", "--title", "$(touch x); <b>-x", "--to", "Codex")
     env = {"PATH": f"{desktop}:{auth.machine.env['PATH']}"}
     auth.ok("wait", "--notify", "--peek", *CODEX, env=env)
@@ -303,7 +303,7 @@ def test_a_desktop_is_told_in_words_that_do_nothing(auth: Repo, desktop: Path) -
     assert not (auth.path / "x").exists()
 
 
-def test_what_nobody_can_tell_is_said(auth: Repo) -> None:
+def test_what_nobody_can_tell_is_reported(auth: Repo) -> None:
     auth.ok("handoff", "auth", "--to", "Codex")
     env = {"PATH": "/nonexistent", "WATERCOOLER_NOTIFY": "desktop, smoke"}
     done = auth.ok("wait", *CODEX, env=env)
@@ -334,7 +334,7 @@ def test_a_terminal_gets_sequences_that_end_where_they_should() -> None:
     assert wrapped.startswith("\033Ptmux;\033\033]9;a: b\a\033\\")
 
 
-def test_a_terminal_is_told_wherever_results_go() -> None:
+def test_a_terminal_is_notified_wherever_results_go() -> None:
     pid, terminal = pty.fork()
     if not pid:
         failed = local.send_notification({}, {"bell", "osc"}, ("a", "b"))
@@ -347,7 +347,7 @@ def test_a_terminal_is_told_wherever_results_go() -> None:
     assert told == b"\033]9;a: b\a\033]777;notify;a;b\a\a"
 
 
-def test_without_a_terminal_none_is_told() -> None:
+def test_without_a_terminal_none_is_notified() -> None:
     pid = os.fork()
     if not pid:
         os.setsid()

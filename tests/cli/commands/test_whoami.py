@@ -160,14 +160,14 @@ def test_whether_the_status_line_and_a_server_agree(fix: Repo) -> None:
     asked = {"WATERCOOLER_AGENT": "Zed"}
     explained = fix.json("whoami", "--explain", env=asked)["explanation"]
     assert explained["server"] == {"same": True, "says": "the same"}
-    # Another seat that is not told apart by name shares the file.
+    # Another seat that is not distinguished by name shares the file.
     other = env | {"WATERCOOLER_SEAT": "A/B"}
     assert fix.json("whoami", "--explain", env=other)["explanation"]["status_line"][
         "same"
     ]
 
 
-def test_a_session_that_is_not_known_is_said(fix: Repo) -> None:
+def test_a_session_that_is_not_known_is_reported(fix: Repo) -> None:
     env = {"OPENCODE": "1", "WATERCOOLER_SEAT": "session"}
     said = fix.json("whoami", "--explain", env=env)
     assert said["name"] == "opencode@fix (Pat)"

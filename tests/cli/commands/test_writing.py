@@ -198,7 +198,7 @@ def test_a_say_of_the_holder_goes_to_the_other_one(repo: Repo) -> None:
     assert receipt(repo, *words)["ball"] == PAT
 
 
-def test_a_say_of_somebody_else_leaves_the_ball(repo: Repo) -> None:
+def test_a_say_of_someone_else_leaves_the_ball(repo: Repo) -> None:
     begin(repo)
     done = repo.ok("say", "auth", "--title", "A remark")
     assert "ball: Codex (Pat)" in done.out
@@ -301,7 +301,7 @@ def test_words_for_a_free_ball(repo: Repo, who: str) -> None:
     assert receipt(repo, "say", "auth", "--title", "x", "--to", who)["ball"] is None
 
 
-def test_enforce_off_passes_anybody_s_ball(repo: Repo) -> None:
+def test_enforce_off_passes_the_ball_of_anyone(repo: Repo) -> None:
     config(repo, '[ball]\nenforce = "off"\n')
     begin(repo)
     assert receipt(repo, "say", "auth", "--title", "x", "--to", "Cursor")["ball"] == (
@@ -421,7 +421,7 @@ def test_a_handoff_to_where_it_is(repo: Repo) -> None:
     assert "--to NAME" in said
 
 
-def test_a_thread_is_moved_by_anybody_and_keeps_its_ball(repo: Repo) -> None:
+def test_a_thread_is_moved_by_anyone_and_keeps_its_ball(repo: Repo) -> None:
     repo.ok("new", "login", "--title", "x", "--to", "Codex (Pat)", "--force")
     repo.ok("set-status", "login", "BLOCKED")
     repo.git("branch", "fix/login")
@@ -727,7 +727,7 @@ def test_a_like_named_thread_wants_to_be_asked_for(repo: Repo) -> None:
     assert len(repo.json("list")["threads"]) == 5
 
 
-def test_a_lock_that_somebody_holds(repo: Repo) -> None:
+def test_a_lock_that_someone_holds(repo: Repo) -> None:
     import fcntl
 
     repo.ok("say", "auth", "--title", "x", env={"WATERCOOLER_AGENT": "Codex"})
@@ -788,7 +788,7 @@ def test_the_page_shows_what_an_entry_is_about(repo: Repo) -> None:
     assert repo.json("read", "auth", "--peek")["entries"] == before
 
 
-def test_a_page_of_an_older_version_is_no_finding(repo: Repo) -> None:
+def test_a_page_of_an_older_version_is_not_a_finding(repo: Repo) -> None:
     """It is rendered again when the thread is written to."""
     repo.settled("new", "auth", "--title", "T", *ABOUT)
     page = repo.store / "threads/auth.md"

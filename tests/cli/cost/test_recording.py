@@ -153,7 +153,7 @@ def test_without_a_transcript_turns_are_counted(session: Session, path: Any) -> 
     assert costs(session.repo) == [("auth", 0, 1)]
 
 
-def test_a_subagent_is_no_session(session: Session) -> None:
+def test_a_subagent_is_not_a_session(session: Session) -> None:
     session.hook("user-prompt", agent_id="a1")
     session.hook("stop", agent_id="a1")
     assert costs(session.repo) == []

@@ -160,7 +160,9 @@ def test_threads_of_other_tools_are_left_as_they_keep_them(repo: Repo) -> None:
     assert tree(repo) == before
 
 
-def test_a_page_with_what_is_no_text_holds_up_no_repair(machine: Machine) -> None:
+def test_a_page_with_bytes_that_are_not_text_does_not_stop_a_repair(
+    machine: Machine,
+) -> None:
     place = machine.folder("notes")
     for topic in ("auth", "other"):
         place.settled("new", topic, "--title", "Begin", "--body", "b")
@@ -182,7 +184,9 @@ def test_a_page_with_what_is_no_text_holds_up_no_repair(machine: Machine) -> Non
 
 
 @pytest.mark.parametrize("how", ["gone", "a file"])
-def test_a_store_without_local_files_is_mended_at_once(thread: Repo, how: str) -> None:
+def test_a_store_without_local_files_is_repaired_at_once(
+    thread: Repo, how: str
+) -> None:
     """As a clone of an in-tree store, or a backup, comes."""
     log = thread.log("auth")
     good = log.read_bytes()
@@ -197,7 +201,7 @@ def test_a_store_without_local_files_is_mended_at_once(thread: Repo, how: str) -
     assert log.read_bytes() == good
 
 
-def test_what_could_not_be_mended_is_not_called_so(thread: Repo) -> None:
+def test_what_could_not_be_repaired_is_not_called_repaired(thread: Repo) -> None:
     page = thread.store / "threads/auth.md"
     page.unlink()
     quarantine = thread.store / ".local/scratch"

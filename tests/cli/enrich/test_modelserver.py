@@ -1,4 +1,4 @@
-"""Asking a model server: what is repeated, what is not, and what is said of it."""
+"""Asking a model server: what is repeated, what is not, and the messages about it."""
 
 from __future__ import annotations
 

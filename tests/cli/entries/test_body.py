@@ -113,7 +113,7 @@ def test_a_megabyte(repo: Repo) -> None:
     assert body(repo, "--body", "-", feed=text.encode()) == text
 
 
-def test_more_than_anybody_reads(repo: Repo) -> None:
+def test_more_than_anyone_reads(repo: Repo) -> None:
     words = ["say", "auth", "--title", "x", "--body", "-"]
     said = repo.fails(2, *words, feed=b"a" * (16 * 1024 * 1024 + 1))
     assert "16777217 bytes" in said

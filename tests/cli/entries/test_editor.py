@@ -353,7 +353,7 @@ def test_a_text_that_is_refused_is_kept(repo: Repo, editor: dict[str, str]) -> N
     shutil.rmtree(os.path.dirname(path))
 
 
-def test_new_is_refused_before_anybody_writes(
+def test_new_is_refused_before_anyone_writes(
     repo: Repo, editor: dict[str, str]
 ) -> None:
     repo.ok("new", "auth", "--title", "x")

@@ -86,7 +86,7 @@ def repo(machine: Machine) -> Here:
 
 @pytest.fixture
 def claimed(repo: Here) -> Here:
-    """A worktree whose auth.py somebody in another one has claimed."""
+    """A worktree whose auth.py someone in another one has claimed."""
     review = repo.worktree("app-wt-review")
     words = ("claim", "auth.py", "--thread", "login", "-m", "new form")
     review.ok(*words, "--as", "Aider")
@@ -148,7 +148,7 @@ def test_a_claim_that_its_holder_has_not_signed_refuses_nobody(claimed: Here) ->
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_free_file_and_a_claim_of_ones_own(claimed: Here, client: str) -> None:
+def test_a_free_file_and_a_claim_of_your_own(claimed: Here, client: str) -> None:
     agent = Agent(claimed, client, "refuse")
     for command in ("echo x > free.py", "rm src/ui.py", "cat auth.py", "make"):
         assert agent.shell("before-tool", command).out == ""
@@ -198,7 +198,7 @@ def test_a_change_that_the_command_commits_is_noticed(claimed: Here, more: str) 
     assert agent.run("git commit -qam z")[1].out == ""
 
 
-def test_what_others_have_committed_is_no_change_of_the_agent(claimed: Here) -> None:
+def test_what_others_have_committed_is_not_a_change_of_the_agent(claimed: Here) -> None:
     review = claimed.worktree("app-wt-other")
     (review.path / "auth.py").write_text("theirs\n")
     review.git("commit", "-qam", "theirs")
@@ -327,7 +327,7 @@ def test_a_tool_renews_the_claims_of_its_agent(repo: Here) -> None:
     assert repo.git("for-each-ref", "--format=%(objectname)", "refs/wc/claims") != ref
 
 
-def test_conflicts_are_told_after_a_tool(repo: Here) -> None:
+def test_conflicts_are_reported_after_a_tool(repo: Here) -> None:
     review = repo.worktree("app-wt-review")
     for number, tree in enumerate((repo, review)):
         (tree.path / "auth.py").write_text(f"def f():\n    {number}\n")
@@ -357,9 +357,7 @@ def test_a_guard_that_fails(claimed: Here, failure: str, code: int) -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", b"[]", b"{", b'{"tool_input": 5}', b"\xff"])
-def test_whatever_is_sent_the_guard_does_not_stop_anybody(
-    claimed: Here, sent: bytes
-) -> None:
+def test_whatever_is_sent_the_guard_stops_nobody(claimed: Here, sent: bytes) -> None:
     words = ("brief", "--hook", "before-tool", "--client", "claude")
     done = claimed.wc(*words, feed=sent, env=SLOWLY)
     assert (done.code, done.out, done.err) == (0, "", "")
@@ -408,7 +406,7 @@ def test_an_edit_without_a_session_is_refused(claimed: Here) -> None:
     assert '"Aider@review (Pat)" has claimed "auth.py"' in done.err
 
 
-def test_who_is_guarded_is_said(claimed: Here) -> None:
+def test_who_is_guarded_is_reported(claimed: Here) -> None:
     codex = {"WATERCOOLER_AGENT": "Codex"}
     claimed.ok("say", "login", "--title", "x", env=codex)
     assert Agent(claimed, "gemini").before().code == 0

@@ -360,7 +360,7 @@ def test_an_entry_that_is_gone_is_looked_for_in_the_whole_log(store: Store) -> N
     assert hits.total == 1
 
 
-def test_a_folder_that_is_no_thread_yet_is_not_reported(store: Store) -> None:
+def test_a_folder_that_is_not_a_thread_yet_is_not_reported(store: Store) -> None:
     store.write("t", a_log(1))
     Path(store.reader.layout.folder("begun")).mkdir()
     entriesfile.rebuild(store.reader, soon)

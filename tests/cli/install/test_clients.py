@@ -28,7 +28,7 @@ from wc_observe.mcp.tools import all_tools
 if TYPE_CHECKING:
     from tests.conftest import Repo
 
-# Settings of every client, as somebody has them who uses all.
+# Settings of every client, as someone has them who uses all.
 LIVED_IN = Path(__file__).with_name("home")
 ROOT = Path(__file__).resolve().parents[3]
 AGENTS = tuple(client.name for client in registry.AGENT_CLIENTS)
@@ -498,7 +498,7 @@ def test_check_says_what_is_not_as_it_should_be(lived_in: Repo) -> None:
     assert "~/.cursor/mcp.json: changed since, so it is yours" in said
 
 
-def test_files_that_cannot_be_read_are_said_with_line_and_column(
+def test_files_that_cannot_be_read_are_reported_with_line_and_column(
     lived_in: Repo,
 ) -> None:
     path = lived_in.machine.home / ".gemini/settings.json"
@@ -540,7 +540,7 @@ def test_words_that_do_not_fit_are_refused(
     assert tree(lived_in.machine.home) == before
 
 
-def test_a_client_that_has_nothing_of_that_is_told_of(lived_in: Repo) -> None:
+def test_a_client_that_has_nothing_of_that_is_named(lived_in: Repo) -> None:
     done = lived_in.wc("install", "zed", "codex", "--only", "hooks")
     assert (done.code, "zed" in done.out) == (0, False)
     assert done.err == "wc: nothing to install for zed here\n"
@@ -616,7 +616,7 @@ def _here(repo: Repo) -> InstallSite:
     return InstallSite(repo.machine.home, env, "linux", repo.path, None)
 
 
-def test_what_keeps_it_from_working_is_said(lived_in: Repo) -> None:
+def test_what_keeps_it_from_working_is_reported(lived_in: Repo) -> None:
     assert lived_in.json("install", "codex")["warnings"] == []
     lived_in.machine.env["PATH"] = "/usr/bin:/bin"
     # A checkout's environment has a server, which would be named by its path.

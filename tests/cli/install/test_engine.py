@@ -187,7 +187,7 @@ def test_a_folder_made_for_several_files_goes_with_the_last_of_them(
         assert not tree(tmp_path)
 
 
-def test_what_somebody_wrote_meanwhile_stays(tmp_path: Path) -> None:
+def test_what_someone_wrote_in_the_meantime_stays(tmp_path: Path) -> None:
     write(tmp_path, HOMES["all of it"])
     what = wants(tmp_path)
     install(tmp_path, *what)
@@ -210,7 +210,7 @@ def test_what_somebody_wrote_meanwhile_stays(tmp_path: Path) -> None:
     assert not (tmp_path / ".watercooler").exists()
 
 
-def test_what_we_made_and_somebody_used_stays_as_theirs(tmp_path: Path) -> None:
+def test_what_we_made_and_someone_used_stays_as_theirs(tmp_path: Path) -> None:
     what = wants(tmp_path)
     install(tmp_path, *what)
     settings = tmp_path / ".claude/settings.json"
@@ -227,7 +227,7 @@ def test_what_we_made_and_somebody_used_stays_as_theirs(tmp_path: Path) -> None:
     assert {one.name for one in tmp_path.iterdir()} == {".claude", ".codex"}
 
 
-def test_what_somebody_changed_of_ours_is_left_and_said(tmp_path: Path) -> None:
+def test_what_someone_changed_of_ours_stays_and_is_reported(tmp_path: Path) -> None:
     what = wants(tmp_path)
     install(tmp_path, *what)
     skill = tmp_path / ".agents/skills/watercooler/S.md"
@@ -329,7 +329,7 @@ def test_a_newer_version_of_a_table_goes_as_the_older_one_does(
     assert left.replace("\n\n", "\n") == theirs + newline + meanwhile
 
 
-def test_a_table_of_ours_that_somebody_spaced_out_can_be_taken_out() -> None:
+def test_a_table_of_ours_that_someone_spaced_out_can_be_taken_out() -> None:
     keys = ("mcp_servers", "watercooler")
     text = toml.set_value("a = 1\n", keys, SERVER).text.replace(" = [", "    =  [")
     assert toml.parse(toml.without(text, keys)) == {"a": 1}
@@ -414,7 +414,7 @@ def _loop(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [_read_only, _pipe, _folder, _loop])
-def test_what_is_no_file_to_be_written_is_refused(
+def test_what_is_not_a_file_to_be_written_is_refused(
     tmp_path: Path, make: Callable[[Path], None]
 ) -> None:
     make(tmp_path / ".claude.json")
@@ -504,7 +504,7 @@ def test_who_died_between_ledger_and_file_is_no_trouble(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
-def test_what_somebody_who_was_killed_left_behind_goes(tmp_path: Path) -> None:
+def test_what_someone_who_was_killed_left_behind_goes(tmp_path: Path) -> None:
     write(tmp_path, HOMES["all of it"])
     before, what = tree(tmp_path), wants(tmp_path)
     install(tmp_path, *what)
@@ -568,7 +568,7 @@ def test_a_ledger_that_cannot_be_read_stops_everything(tmp_path: Path) -> None:
         assert tree(tmp_path) == before
 
 
-def test_a_lost_backup_is_said(tmp_path: Path) -> None:
+def test_a_lost_backup_is_reported(tmp_path: Path) -> None:
     write(tmp_path, HOMES["all of it"])
     server, *_ = wants(tmp_path)
     install(tmp_path, server)

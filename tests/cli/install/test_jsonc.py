@@ -97,7 +97,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_what_is_wrong_is_said_with_its_place(text: str) -> None:
+def test_what_is_wrong_is_reported_with_its_place(text: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         jsonc.parse(text)
     found = caught.value
@@ -122,7 +122,7 @@ def test_what_is_no_array_gets_no_item() -> None:
         jsonedit.append_item('{"m": {}}', ("m",), 1)
 
 
-def test_values_are_told_apart_as_json_does() -> None:
+def test_values_are_distinguished_as_in_json() -> None:
     assert jsonc.are_same({"a": 1, "b": [2]}, {"b": [2], "a": 1})
     assert not jsonc.are_same(1, True)
     assert not jsonc.are_same(1, 1.0)
@@ -249,7 +249,7 @@ def _trailing(node: jsonc.Node) -> bool:
 
 
 @given(texts(), _VALUES, st.sampled_from(["w", "a"]))
-def test_what_somebody_put_behind_ours_stands_as_if_we_had_not_been_there(
+def test_what_someone_put_behind_ours_stands_as_if_we_had_not_been_there(
     text: str, value: Any, name: str
 ) -> None:
     node = jsonc.parse(text)

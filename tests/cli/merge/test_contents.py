@@ -198,7 +198,7 @@ def test_a_line_end_of_another_system_is_no_other_version() -> None:
         (b"a\ntorn", (b"a\n", b"torn")),
     ],
 )
-def test_a_torn_line_is_told_from_complete_ones(
+def test_a_torn_line_is_distinguished_from_complete_ones(
     data: bytes, expected: tuple[bytes, bytes]
 ) -> None:
     assert split_torn(data) == expected

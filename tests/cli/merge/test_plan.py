@@ -229,8 +229,8 @@ def test_a_log_is_never_deleted(
     assert done.plan.gained == ({"t": (FIRST,)} if which == "ours" else {})
 
 
-def test_a_thread_that_both_have_alike_is_no_change(repository: Repository) -> None:
-    # A page that somebody edited is what the log says again.
+def test_a_thread_that_both_have_alike_is_not_a_change(repository: Repository) -> None:
+    # A page that someone edited is what the log says again.
     good = thread([FIRST])
     bad = good | {PAGE: b"edited"}
     done = merged(repository, good, good, bad)
@@ -240,7 +240,7 @@ def test_a_thread_that_both_have_alike_is_no_change(repository: Repository) -> N
 
 
 def test_what_both_have_alike_is_left_alone(repository: Repository) -> None:
-    alike = {LOG: b"\n" + lines([FIRST]), EDGES: b"somebody's\n"}
+    alike = {LOG: b"\n" + lines([FIRST]), EDGES: b"someone's\n"}
     base = thread([FIRST]) | alike
     done = merged(repository, base, base, base | {META: b"{}", PAGE: b"1"})
     assert {path: one.data for path, one in done.tree.items()} == (
@@ -420,7 +420,7 @@ def test_an_old_page_and_a_log_of_it_are_one_thread(
     assert came == ({OURS.id} if which == "ours" else by_hand)
 
 
-def test_our_own_page_is_no_thread(repository: Repository) -> None:
+def test_our_own_page_is_not_a_thread(repository: Repository) -> None:
     # Its log is gone: what the page says is not the truth.
     ours = {PAGE: thread([FIRST, OURS])[PAGE]}
     done = merged(repository, None, ours, thread([FIRST]))
@@ -440,7 +440,9 @@ def test_an_old_page_beside_a_log_of_another_tool(repository: Repository) -> Non
     assert done.data(PAGE) == OLD + LATER
 
 
-def test_what_is_no_entry_on_an_old_page_is_said(repository: Repository) -> None:
+def test_what_is_not_an_entry_on_an_old_page_is_reported(
+    repository: Repository,
+) -> None:
     ours = {PAGE: OLD.replace(b"Ball:", b"A note.\nBall:")}
     for base, outvoted in ((None, (PAGE,)), ({PAGE: OLD}, (PAGE,)), (ours, ())):
         done = merged(repository, base, ours, imported(OLD, OURS))
@@ -642,7 +644,7 @@ def test_a_link_of_ours_in_the_place_of_a_log_is_outvoted(
     assert {LOG, "x"} <= set(done.plan.outvoted)
 
 
-def test_what_both_wrote_on_a_page_and_rendering_takes_away_is_said(
+def test_what_both_wrote_on_a_page_and_rendering_takes_away_is_reported(
     repository: Repository,
 ) -> None:
     page = {PAGE: OLD.replace(b"Ball:", b"A note.\nBall:")}

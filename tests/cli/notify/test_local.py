@@ -43,7 +43,7 @@ def wait_for(path: Path) -> str:
     raise AssertionError(f"{path} was not written")
 
 
-def test_the_desktop_is_told_by_the_helper(app: Repo, tmp_path: Path) -> None:
+def test_the_helper_notifies_the_desktop(app: Repo, tmp_path: Path) -> None:
     program = tmp_path / "bin/notify-send"
     program.parent.mkdir()
     program.write_text('#!/bin/sh\nprintf "%s\\n" "$@" >"${0%/*}/told"\n')
@@ -79,7 +79,7 @@ def in_terminal(repo: Repo, words: list[str], env: Mapping[str, str]) -> int:
     return terminal
 
 
-def test_the_terminal_that_the_person_used_last_is_told(app: Repo) -> None:
+def test_the_terminal_that_the_person_used_last_is_notified(app: Repo) -> None:
     choose(app, "osc", "bell")
     words = [sys.executable, "-c", "from wc_cli.main import main; main()"]
     words += ["ack", "auth", "--title", "Seen"]

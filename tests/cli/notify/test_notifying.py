@@ -72,7 +72,7 @@ def wait_until_sent(repo: Repo, name: str) -> None:
     raise AssertionError(records(repo))
 
 
-def test_each_kind_of_webhook_is_told_once_of_a_ball(
+def test_each_kind_of_webhook_is_called_once_for_a_ball(
     app: Repo, receiver: Receiver
 ) -> None:
     url = receiver.url
@@ -135,7 +135,7 @@ def test_a_question_and_a_blocked_ball_have_high_priority(
     assert (second["title"], second["priority"]) == ("Blocked, your move: auth", 4)
 
 
-def test_what_they_did_or_read_themselves_is_not_told(
+def test_what_they_did_or_read_themselves_is_not_news(
     app: Repo, receiver: Receiver
 ) -> None:
     choose(app, f"json:{receiver.url}/hook")
@@ -150,7 +150,7 @@ def test_what_they_did_or_read_themselves_is_not_told(
     assert len([name for name in records(app) if not name.startswith("=")]) == 3
 
 
-def test_what_was_there_before_is_recorded_and_not_told(
+def test_what_was_there_before_is_recorded_and_not_reported(
     app: Repo, receiver: Receiver
 ) -> None:
     app.ok("handoff", "auth", "--to", "Pat", *CODEX)
@@ -190,7 +190,7 @@ def test_many_at_once_are_one_notification(app: Repo, receiver: Receiver) -> Non
     assert len(receiver.requests) == 1
 
 
-def test_a_target_that_fails_is_tried_again_and_a_problem_meanwhile(
+def test_a_target_that_fails_is_tried_again_and_a_problem_in_the_meantime(
     app: Repo, receiver: Receiver
 ) -> None:
     choose(app, f"slack:{receiver.url}{SLACK}")

@@ -31,7 +31,7 @@ def ready(repo: Here) -> list[str]:
 
 
 def held(repo: Here) -> list[str]:
-    """The threads whose status files call somebody to act."""
+    """The threads whose status files call someone to act."""
     folder = repo.store / ".local/status/holder"
     return sorted(path.name.partition(".")[2] for path in folder.glob("*/*"))
 

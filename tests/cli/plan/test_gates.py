@@ -40,12 +40,12 @@ def gates(repo: Here) -> list[dict[str, Any]]:
 
 
 def held(repo: Here) -> list[str]:
-    """The topics with a file for their holder: what calls somebody to act."""
+    """The topics with a file for their holder: what calls someone to act."""
     folder = repo.store / ".local/status/holder"
     return [path.name.partition(".")[2] for path in folder.glob("*/*")]
 
 
-def test_what_waits_at_a_gate_is_no_call_to_act(repo: Here) -> None:
+def test_what_waits_at_a_gate_is_not_a_call_to_act(repo: Here) -> None:
     added = repo.ok("gate", "api", "--human", "Pat", *CODEX)
     assert added.out.splitlines()[-1] == "api: Waits for the approval of Pat"
     assert ready(repo) == []
@@ -98,7 +98,7 @@ def test_a_gate_of_time_opens_by_itself(repo: Here) -> None:
     assert held(repo) == ["api"]
 
 
-def test_a_command_runs_only_where_somebody_approved_it(
+def test_a_command_runs_only_where_someone_approved_it(
     repo: Here, tmp_path: Path
 ) -> None:
     mark = tmp_path / "mark"

@@ -232,7 +232,7 @@ def test_a_whole_waits_for_its_parts_and_they_for_what_it_waits_for(
     assert entry["reason"] == "closed with open parts: page"
 
 
-def test_only_what_waited_is_said_to_begin(repo: Here) -> None:
+def test_only_what_waited_is_reported_to_begin(repo: Here) -> None:
     repo.ok("link", "ui", "part-of", "db", *CODEX)
     repo.ok("link", "api", "relates-to", "db", *CODEX)
     for number in range(7):
@@ -330,7 +330,7 @@ def test_of_many_links_all_are_written_or_none(
 
 
 def held(repo: Here) -> list[str]:
-    """The threads whose status files call somebody to act."""
+    """The threads whose status files call someone to act."""
     folder = repo.store / ".local/status/holder"
     return sorted(path.name.partition(".")[2] for path in folder.glob("*/*"))
 
@@ -340,7 +340,7 @@ def test_settling_calls_whom_a_killed_writer_did_not_call(repo: Here) -> None:
     assert held(repo) == ["api", "db"]
     layout = Layout(str(repo.store))
     # The thread that waits cannot be locked: as if the writer had died before it.
-    with locks.locked(layout.lock("ui"), "somebody", 1.0, layout.root):
+    with locks.locked(layout.lock("ui"), "someone", 1.0, layout.root):
         env = {"WATERCOOLER_SYNC": "off"}
         repo.ok("set-status", "db", "CLOSED", *CODEX, env=env)
         assert held(repo) == ["api"]

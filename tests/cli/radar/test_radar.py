@@ -292,7 +292,7 @@ def test_a_worktree_that_cannot_be_compared_hides_no_other(
     assert list(pairs_of(fields)) == [("login", "review")]
 
 
-def test_what_could_not_be_compared_is_not_said_to_be_free_of_conflicts(
+def test_what_could_not_be_compared_is_not_called_free_of_conflicts(
     login: Here, review: Here
 ) -> None:
     orphan = login.worktree("app-wt-orphan")
@@ -423,7 +423,7 @@ def test_outside_git_and_with_invalid_words(machine: Machine, repo: Here) -> Non
     repo.fails(2, "radar", "--every", "0")
 
 
-def test_an_answer_that_does_not_begin_with_a_tree_is_no_merge(
+def test_an_answer_that_does_not_begin_with_a_tree_is_not_a_merge(
     repo: Here, tmp_path: Path
 ) -> None:
     from wc_cli.radar.objects import Objects

@@ -1,4 +1,4 @@
-"""The radar is computed without being asked, and whoever it concerns is told."""
+"""The radar is computed unasked, and those whom it concerns hear of it."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_large_repository_has_longer_pauses(trees: Trees) -> None:
     assert refreshing.seconds_until_due(trees.layout) <= 1
 
 
-def test_a_hook_computes_it_and_both_are_told_once(trees: Trees) -> None:
+def test_a_hook_computes_it_and_both_hear_of_it_once(trees: Trees) -> None:
     for repo in (trees.login, trees.review):
         assert trees.hook(repo, "session-start")
     trees.wait_for_radar(0)
@@ -147,7 +147,7 @@ def test_a_hook_computes_it_and_both_are_told_once(trees: Trees) -> None:
         assert trees.hook(repo, WATERCOOLER_SYNC="off") == ""
 
 
-def test_a_conflict_that_comes_back_is_told_again(trees: Trees) -> None:
+def test_a_conflict_that_comes_back_is_reported_again(trees: Trees) -> None:
     trees.hook(trees.login, WATERCOOLER_SYNC="off")
     edit(trees.review, "b = 4")
     for text, is_told in (("b = 3", True), ("b = 2", False), ("b = 3", True)):
@@ -184,7 +184,7 @@ def test_the_brief_names_conflicts_and_the_prompt_does_not_repeat_them(
     ]
 
 
-def test_an_old_radar_is_not_told(trees: Trees) -> None:
+def test_an_old_radar_is_not_reported(trees: Trees) -> None:
     edit(trees.login, "b = 3")
     edit(trees.review, "b = 4")
     trees.login.ok("radar")

@@ -104,7 +104,7 @@ def test_the_path_is_that_of_the_repository(here: Here) -> None:
         (".git/config:1", "is not a file of this repository"),
     ],
 )
-def test_what_is_no_line_of_the_repository_is_refused(
+def test_what_is_not_a_line_of_the_repository_is_refused(
     here: Here, place: str, message: str
 ) -> None:
     error = here.fails(2, "ack", "login", "--title", "x", "--file", place)
@@ -140,7 +140,7 @@ def test_the_lines_are_those_of_the_work_that_is_reviewed(here: Here) -> None:
     write(author.path / "a.py", ["fixed", *LINES])
     author.ok("say", "login", "--title", "See", "--to", "Pat", "--as", "Codex")
     assert refs(here, "a.py:1")[0]["quote"].startswith("fixed\nline 1")
-    # A branch that is in no worktree any more.
+    # A branch that is no longer in any worktree.
     author.git("commit", "-qam", "fixed")
     here.git("worktree", "remove", str(author.path))
     here.git("rm", "-q", "a.py")

@@ -65,7 +65,7 @@ def submit(tree: Here) -> None:
 
 
 def review(tree: Here, *words: str, agent: str = "Codex") -> str:
-    """The diff that somebody is shown."""
+    """The diff that someone is shown."""
     return tree.ok("review", "login", *words, "--as", agent).out
 
 
@@ -155,7 +155,7 @@ def test_a_fetched_branch(trees: Trees, machine: Machine) -> None:
     assert "+a = 2" in answer["diff"]
 
 
-def test_what_is_not_here_is_said(trees: Trees) -> None:
+def test_what_is_not_here_is_reported(trees: Trees) -> None:
     login = trees.login
     login.git("commit", "-q", "--allow-empty", "-m", "two")
     submit(login)

@@ -118,7 +118,7 @@ def test_a_burst_is_one_commit_that_names_each(repo: Repo) -> None:
 
 
 class Clock:
-    """A clock that stands in for `time`: others write while somebody sleeps."""
+    """A clock that stands in for `time`: others write while someone sleeps."""
 
     def __init__(self, writes: dict[float, Callable[[], object]]) -> None:
         self.now = 0.0
@@ -187,7 +187,7 @@ def test_a_title_makes_no_footer(repo: Repo) -> None:
     assert len(message(repo).partition("\n")[0]) == 200
 
 
-def test_the_author_may_be_said(repo: Repo) -> None:
+def test_the_environment_may_name_the_author(repo: Repo) -> None:
     env = {"WATERCOOLER_GIT_AUTHOR": "Bot", "WATERCOOLER_GIT_EMAIL": "bot@example.org"}
     repo.settled("say", "auth", "--title", "x", env=env)
     format_ = "--format=%an <%ae>|%cn <%ce>"
@@ -355,7 +355,7 @@ def branch_lock(repo: Repo) -> Path:
     return repo.path / ".git/refs/heads" / f"{THREADS}.lock"
 
 
-def test_what_holds_a_commit_up_is_said_until_it_is_gone(repo: Repo) -> None:
+def test_what_holds_a_commit_up_is_reported_until_it_is_gone(repo: Repo) -> None:
     repo.ok("init")
     lock = branch_lock(repo)
     lock.touch()
@@ -450,7 +450,7 @@ def test_a_helper_that_is_killed_loses_nothing(repo: Repo, seed: int) -> None:
 def test_a_git_that_was_killed_leaves_nothing_in_the_way(repo: Repo) -> None:
     repo.settled("say", "auth", "--title", "x")
     (admin,) = (repo.path / ".git/worktrees").iterdir()
-    # Ours, from a helper that died, and one that may be somebody else's.
+    # Ours, from a helper that died, and one that may be someone else's.
     left = ("index.wc", "index.wc.lock", "index.lock")
     for name in left:
         (admin / name).write_bytes(b"half")
@@ -475,7 +475,7 @@ def test_a_git_that_was_killed_while_it_moved_the_branch(repo: Repo) -> None:
 
 def test_a_git_that_outlives_its_helper_is_waited_for(repo: Repo) -> None:
     repo.ok("say", "auth", "--title", "x")
-    # A git that takes its time, and a helper that is killed meanwhile.
+    # A git that takes its time, and a helper that is killed in the meantime.
     slow = repo.machine.root / "slow"
     slow.mkdir()
     git = shutil.which("git", path=repo.machine.env["PATH"])
@@ -516,7 +516,7 @@ def test_settling_outside_git_needs_no_git(machine: Machine, tmp_path: Path) -> 
     assert (place.store / "threads/auth.md").exists()
 
 
-def test_a_line_that_somebody_changed_outside_git_ends_settling(
+def test_a_line_that_someone_changed_outside_git_ends_settling(
     machine: Machine,
 ) -> None:
     place = machine.folder("notes")

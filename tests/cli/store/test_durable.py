@@ -19,7 +19,7 @@ OUTSIDE = b"not of the store\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A store with a thread's folder, beside which lies somebody's file."""
+    """A store with a thread's folder, beside which lies someone's file."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/file").write_bytes(OUTSIDE)
     (tmp_path / "store/graph/t").mkdir(parents=True)
@@ -106,7 +106,7 @@ def test_a_store_that_is_gone_is_not_made_again(root: Path, tmp_path: Path) -> N
     assert not root.exists()
 
 
-def test_a_log_that_somebody_else_began_is_not_begun_again(root: Path) -> None:
+def test_a_log_that_someone_else_began_is_not_begun_again(root: Path) -> None:
     path = root / "graph/t/entries.jsonl"
     path.write_bytes(b"theirs\n")
     with pytest.raises(ConflictError, match="started by someone else"):

@@ -296,7 +296,7 @@ def test_a_newer_wc_s_thread_is_not_written(shop: Shop) -> None:
     assert shop.files() == before
 
 
-def test_a_log_that_is_missing_is_not_begun_anew(shop: Shop) -> None:
+def test_a_missing_log_is_not_restarted(shop: Shop) -> None:
     say(shop)
     shop.settle()
     log_of(shop).unlink()

@@ -1,4 +1,4 @@
-"""``push = "off"``: nothing leaves the machine unless somebody asks."""
+"""``push = "off"``: nothing leaves the machine unless someone asks."""
 
 from __future__ import annotations
 

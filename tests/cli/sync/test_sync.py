@@ -52,7 +52,7 @@ def fails(clone: Clone, code: int, *words: str, **how: Any) -> str:
     assert (done.code, done.out) == (error.code, error.out) == (code, ""), done
     fields = error.error
     told = f"wc: {fields['message']}\n    {fields['hint']}\n"
-    # Whoever connected for git says how long that took, each time.
+    # The transport says how long each connection took.
     took = re.compile(r"after \d+ ms")
     assert took.sub("", done.err) == took.sub("", told)
     return done.err
@@ -107,7 +107,7 @@ def test_many_threads_are_not_all_named(pair: Pair) -> None:
     assert said(pair.a, "sync") == f"origin: 10 entries ({expected}) went\n"
 
 
-def test_a_fork_is_shown_until_somebody_joins_it(pair: Pair) -> None:
+def test_a_fork_is_shown_until_someone_joins_it(pair: Pair) -> None:
     for clone in (pair.a, pair.b):
         clone.say("auth", f"Of {clone.home.name}")
     pair.a.ok("sync")
@@ -163,7 +163,7 @@ def test_init_pushes_where_it_is_asked_to(pair: Pair) -> None:
     assert a.ok("init", "--push", "--json").json["pushed_to"] == "origin"
 
 
-def test_of_several_remotes_somebody_has_to_say_which(pair: Pair) -> None:
+def test_of_several_remotes_someone_has_to_say_which(pair: Pair) -> None:
     a = pair.a
     other = bare(pair.root / "other.git", a)
     a.git("remote", "add", "second", str(other))
@@ -374,7 +374,7 @@ def test_a_branch_that_was_lost_or_rewritten_takes_nothing_with_it(pair: Pair) -
 
 
 @pytest.mark.parametrize("fetched", [False, True])
-def test_a_branch_of_that_name_that_is_no_store(
+def test_a_branch_of_that_name_that_is_not_a_store(
     pair: Pair,
     fetched: bool,  # noqa: FBT001
 ) -> None:
@@ -396,7 +396,7 @@ def test_a_branch_of_that_name_that_is_no_store(
 
 
 def test_a_file_that_cannot_be_taken_in_takes_no_settings_back(pair: Pair) -> None:
-    """Neither here nor, with what is pushed, for everybody else."""
+    """Neither here nor, with what is pushed, for everyone else."""
     a, b = pair.a, pair.b
     settings = '[ball]\nenforce = "refuse"\n'
     (b.store / "config.toml").write_text(settings)
@@ -645,7 +645,7 @@ def _age_exchange(clone: Clone, seconds: float) -> None:
 
 
 def test_a_remote_that_hangs_holds_nobody_up(pair: Pair) -> None:
-    """Not the writer, not what settles, and not whoever comes after."""
+    """Not the writer, not what settles, and not the next command."""
     a = pair.a
     hang = pair.root / "hang"
     hang.write_text("#!/bin/sh\nexec sleep 60\n")

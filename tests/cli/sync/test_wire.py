@@ -262,7 +262,7 @@ def test_the_key_of_the_user_is_the_only_one(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("key", ["~/nowhere", "/dev/null/x"])
-def test_a_key_that_is_not_there_is_said(clone: Clone, key: str) -> None:
+def test_a_key_that_is_not_there_is_reported(clone: Clone, key: str) -> None:
     with pytest.raises(WireError, match="WATERCOOLER_GIT_SSH_KEY") as caught:
         clone.wire({"WATERCOOLER_GIT_SSH_KEY": key}).fetch()
     assert "private key" in caught.value.hint
@@ -418,7 +418,7 @@ def test_reasons_of_the_remote_are_sorted(
     assert words in str(found)
 
 
-def test_what_is_said_has_no_secrets_and_no_home() -> None:
+def test_reports_have_no_secrets_and_no_home() -> None:
     remote = Remote("origin", "origin", TRACKING)
     err = "fatal: repository '/home/pat/x' or https://u:p@h/x?t=1 not found \x1b[1m\n"
     found = classify(GitError("", b"", err.encode()), remote, {"HOME": "/home/pat"})

@@ -27,7 +27,7 @@ ROWS = st.tuples(
 )
 LONG = (
     *(">", "a-topic-of-so-many-words-that-no-terminal-has-room-for-it"),
-    *("Claude Code@a-seat-of-many-words (somebody)", "waits for another-topic +2"),
+    *("Claude Code@a-seat-of-many-words (teammate)", "waits for another-topic +2"),
     *("1234 (+56 new)", "12w", "日本語の長い題名と、cafe\u0301 and some more " * 3),
 )
 SHORT = ("", "日本語の話題名", "Codex", "OPEN", "1", "now", "Short")

@@ -232,7 +232,7 @@ def test_a_long_help_begins_on_the_first_page(
     assert text.startswith("\x1b[1mUsage:\x1b[0m wc ")
 
 
-def test_a_pager_that_has_seen_enough_is_no_failure(story: Repo) -> None:
+def test_a_pager_that_has_seen_enough_is_not_a_failure(story: Repo) -> None:
     asked = {"PAGER": "head -n 1", "LINES": "5"}
     code, text = at_terminal(story, "read", "auth", "--peek", env=asked)
     assert (code, text.strip().splitlines()[-1]) == (

@@ -1,4 +1,4 @@
-"""Waking where somebody means harm, files are damaged, and there is a lot of it."""
+"""Waking where someone means harm, files are damaged, and there is a lot of it."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_one_killed_before_the_call(agents: Agents) -> None:  # noqa: F811
     assert agents.records()[0]["turn_ms"] == 0
 
 
-def test_a_killed_waiter_is_not_said_to_wait(agents: Agents) -> None:  # noqa: F811
+def test_a_killed_waiter_is_not_shown_as_waiting(agents: Agents) -> None:  # noqa: F811
     client = agents.wait().sleeps()
     os.kill(client.sleeper, signal.SIGKILL)
     client.ended()
@@ -84,7 +84,7 @@ def test_a_turn_without_a_prompt_has_woken_too(agents: Agents) -> None:  # noqa:
     again.end()
 
 
-def test_only_what_it_was_called_for_is_told(agents: Agents) -> None:  # noqa: F811
+def test_only_what_it_was_called_for_is_shown(agents: Agents) -> None:  # noqa: F811
     agents.hook("session-start")
     client = agents.wait().sleeps()
     agents.pass_ball("strange", to=ANY_SEAT, by="Codex (eve)")

@@ -1,4 +1,4 @@
-"""Idle sessions are woken by balls, each once."""
+"""Idle sessions are woken by balls, once by each."""
 
 from __future__ import annotations
 
@@ -364,7 +364,7 @@ def test_a_stranger_wakes_nobody(agents: Agents) -> None:
     agents.pass_ball("login", by="Codex (eve)")
     time.sleep(2)
     assert client.waits
-    # Who gets a ball from somebody is known to them.
+    # Who gets a ball from someone is known to them.
     me = {"env": {"CLAUDECODE": "1"}, "cwd": agents.folder}
     words = ("--title", "What is it?", "--to", "Codex (eve)", "--force")
     agents.repo.ok("new", "who", *words, **me)

@@ -29,7 +29,7 @@ def left(repo: Here, *words: str) -> dict[str, Any]:
     return fields
 
 
-def test_nothing_is_left_of_somebody_who_did_nothing(repo: Here) -> None:
+def test_nothing_is_left_of_someone_who_did_nothing(repo: Here) -> None:
     assert repo.ok("wrap", *CODEX).out == "Nothing is left behind.\n"
     repo.ok("new", "api", "--title", "The api", "--to", "anyone", *CODEX)
     assert repo.ok("wrap", *CODEX).out == "Nothing is left behind.\n"

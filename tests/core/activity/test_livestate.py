@@ -177,7 +177,7 @@ def test_what_is_no_process_is_not_asked_for(tmp_path: Path, pid: Any) -> None:
     assert (found.terminal_pid, found.orphaned) == (None, False)
 
 
-def test_a_process_of_somebody_else_runs(tmp_path: Path) -> None:
+def test_a_process_of_someone_else_runs(tmp_path: Path) -> None:
     assert not loop(tmp_path, terminal_pid=1).orphaned
 
 
@@ -185,7 +185,7 @@ def test_a_loop_that_says_nothing_for_an_hour_is_old(tmp_path: Path) -> None:
     assert not loop(tmp_path, ago=3500).state_age.stale
     old = loop(tmp_path, ago=3700).to_json()
     assert (old["stale"], old["age_seconds"]) == (True, 3700)
-    # To wait for somebody is no less true for being long ago.
+    # To wait for someone is no less true for being long ago.
     assert not loop(tmp_path, ago=99_999, status="waiting:human").state_age.stale
 
 
@@ -248,7 +248,7 @@ def test_activity_is_stale_after_five_minutes(tmp_path: Path, zone: str) -> None
 
 @pytest.mark.parametrize("said", ["", "soon", "2026-01-01 12:00", "2999-01-01T00:00Z"])
 def test_where_no_time_is_to_be_had_the_file_has_one(tmp_path: Path, said: str) -> None:
-    """Without a zone it may be anybody's; from the future it is nobody's."""
+    """Without a zone it may be anyone's; from the future it is nobody's."""
     assert activity(tmp_path, updated_at=said, ago=400)["age_seconds"] == 400
     assert "stale" not in activity(tmp_path, updated_at=said)
 

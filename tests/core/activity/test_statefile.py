@@ -76,7 +76,7 @@ def test_half_a_file_is_what_it_last_was(path: Path, data: bytes) -> None:
     assert read(files, path) == good._replace(problem=REWRITTEN, last_good=True)
     fresh = read(StateFiles(), path)
     assert (fresh.fields, fresh.problem) == (None, REWRITTEN)
-    # Whoever wrote it died at it.
+    # Its writer died while writing.
     age(path)
     left = read(files, path)
     assert (left.fields, left.last_good) == (SAID, True)
@@ -86,7 +86,7 @@ def test_half_a_file_is_what_it_last_was(path: Path, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("data", [b"null", b"[]", b"3", b'"text"'])
-def test_json_that_is_no_object_is_said(path: Path, data: bytes) -> None:
+def test_json_that_is_not_an_object_is_reported(path: Path, data: bytes) -> None:
     path.write_bytes(data)
     found = read(StateFiles(), path)
     assert (found.fields, found.problem) == (None, "holds no JSON object")

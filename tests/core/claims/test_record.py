@@ -85,7 +85,7 @@ def changed(**fields: object) -> bytes:
         changed(note="x" * record.MAX_RECORD_BYTES),
     ],
 )
-def test_what_is_no_record_is_no_claim(message: bytes) -> None:
+def test_what_is_not_a_record_is_not_a_claim(message: bytes) -> None:
     assert record.decode(commit(message), CLAIM.ref, CLAIM.oid) is None
 
 

@@ -287,7 +287,7 @@ def test_the_nearest_in_tree_store_counts(git: Git, top: Path) -> None:
     assert place(git, top / "sub").root == near
 
 
-def test_a_folder_of_that_name_alone_is_no_store(git: Git, top: Path) -> None:
+def test_a_folder_of_that_name_alone_is_not_a_store(git: Git, top: Path) -> None:
     (top / ".watercooler").mkdir()
     assert place(git, top).kind == BRANCH_STORE
     (top / ".watercooler/threads").touch()
@@ -338,7 +338,7 @@ def test_a_plain_store_can_be_a_link_and_the_root_of_all_is_looked_at(
     assert place(git, Path("/")).root == "/.watercooler"
 
 
-def test_a_link_that_came_with_the_code_is_no_store(
+def test_a_link_that_came_with_the_code_is_not_a_store(
     git: Git, top: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "real/threads").mkdir(parents=True)

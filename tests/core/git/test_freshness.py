@@ -19,7 +19,7 @@ AGO = "2026-09-21T14:09:00Z"
 
 
 def left(root: Path, text: str) -> Freshness | None:
-    """What is made of what somebody left."""
+    """What is made of what someone left."""
     layout = Layout(str(root))
     (root / ".local").mkdir()
     (root / ".local/sync.json").write_text(text)
@@ -70,11 +70,11 @@ def test_ages_are_counted_from_what_was_noted() -> None:
         ),
     ],
 )
-def test_it_is_said_in_a_sentence(standing: Standing, sentence: str) -> None:
+def test_it_is_one_sentence(standing: Standing, sentence: str) -> None:
     assert standing.sentence(NOW_MS) == sentence
 
 
-def test_it_is_said_in_json() -> None:
+def test_it_is_in_the_json() -> None:
     fields: dict[str, Any] = Standing("o", True, AGO, 2, None).to_json()
     assert fields == {"remote": "o", "fetched_at": AGO, "ahead": 2, "behind": None}
     never = Standing("o", tracked=False, problem="no answer").to_json()

@@ -87,7 +87,7 @@ def test_a_remote_that_is_gone_leaves_refs_that_say_nothing(place: Place) -> Non
     assert place.name() == "origin"
 
 
-def test_what_is_said_is_stronger_than_what_was_found(place: Place) -> None:
+def test_a_configured_remote_wins(place: Place) -> None:
     for name in ("origin", "team", "dedicated"):
         place.remote(name, fetched=name == "origin")
     key = f"branch.{BRANCH}.remote"
@@ -212,7 +212,7 @@ def test_where_there_is_no_remote_none_can_be_named(place: Place) -> None:
 
 
 @pytest.mark.parametrize("piece", ["x", "x:", "x:/", "a-b."])
-def test_a_long_word_that_is_no_url_takes_one_pass(piece: str) -> None:
+def test_a_long_word_that_is_not_a_url_takes_one_pass(piece: str) -> None:
     text = piece * 20_000
     started = time.process_time()
     assert remotes.anonymous(text) == text

@@ -218,7 +218,7 @@ def test_refs_that_point_to_refs_are_followed_but_not_in_circles(
     assert repository.resolve(found, "refs/heads/absent") == ""
 
 
-def test_a_head_that_is_no_branch_is_none(top: Path) -> None:
+def test_a_head_that_is_not_a_branch_is_none(top: Path) -> None:
     for text in ("", "ref: refs/remotes/o/main\n", "nonsense"):
         (top / ".git/HEAD").write_text(text)
         assert find(top).branch == ""

@@ -99,7 +99,7 @@ def test_the_store_is_none_of_them(git: Git, top: Path) -> None:
     git(top, "worktree", "add", "-q", "../store", BRANCH)
     git(top, "worktree", "lock", "--reason", repository.LOCK_REASON, "../store")
     assert likewise(find(top, git)) == likewise(before)
-    # Nor is it where somebody's git left it at another commit.
+    # Nor is it where someone's git left it at another commit.
     git(top.parent / "store", "checkout", "-q", "--detach")
     assert likewise(find(top, git)) == likewise(before)
     assert likewise(find(top.parent / "store", git)) == likewise(before)

@@ -41,7 +41,7 @@ def who(
 @pytest.mark.parametrize(
     ("asked", "env", "author", "source"),
     [
-        # The agent: what is said, else the environment, else what we run in.
+        # The agent: the given name, else the environment, else what we run in.
         ({"name": "codex"}, {}, "Codex (alice)", "--as"),
         (
             {"name": " "},
@@ -157,7 +157,7 @@ def test_an_agent_is_known_by_what_it_sets(variable: str, agent: str) -> None:
     assert who(ALICE | {variable: "1"}) == f"{agent} (alice)"
 
 
-def test_what_a_terminal_sets_is_no_agent() -> None:
+def test_what_a_terminal_sets_is_not_an_agent() -> None:
     """It is there for the person at the keyboard, too."""
     terminals = {
         "TERM_PROGRAM": "vscode",
@@ -211,7 +211,7 @@ def test_a_session_is_a_seat_or_none(said: str) -> None:
     assert who(env) in {f"Codex@{found} (alice)", "Codex (alice)", "Codex@x (alice)"}
 
 
-def test_sessions_of_one_worktree_are_told_apart(linked: Path) -> None:
+def test_sessions_of_one_worktree_are_distinguished(linked: Path) -> None:
     where = repository.find(str(linked))
     env = {"WATERCOOLER_SEAT": "session", "CLAUDECODE": "1", "USER": "pat"}
     one = identify(
@@ -250,7 +250,7 @@ def test_git_says_who_a_person_is(tmp_path: Path) -> None:
         Asked(), BARE | env | {"WATERCOOLER_USER": "pat"}, where, Settings()
     )
     assert (found.author, found.source) == ("pat", "user")
-    # Bytes that are not text do not keep anybody from writing.
+    # Bytes that are not text do not keep anyone from writing.
     (top / ".git/config").write_bytes(b"[user]\nname = M\xfcller\n")
     assert who(env, where) == "M�ller"
 

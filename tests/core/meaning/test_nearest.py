@@ -57,7 +57,7 @@ def server() -> Iterator[ModelServer]:
 def a_meaning(
     reader: StoreReader, server: str = "", noted: list[int] | None = None
 ) -> Meaning:
-    """For somebody who prefers a server, if one is named."""
+    """For someone who prefers a server, if one is named."""
     home = f"{reader.layout.root}/home"
     env = {"HOME": home}
     if server:

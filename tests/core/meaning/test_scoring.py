@@ -121,7 +121,7 @@ def test_a_file_without_a_whole_header_is_not_used(layout: Layout, size: int) ->
         VectorFile(layout)
 
 
-def test_a_file_that_is_cut_off_meanwhile_is_not_used(layout: Layout) -> None:
+def test_a_file_that_is_cut_off_in_the_meantime_is_not_used(layout: Layout) -> None:
     query = some_vectors(1, 16, 7)[0]
     with VectorFile(layout) as file:
         os.truncate(layout.vectors, HEADER_BYTES + 10)

@@ -162,7 +162,7 @@ def test_pages_have_each_hit_once(reader: StoreReader) -> None:
         cursor = hits.cursor
         if not cursor:
             break
-        # What is written meanwhile is not in the answer.
+        # What is written in the meantime is not in the answer.
         write_thread(
             Path(reader.layout.root),
             f"later-{len(pages)}",

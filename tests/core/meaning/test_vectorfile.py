@@ -146,7 +146,7 @@ def test_the_text_of_an_entry_is_its_title_and_the_beginning_of_its_body() -> No
     assert long == "a\n" + "b" * 2000
 
 
-def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_as_missing(tmp_path: Path) -> None:
     with pytest.raises(UnusableVectorsError, match="missing"):
         vectorfile.read_header(Layout(str(tmp_path)))
 

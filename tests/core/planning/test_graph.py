@@ -20,7 +20,7 @@ TOPICS = "abcdef"
 
 def order(*written: str) -> Order:
     """An order of links written as "b>a" (b waits for a) and "c<p" (c is part of p),
-    made one after the other."""
+    made one by one."""
     links: dict[str, tuple[Link, ...]] = {}
     for number, text in enumerate(written):
         kind = BLOCKED_BY if ">" in text else PARENT

@@ -8,7 +8,7 @@ from wc_core.planning import kinds
 
 
 @pytest.mark.parametrize("kind", kinds.KINDS)
-def test_what_is_said_about_a_link_can_be_typed(kind: str) -> None:
+def test_the_sentence_of_a_link_can_be_typed(kind: str) -> None:
     _, *words, _ = kinds.sentence("ui", kind, "api").split()
     assert kinds.verb(words) == kinds.Verb(kind)
     assert kinds.verb([kind]) == kinds.Verb(kind)

@@ -75,7 +75,7 @@ def test_the_record_of_the_worktrees_comes_back() -> None:
 
 
 @given(VALUES, st.sampled_from(["v", "at", "base", "sides", "pairs"]))
-def test_a_damaged_file_is_no_radar_or_another_one(value: Any, key: str) -> None:
+def test_a_damaged_file_is_not_a_radar_or_another_one(value: Any, key: str) -> None:
     radar = Radar(5, "main", (Side("a"), Side("b")), (Pair(0, 1),))
     fields = json.loads(kept.encode(radar, {}))
     fields[key] = value
@@ -105,7 +105,7 @@ def test_a_file_that_is_missing_or_broken_is_none(tmp_path: Path) -> None:
 DAY = 24 * 3600 * 1000
 
 
-def test_nobody_is_told_of_idle_worktrees_nor_of_soft_files() -> None:
+def test_idle_worktrees_and_soft_files_are_not_reported() -> None:
     now = 100 * DAY
     hot, soft = SharedFile("a", HOT), SharedFile("b", SOFT)
     sides = (

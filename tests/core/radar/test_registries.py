@@ -1,4 +1,4 @@
-"""Which files are registries, and what is said of them."""
+"""Which files are registries, and what the radar says about them."""
 
 from __future__ import annotations
 

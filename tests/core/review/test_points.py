@@ -1,4 +1,4 @@
-"""Which two points of the code somebody has to compare."""
+"""Which two points of the code someone has to compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well an entry answers a question in somebody's own words."""
+"""How well an entry answers a question in someone's own words."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_a_ball_is_known_by_the_name_of_its_file(topic: str, number: int) -> Non
 
 
 @given(st.dictionaries(KEYS, st.integers(0, 10**6), max_size=40), KEYS)
-def test_everybody_is_told_their_own_number_or_none(
+def test_everyone_sees_their_own_number_or_none(
     new: dict[str, int], asking: str
 ) -> None:
     view = StatusView(State("auth", ball="Codex", entry_count=7), new)
@@ -47,7 +47,7 @@ def test_everybody_is_told_their_own_number_or_none(
     if shown.listed:
         assert shown.new == new[asking]
     else:
-        # Left out for want of room, where nobody's number is known.
+        # Left out for lack of room, where nobody's number is known.
         assert shown.new == (None if asking in new else shown.new)
         assert shown.new in {7, None}
 

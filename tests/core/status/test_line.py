@@ -221,7 +221,7 @@ def test_aliases_of_the_store_are_one_holder() -> None:
 
 
 def test_a_crowd_does_not_fit() -> None:
-    """Who is left out must not take everybody else's number for theirs."""
+    """Who is left out must not take everyone else's number for theirs."""
     people = tuple(Participant(f"{'x' * 60}{at}", at) for at in range(40))
     new = {Directory().key(Name(name)): count for name, count in people}
     one = state("fix", "Codex", entry_count=99, participants=people)
@@ -312,7 +312,7 @@ def test_an_agent_and_a_person_have_files_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("worktree", ["", ".", "..", "a/b", "\0"])
-def test_no_identity_for_what_is_no_worktree(worktree: str) -> None:
+def test_no_identity_for_what_is_not_a_worktree(worktree: str) -> None:
     assert identity_files(worktree, Identity(PAT, "user"), Directory(), {}) == {}
 
 
@@ -328,9 +328,7 @@ def test_no_identity_for_what_is_no_worktree(worktree: str) -> None:
         ("x" * 65, "=codex"),
     ],
 )
-def test_seats_that_are_told_apart_have_files_of_their_own(
-    seat: str, name: str
-) -> None:
+def test_distinct_seats_have_files_of_their_own(seat: str, name: str) -> None:
     env = {"CODEX_THREAD_ID": "019a-5e6f-a1b2c3", "WATERCOOLER_SEAT": seat}
     assert who_name("CODEX_THREAD_ID", env) == name
     asked = env | {"WATERCOOLER_AGENT": "zed"}

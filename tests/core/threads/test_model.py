@@ -232,7 +232,7 @@ def test_new_entries_of_a_forked_log_follow_its_parents(
     assert state.new_for(author.__eq__) == len(naive_new(author, log, ()))
 
 
-def test_everything_is_new_for_somebody_who_never_wrote() -> None:
+def test_everything_is_new_for_someone_who_never_wrote() -> None:
     state = folding.fold("t", chain(entry(1), entry(2, CLAUDE)))
     assert state.new_for("nobody".__eq__) == 2
     assert state.new_for(PAT.__eq__) == 1

@@ -103,7 +103,7 @@ def test_a_thread_is_begun_once() -> None:
 @pytest.mark.parametrize("rules", [WARN, OFF, REFUSE])
 @pytest.mark.parametrize("me", [ME, OTHER, THIRD])
 @pytest.mark.parametrize("state", [FREE_BALL, MINE, THEIRS, OVER, OVER_BUT_HELD])
-def test_everybody_may_move_a_thread(state: State, me: str, rules: Settings) -> None:
+def test_everyone_may_move_a_thread(state: State, me: str, rules: Settings) -> None:
     state = state._replace(branch="main")
     assert move(state, "move", rules, me, thread_branch="fix/ui") == Move()
     error = refusal(state, "move", rules, me, thread_branch="main")
@@ -142,7 +142,7 @@ def test_the_first_entry_of_a_thread_opens_it() -> None:
         assert move(NOTHING, action, status="BLOCKED") == Move(Ball(ME), "BLOCKED")
 
 
-def test_a_ball_of_somebody_else_stays_and_the_author_is_told_how_to_take_it() -> None:
+def test_a_ball_of_someone_else_stays_and_the_author_is_told_how_to_take_it() -> None:
     for to in ("", "me"):
         done = move(THEIRS, "say", to=to, status="IN_REVIEW")
         assert (done.ball, done.status) == (None, "IN_REVIEW")
@@ -159,7 +159,7 @@ def test_whom_a_ball_did_not_go_to_is_named_with_the_way_on() -> None:
         assert command == ["handoff", "t", "--to", to, "--reason", "…"]
 
 
-def test_without_enforcement_anybody_passes_it_on() -> None:
+def test_without_enforcement_anyone_passes_it_on() -> None:
     assert move(THEIRS, "say", OFF, to=THIRD) == Move(Ball(THIRD), None)
 
 
@@ -347,7 +347,7 @@ def test_any_write_can_be_conditional(
         assert holds or "wc read t" in error.hint
 
 
-def test_what_a_condition_found_is_said() -> None:
+def test_what_a_condition_found_is_reported() -> None:
     message = refusal(THEIRS, "say", if_ball="me").message
     assert OTHER in message
     assert "free" in refusal(FREE_BALL, "say", if_ball="me").message
@@ -414,7 +414,7 @@ TOPIC = {"t": {"codex": ("Zed",)}}
         # The last other participant, …
         (PASSED._replace(passes=()), {}, THIRD),
         (PASSED._replace(passes=(Pass(THIRD, OTHER),)), {}, THIRD),
-        # … unless somebody passed it to me, …
+        # … unless someone passed it to me, …
         (PASSED, {}, OTHER),
         (PASSED._replace(passes=(Pass("codex", THIRD), Pass(ME, OTHER))), {}, OTHER),
         (PASSED._replace(passes=(Pass(ME, OTHER), Pass("codex", THIRD))), {}, THIRD),
@@ -444,7 +444,7 @@ TOPIC = {"t": {"codex": ("Zed",)}}
             "A",
         ),
         (PASSED, {"counterparts": {"codex@other": ("Zed",)}}, OTHER),
-        # Of a list the first that is somebody else; if there is none, it is
+        # Of a list the first that is someone else; if there is none, it is
         # as if nothing were configured.
         (PASSED, {"counterparts": {"codex": ("Codex", "Zed")}}, "Zed (pat)"),
         (PASSED, {"counterparts": {"codex": ("Codex",)}}, OTHER),
@@ -698,7 +698,7 @@ KNOWN = ["Codex@fix (pat)", "Claude Code (sam)"]
         ("Codxe@fxi (tap)", ["agent", "seat", "tag"]),
     ],
 )
-def test_the_parts_of_a_name_that_nobody_has_are_told(
+def test_the_parts_of_a_name_that_nobody_has_are_named(
     to: str, unknown: list[str]
 ) -> None:
     assert unknown_parts(to, KNOWN, WARN) == unknown

@@ -180,7 +180,7 @@ def test_our_own_part_is_whole_or_not_believed_never_half_a_state(
 
 
 @pytest.mark.parametrize("key", ["title", "status", "ball", "summary", "last_updated"])
-def test_a_meta_of_which_somebody_changed_a_word_is_not_believed(key: str) -> None:
+def test_a_meta_of_which_someone_changed_a_word_is_not_believed(key: str) -> None:
     found = read_meta("t", json.dumps(WHOLE | {key: "Evil (pat)"}).encode())
     assert isinstance(found, Meta)
     assert found.state is None

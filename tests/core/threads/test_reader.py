@@ -162,7 +162,7 @@ def test_the_log_is_read_where_meta_is_not_the_fold_of_it(
         assert not one.lost
 
 
-def test_a_log_that_lost_its_end_is_said_to_have(store: Store) -> None:
+def test_a_log_that_lost_its_end_is_reported(store: Store) -> None:
     shrunk(store)
     snapshot = store.reader.snapshot("t")
     assert snapshot.state == folding.fold("t", LOG[:1])
@@ -384,7 +384,7 @@ def test_a_foreign_name_too_long_for_a_page_is_a_thread(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("topic", ["../t", "..", "", "a/b", "\0", "\ud800"])
-def test_what_is_no_topic_is_refused(store: Store, topic: str) -> None:
+def test_what_is_not_a_topic_is_refused(store: Store, topic: str) -> None:
     for call in (store.reader.snapshot, store.reader.thread, store.reader.has):
         with pytest.raises(InvalidInputError):
             call(topic)
@@ -423,7 +423,7 @@ def test_an_old_thread_of_markdown_alone_is_read_as_it_is(tmp_path: Path) -> Non
     assert store.reader.log_bytes("t") is None
 
 
-def test_a_page_of_ours_without_its_log_is_shown_and_said_to_be_damage(
+def test_a_page_of_ours_without_its_log_is_shown_and_reported_as_damage(
     store: Store,
 ) -> None:
     from wc_core.threads.pages import page as markdown

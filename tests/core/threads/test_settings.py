@@ -282,7 +282,7 @@ def test_whatever_an_older_file_holds_nothing_raises(
     ("value", "sync"),
     [*((one, one) for one in SYNC), ("", "background"), ("nonsense", "background")],
 )
-def test_when_to_commit_is_said_by_the_environment(
+def test_the_environment_decides_when_to_commit(
     tmp_path: Path, value: str, sync: str
 ) -> None:
     assert load(str(tmp_path), {"WATERCOOLER_SYNC": value}).sync == sync

@@ -37,7 +37,7 @@ def test_the_words_of_the_command(words: tuple[str, ...], changes: TagChanges) -
 
 
 @pytest.mark.parametrize("word", ["", "+", "-", "a b", "++x", "--x", "a/b", "\0"])
-def test_what_is_no_tag(word: str) -> None:
+def test_what_is_not_a_tag(word: str) -> None:
     with pytest.raises(InvalidInputError):
         tags.parse_changes((word,))
 

@@ -141,7 +141,7 @@ def test_what_an_older_tool_did_is_not_known() -> None:
     assert (continued.changes, continued.free_ms) == (1, 0)
 
 
-def test_of_two_offline_passes_the_later_counts_meanwhile() -> None:
+def test_of_two_offline_passes_the_later_counts_in_the_meantime() -> None:
     first = entry(0, ball=Ball(A), parents=())
     beside = [
         entry(60, A, ball=Ball(B), parents=(first.id,)),
@@ -194,7 +194,7 @@ def test_spells_tile_the_time_and_end_where_the_fold_does(
         ({"since": "x", "updated_at": "soon"}, False),
     ],
 )
-def test_a_ball_is_stale_that_somebody_holds_for_too_long(
+def test_a_ball_is_stale_that_someone_holds_for_too_long(
     changes: dict[str, str | None],
     stale: bool,  # noqa: FBT001
 ) -> None:

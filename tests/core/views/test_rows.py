@@ -260,7 +260,7 @@ appends = st.lists(st.lists(st.integers(0, 8), max_size=4), max_size=6)
     limit=st.integers(1, 3),
     meta=st.booleans(),
 )
-def test_a_walk_sees_every_thread_of_its_start_once_whatever_is_written_meanwhile(
+def test_a_walk_sees_every_thread_of_its_start_once_whatever_is_written_in_the_meantime(
     sizes: list[int], random: Any, later: list[list[int]], limit: int, *, meta: bool
 ) -> None:
     logs: dict[str, list[Any]] = {f"t{n}": [] for n in range(len(sizes))}

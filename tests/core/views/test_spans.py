@@ -121,27 +121,27 @@ def test_a_sealed_log_gives_the_same_entries_as_the_whole_thread(
     name: str,
 ) -> None:
     with TemporaryDirectory() as folder:
-        reader, somebody = StoreReader(folder), viewer(name)
+        reader, someone = StoreReader(folder), viewer(name)
         layout = reader.layout
         os.makedirs(layout.folder("t"))
         put(layout, entries, damage, at)
         if read:
             # Up to there it was read when the thread was that long.
             state = folding.fold("t", entries[:read])
-            cursor = {"key": somebody.key, "heads": state.heads}
-            path = reader.cursor_path("t", somebody.key)
+            cursor = {"key": someone.key, "heads": state.heads}
+            path = reader.cursor_path("t", someone.key)
             os.makedirs(os.path.dirname(path))
             text = json.dumps(cursor | {"count": state.entry_count})
             Path(path).write_text(text, encoding="utf-8")
         for query in asked:
             whole = None
             with suppress(Exception):
-                whole = whole_span(reader, reader.thread("t"), query, somebody)
+                whole = whole_span(reader, reader.thread("t"), query, someone)
             if whole is None:
                 with pytest.raises(Exception, match=r"."):
-                    thread_span(reader, "t", query, somebody)
+                    thread_span(reader, "t", query, someone)
             else:
-                assert facts(thread_span(reader, "t", query, somebody)) == facts(whole)
+                assert facts(thread_span(reader, "t", query, someone)) == facts(whole)
 
 
 @relaxed

@@ -133,7 +133,7 @@ def test_how_long_a_ball_may_lie(text: str, ms: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "2", "d", "2 days", "-1d", "1234567890d", "²d"])
-def test_what_is_no_length_of_time_is_told_what_is(text: str) -> None:
+def test_the_error_for_a_bad_duration_says_what_is_allowed(text: str) -> None:
     with pytest.raises(InvalidInputError) as told:
         stale_after_ms(text)
     assert "2d" in told.value.hint

@@ -1,4 +1,4 @@
-"""Spans of time in which somebody held a ball, and their picture."""
+"""Spans of time in which someone held a ball, and their picture."""
 
 from __future__ import annotations
 

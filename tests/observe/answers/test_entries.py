@@ -245,7 +245,9 @@ def test_any_thread_there_is_can_be_read_by_address(
     assert "> Said here." in session.text("read_thread", topic=topic)
 
 
-def test_damage_is_said_and_the_rest_is_shown(store: Store, session: Session) -> None:
+def test_damage_is_reported_and_the_rest_is_shown(
+    store: Store, session: Session
+) -> None:
     store.thread("plan", meta=False)
     with open(store.layout.log("plan"), "ab") as log:
         log.write(b'{"entry_id": "torn')

@@ -26,7 +26,9 @@ def two(store: Store) -> Store:
     return store
 
 
-def test_updates_are_told_in_the_order_they_came(two: Store, session: Session) -> None:
+def test_updates_are_listed_in_the_order_they_came(
+    two: Store, session: Session
+) -> None:
     text = session.text("list_updates", since="2026-01-01T00:08:30Z")
     lines = text.replace(str(two.root), "STORE").splitlines()
     assert lines[0] == (

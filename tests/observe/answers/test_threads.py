@@ -132,7 +132,7 @@ def test_a_walk_gives_each_thread_once_whatever_is_written(
         page = session.text("list_threads", limit=3, cursor=following)
         seen += topics(page)
         following = cursor(page)
-        # Somebody moves a thread to the front, and makes a new one.
+        # Someone moves a thread to the front, and makes a new one.
         store.append("t0", store.entry("t0"))
         store.thread(f"new{len(seen)}")
         if not following:
@@ -276,7 +276,7 @@ def test_a_list_about_a_file_can_be_walked_through(session: Session) -> None:
     assert seen == ["similar", "moved", "recorded", "named"]
 
 
-def test_what_is_no_file_is_refused(session: Session) -> None:
+def test_what_is_not_a_file_is_refused(session: Session) -> None:
     assert "is not a file" in session.error("list_threads", file="/")["message"]
 
 

@@ -153,7 +153,7 @@ def test_a_loop_that_is_not_there(world: World) -> None:
         world.session.read("loop/nope")
 
 
-def test_the_end_of_a_loop_is_said(world: World) -> None:
+def test_the_end_of_a_loop_is_reported(world: World) -> None:
     put(world.state, LOOP | {"status": "done"})
     assert "**loop ended: done**" in world.session.text("get_loop_status")
     put(world.state, LOOP | {"status": "running", "terminal_pid": 999_999_999})

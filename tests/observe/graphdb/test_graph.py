@@ -1,5 +1,5 @@
 """`wc-observe --graph`: all repositories are answered about from a graph database, and
-from the stores if it is away."""
+from the stores if it cannot be reached."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def test_all_repositories_are_searched_by_meaning(
                 assert "by meaning" in client.text("search_threads", **question)
                 assert len({*hits(answer)}) == answer["total"] == len(answer["hits"])
                 assert walked(client, query=question["query"]) == hits(answer)
-        # Stores as small as these are computed while somebody waits.
+        # Stores as small as these are computed while someone waits.
         answer = stores.json("search_threads", **question)
         assert answer["near"]
         assert hits(answer)[0] == ("app", "login", 1)

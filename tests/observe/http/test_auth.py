@@ -148,7 +148,7 @@ def bad_tokens(keys: RSAKeyPair) -> dict[str, str]:
     head, body, _ = good.split(".")
     later = {"nbf": int(time.time()) + 600}
     return {
-        "for somebody else": signed(keys, audience="https://else.example.org"),
+        "for someone else": signed(keys, audience="https://else.example.org"),
         "for nobody": signed(keys, audience=None),
         "of another issuer": signed(keys, issuer="https://evil.example.org"),
         "over": signed(keys, expires_in_seconds=-1),
@@ -218,6 +218,6 @@ def test_who_keeps_guessing_has_to_wait(server: Served, identities: StandIn) -> 
     assert 1 <= int(answer.headers["retry-after"]) <= 2
     assert answer.json()["error"]["code"] == "TOO_MANY_REQUESTS"
     assert len(identities.asked) == asked
-    # Those who were right before are not in for it, and health is for anybody.
+    # Those who were right before are not in for it, and health is for anyone.
     assert server.hello(token=STATIC).status_code == 200
     assert server.get("/healthz").status_code == 200

@@ -88,7 +88,7 @@ def number(server: Served, name: str, *, absent: float | None = None) -> float:
     return float(found[0].rpartition(" ")[2])
 
 
-def test_somebody_on_this_machine_is_not_the_user_who_started_it(
+def test_someone_on_this_machine_is_not_the_user_who_started_it(
     server: Served, store: Store
 ) -> None:
     found = server.fields("whoami")
@@ -195,7 +195,7 @@ def test_who_does_not_read_is_dropped(server: Served) -> None:
     one = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with raw(server, buffer=4096) as connection:
         connection.setblocking(False)
-        # Until nothing can be sent any more: the server waits for its reader.
+        # Until nothing more can be sent: the server waits for its reader.
         end = time.monotonic() + 20
         while time.monotonic() < end:
             try:
@@ -215,7 +215,7 @@ HALVES = {"nothing": b"", "a head": HEALTH[:25], "a body": POST}
 def test_half_open_connections_of_one_caller_block_nobody(
     store: Store, env: dict[str, str], half: bytes
 ) -> None:
-    """They come from this machine, as everybody does, and would stay for a minute."""
+    """They come from this machine, as everyone does, and would stay for a minute."""
     options = ("--max-connections", "20", "--timeout", "60")
     with (
         serving(store.root.parent, env, *options) as server,
@@ -287,7 +287,7 @@ def test_who_an_address_belongs_to(first: str, second: str, *, same: bool) -> No
     assert (caller_of(first) == caller_of(second)) is same
 
 
-def test_a_client_that_leaves_is_no_traceback(
+def test_a_client_that_leaves_causes_no_traceback(
     store: Store, env: dict[str, str]
 ) -> None:
     """Wherever it is in its request, with or without a goodbye."""
@@ -329,7 +329,7 @@ def test_a_client_that_leaves_is_no_traceback(
         (None, True),
     ],
 )
-def test_a_request_that_comes_after_the_end_of_its_session_is_no_traceback(
+def test_a_request_after_the_end_of_its_session_causes_no_traceback(
     error: Exception | None, caplog: pytest.LogCaptureFixture, *, logged: bool
 ) -> None:
     leave_out_closed_streams()
@@ -378,7 +378,7 @@ def test_buckets_fill_again_and_are_bounded() -> None:
 
 @pytest.fixture
 def slow(tmp_path: Path) -> Callable[[], None]:
-    """Makes the first list last two or three seconds: somebody seems to be
+    """Makes the first list last two or three seconds: someone seems to be
     writing each of the threads, which is waited for."""
     store = Store(tmp_path / ".watercooler")
     logs = []

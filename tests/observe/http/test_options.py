@@ -210,7 +210,7 @@ def test_a_file_without_the_key_is_refused(
         token_verifier(options.auth, {})
 
 
-def test_a_refusal_is_told_in_words(tmp_path: Path, env: dict[str, str]) -> None:
+def test_a_refusal_is_explained_in_words(tmp_path: Path, env: dict[str, str]) -> None:
     status, said = refused(tmp_path, env, "--host", "0.0.0.0")
     assert status == 2
     assert said.startswith("wc-observe: --host 0.0.0.0 lets other machines connect")
@@ -218,7 +218,7 @@ def test_a_refusal_is_told_in_words(tmp_path: Path, env: dict[str, str]) -> None
 
 
 @pytest.mark.parametrize("named", [False, True])
-def test_a_store_that_is_not_there_is_told_at_the_start(
+def test_a_store_that_does_not_exist_is_reported_at_the_start(
     tmp_path: Path, env: dict[str, str], *, named: bool
 ) -> None:
     words = ["--store", f"team={tmp_path}"] if named else []
@@ -234,7 +234,7 @@ def test_a_store_that_is_not_there_is_told_at_the_start(
         assert (status, "WATERCOOLER_DIR names" in said) == (3, True)
 
 
-def test_a_port_that_is_taken_is_told_in_words(
+def test_a_port_that_is_taken_is_reported_in_words(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     start = ServerContext(str(tmp_path), {}, lambda: 0)

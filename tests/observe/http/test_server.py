@@ -148,7 +148,7 @@ def test_health_names_no_folder_where_changes_are_waited_for(
 ) -> None:
     async def ask() -> str:
         async with server.client(TEAM, ALEX, "legacy") as client:
-            await client.list_resources()  # from then on it is told of changes
+            await client.list_resources()  # from then on it hears of changes
             until = time.monotonic() + 10
             while True:
                 found = await client.call_tool_mcp("watercooler_v1_health", {})
@@ -197,7 +197,7 @@ def resource(server: Served, address: str, mode: Mode = "auto") -> str:
     return asyncio.run(ask())
 
 
-def test_a_form_of_a_web_page_is_no_call(server: Served) -> None:
+def test_a_form_of_a_web_page_is_not_a_call(server: Served) -> None:
     answer = server.hello(TEAM, ALEX, **{"Content-Type": "text/plain"})
     assert answer.status_code == 400
 
@@ -206,7 +206,7 @@ def test_a_session_of_one_store_is_unknown_to_another(server: Served) -> None:
     session = server.hello(TEAM, ALEX).headers["mcp-session-id"]
     assert server.hello(TEAM, ALEX, **{"mcp-session-id": session}).status_code != 404
     assert server.hello(LAB, ALEX, **{"mcp-session-id": session}).status_code == 404
-    # Nor does it serve anybody else.
+    # Nor does it serve anyone else.
     assert server.hello(TEAM, CI, **{"mcp-session-id": session}).status_code == 404
 
 
@@ -344,7 +344,7 @@ ASKED: tuple[tuple[str, dict[str, str]], ...] = (
 )
 
 
-def test_health_is_for_anybody_and_says_little(server: Served) -> None:
+def test_health_is_for_anyone_and_says_little(server: Served) -> None:
     answer = server.get("/healthz")
     assert answer.json() == {
         "ok": True,

@@ -61,7 +61,7 @@ class Changing:
         self.store.append(topic, self.store.entry(topic, "hello there", **fields))
 
     def retract(self, topic: str) -> None:
-        """The first entry has no text any more."""
+        """The first entry no longer has a text."""
         first = json.loads(self._log(topic).read_bytes().partition(b"\n")[0])
         fields = {"action": "retract", "supersedes": first["entry_id"]}
         self.store.append(topic, self.store.entry(topic, **fields))
@@ -279,7 +279,7 @@ entries = st.tuples(st.sampled_from(TOPICS), said, said)
     limit=st.integers(1, 3),
     query=st.sampled_from(["hello", "hello world", "title:world"]),
 )
-def test_a_walk_gives_each_hit_once_whatever_is_written_meanwhile(
+def test_a_walk_gives_each_hit_once_whatever_is_written_in_the_meantime(
     tmp_path_factory: pytest.TempPathFactory,
     first: list[tuple[str, str, str]],
     then: list[list[tuple[str, str, str]]],
@@ -504,7 +504,7 @@ def test_a_thread_that_cannot_be_read_any_more_spoils_no_search(tmp_path: Path) 
             (tmp_path / "log").rename(log)
 
 
-def test_an_entry_that_is_gone_since_it_was_found_is_no_hit(tmp_path: Path) -> None:
+def test_an_entry_that_is_gone_since_it_was_found_is_not_a_hit(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     for topic in ("one", "two"):
         store.thread(topic, store.entry(topic, "hello"))

@@ -61,7 +61,7 @@ def test_each_call_is_a_line(
         assert one["id"]
 
 
-def test_texts_are_told_to_who_asks_for_them_and_credentials_to_nobody(
+def test_texts_are_logged_on_request_and_credentials_never(
     store: Store, session: Session, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store.thread("plan", store.entry("plan", f"See {SECRET} \x1b[2K."))
@@ -157,6 +157,6 @@ def test_every_line_of_the_command_is_json(
         ("x" * 9_000, "<9000 characters>", "x" * 3_999 + "…"),
     ],
 )
-def test_what_is_told_of_an_argument(value: Any, told: Any, in_full: Any) -> None:
+def test_how_an_argument_is_logged(value: Any, told: Any, in_full: Any) -> None:
     assert debugging.shown_argument(value, bodies=False) == told
     assert debugging.shown_argument(value, bodies=True) == in_full

@@ -100,7 +100,7 @@ def test_it_has_what_needs_the_caller_everywhere(
     )
 
 
-def test_a_limit_and_an_unreadable_store_are_told(
+def test_a_limit_and_an_unreadable_store_are_reported(
     session: Session, app: Repo, shop: Repo
 ) -> None:
     start(app, "first", AGENT)

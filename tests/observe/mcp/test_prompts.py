@@ -173,7 +173,7 @@ def test_entries_of_the_topic_given(store: Store, session: Session) -> None:
     )
 
 
-def test_nothing_to_choose_from_is_no_error(store: Store, session: Session) -> None:
+def test_nothing_to_choose_from_is_not_an_error(store: Store, session: Session) -> None:
     store.thread("plan")
     for where, name, typed, topic in (
         ("nothing", "topic", "", ""),

@@ -182,7 +182,7 @@ def test_any_report_of_settling_is_shown(
     assert found.get("problems", []) == expected
 
 
-def test_health_of_a_folder_that_is_no_store(
+def test_health_of_a_folder_that_is_not_a_store(
     store: Store, session: Session, tmp_path: Path
 ) -> None:
     Path(store.layout.threads).parent.mkdir(parents=True)
@@ -223,7 +223,7 @@ def test_health_of_a_folder_that_is_no_store(
         ),
     ],
 )
-def test_bad_arguments_are_told_what_is_allowed(
+def test_errors_for_bad_arguments_say_what_is_allowed(
     store: Store, session: Session, tool: str, arguments: dict[str, Any], words: str
 ) -> None:
     store.thread("x")
@@ -250,7 +250,9 @@ def test_an_unknown_tool(session: Session) -> None:
     assert "watercooler_v1_read_thread" in told["hint"]
 
 
-def test_a_bug_is_told_without_its_details(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bug_is_reported_without_its_details(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def broken() -> str:
         raise RuntimeError("/etc/secret")
 
@@ -362,7 +364,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_progress_is_told_of_what_takes_long(
+def test_long_calls_report_their_progress(
     many: Store, env: dict[str, str], mode: Mode
 ) -> None:
     told: list[tuple[float, float | None, str | None]] = []

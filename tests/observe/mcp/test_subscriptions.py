@@ -130,7 +130,7 @@ async def until(test: Callable[[], bool]) -> None:
 
 
 def run(doing: Coroutine[Any, Any, None]) -> None:
-    """Run it; nothing watches any more then."""
+    """Run it; nothing watches after that."""
     asyncio.run(doing)
 
     def watchers() -> list[str]:
@@ -144,7 +144,7 @@ def run(doing: Coroutine[Any, Any, None]) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_an_entry_is_told_to_who_subscribed_to_its_thread(
+def test_subscribers_of_a_thread_hear_of_its_entries(
     store: Store, server: FastMCP, mode: Mode
 ) -> None:
     store.thread("plan")
@@ -172,7 +172,7 @@ def test_an_entry_is_told_to_who_subscribed_to_its_thread(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_threads_that_come_and_go_are_told_to_all(
+def test_all_clients_hear_of_threads_that_come_and_go(
     store: Store, server: FastMCP, mode: Mode
 ) -> None:
     store.thread("plan")
@@ -203,7 +203,7 @@ def test_threads_that_come_and_go_are_told_to_all(
         ("50%", thread_address("50%25")),
     ],
 )
-def test_an_address_is_told_as_it_was_written(
+def test_an_address_is_shown_as_it_was_written(
     store: Store, server: FastMCP, mode: Mode, name: str, spelt: str
 ) -> None:
     log = Path(store.layout.threads, name, "entries.jsonl")
@@ -370,7 +370,7 @@ def test_who_leaves_while_it_begins_to_listen_leaves_nobody_listening(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_two_clients_are_told_each_what_they_asked_for(
+def test_two_clients_each_hear_what_they_asked_for(
     store: Store, server: FastMCP, mode: Mode
 ) -> None:
     store.thread("plan")
@@ -495,7 +495,7 @@ def test_the_store_is_that_of_the_clients_root(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_wc_writes_is_told_by_the_real_server(repo: Repo, mode: Mode) -> None:
+def test_the_real_server_reports_what_wc_writes(repo: Repo, mode: Mode) -> None:
     def wc(*words: str) -> Coroutine[Any, Any, object]:
         return asyncio.to_thread(repo.ok, *words)
 
@@ -568,7 +568,7 @@ def _write(path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_goes_on_in_other_worktrees_is_told(repo: Repo, mode: Mode) -> None:
+def test_activity_in_other_worktrees_is_reported(repo: Repo, mode: Mode) -> None:
     loop = "watercooler://loop/fix"
     one = repo.worktree("app-wt-one")
     store = Store(repo.path / ".watercooler")

@@ -31,7 +31,7 @@ def test_halves_are_replaced_and_nothing_else(line: bytes, whole: bytes | None) 
 
 
 @given(st.text(st.characters(categories=["Cs"]) | st.sampled_from('\\u"a\n😀é')))
-def test_what_is_mended_is_text(text: str) -> None:
+def test_what_is_repaired_is_text(text: str) -> None:
     line = json.dumps(text)
     found = json.loads(repair_line(line.encode()))
     assert found == re.sub("[\ud800-\udfff]", "\ufffd", json.loads(line))

@@ -1,4 +1,4 @@
-"""Changes in folders are told of, and so is what keeps them from being told."""
+"""Changes in folders are reported, and so is what keeps them from being noticed."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-def test_an_append_is_told_of_by_its_path(root: Path) -> None:
+def test_an_append_is_reported_with_its_path(root: Path) -> None:
     log = root / "plan" / "entries.jsonl"
     with watching(root) as (told, watcher):
         assert watcher.health == (WATCHING, "")
@@ -99,7 +99,7 @@ def test_an_append_is_told_of_by_its_path(root: Path) -> None:
         assert told.all == [frozenset({str(log)})]
 
 
-def test_files_replaced_removed_and_renamed_are_told_of(root: Path) -> None:
+def test_replaced_removed_and_renamed_files_are_reported(root: Path) -> None:
     log, other = root / "plan" / "entries.jsonl", root / "plan" / "other"
     with watching(root) as (told, _):
         other.write_text("new\n")
@@ -172,7 +172,7 @@ def test_two_watchers_hear_the_same(root: Path) -> None:
         other.names(root / "plan" / "x")
 
 
-def test_a_flood_is_told_as_anything(root: Path) -> None:
+def test_a_flood_of_changes_is_reported_as_any_change(root: Path) -> None:
     with watching(root) as (told, _):
         for number in range(5000):
             (root / "plan" / f"{number}").touch()

@@ -1,5 +1,5 @@
 """``wc-observe web`` in a process that refuses to write, to start anything and
-to connect to anybody: ``python -m tests.observe.web.armed``.
+to connect to anyone: ``python -m tests.observe.web.armed``.
 
 It serves until a signal comes. Then it tries what it must not do, and prints
 what was refused before, and how much after, as JSON.

@@ -186,7 +186,7 @@ STORY: dict[tuple[str, str], list[_Move]] = {
         (9 * HOUR, CODEX, CLAUDE, "Jitter, or all clients come back at once", {}),
     ],
     ("flaky-ci", "It fails one time in forty"): [
-        (55 * HOUR, PAT, "anyone", "Anybody?", {"tags_added": ("ci",)}),
+        (55 * HOUR, PAT, "anyone", "Anyone?", {"tags_added": ("ci",)}),
         (33 * HOUR, CLAUDE, CLAUDE, "I'll look", {}),
         (31 * HOUR, CLAUDE, "anyone", "Not reproducible with 500 runs", {}),
     ],

@@ -181,7 +181,7 @@ def test_what_is_written_shows_without_touching_the_rest(
     page.until("document.querySelector('#e1 strong')?.textContent === 'more'")
 
 
-def test_nothing_that_anybody_wrote_acts_or_loads(page: Page, served: Served) -> None:
+def test_nothing_that_anyone_wrote_acts_or_loads(page: Page, served: Served) -> None:
     page.open(served.url + "threads/hostile")
     live(page)
     assert page.js("window.bad === undefined")
@@ -246,7 +246,7 @@ def test_a_screen_reader_finds_its_way(page: Page, served: Served) -> None:
     page.until(f"{HERE} === 'content'")
 
 
-def test_a_store_that_comes_and_a_server_that_goes_are_said(
+def test_a_store_that_comes_and_a_server_that_goes_are_reported(
     page: Page, machine_folder: Path, served: Served
 ) -> None:
     folder = machine_folder / "other"

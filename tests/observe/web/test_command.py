@@ -107,7 +107,7 @@ def test_where_no_port_is_named_any_will_do_and_streams_are_limited(
         socket.socket() as taken,
         contextlib.ExitStack() as streams,
     ):
-        with contextlib.suppress(OSError):  # somebody else has it: as good
+        with contextlib.suppress(OSError):  # someone else has it: as good
             taken.bind(("127.0.0.1", options.PORT))
             taken.listen()
         unwatched = env | {"WATERCOOLER_WATCH": "off"}

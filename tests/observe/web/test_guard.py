@@ -28,9 +28,7 @@ def test_this_machine_is_reached_by_its_own_names(site: Site, host: str) -> None
 
 
 @pytest.mark.parametrize("host", FOREIGN)
-def test_a_name_that_somebody_else_points_here_is_refused(
-    site: Site, host: str
-) -> None:
+def test_a_name_that_someone_else_points_here_is_refused(site: Site, host: str) -> None:
     found = site.ask(f"/{SECRET}/", host=host)
     assert found.status_code == 421
     assert "Watercooler" not in found.text

@@ -314,7 +314,7 @@ def test_what_is_new_is_marked_and_can_be_gone_to(site: Site, store: Store) -> N
     assert "entries new" not in site.get("threads/x")
 
 
-def test_a_fork_and_damage_are_said(site: Site, store: Store) -> None:
+def test_a_fork_and_damage_are_reported(site: Site, store: Store) -> None:
     first = store.entry("x")
     beside = [store.entry("x", parents=(first.id,)) for _ in range(2)]
     store.thread("x", first, *beside, meta=False)
@@ -549,7 +549,7 @@ def test_the_colours_are_those_of_the_picture() -> None:
         ("nowhere/at/all", 404, "There is no such page"),
     ],
 )
-def test_what_cannot_be_shown_is_said(
+def test_what_cannot_be_shown_is_reported(
     site: Site, store: Store, path: str, status: int, said: str
 ) -> None:
     store.thread("x")
@@ -618,7 +618,7 @@ def test_search_names_what_it_could_not_read(site: Site, store: Store) -> None:
     assert "Could not be read, see wc doctor: bad" in said
 
 
-def test_a_bug_is_told_in_a_word_and_noted_in_full(
+def test_a_bug_is_reported_in_a_word_and_logged_in_full(
     env: dict[str, str], store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> WebPage:
@@ -641,7 +641,7 @@ def test_a_foreign_topic_has_a_page_of_its_own(site: Site, store: Store) -> None
     assert site.ask(link).status_code == 200
 
 
-def test_who_looks_is_told_who_they_are(env: dict[str, str], store: Store) -> None:
+def test_the_reader_sees_who_they_are(env: dict[str, str], store: Store) -> None:
     assert "you are Pat" in Site(store.root.parent, env).said()
     told = env | {"WATERCOOLER_AGENT": "Codex"}
     assert "you are Codex (Pat)" in Site(store.root.parent, told).said()

@@ -89,6 +89,6 @@ def test_without_all_there_is_one_repository(two: Two) -> None:
         assert "There is no such page" in words(two.get(path, 404, all_stores=False))
 
 
-def test_a_repository_that_is_not_there_is_said(two: Two) -> None:
+def test_a_repository_that_is_not_there_is_reported(two: Two) -> None:
     for path in ("in/0123456789ab/", "in/0123456789ab/threads/x"):
         assert "There is no such repository." in words(two.get(path, 404))

@@ -33,7 +33,7 @@ def rendered(log: list[Entry]) -> bytes:
 
 @relaxed
 @given(linear_logs(), st.data())
-def test_a_meta_of_wc_is_no_move(log: list[Entry], data: st.DataObject) -> None:
+def test_a_meta_of_wc_is_not_a_move(log: list[Entry], data: st.DataObject) -> None:
     size = data.draw(st.integers(0, len(log)))
     meta = read_meta("t", rendered(log[:size]))
     assert isinstance(meta, Meta)
@@ -42,7 +42,7 @@ def test_a_meta_of_wc_is_no_move(log: list[Entry], data: st.DataObject) -> None:
 
 @relaxed
 @given(linear_logs(), st.data())
-def test_a_meta_that_was_only_rewritten_is_no_move(
+def test_a_meta_that_was_only_rewritten_is_not_a_move(
     log: list[Entry], data: st.DataObject
 ) -> None:
     size = data.draw(st.integers(0, len(log)))
