@@ -10,7 +10,7 @@ from wc_cli.install.clients import registry
 from wc_cli.install.searchpath import login_problems, path_remedy
 from wc_cli.launcher import is_ours, own_program
 from wc_cli.output import say, say_json
-from wc_cli.terminal.render import output_style
+from wc_cli.terminal.render import is_for_people, output_style
 from wc_core.phrases import counted, shown_path
 from wc_core.text import clean, one_line
 from wc_core.values import NamedTuple
@@ -102,7 +102,10 @@ def print_outcomes(
     """Print what was done, and what is left for the user to do."""
     problems: tuple[str, ...] = ()
     if verb == "install":
-        problems = tuple(warnings((outcome.owner for outcome in outcomes), site))
+        owners = [outcome.owner for outcome in outcomes]
+        # Only a person opens a new terminal next; login shells take a while.
+        done = (outcome.owner for outcome in outcomes if outcome.error is None)
+        problems = _problems(owners, done if is_for_people(site.env) else (), site)
     if as_json:
         parts = [_part_fields(outcome, verb) for outcome in outcomes]
         say_json({"scope": site.scope, "parts": parts, "warnings": problems})
@@ -120,11 +123,7 @@ def print_states(
     """Print the state of each part."""
     owners = [owner for owner, _ in states]
     installed = [owner for owner, state in states if state in engine.PRESENT]
-    login = tuple(login_problems(installed, site))
-    # The same program is missing in this shell: once, with the more precise advice.
-    is_said = any("`wc`" in problem for problem in login)
-    problems = (*(() if is_said else _shell_warning(site)), *login)
-    problems = (*problems, *_server_warning(owners, site))
+    problems = _problems(owners, installed, site)
     if as_json:
         parts = [{**_owner_fields(owner), "state": state} for owner, state in states]
         say_json({"scope": site.scope, "parts": parts, "warnings": problems})
@@ -136,10 +135,16 @@ def print_states(
     _print_warnings(problems)
 
 
-def warnings(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
-    """The reasons why these parts would not work."""
-    yield from _shell_warning(site)
-    yield from _server_warning(owners, site)
+def _problems(
+    owners: Iterable[Owner], in_shells: Iterable[Owner], site: InstallSite
+) -> tuple[str, ...]:
+    """The reasons why these parts would not work. For the parts ``in_shells``, login
+    shells are asked, too."""
+    login = tuple(login_problems(in_shells, site))
+    # If `wc` is missing in both, the advice for the login shell is more precise.
+    is_covered = any("`wc`" in problem for problem in login)
+    here = () if is_covered else _shell_warning(site)
+    return (*here, *login, *_server_warning(owners, site))
 
 
 def _shell_warning(site: InstallSite) -> Iterator[str]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pty
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -154,6 +158,23 @@ def test_the_manual_pages_of_an_environment(tool: Path) -> None:
     assert not manpages.CLIENT.is_present(site)
     shutil.rmtree(tool / ".local/share/uv/tools/wc-watercooler/share")
     assert not manpages.CLIENT.is_present(site)
+
+
+def test_a_person_hears_at_once_what_the_next_terminal_lacks(repo: Repo) -> None:
+    (repo.machine.home / ".bashrc").touch()
+    note = "note: in a new bash login shell, `wc` counts words"
+    assert note not in repo.ok("install", "bash").out  # to a pipe: no shell is started
+    env = repo.machine.env | {"TERM": "xterm"}
+    front, back = pty.openpty()
+    words = [*repo.machine.wc_words, "install", "bash"]
+    subprocess.run(words, cwd=repo.path, env=env, stdout=back, check=True)
+    os.close(back)
+    shown = b""
+    with contextlib.suppress(OSError):  # the terminal has ended
+        while data := os.read(front, 4096):
+            shown += data
+    os.close(front)
+    assert note in shown.decode()
 
 
 def test_doctor_says_what_a_login_shell_lacks(repo: Repo) -> None:
