@@ -82,8 +82,7 @@ def usage(name: str, command: type[Options]) -> str:
     for param in params:
         required = param.default is options.REQUIRED
         if not param.flags:
-            many = param.kind in {options.WORDS, options.CHANGES}
-            words.append(param.metavar if required or many else f"[{param.metavar}]")
+            words.append(param.metavar if required else f"[{param.metavar}]")
         elif required:
             words.append(spelling(param))
     return " ".join(words) + (

@@ -9,17 +9,21 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.conftest import Machine
-from wc_cli import helptext, table
+from wc_cli import helptext, options, table
 from wc_cli.terminal.render import Style
 from wc_core.version import __version__
 
 if TYPE_CHECKING:
     from tests.conftest import Done, Repo
+
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +86,24 @@ def test_help_of_a_command(quiet: Repo, name: str) -> None:
     assert quiet.ok(name, "--help").out == said.out
     assert quiet.ok(name, "-h").out == said.out
     assert said.err == ""
+
+
+@pytest.mark.parametrize("name", table.COMMANDS)
+def test_an_argument_that_takes_several_words_says_so(name: str) -> None:
+    declared = table.load(name)
+    for param in declared.options.params() if declared is not None else ():
+        # The words of these have an order, which their usage lines show.
+        if name in {"gate", "link", "unlink", "guidance", "config", "checklist"}:
+            continue
+        if not param.flags and param.kind in {options.WORDS, options.CHANGES}:
+            assert param.metavar.endswith("...")
+
+
+def test_the_reference_has_brackets_around_what_can_be_left_out() -> None:
+    reference = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+    assert "\n    wc list [WORD...] [OPTION...]\n" in reference
+    assert "\n    wc tag TOPIC TAG... [OPTION...]\n" in reference
+    assert "\n    wc read [TOPIC] [OPTION...]\n" in reference
 
 
 def test_help_of_what_is_not_a_command(quiet: Repo) -> None:

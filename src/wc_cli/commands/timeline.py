@@ -57,8 +57,7 @@ class TimelineOptions(SpeakerOptions):
     since: str = text(
         "--since",
         "WHEN",
-        "Start at a time, an age, a day (monday) or an entry (default: 7d, or a named "
-        "thread's start).",
+        "Start at a time, age, day or entry (default: 7d, or a thread's start).",
     )
     limit: int = number("--limit", "At most this many threads (0: all).", default=20)
     svg: str = text("--svg", "FILE", "Write an SVG picture ('-': print it).")

@@ -40,7 +40,7 @@ class _Connecting(Options):
     """The arguments of both commands."""
 
     names: tuple[str, ...] = words(
-        "CLIENT", "The clients (default: all that are found).", default=()
+        "CLIENT...", "The clients (default: all that are found).", default=()
     )
     scope: str = text(
         "--scope", "SCOPE", "user or project (this worktree, shared with others)."

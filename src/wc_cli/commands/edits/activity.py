@@ -62,7 +62,7 @@ class NoteOptions(SpeakerOptions):
 class ActivityOptions(SpeakerOptions):
     """Show what everyone is doing, in all worktrees and in other clones."""
 
-    paths: tuple[str, ...] = words("PATH…", "Only notes about these.", default=())
+    paths: tuple[str, ...] = words("PATH...", "Only notes about these.", default=())
     mine: bool = flag("--mine", help="Only your notes.")
     others: bool = flag("--others", help="Only other people's notes.")
 

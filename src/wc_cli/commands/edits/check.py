@@ -42,7 +42,7 @@ _BY_VERDICT: dict[str, type[WcError]] = {error.code: error for error in _ERRORS}
 class CheckOptions(SpeakerOptions):
     """Check whether you may edit something. Exits 0 if you may."""
 
-    targets: tuple[str, ...] = words("TARGET…", "Files, folders, or PATH::SYMBOL.")
+    targets: tuple[str, ...] = words("TARGET...", "Files, folders, or PATH::SYMBOL.")
     mode: str = text(
         "--mode", "MODE", "What you want to do: write or read.", default=WRITE
     )

@@ -48,7 +48,7 @@ class ClaimOptions(ChangeOptions):
     """Claim files that you edit: others are refused until you release them. Claims all
     of them, or none."""
 
-    targets: tuple[str, ...] = words("TARGET…", _TARGETS)
+    targets: tuple[str, ...] = words("TARGET...", _TARGETS)
     thread: str = text(
         "--thread", "TOPIC", "The thread that it is about.", complete="topic"
     )
@@ -72,21 +72,21 @@ class ClaimOptions(ChangeOptions):
 class ReleaseOptions(ChangeOptions):
     """Release your claims."""
 
-    targets: tuple[str, ...] = words("TARGET…", "What to release.", default=())
+    targets: tuple[str, ...] = words("TARGET...", "What to release.", default=())
     all: bool = flag("--all", help="All of your claims in this worktree.")
 
 
 class RenewOptions(ChangeOptions):
     """Renew your claims in this worktree. Every write renews them, too."""
 
-    targets: tuple[str, ...] = words("TARGET…", "Only these.", default=())
+    targets: tuple[str, ...] = words("TARGET...", "Only these.", default=())
     ttl: str = text("--ttl", "LENGTH", "Extend it to this long from now.")
 
 
 class TakeoverOptions(ChangeOptions):
     """Take over someone else's claim."""
 
-    targets: tuple[str, ...] = words("TARGET…", _TARGETS)
+    targets: tuple[str, ...] = words("TARGET...", _TARGETS)
     reason: str = text("--reason", "TEXT", "Why; required.")
     thread: str = text(
         "--thread", "TOPIC", "The thread that it is about.", complete="topic"
@@ -100,7 +100,7 @@ class ClaimsOptions(SpeakerOptions):
     """List what is claimed: by whom, since when, and why."""
 
     targets: tuple[str, ...] = words(
-        "TARGET…", "Only claims that concern these.", default=()
+        "TARGET...", "Only claims that concern these.", default=()
     )
     mine: bool = flag("--mine", help="Only your claims.")
 

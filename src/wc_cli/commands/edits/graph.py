@@ -26,7 +26,7 @@ class GraphOptions(SpeakerOptions):
     are drawn instead."""
 
     paths: tuple[str, ...] = words(
-        "PATH…", "Only these files and folders, and their neighbours.", default=()
+        "PATH...", "Only these files and folders, and their neighbours.", default=()
     )
     format: str = text("--format", "FORMAT", "mermaid, json or svg.", default=MERMAID)
 

@@ -38,7 +38,7 @@ class ListOptions(FilterOptions):
     """List open threads, the latest move first."""
 
     words: tuple[str, ...] = words(
-        "WORD",
+        "WORD...",
         "Only with these words in topic, title or ball, or with +TAG.",
         default=(),
     )
@@ -52,8 +52,7 @@ class ListOptions(FilterOptions):
     since: str = text(
         "--since",
         "WHEN",
-        "Only threads with an entry after a time, an age (3h), a day (monday) or an "
-        "entry's id.",
+        "Only with an entry after a time, an age (3h), a day (monday) or an id.",
     )
     sort: str = text(
         "--sort",
