@@ -138,3 +138,25 @@ def test_what_is_in_a_text_is_found_and_marked(
     assert shown.replace("«", "").replace("»", "") == " ".join(text.split()).replace(
         "«", ""
     ).replace("»", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "around", "shown"),
+    [
+        ("Passkeys work", "passkey", 40, "«Passkeys» work"),
+        ("Passkeys work", '"passkey"', 40, "Passkeys work"),
+        ("They re-authenticated", "auth", 40, "They re-«authenticated»"),
+        ("one three needles five seven", "needle", 7, "… three «needles» five …"),
+        ("one three needle", "needle", 7, "… three «needle»"),
+        ("needle five seven", "needle", 7, "«needle» five …"),
+        ("first second third", "none", 7, "first second …"),
+        ("新しい認証を使う", "認証", 2, "… しい«認証»を使 …"),
+        (f"{'x' * 90} needle", "needle", 20, "… «needle»"),
+        (f"{'x' * 90}-needle", "needle", 20, f"… {'x' * 19}-«needle»"),
+        ("   needle   ", "needle", 1, "«needle»"),
+    ],
+)
+def test_an_excerpt_has_whole_words(
+    text: str, query: str, around: int, shown: str
+) -> None:
+    assert words.mark_terms(text, words.parse_query(query), around) == shown

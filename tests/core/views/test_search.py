@@ -292,7 +292,7 @@ LONG = " ".join(f"w{n}" for n in range(60))
     [
         ("a needle b", "needle", "a «needle» b"),
         ("a NeeDle b", "needle", "a «NeeDle» b"),
-        ("two needles\nand\ta pin", "pin needle", "two «needle»s and a «pin»"),
+        ("two needles\nand\ta pin", "pin needle", "two «needles» and a «pin»"),
         ("", "title", "«title» 1"),
         ("nothing here", "title", "nothing here"),
         ("Straße needle", "needle", "Straße «needle»"),
