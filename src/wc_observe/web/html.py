@@ -6,6 +6,7 @@ Everything inside an element is text and is escaped, unless it is `Html`. Only
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from wc_core.text import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_OPTION = re.compile(r"(?<![^\s`\[(])(--?\w[\w-]*)")
 _VOID = frozenset({"input", "link", "meta", "br", "hr", "img"})
 
 
@@ -48,6 +50,15 @@ def element(tag: str, /, *inside: str, **attributes: str | int | bool | None) ->
     if tag in _VOID:
         return Html(f"<{tag}{written}>")
     return Html(f"<{tag}{written}>{''.join(map(_inside, inside))}</{tag}>")
+
+
+def code_text(words: str) -> Html:
+    """Returns text for a ``code`` element. Browsers break lines after a hyphen, which
+    would take an option apart: each option is an element that stays whole."""
+    return joined(
+        element("span", part, class_="option") if place % 2 else part
+        for place, part in enumerate(_OPTION.split(words))
+    )
 
 
 def _inside(part: str) -> str:

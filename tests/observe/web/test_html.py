@@ -12,20 +12,21 @@ from hypothesis import strategies as st
 
 from tests.observe.web.pages import elements, words
 from wc_core.text import clean
-from wc_observe.web.html import Html, element, joined, text
+from wc_observe.web.html import Html, code_text, element, joined, text
 from wc_observe.web.thread import markdown
 from wc_observe.web.thread.highlight import highlighted
 from wc_observe.web.thread.markdown import LONGEST, rendered
 
 # What markdown is made into, and the attributes that may be there.
 KNOWN = {
-    **{key: set[str]() for key in ("p", "em", "strong", "s", "ul", "li", "hr", "br")},
+    **{key: set[str]() for key in ("p", "em", "strong", "s", "ul", "hr", "br")},
     **{key: set[str]() for key in ("blockquote", "table", "thead", "tbody", "tr")},
     **{key: set[str]() for key in ("h3", "h4", "h5", "h6")},
     **{key: {"class"} for key in ("th", "td", "code")},
     "ol": {"start"},
     "pre": {"tabindex", "class"},
-    "span": {"class"},
+    "li": {"class"},
+    "span": {"class", "aria-hidden"},
     "div": {"class", "tabindex"},
     "a": {"href", "title", "rel", "target"},
 }
@@ -228,6 +229,30 @@ def test_a_link_within_a_link_is_none() -> None:
     assert [said["href"] for tag, said in elements(page) if tag == "a"] == [
         "https://b.example"
     ]
+
+
+def test_options_stay_whole() -> None:
+    option = '<span class="option">--to</span>'
+    assert f"<code>wc say {option} x-y -</code>" in rendered("`wc say --to x-y -`")
+    assert code_text("a-b <i>") == "a-b &lt;i&gt;"
+
+
+def test_tasks_are_boxes_that_nobody_can_check() -> None:
+    page = rendered("- [ ] **ask** first\n- [x] `done`\n\n1. [X] third\n\n   more\n")
+    assert words(page) == "☐ to do: ask first ☑ done: done ☑ done: third more"
+    kinds = [said.get("class") for tag, said in elements(page) if tag == "li"]
+    assert kinds == ["task", "task done", "task done"]
+    assert "input" not in {tag for tag, _ in elements(page)}
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["- [x]", "- [ ]x", "- [y] no", "[ ] no list", "- `[ ]` code", "- a\n [x] b"],
+)
+def test_other_brackets_stay(body: str) -> None:
+    page = rendered(body)
+    assert "task" not in page
+    assert words(page) == " ".join(body.removeprefix("- ").replace("`", "").split())
 
 
 def test_a_very_long_body_is_shown_as_it_is_written() -> None:

@@ -16,7 +16,7 @@ from markdown_it.renderer import RendererHTML
 
 from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
 from wc_core.text import clean, one_line
-from wc_observe.web.html import Html, element, text
+from wc_observe.web.html import Html, code_text, element, text
 from wc_observe.web.thread.highlight import highlighted
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # Characters. Longer bodies are shown as plain text, which costs nothing.
 LONGEST = 50_000
 _LINK = re.compile(r"(?:https?://|mailto:)[^\s]", re.IGNORECASE)
+# The box of a task in a list.
+_BOX = re.compile(r"\[([ xX])\][ \t]+")
 _BARE = re.compile(r"https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]}*_]")
 # Headings in a body come below those of the page and of the entry.
 _TOP = 3
@@ -64,6 +66,11 @@ class _Renderer(RendererHTML):
         env["links"] -= 1
         return "</a>"
 
+    def code_inline(
+        self, tokens: Sequence[Token], idx: int, _: OptionsDict, _env: EnvType
+    ) -> str:
+        return element("code", code_text(tokens[idx].content))
+
     def fence(
         self, tokens: Sequence[Token], idx: int, _: OptionsDict, _env: EnvType
     ) -> str:
@@ -78,6 +85,15 @@ class _Renderer(RendererHTML):
         self, tokens: Sequence[Token], idx: int, _: OptionsDict, _env: EnvType
     ) -> str:
         return element("pre", element("code", tokens[idx].content), tabindex=0) + "\n"
+
+    def task(
+        self, tokens: Sequence[Token], idx: int, _: OptionsDict, _env: EnvType
+    ) -> str:
+        is_done = tokens[idx].meta["is_done"]
+        sign = element("span", "☑" if is_done else "☐", aria_hidden="true")
+        return sign + element(
+            "span", "done: " if is_done else "to do: ", class_="unseen"
+        )
 
     def table_open(
         self, _tokens: Sequence[Token], _idx: int, _: OptionsDict, _env: EnvType
@@ -98,6 +114,26 @@ class _Renderer(RendererHTML):
         if env.get("links"):
             return text(words)
         return _link(str(token.attrGet("src") or ""), words)
+
+
+def _mark_tasks(tokens: Sequence[Token]) -> None:
+    """Turns the box at the start of a list item into a sign, and says in words for
+    screen readers whether it is done. Nobody can check it: the page is read-only."""
+    for before, paragraph, inline in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if (before.type, paragraph.type) != ("list_item_open", "paragraph_open"):
+            continue
+        first = inline.children[0] if inline.children else None
+        box = _BOX.match(first.content) if first and first.type == "text" else None
+        if first is None or box is None:
+            continue
+        rest = first.content[box.end() :]
+        if not rest and len(inline.children or ()) == 1:
+            continue
+        first.content = rest
+        is_done = box[1] != " "
+        before.attrJoin("class", "task done" if is_done else "task")
+        sign = type(first)("task", "", 0, meta={"is_done": is_done})
+        inline.children = [sign, *(inline.children or ())]
 
 
 _REL = "noopener noreferrer nofollow"
@@ -128,6 +164,7 @@ def _fit(state: Any) -> None:
 
     The page's content security policy refuses inline styles."""
     uncover(state.tokens)
+    _mark_tasks(state.tokens)
     for token in state.tokens:
         if token.type in {"heading_open", "heading_close"}:
             level = min(_LEAST, int(token.tag[1]) + _TOP - 1)
