@@ -47,10 +47,14 @@ class InvalidInputError(WcError):
 
 
 class NotFoundError(WcError):
-    """A thread, entry, agent or store does not exist; similar names in the hint."""
+    """A thread, entry, agent or store does not exist; similar names in the hint.
+
+    ``near`` are the names of similar threads, if a thread does not exist.
+    """
 
     code = "NOT_FOUND"
     exit_code = 3
+    near: tuple[str, ...] = ()
 
 
 class ConflictError(WcError):

@@ -408,9 +408,11 @@ class StoreReader:
         """The error for a thread that does not exist, with similar names."""
         near = aliases.near_threads(self, topic)
         hint = f"Did you mean: {', '.join(near)}? " if near else ""
-        return NotFoundError(
+        error = NotFoundError(
             f'There is no thread "{topic}".', f"{hint}List them with: wc list"
         )
+        error.near = tuple(near)
+        return error
 
     def cursors(self, topic: str) -> dict[str, Cursor]:
         """The read cursors of a thread, by the key of the participant."""

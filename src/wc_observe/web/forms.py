@@ -30,6 +30,19 @@ def field(name: str, words: str, value: str, hint: str = "") -> Html:
     )
 
 
+def search_field(value: str, hint: str, name: str, **attributes: str) -> Html:
+    """Returns a field for words to search or to filter by."""
+    return element(
+        "input",
+        type="search",
+        name=name,
+        value=value,
+        placeholder=hint,
+        autocomplete="off",
+        **attributes,
+    )
+
+
 def choice(
     name: str, words: str, options: Iterable[tuple[str, str]], chosen: str
 ) -> Html:

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wc_core.errors import NotFoundError
 from wc_core.text import one_line
 from wc_core.version import __version__
 from wc_core.views.drawing.badges import HUES, badge_of
+from wc_observe.web.forms import search_field
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, command_line
 
@@ -129,16 +131,7 @@ def _search_form(page: WebPage, context: PageContext) -> Html:
     return element(
         "form",
         element("label", "Search", class_="unseen", for_="q"),
-        element(
-            "input",
-            id="q",
-            name="q",
-            type="search",
-            value=page.query,
-            placeholder="Search entries",
-            autocomplete="off",
-            aria_keyshortcuts="/",
-        ),
+        search_field(page.query, "Search entries", "q", id="q", aria_keyshortcuts="/"),
         action=context.links.search(),
         role="search",
         class_="search",
@@ -182,8 +175,14 @@ def icon_svg(repository: str) -> str:
 def error_page(error: WcError, context: PageContext) -> WebPage:
     """Returns the page that says what went wrong and what to do about it."""
     status = _STATUS.get(error.code, 503)
-    hint = element("p", error.hint, class_="hint") if error.hint else NOTHING
     links = context.links
+    hint = element("p", error.hint, class_="hint") if error.hint else NOTHING
+    if isinstance(error, NotFoundError) and error.near:
+        near = (
+            element("a", element("bdi", name), href=links.thread(name), class_="more")
+            for name in error.near
+        )
+        hint = element("p", "Did you mean ", joined(near, ", "), "?", class_="hint")
     ways = (
         element("a", "Board", href=links.board()),
         element("a", "All threads", href=links.threads()),

@@ -11,7 +11,7 @@ from wc_core.threads.model import CLOSED
 from wc_observe.web.board.cards import card
 from wc_observe.web.board.columns import columns, rows_with_words
 from wc_observe.web.board.facts import board_facts
-from wc_observe.web.forms import filter_form
+from wc_observe.web.forms import filter_form, search_field
 from wc_observe.web.frame import first_steps
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, badge, holder_name, more_link
@@ -77,16 +77,8 @@ def _nothing() -> Html:
 
 
 def _filter(action: str, words: str, count: int) -> Html:
-    field = element(
-        "input",
-        id="filter",
-        name="filter",
-        type="search",
-        value=words,
-        placeholder="title, topic, holder or +tag",
-        autocomplete="off",
-        aria_keyshortcuts="f",
-    )
+    hint, keys = "title, topic, holder or +tag", "f"
+    field = search_field(words, hint, "filter", id="filter", aria_keyshortcuts=keys)
     label = element("label", "Filter", for_="filter")
     output = element("output", counted(count, "thread"), id="count", for_="filter")
     return filter_form((label, field), output, action)
