@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wc_core import names
 from wc_core.phrases import counted
 from wc_core.text import clean, one_line
+from wc_core.threads.model import CLOSED, OPEN
 from wc_core.times import utc
 from wc_core.views.news.digest import digest
 from wc_observe.web.forms import field
-from wc_observe.web.html import NOTHING, Html, element, joined
+from wc_observe.web.html import NOTHING, Html, element, joined, text
 from wc_observe.web.page import (
     WebPage,
     entry_count,
-    holder_name,
+    holder_person,
     moment,
     more_link,
+    outcome_mark,
+    person,
+    status_mark,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from wc_core.views.news.digest import Digest, News, SummarizedEntry
     from wc_observe.open_store import OpenStore
@@ -72,9 +77,9 @@ def _count_text(news: Digest, since: str) -> str:
 def _unreadable(news: Digest) -> list[Html]:
     if not news.unreadable:
         return []
-    names = ", ".join(one_line(topic, 100) for topic in news.unreadable)
-    text = f"Could not be read, see wc doctor: {one_line(names, _WIDTH)}"
-    return [element("p", text, class_="notice")]
+    listed = ", ".join(one_line(topic, 100) for topic in news.unreadable)
+    notice = f"Could not be read, see wc doctor: {one_line(listed, _WIDTH)}"
+    return [element("p", notice, class_="notice")]
 
 
 def _thread(news: News, context: PageContext) -> Html:
@@ -87,12 +92,10 @@ def _thread(news: News, context: PageContext) -> Html:
         data_item=True,
         id=f"x-{row.name}",
     )
-    authors = [holder_name(author or "unknown") for author in news.authors[:_AUTHORS]]
-    ellipsis = ", …" if len(news.authors) > _AUTHORS else ""
     facts = (
         element("bdi", row.name, class_="topic"),
-        *(element("bdi", one_line(change, _WIDTH)) for change in news.changes()),
-        joined((f"{entry_count(news.new)} by ", joined(authors, ", "), ellipsis)),
+        *_changes(news, context),
+        element("span", f"{entry_count(news.new)} by ", _authors(news, context)),
         moment(row.updated_at, context.now_ms),
     )
     decisions = (
@@ -103,20 +106,64 @@ def _thread(news: News, context: PageContext) -> Html:
     return element(
         "li",
         element("h2", link, dir="auto"),
-        element("p", joined(facts, " · "), class_="by"),
+        element("p", joined(facts, " "), class_="by"),
         *decisions,
-        *(_entry(item) for item in news.summaries),
+        *(_entry(item, context) for item in news.summaries),
         more_link(href, f"and {earlier} before") if earlier else NOTHING,
     )
 
 
-def _entry(item: SummarizedEntry) -> Html:
+def _changes(news: News, context: PageContext) -> Iterator[Html]:
+    """Yields status, outcome and ball; the former value before one that changed."""
+    row, before = news.row, news.before
+    if news.begun:
+        yield element("span", "new thread", class_="mark new")
+    statuses = [row.status] if row.status != OPEN else []
+    if before is not None and before.status != row.status:
+        statuses = [before.status, row.status]
+    if statuses:
+        yield element("span", joined(map(status_mark, statuses), " → "))
+    if row.review.outcome:
+        yield outcome_mark(row.review.outcome)
+    if row.status == CLOSED:
+        return  # nobody has its ball
+    holders = [row.ball]
+    if before is not None and before.ball != row.ball:
+        holders = [before.ball, row.ball]
+    people = (holder_person(holder, context.directory) for holder in holders)
+    ball = element("span", class_="ball now", aria_hidden="true")
+    words = element("span", "ball: ", class_="unseen")
+    yield element("span", ball, " ", words, joined(people, " → "))
+
+
+def _authors(news: News, context: PageContext) -> Html:
+    """Returns the agents and people who wrote, in whatever seat."""
+    directory = context.directory
+    parsed = (names.parse(author or "unknown") for author in news.authors)
+    agents = [*dict.fromkeys(directory.canonical(name).agent for name in parsed)]
+    people = [person(agent, directory) for agent in agents[:_AUTHORS]]
+    if len(agents) > _AUTHORS:
+        people.append(text("…"))
+    return joined(people, ", ")
+
+
+def _entry(item: SummarizedEntry, context: PageContext) -> Html:
     entry = item.numbered.entry
-    texts = filter(None, (one_line(clean(entry.title), _WIDTH), item.summary.text))
+    title = one_line(clean(entry.title), _WIDTH)
+    texts = filter(None, (element("b", title) if title else "", item.summary.text))
     return element(
         "p",
         element("span", f"#{item.numbered.idx} ", class_="number"),
-        element("span", holder_name(entry.agent or "unknown"), title=utc(entry.at)),
-        f": {': '.join(texts)}",
+        element(
+            "span",
+            person(entry.agent or "unknown", context.directory),
+            title=utc(entry.at),
+        ),
+        # Only screen readers need the colons: the texts differ in colour.
+        *(
+            joined((element("span", ": ", class_="unseen"), " ", part))
+            for part in texts
+        ),
         dir="auto",
+        class_="news",
     )

@@ -14,22 +14,25 @@ from wc_core.text import one_line
 from wc_core.times import rfc3339, span
 from wc_core.views.conflicts import file_text
 from wc_observe.answers.claims import read_claims
+from wc_observe.web.board.facts import worktree_person
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import WebPage, holder_name, moment
+from wc_observe.web.page import WebPage, moment, person
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_core.claims.record import Claim
+    from wc_core.names import Directory
     from wc_core.radar.model import Pair, Radar, SharedFile, Side
     from wc_observe.answers.claims import ClaimsView
     from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 _TREES, _PAIRS, _FILES, _CLAIMS = 16, 40, 20, 200
-_WIDTH = 60
 _LABELS = {HOT: "conflict", REGISTRY: "registry", SOFT: "merges"}
-_NEVER = "The radar has not been computed yet. Compute it: wc radar"
+_NEVER = "The radar has not been computed yet. Compute it: "
+_NUMBERS = (("Since", "number"), ("Ends", "number"))
+_RADAR = element("code", "wc radar", data_copy=True)
 
 
 def edits_page(store: OpenStore, context: PageContext) -> WebPage:
@@ -38,7 +41,9 @@ def edits_page(store: OpenStore, context: PageContext) -> WebPage:
     main = joined(
         (
             element("h1", "Edits"),
-            _radar(radar, context) if radar else element("p", _NEVER, class_="none"),
+            _radar(radar, context)
+            if radar
+            else element("p", _NEVER, _RADAR, class_="none"),
             element("h2", "Claims"),
             _claims(read_claims(store), context),
         )
@@ -56,28 +61,28 @@ def _radar(radar: Radar, context: PageContext) -> Html:
     hidden = len(pairs) - _PAIRS
     return joined(
         (
-            element("p", f"{trees}, compared ", age, "; again: ", _code("wc radar")),
-            _matrix(radar),
-            *(_pair(radar, pair) for pair in pairs[:_PAIRS]),
+            element("p", f"{trees}, compared ", age, "; again: ", _RADAR),
+            _matrix(radar, context.directory),
+            *(_pair(radar, pair, context.directory) for pair in pairs[:_PAIRS]),
             element("p", f"{hidden} more: wc radar") if hidden > 0 else NOTHING,
             NOTHING if pairs else quiet,
         )
     )
 
 
-def _matrix(radar: Radar) -> Html:
+def _matrix(radar: Radar, directory: Directory) -> Html:
     """A table with one row and one column per worktree."""
     sides = radar.sides[:_TREES]
     pairs = {(pair.first, pair.second): pair for pair in radar.pairs}
     head = element(
         "tr",
         element("td"),
-        *(element("th", _name(side), scope="col") for side in sides),
+        *(element("th", _name(side, directory), scope="col") for side in sides),
     )
     rows = (
         element(
             "tr",
-            element("th", _name(side), scope="row"),
+            element("th", _name(side, directory), scope="row"),
             *(
                 _cell(pairs.get((min(row, column), max(row, column))), row == column)
                 for column in range(len(sides))
@@ -109,7 +114,7 @@ def _anchor(pair: Pair) -> str:
     return f"pair-{pair.first}-{pair.second}"
 
 
-def _pair(radar: Radar, pair: Pair) -> Html:
+def _pair(radar: Radar, pair: Pair, directory: Directory) -> Html:
     """The files that both worktrees of a pair change, conflicts first."""
     left, right = radar.sides[pair.first], radar.sides[pair.second]
     ordered = [file for kind in (HOT, REGISTRY, SOFT) for file in pair.of_kind(kind)]
@@ -120,7 +125,7 @@ def _pair(radar: Radar, pair: Pair) -> Html:
         lines.append(element("li", f"not compared: {one_line(pair.problem)}"))
     return element(
         "section",
-        element("h2", _name(left), " and ", _name(right)),
+        element("h2", _name(left, directory), " and ", _name(right, directory)),
         element("ul", *lines),
         class_="pair",
         id=_anchor(pair),
@@ -135,8 +140,9 @@ def _file(file: SharedFile) -> Html:
     )
 
 
-def _name(side: Side) -> Html:
-    return element("bdi", one_line(side.label, _WIDTH), title=one_line(side.branch))
+def _name(side: Side, directory: Directory) -> Html:
+    name = worktree_person(side, directory)
+    return element("span", name, title=one_line(side.branch))
 
 
 def _code(text: str) -> Html:
@@ -147,8 +153,11 @@ def _claims(view: ClaimsView, context: PageContext) -> Html:
     claims = view.book.claims
     if not claims:
         return element("p", "Nothing is claimed.", class_="none")
-    heads = ("What", "Who", "Thread", "Since", "Ends")
-    head = element("tr", *(element("th", label, scope="col") for label in heads))
+    heads = (("What", ""), ("Who", ""), ("Thread", ""), *_NUMBERS)
+    head = element(
+        "tr",
+        *(element("th", label, scope="col", class_=style) for label, style in heads),
+    )
     lines = (element("tr", *_claim(view, claim, context)) for claim in claims[:_CLAIMS])
     table = element(
         "table", element("thead", head), element("tbody", *lines), class_="list"
@@ -162,7 +171,7 @@ def _claim(view: ClaimsView, claim: Claim, context: PageContext) -> Iterator[Htm
     reading = element("span", "read", class_="mark") if claim.mode == READ else NOTHING
     note = element("span", one_line(claim.note, 160), class_="title", dir="auto")
     yield element("td", _code(one_line(claim.id, 200)), " ", reading, " ", note)
-    yield element("td", holder_name(claim.holder))
+    yield element("td", person(claim.holder, context.directory))
     topic = one_line(claim.thread)
     link = element("a", element("bdi", topic), href=context.links.thread(claim.thread))
     yield element("td", link if topic else "")

@@ -6,42 +6,49 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from wc_core.errors import WcError
 from wc_core.search import words
 from wc_core.summaries.plaintext import plain_text
-from wc_core.text import clean
+from wc_core.text import clean, one_line
 from wc_core.times import utc
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import entry_count, holder_name, moment
+from wc_observe.web.page import entry_count, moment, person
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wc_core.search.words import Term
+    from wc_core.threads.reader import StoreReader
     from wc_core.views.search.answers import Hit, Hits, SearchQuery
     from wc_observe.web.page import PageContext
 
-_AROUND, _WIDTH = 110, 200
+_AROUND, _WIDTH, _TITLE = 110, 200, 160
 # Longer texts are shown as markdown source.
 _MOST_MARKDOWN = 20_000
 # Markers around a match. Neither occurs in cleaned text.
 _MARKS = ("\x02", "\x03")
 _MARKED = re.compile("\x02(.*?)\x03")
-# A heading, a quotation, a list item with or without a checkbox, a fence.
+# A heading, a quotation, a fence; a list item with or without a checkbox.
 _LINE_START = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:```|~~~).*$"
-    r"|(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t])?)",
+    r"|(?P<item>[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t])?)",
     re.MULTILINE,
 )
 
 
 def hit_list(
-    hits: Hits, query: SearchQuery, context: PageContext, *, by_time: bool
+    hits: Hits,
+    query: SearchQuery,
+    context: PageContext,
+    reader: StoreReader,
+    *,
+    by_time: bool,
 ) -> Html:
     """Returns the threads in the order of their first hit, each with its hits. With
     ``by_time``, hits keep their order: a thread may occur several times."""
     totals = dict(hits.topics)
     items = (
-        _thread(group, totals.get(group[0].name, 0), query, context)
+        _thread(group, totals.get(group[0].name, 0), query, context, reader)
         for group in _groups(hits.hits, by_time=by_time)
     )
     return element("ol", *items, class_="hits")
@@ -57,10 +64,15 @@ def _groups(hits: Sequence[Hit], *, by_time: bool) -> list[list[Hit]]:
 
 
 def _thread(
-    group: Sequence[Hit], total: int, query: SearchQuery, context: PageContext
+    group: Sequence[Hit],
+    total: int,
+    query: SearchQuery,
+    context: PageContext,
+    reader: StoreReader,
 ) -> Html:
     name = group[0].name
-    link = element("a", element("bdi", name), href=context.links.thread(name))
+    title = _title(reader, group[0].topic) or name
+    link = element("a", title, href=context.links.thread(name), dir="auto")
     total = max(total, len(group))
     count = entry_count(total)
     if total > len(group):
@@ -68,10 +80,22 @@ def _thread(
     return element(
         "li",
         element(
-            "h2", link, " ", element("span", count, class_="number"), class_="topic"
+            "h2",
+            link,
+            " ",
+            element("bdi", name, class_="topic"),
+            " ",
+            element("span", count, class_="number"),
         ),
         element("ol", *(_hit(hit, query, context) for hit in group)),
     )
+
+
+def _title(reader: StoreReader, topic: str) -> str:
+    try:
+        return one_line(reader.snapshot(topic).state.title, _TITLE)
+    except WcError:
+        return ""
 
 
 def _hit(hit: Hit, query: SearchQuery, context: PageContext) -> Html:
@@ -88,15 +112,15 @@ def _hit(hit: Hit, query: SearchQuery, context: PageContext) -> Html:
     )
     by = (
         element("span", f"#{idx}", class_="number"),
-        holder_name(entry.agent or "unknown"),
+        element("span", person(entry.agent or "unknown", context.directory)),
         moment(utc(entry.at), context.now_ms),
-        element("span", _kind(hit), class_="number") if hit.is_partial else "",
+        element("span", _kind(hit), class_="mark") if hit.is_partial else "",
     )
     text = element("p", snippet(clean(entry.body), terms), dir="auto")
     return element(
         "li",
         element("h3", link, dir="auto"),
-        element("p", joined(by, " "), class_="by"),
+        element("p", joined(filter(None, by), " "), class_="by"),
         text if entry.body else NOTHING,
     )
 
@@ -116,7 +140,9 @@ def snippet(body: str, terms: Iterable[Term]) -> Html:
 
 
 def _plain(body: str) -> str:
-    return plain_text(_LINE_START.sub("", body))
+    """Returns markdown as plain text, in which dots keep list items apart."""
+    lines = _LINE_START.sub(lambda found: "· " if found["item"] else "", body)
+    return plain_text(lines)
 
 
 def _kind(hit: Hit) -> str:

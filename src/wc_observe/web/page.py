@@ -17,7 +17,7 @@ from wc_core.threads.reviews import CHANGES_REQUESTED, outcome_text
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 from wc_core.views.drawing.badges import badge_of
-from wc_observe.web.html import NOTHING, Html, element, joined
+from wc_observe.web.html import NOTHING, Html, code_text, element, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,7 +106,16 @@ def person(holder: str, directory: Directory) -> Html:
     # No space before the seat, so that copying gives the name as it is written.
     words = joined((agent, *seat_chips(name)[:1])) if name.seat else agent
     tag = seat_chips(name._replace(seat=""))
-    return joined((badge(holder, directory), words, *tag), " ")
+    whole = joined((badge(holder, directory), words, *tag), " ")
+    return element("span", whole, class_="who")
+
+
+def holder_person(holder: str | None, directory: Directory) -> Html:
+    """Returns who has a ball, as `person`; that it is free, with a badge of its own."""
+    if holder is not None:
+        return person(holder, directory)
+    parts = (badge(None, directory), holder_name(None))
+    return element("span", joined(parts, " "), class_="who")
 
 
 def seat_chips(name: Name) -> list[Html]:
@@ -114,7 +123,8 @@ def seat_chips(name: Name) -> list[Html]:
     copying gives the name."""
     chips = []
     if name.seat:
-        chips.append(element("span", f"@{one_line(name.seat, 40)}", class_="chip"))
+        seat = f"@{one_line(name.seat, 40)}"
+        chips.append(element("span", seat, class_="chip seat"))
     if name.tag:
         chips.append(element("span", f"({one_line(name.tag, 40)})", class_="chip"))
     return chips
@@ -122,7 +132,7 @@ def seat_chips(name: Name) -> list[Html]:
 
 def command_line(command: str, explanation: str = "") -> Html:
     """Returns a command to copy; the script adds the copy button."""
-    parts = [element("code", command, data_copy=True)]
+    parts = [element("code", code_text(command), data_copy=True)]
     if explanation:
         parts.append(element("span", explanation, class_="why"))
     return element("p", joined(parts, " "), class_="command")
@@ -152,7 +162,7 @@ def ownership_mark(ownership: str) -> Html:
 
 
 def thread_marks(row: ThreadRow) -> Html:
-    """Returns the marks of a thread: new entries, status, tags, fork, damage."""
+    """Returns the marks of a thread: status, new entries, tags, fork, damage."""
     parts = [*_move_marks(row)]
     if row.checklist.total:
         parts.append(progress_bar(*row.checklist))
@@ -170,14 +180,14 @@ def thread_marks(row: ThreadRow) -> Html:
 
 
 def _move_marks(row: ThreadRow) -> Iterator[Html]:
-    """Yields the marks about the next move: new entries, status, what the thread waits
+    """Yields the marks about the next move: status, new entries, what the thread waits
     for, whether the ball was noticed."""
-    if row.new_for_you:
-        yield element("span", f"{row.new_for_you} new", class_="mark new")
     if row.status != OPEN:
         yield status_mark(row.status)
     if row.review.outcome:
         yield outcome_mark(row.review.outcome)
+    if row.new_for_you:
+        yield element("span", f"{row.new_for_you} new", class_="mark new")
     if row.waits:
         yield element("span", one_line(row.waits_text), class_="mark waits")
     if row.asked_by:

@@ -11,7 +11,7 @@ from wc_core.views import planning
 from wc_core.views.drawing import plangraph
 from wc_core.views.drawing.plangraph import BOX_HEIGHT, BOX_WIDTH
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import WebPage, holder_name, more_link, status_mark
+from wc_observe.web.page import WebPage, holder_person, more_link, status_mark
 
 if TYPE_CHECKING:
     from wc_core.planning.readiness import ThreadPlan
@@ -242,6 +242,7 @@ def _node(node: TreeNode, room: _Room, context: PageContext) -> Html:
             _node(lower, room, context)
         return NOTHING
     thread = node.thread
+    title = one_line(thread.title, _TITLE) or one_line(thread.name)
     name = element("bdi", one_line(thread.name), class_="topic")
     marks = []
     if node.kind == "sidequest":
@@ -253,10 +254,13 @@ def _node(node: TreeNode, room: _Room, context: PageContext) -> Html:
     if node.waits:
         names = ", ".join(map(one_line, node.waits[:_REASONS]))
         marks.append(element("span", f"waits for {names}", class_="mark waits"))
-    holder = NOTHING if thread.status == CLOSED else holder_name(thread.ball)
+    holder = NOTHING
+    if thread.status != CLOSED:
+        holder = holder_person(thread.ball, context.directory)
+    href = context.links.thread(thread.topic)
     facts = (
-        element("a", name, href=context.links.thread(thread.topic), data_item=True),
-        element("span", one_line(thread.title, _TITLE), class_="title", dir="auto"),
+        element("a", title, href=href, data_item=True, class_="title", dir="auto"),
+        name,
         *marks,
         element("span", holder, class_="count"),
     )

@@ -25,6 +25,7 @@ from wc_observe.web.forms import (
     chosen_status,
     field,
     kind_choice,
+    search_field,
     severity_choice,
     status_choice,
 )
@@ -76,7 +77,7 @@ def search_page(
     question = question._replace(counting=store.counting)
     terms = question.search_query()
     hits = search(store.live.engine(), store.overview, question, store.meaning)
-    main = joined((heading, form, *_answer(hits, terms, context, query)))
+    main = joined((heading, form, *_answer(hits, terms, store, context, query)))
     title = f"Search: {one_line(text, 60)}" if text.strip() else "Search"
     return WebPage(title, main, "search", text)
 
@@ -121,16 +122,8 @@ def _floor_id(text: str, now_ms: int) -> str:
 def _words_form(context: PageContext, text: str) -> Html:
     """Returns the field for the words, for screens on which that of the header is
     behind a button."""
-    field_ = element(
-        "input",
-        type="search",
-        name="q",
-        value=text,
-        placeholder="Search entries",
-        aria_label="Words",
-        autocomplete="off",
-    )
-    return element("form", field_, action=context.links.search(), class_="again")
+    words_field = search_field(text, "Search entries", "q", aria_label="Words")
+    return element("form", words_field, action=context.links.search(), class_="again")
 
 
 def _form(context: PageContext, query: Mapping[str, str], areas: Iterable[str]) -> Html:
@@ -173,7 +166,11 @@ def _help() -> Html:
 
 
 def _answer(
-    hits: Hits, terms: SearchQuery, context: PageContext, query: Mapping[str, str]
+    hits: Hits,
+    terms: SearchQuery,
+    store: OpenStore,
+    context: PageContext,
+    query: Mapping[str, str],
 ) -> list[Html]:
     count = count_text(hits) if hits.partial else f"{entry_count(hits.total)} found"
     if hits.topic_count > 1:
@@ -184,7 +181,7 @@ def _answer(
     parts += search_notices(hits)
     parts.append(_facets(hits, context, query))
     by_time = query.get("sort", "") == NEWEST
-    parts.append(hit_list(hits, terms, context, by_time=by_time))
+    parts.append(hit_list(hits, terms, context, store.reader, by_time=by_time))
     if hits.by_words:
         words_ = f"By words alone: {one_line(hits.by_words)}"
         parts.append(element("p", words_, class_="notice"))
@@ -224,11 +221,11 @@ def _facets(hits: Hits, context: PageContext, query: Mapping[str, str]) -> Html:
         if is_same and not _chosen(facet.name, query):
             continue  # all hits have this value
         links = (
-            element("dd", _facet_link(facet.name, value, count, context, query))
+            element("li", _facet_link(facet.name, value, count, context, query))
             for value, count in values
         )
         name = element("dt", facet.name.capitalize())
-        rows.append(element("div", name, *links))
+        rows.append(element("div", name, element("dd", element("ul", *links))))
     if not rows:
         return NOTHING
     listed = element("dl", *rows)
@@ -245,9 +242,12 @@ def _facet_link(
     kept = kept_values if name == "tag" else []
     pairs = {item: query.get(item, "") for item in ("q", *_FILTERS)}
     pairs[name] = " ".join(kept if is_chosen else [*kept, value])
+    label = one_line(value, _VALUE_WIDTH)
+    if name == "status":
+        label = label.replace("_", " ").lower()
     return element(
         "a",
-        element("bdi", one_line(value, _VALUE_WIDTH)),
+        element("bdi", label),
         " ",
         element("span", str(count), class_="number"),
         href=context.links.search(**pairs),

@@ -14,14 +14,13 @@ from wc_core.views.rows import Filter, recency
 from wc_core.views.search.answers import Matches, threads_about
 from wc_observe.web.board.columns import rows_with_words
 from wc_observe.web.forms import chosen_status, field, filter_form, status_choice
-from wc_observe.web.html import NOTHING, Html, element, joined
+from wc_observe.web.html import NOTHING, Html, code_text, element, joined
 from wc_observe.web.page import (
     WebPage,
-    holder_name,
+    holder_person,
     moment,
     more_link,
     ownership_mark,
-    person,
     thread_marks,
 )
 from wc_observe.web.search import search_notices
@@ -147,12 +146,14 @@ def _nothing(context: PageContext, query: Mapping[str, str]) -> Html:
     """Returns a hint for an empty list."""
     if not any(query.get(name) for name in (*_FILTERS, "filter")):
         words = "There are no threads yet. Start one: "
-        command = element("code", "wc new TOPIC -m '…'", data_copy=True)
+        command = element("code", code_text("wc new TOPIC -m '…'"), data_copy=True)
         return element("p", words, command, class_="none")
-    ways = [element("a", "Show all threads", href=context.links.threads())]
+    href = context.links.threads()
+    ways = [element("a", "Show all threads", href=href, class_="more")]
     if words := query.get("filter", "").strip():
         href = context.links.search(q=words)
-        ways.append(element("a", "Search the entries for these words", href=href))
+        label = "Search the entries for these words"
+        ways.append(element("a", label, href=href, class_="more"))
     return joined(
         (
             element("p", "No thread matches.", class_="none"),
@@ -198,7 +199,13 @@ def _head(
     arrow = element("span", " ↓" if order.is_down else " ↑", aria_hidden="true")
     label = element("a", _HEADS[name], arrow if is_current else "", href=href)
     sorting = "descending" if order.is_down else "ascending"
-    return element("th", label, scope="col", aria_sort=sorting if is_current else None)
+    return element(
+        "th",
+        label,
+        scope="col",
+        aria_sort=sorting if is_current else None,
+        class_="number" if name in _DOWN_FIRST else None,
+    )
 
 
 def _line(row: ThreadRow, context: PageContext) -> Html:
@@ -212,9 +219,7 @@ def _line(row: ThreadRow, context: PageContext) -> Html:
         data_item=True,
     )
     you = ownership_mark(row.ownership)
-    holder = holder_name(None)
-    if row.ball is not None:
-        holder = person(row.ball, context.directory)
+    holder = holder_person(row.ball, context.directory)
     if row.status == CLOSED:
         holder, you = element("span", "\u2013", class_="none"), NOTHING
     return element(

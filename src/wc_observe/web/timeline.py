@@ -13,7 +13,7 @@ from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.views import timeline
 from wc_core.views.rows import Filter
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import WebPage, entry_count, person
+from wc_observe.web.page import WebPage, entry_count, holder_person, person, status_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -97,12 +97,16 @@ def timeline_page(
 ) -> WebPage:
     """Returns the timeline of one thread, or of the most recently changed threads."""
     chart = draw_chart(store, context, topic, query)
-    name = one_line(topic) if topic else ""
-    title = f"Timeline of {name}" if name else "Timeline"
+    title, heading, up = "Timeline", element("h1", "Timeline"), ""
+    if topic:
+        up = context.links.thread(topic)
+        title = f"Timeline of {one_line(topic)}"
+        link = element("a", element("bdi", one_line(topic)), href=up)
+        heading = element("h1", "Timeline of ", link)
     hidden = chart.total - len(chart.tracks)
     main = joined(
         (
-            element("h1", title),
+            heading,
             _windows(chart, context, topic, query),
             _chart(chart, context)
             if chart.until
@@ -110,19 +114,20 @@ def timeline_page(
             element("p", f"The latest {len(chart.tracks)} threads; {hidden} more.")
             if hidden > 0 and not topic
             else NOTHING,
-            _spans(chart) if topic else NOTHING,
+            _spans(chart, context.directory) if topic else NOTHING,
             element(
                 "p",
                 element(
                     "a",
                     "Download as SVG",
+                    class_="more",
                     href=context.links.picture(topic),
                     download="timeline.svg",
                 ),
             ),
         )
     )
-    return WebPage(title, main, "timeline")
+    return WebPage(title, main, "timeline", up=up)
 
 
 def _windows(
@@ -248,10 +253,11 @@ def _bar(
     box = {"x": f"{start:.3f}%", "width": f"{max(0.0, end - start):.3f}%"}
     kind = f"{name} {_MARKS.get(span.status, '')}".strip()
     bar = element("rect", y=1, height=18, rx=2, width="100%", class_=kind)
-    # The inner picture clips what does not fit into the bar.
+    # Only HTML text can end in an ellipsis where it does not fit.
     words = NOTHING
     if has_names and end - start >= _NAMED and span.known:
-        words = element("text", _span_holder(span), x=5, y=14, class_=f"in {name}")
+        inside = element("div", _span_holder(span), class_=f"name {kind}")
+        words = element("foreignObject", inside, width="100%", height=20)
     inner = element("svg", bar, words, height=20, **box)
     return element("g", element("title", label), inner)
 
@@ -270,7 +276,7 @@ def _legend(chart: Chart, directory: Directory) -> Html:
         items.append(element("li", _swatch("unknown"), "not known"))
     statuses = {span.status for span in spans}
     items += [
-        element("li", _swatch(f"h0 {name}"), status.replace("_", " ").lower())
+        element("li", _swatch(name), status.replace("_", " ").lower())
         for status, name in _MARKS.items()
         if status in statuses
     ]
@@ -282,16 +288,20 @@ def _swatch(name: str) -> Html:
     return element("svg", box, width=14, height=14, aria_hidden="true")
 
 
-def _spans(chart: Chart) -> Html:
-    heads = ("Ball", "From", "For", "Status", "Entries")
-    head = element("tr", *(element("th", item, scope="col") for item in heads))
+_HEADS = ("Ball", "From", "For", "Status")
+_LAST_HEAD = element("th", "Entries", scope="col", class_="number")
+
+
+def _spans(chart: Chart, directory: Directory) -> Html:
+    heads = (*(element("th", item, scope="col") for item in _HEADS), _LAST_HEAD)
+    head = element("tr", *heads)
     lines = (
         element(
             "tr",
-            element("td", element("bdi", _span_holder(item))),
+            element("td", _holder(item, directory)),
             element("td", _minute(item.since)),
             element("td", times.span(item.ms // 1000)),
-            element("td", one_line(item.status, 40).replace("_", " ").lower()),
+            element("td", status_mark(item.status)),
             element("td", str(item.entries), class_="number"),
         )
         for track in chart.tracks
@@ -300,6 +310,12 @@ def _spans(chart: Chart) -> Html:
     return element(
         "table", element("thead", head), element("tbody", *lines), class_="list"
     )
+
+
+def _holder(span: BallSpan, directory: Directory) -> Html:
+    if span.known:
+        return holder_person(span.holder, directory)
+    return element("span", _span_holder(span))
 
 
 def _span_holder(span: BallSpan) -> str:

@@ -34,16 +34,26 @@ def test_what_happened_thread_by_thread(repo: Here) -> None:
     signup, login = (
         words(item) for item in re.findall(r"<li>.*?</li>", page, re.DOTALL)
     )
-    assert signup.startswith("Sign up signup · new · OPEN · ball: Pat · 1 entry by Pat")
+    assert signup.startswith("Sign up signup new thread ball: Pat 1 entry by Pat")
     assert signup.endswith("#0 Pat : Sign up")
+    # The closing tags of badges and names are spaces here.
     assert login.startswith(
-        "Log <in> login · OPEN → IN_REVIEW · ball: Codex → Pat · 6 entries by Codex "
+        "Log <in> login open → in review ball: Codex → Pat 6 entries by Codex now"
     )
     assert "Decided: No <b>" in login
     assert "#6 Codex (Pat) : No <b>: They leak too often." in login
+    assert page.count('class="badge h1 agent"') == 6  # the one hue of Codex
     assert login.endswith("and 2 before")
     assert "2 threads with entries since" in words(page)
     assert 'aria-current="page"' in page
+
+
+def test_a_closed_thread_shows_no_ball(repo: Here) -> None:
+    repo.ok("new", "login", "--title", "Log in", "--to", "Codex")
+    repo.ok("close", "login")
+    said = Site(repo.path, repo.machine.env).said("digest")
+    assert "login new thread closed 2 entries by Pat" in said
+    assert "ball:" not in said
 
 
 def test_what_cannot_be_shown(repo: Here) -> None:

@@ -88,14 +88,14 @@ def test_a_card_says_what_is_new_and_how_the_thread_stands(
     store.thread("x", first, *beside, meta=False)
     said = site.said()
     assert "<b>Hi</b> 4w x (pat)" not in said
-    assert "<b>Hi</b> 4w x Codex: Entry 3 stale 29d 23h 3 new blocked forked" in said
+    assert "<b>Hi</b> 4w x Codex: Entry 3 stale 29d 23h blocked 3 new forked" in said
 
 
 def test_closed_threads_are_behind_a_link(site: Site, store: Store) -> None:
     store.thread("x", store.give("x", None, status="CLOSED"))
     assert "1 thread closed" in site.said()
     (link,) = (one for one in links(site.get()) if "CLOSED" in one)
-    assert "Entry 1 x 1 new closed \u2013" in words(site.ask(link).text)
+    assert "Entry 1 x closed 1 new \u2013" in words(site.ask(link).text)
 
 
 def test_a_column_shows_the_first_and_leads_to_the_rest(
@@ -377,7 +377,7 @@ def test_a_search_says_how_many_hits_each_filter_would_leave(
     store.thread("y", store.give("y", "Codex", body="word"))
     page = site.get("search?q=word")
     counts = words(page[page.index('<nav class="counts"') :].partition("</nav>")[0])
-    assert "Status BLOCKED 1 OPEN 1 Ball Codex 1 Pat 1" in counts
+    assert "Status blocked 1 open 1 Ball Codex 1 Pat 1" in counts
     assert "Tag hot 1 Area api 1" in counts
     narrowed = next(one for one in links(page) if "status=BLOCKED" in one)
     blocked = site.ask(narrowed).text
@@ -411,7 +411,7 @@ def test_hits_are_shown_as_plain_text_with_marks(site: Site, store: Store) -> No
         "## Plan\n\n- [ ] **rotate** the `token`\n\nSee [notes](https://x.example/a)."
     )
     store.thread("x", store.entry("x", body, title="Else"))
-    assert ">Plan rotate the <mark>token</mark> See notes.</p>" in site.get(
+    assert ">Plan · rotate the <mark>token</mark> See notes.</p>" in site.get(
         "search?q=token"
     )
     # Only the address of a link has the word.
@@ -419,20 +419,28 @@ def test_hits_are_shown_as_plain_text_with_marks(site: Site, store: Store) -> No
     assert "[notes](https://x.<mark>example</mark>/a)" in page
 
 
+def test_hits_have_the_hue_of_their_author(site: Site, store: Store) -> None:
+    store.thread("x", store.entry("x", "word", agent="Codex@review (pat)"))
+    hit = site.get("search?q=word").partition('<ol class="hits">')[2]
+    assert f'class="badge h{badge_of("Codex").hue} agent"' in hit
+    assert '<span class="chip seat">@review</span>' in hit
+
+
 def test_hits_are_grouped_by_thread(site: Site, store: Store) -> None:
-    first, second = store.entry("x", "word"), store.entry("x", "word")
+    first = store.entry("x", "word", title="About X")
+    second = store.entry("x", "word")
     store.thread("y", store.entry("y", "word", title="word"))
     store.thread("x", first, second, store.entry("x", "and a word of x again"))
     page = site.get("search?q=word")
-    assert page.count('<h2 class="topic">') == 2
-    assert "x 3 entries" in words(page)
+    assert page.count("<h2><a ") == 2
+    assert "About X x 3 entries" in words(page)
     best = re.findall(r'id="x-([xy])-\d+"', page)
     assert len(list(groupby(best))) == 2
     # By time, no hit moves.
     page = site.get("search?q=word&sort=newest")
     newest = re.findall(r'id="x-([xy])-\d+"', page)
     assert newest == ["x", "y", "x", "x"]
-    assert page.count('<h2 class="topic">') == 3
+    assert page.count("<h2><a ") == 3
 
 
 def test_hits_are_walked_by_pages(site: Site, store: Store) -> None:
@@ -509,8 +517,21 @@ def test_bars_have_the_name_of_the_holder_and_the_hue_of_the_agent(
 ) -> None:
     store.thread("x", store.give("x", "Codex@review (pat)"))
     hue = badge_of("Codex").hue
-    bar = f'class="in h{hue}">Codex@review (pat)</text>'
+    bar = f'class="name h{hue}">Codex@review (pat)</div>'
     assert bar in site.get("timeline")
+
+
+def test_a_timeline_of_a_thread_has_its_balls_and_leads_to_it(
+    site: Site, store: Store
+) -> None:
+    blocked = store.give("x", None, status="BLOCKED")
+    store.thread("x", store.give("x", "Codex@review (pat)"), blocked)
+    page = site.get("timeline/x")
+    assert f"/{SECRET}/threads/x" in links(page)
+    table = page[page.index("<table") :].partition("</table>")[0]
+    assert '<span class="mark blocked">blocked</span>' in table
+    assert 'class="badge nobody"' in table
+    assert f'class="badge h{badge_of("Codex").hue} agent"' in table
 
 
 def test_a_timeline_of_nothing_says_so(site: Site) -> None:
@@ -560,7 +581,9 @@ def test_what_cannot_be_shown_is_reported(
 
 def test_near_names_are_offered(site: Site, store: Store) -> None:
     store.thread("feature-auth")
-    assert "feature-auth" in site.said("threads/feature-aut", 404)
+    page = site.get("threads/feature-aut", 404)
+    assert "Did you mean feature-auth?" in words(page)
+    assert f"/{SECRET}/threads/feature-auth" in links(page)
 
 
 def _gone(store: Store) -> None:

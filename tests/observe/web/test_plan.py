@@ -63,10 +63,10 @@ def test_the_picture_and_the_tree(planned: Here) -> None:
     assert "4 linked threads · 1 ready for you · 2 waiting · 0 closed" in words(page)
     tree = words(page[page.index('<ul class="tree"') :])
     assert tree.startswith(
-        "login <b>login</b> anyone "
-        "api <b>api</b> ready anyone "
-        "ui <b>ui</b> waits for api anyone "
-        "flaky T sidequest Codex"
+        "<b>login</b> login anyone "
+        "<b>api</b> api ready anyone "
+        "<b>ui</b> ui waits for api anyone "
+        "T flaky sidequest Codex"
     )
     assert ">waits for api</text>" in page
     assert ">waits for 2</text>" in page

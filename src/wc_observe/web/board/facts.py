@@ -16,14 +16,18 @@ from wc_core.times import span
 from wc_core.values import NamedTuple
 from wc_core.views import history
 from wc_observe.answers.claims import read_claims
+from wc_observe.web.html import element
+from wc_observe.web.page import person
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_core.claims.record import Claim
+    from wc_core.names import Directory
     from wc_core.radar.model import SharedFile, Side
     from wc_core.views.rows import ThreadRow
     from wc_observe.open_store import OpenStore
+    from wc_observe.web.html import Html
 
 _SAID, _PLACE = 200, 60
 
@@ -99,6 +103,14 @@ def branch_conflicts(
         for place, side in enumerate(radar.sides)
         if side.branch
     }
+
+
+def worktree_person(side: Side, directory: Directory) -> Html:
+    """Returns who works in a worktree, or the name of the worktree if that is
+    unknown."""
+    if side.agent:
+        return person(side.agent, directory)
+    return element("bdi", one_line(side.name, _PLACE))
 
 
 def link_words(row: ThreadRow, store: OpenStore) -> list[str]:

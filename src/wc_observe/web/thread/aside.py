@@ -18,13 +18,12 @@ from wc_core.views.history import is_stale
 from wc_core.views.references import references
 from wc_core.views.search.related import related_threads
 from wc_observe.answers.claims import read_claims
-from wc_observe.web.board.facts import branch_conflicts
+from wc_observe.web.board.facts import branch_conflicts, worktree_person
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import (
-    badge,
     command_line,
     entry_count,
-    holder_name,
+    holder_person,
     more_link,
     outcome_mark,
     ownership_mark,
@@ -93,7 +92,7 @@ def _ball(context: AsideContext) -> Html:
     current = context.past.current
     now = [
         element("span", class_="ball now", aria_hidden="true"),
-        holder_name(None) if state.ball is None else person(state.ball, page.directory),
+        holder_person(state.ball, page.directory),
         ownership_mark(viewer.whose(state.ball)),
     ]
     since = NOTHING
@@ -118,17 +117,14 @@ def _ball(context: AsideContext) -> Html:
 
 
 def _spell(spell: Spell, page: PageContext) -> Html:
-    name = holder_name(spell.holder)
-    if spell.holder is not None and spell.known:
-        name = person(spell.holder, page.directory)
+    name = holder_person(spell.holder, page.directory)
     if not spell.known:
         name = element("span", "not known")
-    sign = badge(None, page.directory) if spell.holder is None else NOTHING
     length = element("span", times.span(spell.ms // 1000), class_="age")
     entry = NOTHING
     if spell.idx >= 0:
         entry = element("a", f"#{spell.idx}", href=f"#e{spell.idx}", class_="number")
-    return element("li", joined(filter(None, (sign, name, length, entry)), " "))
+    return element("li", joined(filter(None, (name, length, entry)), " "))
 
 
 def _status(context: AsideContext) -> Html:
@@ -244,7 +240,8 @@ def _conflicts(context: AsideContext) -> Html:
         element(
             "li",
             element("code", one_line(file.path, _WIDTH)),
-            f" with {one_line(side.label, _WIDTH)}",
+            " with ",
+            worktree_person(side, context.page.directory),
         )
         for side, file in found[:_REFS]
     )

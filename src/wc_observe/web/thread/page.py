@@ -19,12 +19,11 @@ from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import (
     WebPage,
     entry_count,
-    holder_name,
+    holder_person,
     moment,
     more_link,
     outcome_mark,
     ownership_mark,
-    person,
     status_mark,
 )
 from wc_observe.web.thread.aside import AsideContext, aside
@@ -188,13 +187,12 @@ def _latest(store: OpenStore, topic: str) -> EntryPage:
 def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
     """Returns title, topic, status and ball; everything else is beside the entries."""
     state = thread.state
-    is_free = state.ball is None
     parts = [
         element("bdi", thread.name, class_="topic"),
         status_mark(state.status),
         outcome_mark(state.review.outcome) if state.review.outcome else NOTHING,
         element("span", class_="ball now", aria_hidden="true"),
-        holder_name(None) if is_free else person(state.ball or "", context.directory),
+        holder_person(state.ball, context.directory),
         ownership_mark(store.viewer.whose(state.ball)),
         moment(utc(state.updated_at), context.now_ms),
         element("a", "Details", href="#details", class_="to-details"),
@@ -271,18 +269,19 @@ def entry_page(
     state, idx = thread.state, shown.numbered.idx
     entry_context = EntryContext(state.topic, frozenset(), context, is_alone=True)
     links = context.links
-    ways = [element("a", thread.name, href=f"{links.thread(topic)}#e{idx}", id="up")]
+    name = one_line(state.title, _WIDTH) or thread.name
+    ways = [element("a", name, href=f"{links.thread(topic)}#e{idx}", id="up")]
     if idx:
-        ways.append(element("a", f"#{idx - 1}", href=links.entry(topic, idx - 1)))
+        ways.append(element("a", f"← #{idx - 1}", href=links.entry(topic, idx - 1)))
     if idx + 1 < len(thread.entries):
-        ways.append(element("a", f"#{idx + 1}", href=links.entry(topic, idx + 1)))
+        ways.append(element("a", f"→ #{idx + 1}", href=links.entry(topic, idx + 1)))
     below = NOTHING
     if shown.end < shown.length:
         href = f"{links.entry(topic, idx)}?offset={shown.end}"
         below = more_link(href, f"{shown.length - shown.end:,} more characters")
     main = joined(
         (
-            element("nav", joined(ways, " · "), aria_label="Around", class_="around"),
+            element("nav", joined(ways, " "), aria_label="Around", class_="around"),
             element("ol", entry_item(shown, entry_context), class_="entries"),
             below,
         )
