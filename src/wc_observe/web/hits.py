@@ -150,6 +150,9 @@ def _kind(hit: Hit) -> str:
 
 
 def _marked(line: str) -> Html:
+    # An ellipsis at the end never stands in a line by itself.
+    if line.endswith(" …"):
+        line = f"{line.removesuffix(' …')}\u00a0…"
     parts = []
     for place, words_ in enumerate(_MARKED.split(line)):
         parts.append(element("mark", words_) if place % 2 else words_)

@@ -67,6 +67,67 @@ def test_a_menu_opens_on_a_narrow_screen(shown: Gallery) -> None:
     page.until("document.querySelectorAll('tr[id]').length === 2")
 
 
+def test_options_of_commands_stay_whole(shown: Gallery) -> None:
+    shown.page.sized(390, 844)
+    shown.open("empty")
+    # The command takes two lines, and its option is in one of them.
+    code, option = "main li code", "main li code .option:last-child"
+    tall = "document.querySelector('{}').getBoundingClientRect().height"
+    height, line = (shown.page.js(tall.format(one)) for one in (code, option))
+    assert height > 1.8 * line
+
+
+def test_one_agent_with_many_threads_leaves_no_void(shown: Gallery) -> None:
+    page = shown.page
+    page.sized(1440, 900)
+    shown.open("board")
+    page.js(
+        "{ const [first, ...rest] = document.querySelectorAll('.others-columns > *');"
+        "for (const column of rest) {"
+        "first.querySelector('ul').append(...column.querySelectorAll('li'));"
+        "column.remove(); } }"
+    )
+    cards = "[...document.querySelectorAll('.others-columns li')]"
+    boxes = page.js(f"{cards}.map((one) => one.getBoundingClientRect().toJSON())")
+    first_row = [box for box in boxes if box["top"] == boxes[0]["top"]]
+    assert len(first_row) >= 3
+    assert 1440 - first_row[-1]["right"] < 60
+
+
+def test_a_name_that_is_longer_than_its_bar_ends_in_an_ellipsis(
+    shown: Gallery,
+) -> None:
+    page = shown.page
+    page.sized(390, 844)
+    shown.open("timeline")
+    cut = "[...document.querySelectorAll('.bars .name')]"
+    cut += ".filter((name) => name.scrollWidth > name.clientWidth)"
+    cut += ".map((name) => getComputedStyle(name).textOverflow)"
+    found = page.js(cut)
+    assert found
+    assert {*found} == {"ellipsis"}
+
+
+def test_paper_has_no_controls(shown: Gallery) -> None:
+    page = shown.page
+    page.sized(794, 1123)
+    page.send("Emulation.setEmulatedMedia", media="print")
+    controls = "form, nav, button, details, body > header, body > footer"
+    seen = (
+        f"[...document.querySelectorAll('{controls}')]"
+        ".filter((one) => one.checkVisibility()).map((one) => one.outerHTML)"
+    )
+    try:
+        for name in ("board", "thread", "threads", "timeline", "search", "plan"):
+            shown.open(name)
+            assert page.js(seen) == [], name
+        shown.open("thread")
+        fade = "getComputedStyle(document.querySelector('.aside'), '::after').display"
+        assert page.js(fade) == "none"
+    finally:
+        page.send("Emulation.setEmulatedMedia", media="")
+
+
 def test_a_command_is_copied(shown: Gallery) -> None:
     page = shown.page
     page.sized(1440, 900)

@@ -187,12 +187,12 @@ def _latest(store: OpenStore, topic: str) -> EntryPage:
 def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
     """Returns title, topic, status and ball; everything else is beside the entries."""
     state = thread.state
+    ball = element("span", class_="ball now", aria_hidden="true")
     parts = [
         element("bdi", thread.name, class_="topic"),
         status_mark(state.status),
         outcome_mark(state.review.outcome) if state.review.outcome else NOTHING,
-        element("span", class_="ball now", aria_hidden="true"),
-        holder_person(state.ball, context.directory),
+        element("span", ball, " ", holder_person(state.ball, context.directory)),
         ownership_mark(store.viewer.whose(state.ball)),
         moment(utc(state.updated_at), context.now_ms),
         element("a", "Details", href="#details", class_="to-details"),
