@@ -47,13 +47,11 @@ class InvalidInputError(WcError):
 
 
 class NotFoundError(WcError):
-    """A thread, entry, agent or store does not exist; similar names in the hint.
-
-    ``near`` are the names of similar threads, if a thread does not exist.
-    """
+    """A thread, entry, agent or store does not exist; similar names in the hint."""
 
     code = "NOT_FOUND"
     exit_code = 3
+    # The names of similar threads, if a thread does not exist.
     near: tuple[str, ...] = ()
 
 

@@ -267,5 +267,11 @@ def test_a_store_that_comes_and_a_server_that_goes_are_reported(
     page.until(
         "document.querySelector('#live').textContent.startsWith('Not connected')"
     )
+    page.sized(390, 844)
+    row = "document.querySelector('body > header').getBoundingClientRect()"
+    mark = "document.querySelector('#live').getBoundingClientRect()"
+    assert page.js(f"{row}.height") < 60
+    assert page.js(f"{mark}.top >= {row}.bottom && {mark}.bottom <= innerHeight")
+    page.sized(1280, 900)
     page.open(served.url)  # first: until then the page tries again and again
     page.forgiven()
