@@ -94,6 +94,18 @@ def test_one_agent_with_many_threads_leaves_no_void(shown: Gallery) -> None:
     assert 1440 - first_row[-1]["right"] < 60
 
 
+def test_the_head_is_in_one_place_on_a_wide_screen(shown: Gallery) -> None:
+    page = shown.page
+    page.sized(1920, 1000)
+    places = set()
+    for name in ("board", "threads", "thread", "empty"):
+        shown.open(name)
+        places.add(page.js("document.querySelector('.home').offsetLeft"))
+        width = "document.querySelector('body > header').offsetWidth"
+        assert page.js(width) == 1920, name
+    assert len(places) == 1
+
+
 def test_a_name_that_is_longer_than_its_bar_ends_in_an_ellipsis(
     shown: Gallery,
 ) -> None:
