@@ -44,6 +44,7 @@ _LEAST_HOURS, _MOST_HOURS = 1, 24 * 365 * 4
 _HOUR_MS = 3_600_000
 # In per cent of the width. A bar this wide has room for a name.
 _NAMED = 4.0
+_SHORT = 12.0  # the same on a narrow screen
 _MARKS = {CLOSED: "closed", IN_REVIEW: "review", BLOCKED: "blocked"}
 # In per cent of the width. A narrower bar is invisible.
 _LEAST = 0.05
@@ -256,7 +257,9 @@ def _bar(
     # Only HTML text can end in an ellipsis where it does not fit.
     words = NOTHING
     if has_names and end - start >= _NAMED and span.known:
-        inside = element("div", _span_holder(span), class_=f"name {kind}")
+        short = " short" if end - start < _SHORT else ""
+        words_class = f"name {kind}{short}"
+        inside = element("div", _span_holder(span), class_=words_class)
         words = element("foreignObject", inside, width="100%", height=20)
     inner = element("svg", bar, words, height=20, **box)
     return element("g", element("title", label), inner)

@@ -118,6 +118,9 @@ def test_a_name_that_is_longer_than_its_bar_ends_in_an_ellipsis(
     found = page.js(cut)
     assert found
     assert {*found} == {"ellipsis"}
+    # A bar with room for a letter or two has none.
+    widths = "[...document.querySelectorAll('.bars .name')].map((n) => n.offsetWidth)"
+    assert min(width for width in page.js(widths) if width) > 30
 
 
 def test_paper_has_no_controls(shown: Gallery) -> None:
