@@ -91,7 +91,15 @@ def _matrix(radar: Radar, directory: Directory) -> Html:
         for row, side in enumerate(sides)
     )
     table = element("table", element("thead", head), element("tbody", *rows))
-    return element("div", table, class_="matrix")
+    # It may be wider than the page, so the keyboard must be able to scroll it.
+    return element(
+        "div",
+        table,
+        class_="matrix",
+        tabindex=0,
+        role="region",
+        aria_label="Pairs of worktrees",
+    )
 
 
 def _cell(pair: Pair | None, is_self: bool) -> Html:  # noqa: FBT001

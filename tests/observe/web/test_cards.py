@@ -109,6 +109,13 @@ def test_only_the_present_ball_is_bright(site: Site, store: Store) -> None:
     assert ['class="ball now"' in foot for foot in feet] == [False, False, True]
 
 
+def test_nobody_has_the_ball_of_a_closed_thread(site: Site, store: Store) -> None:
+    store.thread("x", store.give("x", "Pat"), store.give("x", None, status="CLOSED"))
+    page = site.get("threads/x")
+    assert 'class="ball now"' not in page
+    assert "Ball \u2013 closed for" in words(page)
+
+
 def test_commands_to_copy_depend_on_who_has_the_ball(site: Site, store: Store) -> None:
     store.thread("mine", store.give("mine", "Pat", agent="Pat"))
     store.thread("theirs", store.give("theirs", "Codex", agent="Codex"))

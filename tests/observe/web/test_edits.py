@@ -53,6 +53,8 @@ def test_the_matrix_and_the_pairs(repo: Here) -> None:
     page = site(repo).get("edits")
     rows = [words(row) for row in re.findall(r"(?s)<tr>.*?</tr>", page)]
     assert rows[:4] == [*("main <b> login", "main · ·", "<b> · 1 1 1", "login · 1 1 1")]
+    # A keyboard can scroll the table even if no two worktrees conflict.
+    assert 'class="matrix" tabindex="0" role="region"' in page
     pairs = words(page[page.index('<section class="pair"') :])
     assert pairs.startswith(
         "<b> and login "

@@ -95,6 +95,8 @@ def _ball(context: AsideContext) -> Html:
         holder_person(state.ball, page.directory),
         ownership_mark(viewer.whose(state.ball)),
     ]
+    if state.status == CLOSED:
+        now = [element("span", "\u2013", class_="none"), element("span", "closed")]
     since = NOTHING
     if current is not None:
         words = f"for {times.span(current.ms // 1000)}"

@@ -57,7 +57,9 @@ def thread_page(
     cursor = store.reader.cursor(state.topic, store.viewer.key)
     new = frozenset(entry_views.new_ids(part.thread, store.viewer, cursor))
     past = thread_history(part.thread, context.now_ms, context.directory)
-    passing = past.current.entry_id if past.current is not None else ""
+    # Nobody has the ball of a closed thread.
+    current = None if state.status == CLOSED else past.current
+    passing = "" if current is None else current.entry_id
     entry_context = EntryContext(state.topic, new, context, passing)
     first = part.entries[0].numbered.idx if part.entries else 0
     column = (
@@ -188,12 +190,13 @@ def _head(store: OpenStore, thread: Thread, context: PageContext) -> Html:
     """Returns title, topic, status and ball; everything else is beside the entries."""
     state = thread.state
     ball = element("span", class_="ball now", aria_hidden="true")
+    holder = element("span", ball, " ", holder_person(state.ball, context.directory))
+    whose = ownership_mark(store.viewer.whose(state.ball))
     parts = [
         element("bdi", thread.name, class_="topic"),
         status_mark(state.status),
         outcome_mark(state.review.outcome) if state.review.outcome else NOTHING,
-        element("span", ball, " ", holder_person(state.ball, context.directory)),
-        ownership_mark(store.viewer.whose(state.ball)),
+        *(() if state.status == CLOSED else (holder, whose)),
         moment(utc(state.updated_at), context.now_ms),
         element("a", "Details", href="#details", class_="to-details"),
     ]
