@@ -65,8 +65,10 @@ def test_writes_that_are_settled_inline_are_indexed_once_it_is_worth_it(
     time.sleep(keys.TICK_SECONDS)
     repo.settled("new", "cart", "--title", "x")
     assert noted(repo) == []
-    assert decisions.load_behind(layout) == frozenset({"cart"})
-    assert len(EntryFile(layout).threads()) == 21
+    # The last one is too young to be indexed, unless the machine is slow.
+    behind = decisions.load_behind(layout) or frozenset()
+    assert behind <= {"cart"}
+    assert len(EntryFile(layout).threads()) == 22 - len(behind)
     assert "needle" in repo.ok("brief").out
 
 
