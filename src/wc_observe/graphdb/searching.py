@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.graphdb.schema import word_field
-from wc_core.search import words
+from wc_core.search import excerpts, words
 from wc_core.search.mentions import Mentions, at_least
 from wc_core.search.nearness import mixed
 from wc_core.search.ranking import loose_terms, required_terms
@@ -399,7 +399,7 @@ def _hits(
             kind=query.about.kind,
             severity=query.about.severity,
         )
-        snippet = words.mark_terms(entry.body or entry.title, terms, _AROUND)
+        snippet = excerpts.mark_terms(entry.body or entry.title, terms, _AROUND)
         place = (repository, name, topic, idx)
         hit = GraphHit(*place, entry, snippet, mark or "", score=float(score))
         hits.append(hit)

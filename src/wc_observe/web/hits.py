@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from wc_core.errors import WcError
-from wc_core.search import words
+from wc_core.search import excerpts
 from wc_core.summaries.plaintext import plain_text
 from wc_core.text import clean, one_line
 from wc_core.times import utc
@@ -104,7 +104,7 @@ def _hit(hit: Hit, query: SearchQuery, context: PageContext) -> Html:
     href = context.links.thread(hit.name, **{"from": str(max(0, idx - 5))})
     link = element(
         "a",
-        _marked(words.mark_terms(clean(entry.title), terms, _WIDTH, _MARKS))
+        _marked(excerpts.mark_terms(clean(entry.title), terms, _WIDTH, _MARKS))
         or "(no title)",
         href=f"{href}#e{idx}",
         data_item=True,
@@ -130,13 +130,13 @@ def snippet(body: str, terms: Iterable[Term]) -> Html:
     as plain text, unless only the markdown source matches."""
     terms = tuple(terms)
     if len(body) <= _MOST_MARKDOWN:
-        line = words.mark_terms(_plain(body), terms, _AROUND, _MARKS)
+        line = excerpts.mark_terms(_plain(body), terms, _AROUND, _MARKS)
         if _MARKS[0] in line:
             return _marked(line)
-    line = words.mark_terms(body, terms, _AROUND, _MARKS)
+    line = excerpts.mark_terms(body, terms, _AROUND, _MARKS)
     if _MARKS[0] in line:
         return _marked(line)
-    return _marked(words.mark_terms(_plain(body[:_MOST_MARKDOWN]), (), _AROUND))
+    return _marked(excerpts.mark_terms(_plain(body[:_MOST_MARKDOWN]), (), _AROUND))
 
 
 def _plain(body: str) -> str:

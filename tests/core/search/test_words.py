@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wc_core.errors import InvalidInputError
-from wc_core.search import words
+from wc_core.search import excerpts, words
 from wc_core.search.words import Term
 
 
@@ -103,21 +103,6 @@ def test_a_query_is_cut_as_this_pattern_cuts_it(query: str) -> None:
     assert words.parse_query(query) == tuple(dict.fromkeys(terms))
 
 
-@given(PIECES, PIECES)
-@example("a.b ab a-b", '"a b"')
-@example("aab", "ab")
-def test_a_term_is_marked_where_this_pattern_matches(text: str, query: str) -> None:
-    letter, gap = "[0-9A-Za-z\x80-\U0010ffff]", "[^0-9A-Za-z\x80-\U0010ffff]+"
-    for term in words.parse_query(query):
-        ending = "" if term.prefix else f"(?!{letter})"
-        pattern = f"(?<!{letter}){gap.join(map(re.escape, term.words))}{ending}"
-        form = words.fold_text(text)
-        if len(form) == len(text):
-            expected = re.sub(pattern, lambda match: f"«{match[0]}»", form)
-            marked = words.mark_terms(form, [term], len(form))
-            assert marked == " ".join(expected.split())
-
-
 def test_a_query_of_very_many_terms_is_refused() -> None:
     assert len(words.parse_query(" ".join(f"a{n}" for n in range(32)))) == 32
     with pytest.raises(InvalidInputError, match="101 terms"):
@@ -134,29 +119,7 @@ def test_what_is_in_a_text_is_found_and_marked(
     wanted = words.plain_words(word)
     if wanted.strip() and '"' not in word and ":" not in word:
         assert all(words.contains_term(one, fields) for one in terms) or "*" in word
-    shown = words.mark_terms(text, terms, 10_000)
+    shown = excerpts.mark_terms(text, terms, 10_000)
     assert shown.replace("«", "").replace("»", "") == " ".join(text.split()).replace(
         "«", ""
     ).replace("»", "")
-
-
-@pytest.mark.parametrize(
-    ("text", "query", "around", "shown"),
-    [
-        ("Passkeys work", "passkey", 40, "«Passkeys» work"),
-        ("Passkeys work", '"passkey"', 40, "Passkeys work"),
-        ("They re-authenticated", "auth", 40, "They re-«authenticated»"),
-        ("one three needles five seven", "needle", 7, "… three «needles» five …"),
-        ("one three needle", "needle", 7, "… three «needle»"),
-        ("needle five seven", "needle", 7, "«needle» five …"),
-        ("first second third", "none", 7, "first second …"),
-        ("新しい認証を使う", "認証", 2, "… しい«認証»を使 …"),
-        (f"{'x' * 90} needle", "needle", 20, "… «needle»"),
-        (f"{'x' * 90}-needle", "needle", 20, f"… {'x' * 19}-«needle»"),
-        ("   needle   ", "needle", 1, "«needle»"),
-    ],
-)
-def test_an_excerpt_has_whole_words(
-    text: str, query: str, around: int, shown: str
-) -> None:
-    assert words.mark_terms(text, words.parse_query(query), around) == shown

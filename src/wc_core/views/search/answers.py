@@ -10,7 +10,7 @@ which entries match; the engine `scan` reads the logs.
 from __future__ import annotations
 
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.search import words
+from wc_core.search import excerpts, words
 from wc_core.search.mentions import Mentions, recorded
 from wc_core.search.ranking import loose_terms, required_terms
 from wc_core.search.threadwords import ThreadWords
@@ -494,7 +494,7 @@ def _ranked_page(answer: Ranked, query: SearchQuery, shown: ShownThreads) -> Hit
 
 def _hit(numbered: Numbered, topic: str, terms: Iterable[Term]) -> Hit:
     text = numbered.entry.body or numbered.entry.title
-    return Hit(topic, numbered, words.mark_terms(text, terms, _AROUND), topic)
+    return Hit(topic, numbered, excerpts.mark_terms(text, terms, _AROUND), topic)
 
 
 def _most_first(topics: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
