@@ -18,7 +18,7 @@ import os
 from itertools import repeat
 
 from wc_core.files import read_from
-from wc_core.lean import sqlite3
+from wc_core.lean import json, sqlite3
 from wc_core.search.ranking import PROMINENT_FIELDS
 from wc_core.search.words import FIELDS
 from wc_core.values import NamedTuple
@@ -225,11 +225,28 @@ class EntryFile:
             *(ENTRIES, words),
         )
 
-    def numbers(self, words: str) -> list[int]:
-        """Returns the numbers of the entries that have the words. Some may be of
-        replaced threads."""
-        rows = self._ask("SELECT rowid FROM words WHERE words MATCH ?", words)
-        return [number for (number,) in rows]
+    def count(self, words: str) -> int:
+        """Returns how many entries have the words, those of replaced threads
+        included."""
+        question = "SELECT count(*) FROM words WHERE words MATCH ?"
+        ((count,),) = self._ask(question, words)
+        return int(count)
+
+    def numbers(self, words: str, most: int = -1) -> list[int]:
+        """Returns the numbers of the entries that have the words, in ascending order;
+        of more than ``most``, only so many. Some may be of replaced threads."""
+        # One long text takes half the time of a row for each number.
+        ((text,),) = self._ask(
+            "SELECT group_concat(rowid) FROM "
+            "(SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)",
+            *(words, most),
+        )
+        return sorted(json.loads(f"[{text or ''}]"))
+
+    def dropped(self) -> list[int]:
+        """Returns the numbers of the threads that were removed while their words are
+        still in the file."""
+        return [number for (number,) in self._ask("SELECT number FROM dropped")]
 
     def numbered(self, numbers: Sequence[int]) -> list[IndexedEntry]:
         """Returns the entries with these numbers."""

@@ -27,12 +27,15 @@ from tests.core.strategies import AGENTS, chain, entry, entry_id, relaxed, viewe
 from wc_cli.index import entriesfile
 from wc_core.errors import WcError
 from wc_core.index.entries import EntryFile, EntryFiles, UnusableIndexError
+from wc_core.search import ranking
 from wc_core.search.mentions import Mentions
+from wc_core.search.words import Term
 from wc_core.threads.model import Ball
 from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
 from wc_core.views.search import answers as search_views
+from wc_core.views.search import candidates
 from wc_core.views.search import indexed as indexed_search
 from wc_core.views.search.answers import (
     ANY,
@@ -44,6 +47,7 @@ from wc_core.views.search.answers import (
 )
 from wc_core.views.search.facets import Counting
 from wc_core.views.search.indexed import IndexedSearch
+from wc_core.views.search.loose import LooseQuery
 from wc_core.views.search.scan import Scan
 from wc_core.views.updates import updates
 
@@ -153,6 +157,33 @@ def test_many_matches_are_found_newest_first(
                     query, Filter(), limit=limit, sort=sort, counting=Counting()
                 )
                 assert not any(assert_the_same(store.reader, question))
+
+
+@pytest.mark.parametrize("common", [2, 6, 100])
+@pytest.mark.parametrize("few", [0, 100])
+def test_some_of_the_words_are_counted_in_the_threads_that_are_searched(
+    store: Store, monkeypatch: pytest.MonkeyPatch, common: int, few: int
+) -> None:
+    monkeypatch.setattr(ranking, "COMMON", common)
+    monkeypatch.setattr(candidates, "COMMON", common)
+    monkeypatch.setattr(candidates, "_FEW_OTHERS", few)
+    for number in range(4):
+        store.write(f"t{number}", [text._replace(body="hay") for text in a_log(3)])
+    entriesfile.rebuild(store.reader, soon)
+    # The words of the first version are still in the file.
+    store.write("t1", [entry(7, title="some hay", body="and straw")])
+    entriesfile.update(store.reader, ["t1"], soon)
+    terms = tuple(Term((word,)) for word in ("title", "hay", "straw"))
+    mentions = (Mentions(), Mentions(until=entry(9).id))
+    for topics in (["t0", "t1", "t2", "t3"], ["t1"], ["t2", "t0"], ["t3"]):
+        for about in mentions:
+            for limit in (0, 2):
+                query = LooseQuery(terms, about, limit)
+                engine, _, read = indexed(store.reader)
+                by_index = engine.loose_matches(topics, query)
+                assert by_index == Scan(store.reader).loose_matches(topics, query)
+                assert read == [0]
+                assert by_index.total
 
 
 def test_a_log_that_grew_is_indexed_from_where_it_ended(store: Store) -> None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from functools import cached_property
 
 from wc_core.index import entries as entryfile
 from wc_core.index.entries import ENTRIES, EntryFile, Facets, IndexedEntry
 from wc_core.search.mentions import Mentions, at_least
-from wc_core.search.ranking import Candidate
+from wc_core.search.ranking import COMMON, Candidate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from wc_core.views.search.loose import LooseQuery
 
     Fits = Callable[[str, IndexedEntry, Mentions], bool]
+
+# Up to this many threads are cut out of a list of entries one by one.
+_FEW_OTHERS = 100
 
 
 def facets_of(about: Mentions) -> Facets:
@@ -41,37 +45,63 @@ class IndexedCandidates:
         self._names = names
         self._query = query
         self._fits = fits
+        # The entries with a term, by its place in the query.
+        self._lists: dict[int, list[int]] = {}
         # The entries that `best` returned, by topic and id.
         self.chosen: dict[tuple[str, str], IndexedEntry] = {}
 
     def counts(self) -> list[int]:
         """Returns how many entries have each term."""
+        terms = range(len(self._query.terms))
         if self._about != Mentions():
-            return [len(numbers & self._fitting) for numbers in map(set, self._lists())]
-        return [
-            sum(count for number, count in self._counted(term) if number in self._names)
-            for term in range(len(self._query.terms))
-        ]
+            return [len(self._fitting.intersection(self._numbers(i))) for i in terms]
+        return [self._count(term) for term in terms]
 
     @property
     def _about(self) -> Mentions:
         return self._query.about
 
-    def _counted(self, term: int) -> list[tuple[int, int]]:
-        return self._file.counts(self._expression(term))
+    def _count(self, term: int) -> int:
+        """How many entries have a term. Of one that is not too common, the entries are
+        needed soon."""
+        expression = self._expression(term)
+        numbers = self._file.numbers(expression, COMMON + 1)
+        if len(numbers) <= COMMON:
+            self._lists[term] = self._of_threads(numbers)
+            return len(self._lists[term])
+        if not self._others:
+            return self._file.count(expression)
+        return sum(
+            count
+            for number, count in self._file.counts(expression)
+            if number in self._names
+        )
 
     def _expression(self, term: int) -> str:
         terms = (self._query.terms[term], *self._query.required)
         return entryfile.words_expression(terms, self._about.terms)
 
-    def _lists(self) -> list[list[int]]:
-        return [self._numbers(term) for term in range(len(self._query.terms))]
-
     def _numbers(self, term: int) -> list[int]:
-        return self._of_threads(self._file.numbers(self._expression(term)))
+        if term not in self._lists:
+            numbers = self._file.numbers(self._expression(term))
+            self._lists[term] = self._of_threads(numbers)
+        return self._lists[term]
 
-    def _of_threads(self, numbers: Sequence[int]) -> list[int]:
-        return [number for number in numbers if number // ENTRIES in self._names]
+    @cached_property
+    def _others(self) -> set[int]:
+        """The threads in the file that are not searched."""
+        numbers = {thread.number for thread in self._file.threads().values()}
+        return numbers.union(self._file.dropped()).difference(self._names)
+
+    def _of_threads(self, numbers: list[int]) -> list[int]:
+        """Those of the entries, in ascending order, whose threads are searched."""
+        if len(self._others) > _FEW_OTHERS:
+            return [number for number in numbers if number // ENTRIES in self._names]
+        for thread in self._others:
+            first = bisect_left(numbers, thread * ENTRIES)
+            end = bisect_left(numbers, (thread + 1) * ENTRIES, first)
+            del numbers[first:end]
+        return numbers
 
     @cached_property
     def _fitting(self) -> set[int]:
@@ -96,10 +126,13 @@ class IndexedCandidates:
         the terms; 0: no match."""
         scores: defaultdict[int, int] = defaultdict(int)
         for term, weight in enumerate(weights):
-            if weight:
-                for number in self._numbers(term):
-                    scores[number] += weight
-                for number in self._prominent(term):
+            if not weight:
+                continue
+            for numbers in (self._numbers(term), self._prominent(term)):
+                if not scores:
+                    scores.update(dict.fromkeys(numbers, weight))
+                    continue
+                for number in numbers:
                     scores[number] += weight
         if self._about == Mentions():
             return scores
@@ -112,10 +145,6 @@ class IndexedCandidates:
             self._query.terms[term], self._query.required, self._about.terms
         )
         return self._of_threads(self._file.numbers(expression)) if expression else []
-
-    def topics(self, numbers: Iterable[int]) -> Iterable[str]:
-        """Returns the thread of each of the entries."""
-        return (self._names[number // ENTRIES] for number in numbers)
 
     def best(self, scores: dict[int, int], query: LooseQuery) -> list[Candidate]:
         """Returns the best of the entries with these scores; of equal ones, newest

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
         def scores(self, weights: Sequence[int]) -> dict[int, int]:
             """Returns the rough score of each entry, by its number."""
 
-        def topics(self, numbers: Iterable[int]) -> Iterable[str]:
-            """Returns the thread of each of the entries."""
-
         def best(self, scores: dict[int, int], query: LooseQuery) -> list[Candidate]:
             """Returns the best of the entries with these scores."""
 
@@ -59,14 +56,12 @@ class LooseQuery(NamedTuple):
 
 
 class Loose(NamedTuple):
-    """The best candidates in order; of ``total``, counted by thread in ``topics``. With
-    the ``weights`` of the terms, their order can be reproduced; ``counts`` has the
-    number of entries with each term. ``unreadable`` are threads that could not be
-    searched."""
+    """The best candidates in order, of ``total``. With the ``weights`` of the terms,
+    their order can be reproduced; ``counts`` has the number of entries with each term.
+    ``unreadable`` are threads that could not be searched."""
 
     best: list[Candidate]
     total: int
-    topics: dict[str, int]
     weights: tuple[int, ...]
     unreadable: tuple[str, ...] = ()
     counts: tuple[int, ...] = ()
@@ -109,17 +104,15 @@ def best_matches(
         for sighting in sightings
         if (score := rough_score(choosing, sighting.places))
     ]
-    topics = [candidate.topic for candidate in candidates]
+    total = len(candidates)
     if indexed is not None:
         scores = indexed.scores(choosing)
         candidates += indexed.best(scores, query)
-        topics += indexed.topics(scores)
+        total += len(scores)
     best = [candidate for candidate in candidates if query.has(candidate.id)]
     best.sort(reverse=True)
     del best[query.limit or len(best) :]
-    by_topic = topic_counts(topics)
-    unreadable = scanned.unreadable
-    return Loose(best, len(topics), by_topic, weights, unreadable, tuple(counts))
+    return Loose(best, total, weights, scanned.unreadable, tuple(counts))
 
 
 def topic_counts(topics: Iterable[str]) -> dict[str, int]:

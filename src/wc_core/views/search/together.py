@@ -126,7 +126,7 @@ class Together:
                 loose = self._parts[key].engine.loose_matches(own, counting_query)
                 counts = list(map(int.__add__, counts, loose.counts or counts))
             query = query._replace(weights=term_weights(counts, len(topics)))
-        total = Loose([], 0, {}, query.weights)
+        total = Loose([], 0, query.weights)
         for key, own in by_store.items():
             loose = self._parts[key].engine.loose_matches(own, query)
             best = [
@@ -136,7 +136,6 @@ class Together:
             total = total._replace(
                 best=[*total.best, *best],
                 total=total.total + loose.total,
-                topics={**total.topics, **_placed(key, loose.topics)},
                 unreadable=(*total.unreadable, *_all_placed(key, loose.unreadable)),
             )
         total.best.sort(reverse=True)
