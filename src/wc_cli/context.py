@@ -158,6 +158,8 @@ class Context:
         """The model with which searches of an overview go beyond words."""
         from wc_core.meaning.asking import Meaning  # 1 ms, only to search
 
+        # NumPy's threads, one for each core, would take 20 ms of CPU time to start.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         return Meaning(overview.reader, overview.keys, self.env, self._note_missing)
 
     def _note_missing(self, threads: int) -> None:

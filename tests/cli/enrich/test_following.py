@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -71,3 +73,31 @@ def test_a_search_that_misses_many_has_them_made(repo: Repo) -> None:
     spawn.start_vectors_if_due(layout, 3, env)
     time.sleep(0.5)
     assert count(repo) == 0
+
+
+_ONE_SEARCH = """
+import os
+from wc_cli.context import Context
+
+context = Context(dict(os.environ), os.getcwd())
+source = context.meaning(context.overview)
+assert source.nearest("back off", context.overview.reader.topics()).scores
+print(len(os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="needs Linux's /proc")
+def test_a_search_starts_no_threads(repo: Repo) -> None:
+    repo.machine.env |= ON
+    repo.ok("new", "retries", "-m", "We back off exponentially")
+    env = {**repo.machine.env, "PYTHONPATH": os.pathsep.join(sys.path)}
+    env.pop("OPENBLAS_NUM_THREADS", None)
+    done = subprocess.run(
+        [sys.executable, "-c", _ONE_SEARCH],
+        cwd=repo.path,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "1\n"
