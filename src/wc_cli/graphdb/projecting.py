@@ -32,6 +32,14 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
 
 _POLL_SECONDS = 0.02
+_FIRST_EDGES = (
+    """MATCH (e:Entry {repository: $id}) WITH e LIMIT 1
+    MATCH (e)<-[:HAS]-(t:Thread)-[:IN]->(r:Repository) RETURN r.id""",
+    """MATCH (v:Vector {repository: $id}) WITH v LIMIT 1
+    MATCH (v)<-[:MEANS]-(e:Entry) RETURN e.key""",
+    """MATCH (f:File {repository: $id}) WITH f LIMIT 1
+    MATCH (f)<-[:MENTIONS]-(e:Entry) RETURN e.key LIMIT 1""",
+)
 
 
 class Source(NamedTuple):
@@ -126,6 +134,8 @@ class Projection:
         if vectors is not None and self._full:
             renew_index(self._graph, vectors)
         _await_indexes(self._graph)
+        if writer.written:
+            _follow_edges(self._graph, self._repository.id)
         self._graph.query(
             "MATCH (r:Repository {id: $id}) SET r.projected_at = $now",
             id=self._repository.id,
@@ -220,3 +230,11 @@ def _await_indexes(graph: GraphConnection) -> None:
     )
     while graph.read(status):
         time.sleep(_POLL_SECONDS)
+
+
+def _follow_edges(graph: GraphConnection, repository: str) -> None:
+    """Follow an edge of each kind that searches follow. FalkorDB puts what was written
+    in order when that happens for the first time. Otherwise the first reader would wait
+    for it, 0.1 to 0.3 s after 500,000 entries."""
+    for statement in _FIRST_EDGES:
+        graph.read(statement, id=repository)
