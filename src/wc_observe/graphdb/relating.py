@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wc_core.graphdb.schema import word_field
+from wc_core.search.ranking import PROMINENT_FIELDS, term_weights
 from wc_core.values import NamedTuple
 
 if TYPE_CHECKING:
@@ -16,9 +18,11 @@ _Row = tuple[Any, ...]
 
 # The most shared words shown per thread.
 _REASONS = 5
-# The most nearest entries of each. The index cannot be restricted to some repositories,
-# so more are fetched if some may be left out.
-_NEAREST, _NEAREST_OF_SOME = 40, 400
+# The most nearest entries of each of its own, of which so many are compared. The index
+# cannot be restricted to some repositories, so more are fetched if some may be left
+# out; if too few remain, all entries of those repositories are compared.
+_NEAREST, _NEAREST_OF_SOME, _SOURCES = 40, 400, 5
+_SAME = "the same meaning"
 _LINKED = """
     MATCH (t:Thread {key: $key})-[l:LINKS]-(o:Thread)-[:IN]->(r:Repository)
     RETURN r.id, r.name, o.name, o.title, o.status, 1.0, l.kind
@@ -37,7 +41,7 @@ _FILES = """
 _WORDS = """
     CALL db.idx.fulltext.queryNodes('Entry', $words) YIELD node AS e, score
     WITH e, score WHERE $all OR e.repository IN $chosen
-    WITH e, score ORDER BY score DESC LIMIT 200
+    WITH e, %(score)s AS score ORDER BY score DESC LIMIT 200
     MATCH (e)<-[:HAS]-(o:Thread)-[:IN]->(r:Repository) WHERE o.key <> $key
     WITH o, r, score, [beginning IN $beginnings WHERE
     e.title_words CONTAINS beginning OR e.body_words CONTAINS beginning OR
@@ -46,14 +50,40 @@ _WORDS = """
 """
 _NEAR = """
     MATCH (:Thread {key: $key})-[:HAS]->(:Entry)-[:MEANS]->(v:Vector)
-    WHERE v.%(name)s IS NOT NULL WITH v LIMIT 5
+    WHERE v.%(name)s IS NOT NULL WITH v LIMIT $sources
     CALL db.idx.vector.queryNodes('Vector', '%(name)s', $most, v.%(name)s)
     YIELD node, score
-    WITH node, score WHERE $all OR node.repository IN $chosen
     WITH node, score ORDER BY score LIMIT 200
     MATCH (node)<-[:MEANS]-(:Entry)<-[:HAS]-(o:Thread)-[:IN]->(r:Repository)
     WHERE o.key <> $key
     RETURN r.id, r.name, o.name, o.title, o.status, max(1.0 - score), 'meaning'
+"""
+_COUNTED = """
+    CALL db.idx.fulltext.queryNodes('Entry', $words) YIELD node AS e
+    WITH e WHERE e.repository IN $chosen RETURN %(sums)s
+"""
+_THREADS = (
+    "MATCH (t:Thread)-[:IN]->(r:Repository) WHERE r.id IN $chosen RETURN count(t)"
+)
+_OWN_VECTORS = """
+    MATCH (:Thread {key: $key})-[:HAS]->(:Entry)-[:MEANS]->(v:Vector)
+    WHERE v.%(name)s IS NOT NULL RETURN v.key LIMIT $sources
+"""
+_NEAR_SOME = """
+    MATCH (v:Vector {key: $source})
+    CALL db.idx.vector.queryNodes('Vector', '%(name)s', $most, v.%(name)s)
+    YIELD node, score
+    WITH node, score WHERE node.repository IN $chosen
+"""
+_NEAR_EXACT = """
+    MATCH (v:Vector {key: $source}) MATCH (node:Vector)
+    WHERE node.repository IN $chosen AND node.%(name)s IS NOT NULL
+    WITH node, vec.cosineDistance(node.%(name)s, v.%(name)s) AS score
+"""
+_NEAR_THREADS = """
+    WITH node, score ORDER BY score LIMIT $least
+    MATCH (node)<-[:MEANS]-(:Entry)<-[:HAS]-(o:Thread)-[:IN]->(r:Repository)
+    RETURN r.id, r.name, o.name, o.title, o.status, 1.0 - score, 'meaning', o.key
 """
 
 
@@ -130,11 +160,35 @@ def _by_words(
         "beginnings": [f" {beginning}" for beginning in forms],
         **_chosen(repositories),
     }
-    rows = graph.rows(_WORDS, **parameters)
+    score = "score"
+    if repositories is not None:
+        score = _weighed(graph, len(forms), parameters)
+    rows = graph.rows(_WORDS % {"score": score}, **parameters)
     most = max((row[5] for row in rows), default=1.0) or 1.0
     return [
         (*row[:5], row[5] / most, shared_words(forms, _used(row[6]))) for row in rows
     ]
+
+
+def _weighed(graph: GraphReader, terms: int, parameters: dict[str, Any]) -> str:
+    """The expression of an entry's score: `rough_score`, with weights from the chosen
+    repositories. The graph's own depends on how often all repositories use a word."""
+    found = [_in_fields((*PROMINENT_FIELDS, "body"), term) for term in range(terms)]
+    sums = ", ".join(f"sum(CASE WHEN {text} THEN 1 ELSE 0 END)" for text in found)
+    ((*counts,),) = graph.rows(_COUNTED % {"sums": sums}, **parameters)
+    ((threads,),) = graph.rows(_THREADS, chosen=parameters["chosen"])
+    weights = term_weights([int(count) for count in counts], threads)
+    parts = (
+        f"CASE WHEN {_in_fields(PROMINENT_FIELDS, term)} THEN {2 * weight} "
+        f"WHEN {found[term]} THEN {weight} ELSE 0 END"
+        for term, weight in enumerate(weights)
+    )
+    return " + ".join(parts)
+
+
+def _in_fields(fields: Sequence[str], term: int) -> str:
+    parts = (f"e.{word_field(field)} CONTAINS $beginnings[{term}]" for field in fields)
+    return f"({' OR '.join(parts)})"
 
 
 def _used(of_entries: Sequence[Sequence[str]]) -> set[str]:
@@ -151,10 +205,37 @@ def shared_words(forms: Mapping[str, str], used: Collection[str]) -> str:
 def _by_meaning(
     graph: GraphReader, key: str, repositories: Sequence[str] | None
 ) -> list[_Row]:
-    most = _NEAREST if repositories is None else _NEAREST_OF_SOME
-    parameters = {"key": key, "most": most, **_chosen(repositories)}
     rows: list[_Row] = []
     for (position,) in graph.rows("MATCH (m:Model) RETURN m.position"):
-        statement = _NEAR % {"name": f"vector_{position}"}
-        rows += _weighted(graph.rows(statement, **parameters), "the same meaning")
+        name = f"vector_{position}"
+        if repositories is None:
+            statement = _NEAR % {"name": name}
+            rows += _weighted(
+                graph.rows(statement, key=key, most=_NEAREST, sources=_SOURCES),
+                _SAME,
+            )
+        else:
+            rows += _weighted(_near_in(graph, key, name, repositories), _SAME)
     return rows
+
+
+def _near_in(
+    graph: GraphReader, key: str, name: str, repositories: Sequence[str]
+) -> list[_Row]:
+    """The threads of some repositories that are near one, like `_NEAR`."""
+    names = {"name": name}
+    nearest: dict[str, _Row] = {}
+    for (source,) in graph.rows(_OWN_VECTORS % names, key=key, sources=_SOURCES):
+        parameters = {
+            "source": source,
+            "chosen": list(repositories),
+            "most": _NEAREST_OF_SOME,
+            "least": _NEAREST,
+        }
+        rows = graph.rows(_NEAR_SOME % names + _NEAR_THREADS, **parameters)
+        if len(rows) < _NEAREST:
+            rows = graph.rows(_NEAR_EXACT % names + _NEAR_THREADS, **parameters)
+        for *row, other in rows:
+            if other != key and row[5] > nearest.get(other, (0.0,) * 6)[5]:
+                nearest[other] = tuple(row)
+    return [*nearest.values()]

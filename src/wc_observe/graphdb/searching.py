@@ -15,7 +15,12 @@ from wc_core.graphdb.schema import word_field
 from wc_core.search import excerpts, words
 from wc_core.search.mentions import Mentions, at_least
 from wc_core.search.nearness import mixed
-from wc_core.search.ranking import loose_terms, required_terms
+from wc_core.search.ranking import (
+    PROMINENT_FIELDS,
+    loose_terms,
+    required_terms,
+    term_weights,
+)
 from wc_core.search.words import FIELDS
 from wc_core.threads.model import Entry
 from wc_core.values import NamedTuple
@@ -37,8 +42,9 @@ if TYPE_CHECKING:
 _AROUND = 60
 # The most entries whose mentions are compared, which the graph cannot do.
 _COMPARED = 2000
-# The most nearest entries fetched if some of them may be left out.
-_NEAREST_OF_SOME = 400
+# How many of the nearest entries to fetch if some of them may be left out, at first and
+# if too few remain. After that, all entries in question are compared.
+_NEAREST_OF_SOME = (400, 4000)
 # Shorter prefixes have too many endings for the graph's word index.
 _SHORT = 3
 _FOUND = (
@@ -250,31 +256,86 @@ def _some_words(
     source, parameters = _source(query, "|")
     matched = f"{source} {_where(loose.conditions())} "
     parameters |= loose.values()
-    total, newest = _counted(graph, matched, parameters)
+    if query.by_title and loose.scope.repositories is not None:
+        total, newest, score = _weighed(graph, loose, matched, parameters)
+    else:
+        total, newest = _counted(graph, matched, parameters)
+        score = "score"
     order = "score DESC, e.id DESC" if query.by_title else "e.id DESC"
     rows = graph.rows(
-        f"{matched} {_FOUND}, score ORDER BY {order}, e.key SKIP {offset} "
-        f"LIMIT {limit or _COMPARED}",
+        f"{matched} WITH r, t, e, {score} AS score {_FOUND}, score "
+        f"ORDER BY {order}, e.key SKIP {offset} LIMIT {limit or _COMPARED}",
         **parameters,
     )
     hits = loose.fitting(_hits(graph, rows, query))
     return GraphHits(tuple(hits), total, newest=newest)
 
 
-def _nearest(graph: GraphReader, loose: _Loose, vector: QueryVector) -> list[GraphHit]:
-    """The entries nearest to a query, each with its distance."""
-    # The index cannot be restricted to some of the entries.
-    is_open = not loose.conditions()
-    statement = (
-        f"CALL db.idx.vector.queryNodes('Vector', '{vector.name}', "
-        f"{RANKED if is_open else _NEAREST_OF_SOME}, vecf32($vector)) "
-        "YIELD node, score AS distance "
-        "MATCH (node)<-[:MEANS]-(e:Entry)<-[:HAS]-(t:Thread)-[:IN]->(r:Repository) "
-        f"{_where(loose.conditions())} {_FOUND}, 1.0 - distance "
-        f"ORDER BY distance, e.key LIMIT {RANKED}"
+def _weighed(
+    graph: GraphReader, loose: _Loose, matched: str, parameters: dict[str, Any]
+) -> tuple[int, str, str]:
+    """The number of matching entries, the greatest id among them, and the expression of
+    their score.
+
+    It is `rough_score`, with weights from the repositories that are searched. The
+    graph's own score depends on how often all repositories use a word.
+    """
+    terms = loose.query.terms
+    parameters |= {f"w{i}": term.needle for i, term in enumerate(terms)}
+    found = [_term_condition(term, f"w{i}") for i, term in enumerate(terms)]
+    prominent = [_in_fields(PROMINENT_FIELDS, f"w{i}") for i, _ in enumerate(terms)]
+    sums = ", ".join(f"sum(CASE WHEN {one} THEN 1 ELSE 0 END)" for one in found)
+    ((total, newest, *counts),) = graph.rows(
+        f"{matched} RETURN count(e), max(e.id), {sums}", **parameters
     )
-    numbers = list(vector.numbers)
-    rows = graph.rows(statement, vector=numbers, **loose.values())
+    ((threads,),) = graph.rows(
+        "MATCH (t:Thread)-[:IN]->(r:Repository) WHERE r.id IN $repositories "
+        "RETURN count(t)",
+        repositories=list(loose.scope.repositories or ()),
+    )
+    weights = term_weights([int(count) for count in counts], threads)
+    parts = (
+        f"CASE WHEN {title} THEN {2 * weight} WHEN {text} THEN {weight} ELSE 0 END"
+        for title, text, weight in zip(prominent, found, weights, strict=True)
+    )
+    return total, newest or "", " + ".join(parts)
+
+
+def _nearest(graph: GraphReader, loose: _Loose, vector: QueryVector) -> list[GraphHit]:
+    """The entries nearest to a query, each with its nearness."""
+    name, conditions = vector.name, loose.conditions()
+    around = "<-[:MEANS]-(e:Entry)<-[:HAS]-(t:Thread)-[:IN]->(r:Repository)"
+    distance = f"vec.cosineDistance(v.{name}, vecf32($vector)) AS distance"
+    # The index cannot be restricted to some of the entries.
+    of_index = (
+        f"CALL db.idx.vector.queryNodes('Vector', '{name}', %d, vecf32($vector)) "
+        f"YIELD node AS v, score AS distance MATCH (v){around} {_where(conditions)}"
+    )
+    known = f"v.{name} IS NOT NULL"
+    if not conditions:
+        steps = [of_index % RANKED]
+    else:
+        several = of_index % _NEAREST_OF_SOME[1]
+        in_question = [known, *conditions]
+        if loose.scope.repositories is not None:
+            several = (
+                f"MATCH (v:Vector) WHERE v.repository IN $repositories AND {known} "
+                f"WITH v, {distance} ORDER BY distance LIMIT {_NEAREST_OF_SOME[1]} "
+                f"MATCH (v){around} {_where(conditions)}"
+            )
+            in_question.insert(0, "e.repository IN $repositories")
+        every = (
+            f"MATCH (v:Vector){around} {_where(in_question)} WITH r, t, e, {distance}"
+        )
+        steps = [of_index % _NEAREST_OF_SOME[0], several, every]
+    rows: list[list[Any]] = []
+    for step in steps:
+        rows = graph.rows(
+            f"{step} {_FOUND}, 1.0 - distance ORDER BY distance, e.key LIMIT {RANKED}",
+            **{"vector": list(vector.numbers), **loose.values()},
+        )
+        if len(rows) >= RANKED:
+            break
     return loose.fitting(_hits(graph, rows, loose.query))
 
 
@@ -322,7 +383,10 @@ def _index_words(
 
 
 def _term_condition(term: Term, name: str) -> str:
-    fields = (term.field,) if term.field else FIELDS
+    return _in_fields((term.field,) if term.field else FIELDS, name)
+
+
+def _in_fields(fields: Sequence[str], name: str) -> str:
     parts = (f"e.{word_field(field)} CONTAINS ${name}" for field in fields)
     return f"({' OR '.join(parts)})"
 

@@ -4,6 +4,7 @@ from the stores if it cannot be reached."""
 from __future__ import annotations
 
 import ast
+import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +18,14 @@ from tests.observe.stores import Session
 from wc_cli.graphdb.connection import GraphConnection
 from wc_core.graphdb import address, connecting, schema
 from wc_core.graphdb.nodes import thread_key
+from wc_core.search.mentions import Mentions
+from wc_core.search.words import Term
+from wc_core.views.search.answers import ANY, SearchQuery
 from wc_observe.answers.everywhere import RELATED_SCHEMA
 from wc_observe.answers.inbox import INBOX_SCHEMA
 from wc_observe.answers.search import HITS_SCHEMA
-from wc_observe.graphdb import reader, relating
+from wc_observe.graphdb import reader, relating, searching
+from wc_observe.graphdb.nearness import QueryVector
 from wc_observe.graphdb.reader import GraphAwayError, GraphReader
 
 if TYPE_CHECKING:
@@ -72,7 +77,7 @@ def session(
     app: Repo, shop: Repo, server: GraphServer, request: pytest.FixtureRequest
 ) -> Iterator[Session]:
     """A client of a server with a graph of both repositories."""
-    url = server.url(request.node.name)
+    url = server.url(re.sub(r"\W+", "-", request.node.name))
     app.ok("project", url, str(app.path), str(shop.path))
     with GraphReader(address.parse(url, {})) as graph:
         env = app.machine.env
@@ -333,6 +338,90 @@ def test_other_repositories_take_no_places_among_related_threads(
     assert [thread.name for thread in everything] == ["crowd"]
     found = relating.related(graph, key, forms, [ids["shop"], ids["app"]])
     assert [(thread.topic, thread.score) for thread in found] == [("passkey", 1.0)]
+
+
+@pytest.fixture
+def some(
+    session: Session,
+) -> Iterator[tuple[GraphReader, GraphConnection, searching.Scope]]:
+    """A graph of two repositories, of which a caller sees one; for reading and for
+    writing, and the scope of the caller's searches."""
+    graph = session.graph
+    assert graph is not None
+    ((shop,),) = graph.rows("MATCH (r:Repository {name: 'shop'}) RETURN r.id")
+    with GraphConnection(address.parse(graph.label, {})) as writable:
+        yield graph, writable, searching.Scope((shop,))
+
+
+def loosely(
+    graph: GraphReader, scope: searching.Scope, text: str, vector: QueryVector
+) -> Any:
+    """The entries with some of the words, or near them: each with its score."""
+    query = SearchQuery(tuple(Term((word,)) for word in text.split()), Mentions())
+    mode = "auto" if vector.name else ANY
+    found = searching.search(
+        graph, query, scope, mode=mode, loosely=True, vector_of=lambda: vector
+    )
+    return [(hit.place, hit.score, hit.is_near) for hit in found.hits]
+
+
+@pytest.mark.parametrize("text", ["retries basket", "basket retries urgent absent"])
+def test_hidden_repositories_do_not_change_the_weights_of_words(
+    some: tuple[GraphReader, GraphConnection, searching.Scope], text: str
+) -> None:
+    graph, writable, scope = some
+    before = loosely(graph, scope, text, QueryVector())
+    assert len({score for _, score, _ in before}) > 1
+    forms = {word: word for word in text.split()}
+    related = relating.related(graph, "none", forms, scope.repositories)
+    assert len({thread.score for thread in related}) > 1
+    for word in text.split():
+        writable.query(
+            "MATCH (r:Repository {name: 'app'})<-[:IN]-(t:Thread {topic: 'login'}) "
+            "UNWIND range(1, 400) AS i CREATE (t)-[:HAS]->(:Entry {"
+            "key: $word + i, repository: r.id, id: '0', "
+            "title_words: $words, body_words: $words, idx: i})",
+            words=f" {word} " * 9,
+            word=word,
+        )
+        assert loosely(graph, scope, text, QueryVector()) == before
+        again = relating.related(graph, "none", forms, scope.repositories)
+        assert again == related
+    assert len(loosely(graph, searching.Scope(), text, QueryVector())) > len(before)
+
+
+@pytest.mark.parametrize("hidden", [0, 500, 5000])
+def test_hidden_entries_take_no_places_among_the_nearest(
+    some: tuple[GraphReader, GraphConnection, searching.Scope], hidden: int
+) -> None:
+    graph, writable, scope = some
+    writable.ensure_index(schema.vector_index_statement(0, 4))
+    writable.query(
+        "MATCH (:Repository {name: 'shop'})<-[:IN]-(:Thread)-[:HAS]->(e:Entry) "
+        "CREATE (e)-[:MEANS]->(:Vector {key: e.key, repository: e.repository, "
+        "vector_0: vecf32([1.0, 1.0, 0.0, 0.0])})"
+    )
+    vector = QueryVector("vector_0", (1.0, 0.0, 0.0, 0.0))
+    before = loosely(graph, scope, "nowhere absent", vector)
+    assert len(before) > 1
+    assert all(is_near for _, _, is_near in before)
+    writable.query("MERGE (:Model {name: 'm', position: 0, dimensions: 4})")
+    ((key,),) = graph.rows("MATCH (t:Thread {topic: 'basket'}) RETURN t.key")
+    near = relating.related(graph, key, {}, scope.repositories)
+    assert ["the same meaning"] in [[*thread.why] for thread in near]
+    writable.query(
+        "MATCH (r:Repository {name: 'app'})<-[:IN]-(t:Thread {topic: 'login'}) "
+        "UNWIND range(1, $most) AS i CREATE (t)-[:HAS]->(e:Entry {key: 'h' + i, "
+        "repository: r.id, id: '0', idx: i})-[:MEANS]->(:Vector {key: 'h' + i, "
+        "repository: r.id, vector_0: vecf32([1.0, 0.0, 0.0, 0.0])})",
+        most=hidden,
+    )
+    assert loosely(graph, scope, "nowhere absent", vector) == before
+    assert relating.related(graph, key, {}, scope.repositories) == near
+    # In a thread's status, too, few of the nearest may have it.
+    writable.query("MATCH (t:Thread {topic: 'basket'}) SET t.status = 'RARE'")
+    found = loosely(graph, searching.Scope(status="RARE"), "nowhere absent", vector)
+    assert {place[1] for place, _, _ in found} == {"basket"}
 
 
 def test_a_graph_that_is_away_is_answered_for_by_the_stores(
