@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from wc_core.meaning.asking import Meaning
     from wc_core.threads.settings import Settings
     from wc_core.views.overview import Overview
-    from wc_core.views.search.answers import Engine
+    from wc_core.views.search.query import Engine
 
 _NOT_ASKED = Asked()
 

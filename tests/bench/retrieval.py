@@ -33,8 +33,9 @@ from wc_core.names import Directory, parse
 from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
-from wc_core.views.search.answers import ALL, ANY, AUTO, Question, search
+from wc_core.views.search.answers import search
 from wc_core.views.search.indexed import EntryFiles, IndexedSearch
+from wc_core.views.search.query import ALL, ANY, AUTO, Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -93,9 +93,9 @@ def _end_of(form: str, begin: int, term: Term) -> int:
     a folded text; 0 if the others do not follow, or the text's words are longer."""
     if begin and form[begin - 1] not in SEPARATORS:
         return 0
-    first, *others = term.words
+    first, *further_words = term.words
     end = begin + len(first)
-    for word in others:
+    for word in further_words:
         gap, end = end, _next_word(form, end)
         if end == gap or not form.startswith(word, end):
             return 0

@@ -137,16 +137,17 @@ def _parts(query: str) -> Iterator[_Part]:
             field = _field_before(bare_words[-1], "")
             bare_words = bare_words[:-1] if field else bare_words
         for word in bare_words:
-            rest = word.partition(":")[2]
-            name = _field_before(word, rest) if rest else ""
+            value = word.partition(":")[2]
+            name = _field_before(word, value) if value else ""
             yield _Part(
-                name, rest if name else word, is_exact=False, has_star=word[-1] == "*"
+                name, value if name else word, is_exact=False, has_star=word[-1] == "*"
             )
 
 
-def _field_before(word: str, rest: str) -> str:
-    """Returns the field that a word names before ``rest``; empty if it names none."""
-    name = word.removesuffix(rest).lower()
+def _field_before(word: str, value: str) -> str:
+    """Returns the field that a word names before its ``value``; empty if it names
+    none."""
+    name = word.removesuffix(value).lower()
     return name[:-1] if name.endswith(":") and name[:-1] in FIELDS else ""
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import Thread
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
-    from wc_core.views.search.answers import Engine
+    from wc_core.views.search.query import Engine
 
 # Nearly the last character there is; it is printable.
 _BEHIND = "\uffee"

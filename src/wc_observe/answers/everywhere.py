@@ -18,7 +18,7 @@ from wc_core.text import one_line
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.overview import cursor_of, cursor_parts
-from wc_core.views.search.answers import Question, search
+from wc_core.views.search.answers import search
 from wc_core.views.search.related import most_used_words, threads_with
 from wc_core.views.search.together import (
     MeaningTogether,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from wc_core.meaning.embedding import QueryAnswers
     from wc_core.views.rows import Filter
+    from wc_core.views.search.query import Question
     from wc_core.views.search.related import SimilarThread
     from wc_observe.calls import Call
     from wc_observe.graphdb.reader import GraphReader

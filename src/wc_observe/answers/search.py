@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from wc_core.threads.model import Entry
     from wc_core.views.entries import Numbered
     from wc_core.views.news.digest import Digest, News
-    from wc_core.views.search.answers import Hit, Hits, Matches, Question
+    from wc_core.views.search.answers import Hit, Hits
+    from wc_core.views.search.query import Matches, Question
     from wc_core.views.updates import Updates
     from wc_observe.open_store import OpenStore
 

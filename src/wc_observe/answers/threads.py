@@ -8,7 +8,7 @@ from wc_core.summaries.latest import latest_words
 from wc_core.text import clean, defused, one_line
 from wc_core.values import NamedTuple
 from wc_core.views import index
-from wc_core.views.search.answers import Matches
+from wc_core.views.search.query import Matches
 from wc_observe.answers.quoting import (
     block,
     clean_json,

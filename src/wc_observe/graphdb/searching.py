@@ -24,15 +24,15 @@ from wc_core.search.ranking import (
 from wc_core.search.words import FIELDS
 from wc_core.threads.model import Entry
 from wc_core.values import NamedTuple
-from wc_core.views.search.answers import ANY
 from wc_core.views.search.near import LEAST_TERMS
+from wc_core.views.search.query import ANY
 from wc_core.views.search.ranked import HANDFUL, RANKED, SUGGESTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from wc_core.search.words import Term
-    from wc_core.views.search.answers import SearchQuery
+    from wc_core.views.search.query import SearchQuery
     from wc_observe.graphdb.nearness import QueryVector
     from wc_observe.graphdb.reader import GraphReader
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from wc_core.identity.viewer import Viewer
     from wc_core.index.entries import EntryFiles
-    from wc_core.views.search.answers import Engine
+    from wc_core.views.search.query import Engine
     from wc_observe.live.filestamps import Stamp
 
 # A client with more roots than this reads a store again when it returns to it.

@@ -17,7 +17,8 @@ from wc_core.times import milliseconds, since_id
 from wc_core.views import updates
 from wc_core.views.news import digest as digests
 from wc_core.views.rows import Filter
-from wc_core.views.search.answers import Question, threads_about
+from wc_core.views.search.answers import threads_about
+from wc_core.views.search.query import Question
 from wc_observe.answers import budgeted, budgetednews, entries, threads
 from wc_observe.answers import search as search_answers
 from wc_observe.answers.budgetednews import UpdatesPart, UpdatesRequest

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from wc_core.search.words import Term
     from wc_core.threads.reader import StoreReader
-    from wc_core.views.search.answers import Hit, Hits, SearchQuery
+    from wc_core.views.search.answers import Hit, Hits
+    from wc_core.views.search.query import SearchQuery
     from wc_observe.web.page import PageContext
 
 _AROUND, _WIDTH, _TITLE = 110, 200, 160

@@ -10,16 +10,8 @@ from wc_core.search.mentions import Mentions
 from wc_core.text import one_line
 from wc_core.times import since_id
 from wc_core.views.rows import Filter
-from wc_core.views.search.answers import (
-    AUTO,
-    BEST,
-    MODES,
-    NEWEST,
-    SORTS,
-    Question,
-    count_text,
-    search,
-)
+from wc_core.views.search.answers import count_text, search
+from wc_core.views.search.query import AUTO, BEST, MODES, NEWEST, SORTS, Question
 from wc_observe.web.forms import (
     choice,
     chosen_status,
@@ -36,7 +28,8 @@ from wc_observe.web.page import WebPage, entry_count, more_link
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from wc_core.views.search.answers import Hits, Matches, SearchQuery
+    from wc_core.views.search.answers import Hits
+    from wc_core.views.search.query import Matches, SearchQuery
     from wc_observe.open_store import OpenStore
     from wc_observe.web.page import PageContext
 

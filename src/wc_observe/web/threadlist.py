@@ -11,7 +11,8 @@ from wc_core.text import one_line
 from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
 from wc_core.views.rows import Filter, recency
-from wc_core.views.search.answers import Matches, threads_about
+from wc_core.views.search.answers import threads_about
+from wc_core.views.search.query import Matches
 from wc_observe.web.board.columns import rows_with_words
 from wc_observe.web.forms import chosen_status, field, filter_form, status_choice
 from wc_observe.web.html import NOTHING, Html, code_text, element, joined

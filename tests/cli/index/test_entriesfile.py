@@ -37,17 +37,11 @@ from wc_core.views.rows import Filter
 from wc_core.views.search import answers as search_views
 from wc_core.views.search import candidates
 from wc_core.views.search import indexed as indexed_search
-from wc_core.views.search.answers import (
-    ANY,
-    NEWEST,
-    SORTS,
-    Question,
-    search,
-    threads_about,
-)
+from wc_core.views.search.answers import search, threads_about
 from wc_core.views.search.facets import Counting
 from wc_core.views.search.indexed import IndexedSearch
 from wc_core.views.search.loose import LooseQuery
+from wc_core.views.search.query import ANY, NEWEST, SORTS, Question
 from wc_core.views.search.scan import Scan
 from wc_core.views.updates import updates
 
@@ -56,7 +50,8 @@ if TYPE_CHECKING:
 
     from wc_cli.index.overviewfile import Clock
     from wc_core.threads.reader import Thread
-    from wc_core.views.search.answers import Engine, Hits
+    from wc_core.views.search.answers import Hits
+    from wc_core.views.search.query import Engine
 
 QUESTIONS = (
     Question("title", Filter(), limit=3),

@@ -22,7 +22,8 @@ from wc_core.search.nearness import Nearness
 from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
-from wc_core.views.search.answers import Hits, Question, count_text, search
+from wc_core.views.search.answers import Hits, count_text, search
+from wc_core.views.search.query import Question
 from wc_core.views.search.scan import Scan
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
 from wc_core.views.search import facets as facet_views
-from wc_core.views.search.answers import Question, search
+from wc_core.views.search.answers import search
 from wc_core.views.search.facets import Counting
+from wc_core.views.search.query import Question
 from wc_core.views.search.scan import Scan
 
 if TYPE_CHECKING:

@@ -25,17 +25,8 @@ from wc_core.threads.model import Ball, Entry
 from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
-from wc_core.views.search.answers import (
-    ALL,
-    ANY,
-    AUTO,
-    NEWEST,
-    PHRASE,
-    Hits,
-    Question,
-    count_text,
-    search,
-)
+from wc_core.views.search.answers import Hits, count_text, search
+from wc_core.views.search.query import ALL, ANY, AUTO, NEWEST, PHRASE, Question
 from wc_core.views.search.scan import Scan, may_have
 
 if TYPE_CHECKING:

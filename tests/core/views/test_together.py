@@ -12,8 +12,9 @@ from wc_core.search.nearness import Nearness
 from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
-from wc_core.views.search.answers import ANY, NEWEST, Question, search
+from wc_core.views.search.answers import search
 from wc_core.views.search.facets import Counting
+from wc_core.views.search.query import ANY, NEWEST, Question
 from wc_core.views.search.scan import Scan
 from wc_core.views.search.together import (
     MeaningTogether,

@@ -20,7 +20,7 @@ from wc_core.graphdb import address, connecting, schema
 from wc_core.graphdb.nodes import thread_key
 from wc_core.search.mentions import Mentions
 from wc_core.search.words import Term
-from wc_core.views.search.answers import ANY, SearchQuery
+from wc_core.views.search.query import ANY, SearchQuery
 from wc_observe.answers.everywhere import RELATED_SCHEMA
 from wc_observe.answers.inbox import INBOX_SCHEMA
 from wc_observe.answers.search import HITS_SCHEMA

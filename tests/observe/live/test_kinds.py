@@ -11,7 +11,8 @@ from wc_core.search.mentions import Mentions
 from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
-from wc_core.views.search.answers import Question, search
+from wc_core.views.search.answers import search
+from wc_core.views.search.query import Question
 from wc_core.views.search.scan import Scan
 from wc_observe.live.stores import Live
 

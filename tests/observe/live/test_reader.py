@@ -25,7 +25,8 @@ from wc_core.threads.model import Ball
 from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
-from wc_core.views.search.answers import Question, search
+from wc_core.views.search.answers import search
+from wc_core.views.search.query import Question
 from wc_core.views.search.scan import Scan
 from wc_observe.live import overview as live_overview
 from wc_observe.live.reader import LiveReader

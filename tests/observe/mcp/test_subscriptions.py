@@ -546,7 +546,7 @@ def test_a_large_store_is_watched_for_the_sake_of_calls(
             live = boundary.stores.cached(str(store.root))
             assert live is not None
             await until(lambda: live.reader.watched)
-            assert listened_to(server) == [str(store.root)]
+            await until(lambda: listened_to(server) == [str(store.root)])
             for topic, before in (("t5", 1), ("new", 0), ("t5", 2)):
                 if before:
                     store.append(topic, store.entry(topic))

@@ -19,7 +19,9 @@ from wc_core.errors import InvalidInputError
 from wc_core.search.mentions import Mentions
 from wc_core.text import one_line
 from wc_core.times import since_id
-from wc_core.views.search import answers as search_views
+from wc_core.views.search import query as queries
+from wc_core.views.search.answers import count_text
+from wc_core.views.search.answers import search as find
 from wc_core.views.search.facets import Counting
 
 TYPE_CHECKING = False
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from wc_core.views.overview import Overview
     from wc_core.views.search.answers import Hits
 
-_MODES = (search_views.ALL, search_views.ANY, search_views.PHRASE)
+_MODES = (queries.ALL, queries.ANY, queries.PHRASE)
 
 
 class SearchOptions(FilterOptions):
@@ -47,7 +49,7 @@ class SearchOptions(FilterOptions):
         "--sort",
         "ORDER",
         "Sort by best or newest.",
-        default=search_views.BEST,
+        default=queries.BEST,
         complete="search order",
     )
     file: str = text("--file", "PATH", "Only entries about this file or folder.")
@@ -82,7 +84,7 @@ class SearchOptions(FilterOptions):
         if len(chosen) > 1:
             flags = " and ".join(f"--{name}" for name in chosen)
             raise InvalidInputError(f"{flags} exclude each other.", "Use one of them.")
-        return chosen[0] if chosen else search_views.AUTO
+        return chosen[0] if chosen else queries.AUTO
 
 
 @command(SearchOptions)
@@ -102,7 +104,7 @@ def search(context: Context, options: SearchOptions) -> None:
     )
     overview = context.overview
     thread_filter = in_area(context, overview, options.area, options.filter())
-    question = search_views.Question(
+    question = queries.Question(
         query,
         thread_filter,
         options.limit,
@@ -117,7 +119,7 @@ def search(context: Context, options: SearchOptions) -> None:
 
     def ask(most: int) -> Hits:
         limited = question._replace(limit=most)
-        return search_views.search(engine, overview, limited, meaning)
+        return find(engine, overview, limited, meaning)
 
     def size(hits: Hits) -> int:
         if options.json:
@@ -155,7 +157,7 @@ def _counting(context: Context, overview: Overview) -> Counting:
 
 def _hits_remark(options: SearchOptions, hits: Hits) -> str:
     """Return how many hits there are, how to get more, and what was not searched."""
-    text = search_views.count_text(hits)
+    text = count_text(hits)
     if hits.cursor:
         text += f", more: {command_line('search', options, cursor=hits.cursor)}"
     if hits.by_words:

@@ -7,14 +7,16 @@ from wc_core.threads.model import DECISION
 from wc_core.times import since_id
 from wc_core.values import NamedTuple
 from wc_core.views.rows import Filter
-from wc_core.views.search.answers import Question, search
+from wc_core.views.search.answers import search
+from wc_core.views.search.query import Question
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.views.overview import Overview
-    from wc_core.views.search.answers import Engine, Hit
+    from wc_core.views.search.answers import Hit
+    from wc_core.views.search.query import Engine
 
 
 class DecisionPage(NamedTuple):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from wc_core.threads.model import Entry
     from wc_core.views.rows import ThreadRow
-    from wc_core.views.search.answers import SearchedThreads
+    from wc_core.views.search.query import SearchedThreads
 
     # How many entries have each value, by the name of the facet.
     Counts = Mapping[str, Mapping[str, int]]

@@ -15,15 +15,6 @@ from wc_core.index.keys import NONE, words_part
 from wc_core.threads import codec
 from wc_core.threads.model import Entry
 from wc_core.views.entries import Numbered, numbered
-from wc_core.views.search.answers import (
-    ALL_IN_TITLE,
-    ELSEWHERE,
-    SOME_IN_TITLE,
-    EntriesAfter,
-    Match,
-    Matches,
-    SearchQuery,
-)
 from wc_core.views.search.candidates import IndexedCandidates, facets_of
 from wc_core.views.search.facets import (
     MOST_COUNTED,
@@ -36,6 +27,15 @@ from wc_core.views.search.loose import (
     LooseQuery,
     best_matches,
     topic_counts,
+)
+from wc_core.views.search.query import (
+    ALL_IN_TITLE,
+    ELSEWHERE,
+    SOME_IN_TITLE,
+    EntriesAfter,
+    Match,
+    Matches,
+    SearchQuery,
 )
 from wc_core.views.search.scan import Scan
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from wc_core.search.nearness import EntryName
     from wc_core.views.entries import Numbered
-    from wc_core.views.search.answers import SearchQuery
+    from wc_core.views.search.query import SearchQuery
 
     class MeaningSource(Protocol):
         """Knows which entries of a store are near a query: `wc_core.meaning`."""

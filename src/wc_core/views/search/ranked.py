@@ -29,13 +29,8 @@ if TYPE_CHECKING:
 
     from wc_core.search.nearness import EntryName
     from wc_core.views.entries import Numbered
-    from wc_core.views.search.answers import (
-        Match,
-        Matches,
-        SearchEngine,
-        SearchQuery,
-    )
     from wc_core.views.search.near import NearQuery
+    from wc_core.views.search.query import Match, Matches, SearchEngine, SearchQuery
 
 # The most entries that are ordered by their texts. If more have every word, none are.
 RANKED = 100

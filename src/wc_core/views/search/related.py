@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import StoreReader
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
-    from wc_core.views.search.answers import Engine
+    from wc_core.views.search.query import Engine
 
 # The most words of a thread that are searched in others, and how many of them are
 # shown.

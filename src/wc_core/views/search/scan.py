@@ -9,7 +9,6 @@ from wc_core.search import words
 from wc_core.search.ranking import SearchedText
 from wc_core.search.threadwords import ThreadWords, thread_words
 from wc_core.views.entries import numbered
-from wc_core.views.search.answers import EntriesAfter, Match, Matches, SearchQuery
 from wc_core.views.search.facets import MOST_COUNTED, counted, indexed_values
 from wc_core.views.search.loose import (
     Loose,
@@ -19,6 +18,7 @@ from wc_core.views.search.loose import (
     best_matches,
     topic_counts,
 )
+from wc_core.views.search.query import EntriesAfter, Match, Matches, SearchQuery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from wc_core.search.nearness import Nearness
 from wc_core.search.ranking import Candidate, term_weights
 from wc_core.values import NamedTuple
-from wc_core.views.search.answers import Match, Matches
 from wc_core.views.search.facets import added
 from wc_core.views.search.loose import Loose
+from wc_core.views.search.query import Match, Matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from wc_core.views.entries import Numbered
     from wc_core.views.overview import Overview
     from wc_core.views.rows import Filter, ThreadRow
-    from wc_core.views.search.answers import SearchEngine, SearchQuery
     from wc_core.views.search.loose import LooseQuery
     from wc_core.views.search.near import MeaningSource
+    from wc_core.views.search.query import SearchEngine, SearchQuery
 
 # Separates a store's key from a topic; occurs in neither.
 _BETWEEN = "\x1f"

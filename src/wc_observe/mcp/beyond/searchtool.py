@@ -9,7 +9,7 @@ from wc_core.areas.threads import in_area
 from wc_core.errors import InvalidInputError
 from wc_core.values import NamedTuple
 from wc_core.views.budget.hits import first_hits
-from wc_core.views.search.answers import Hits, Question, search
+from wc_core.views.search.answers import Hits, search
 from wc_observe.answers import search as search_answers
 from wc_observe.answers.everywhere import (
     PlacedHits,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from fastmcp.tools.base import ToolResult
 
+    from wc_core.views.search.query import Question
     from wc_observe.open_store import OpenStore
 
 _Hits = TypeVar("_Hits", Hits, PlacedHits)
