@@ -7,6 +7,7 @@ on it was found in our own text, and has a plain replacement that always fits.
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,7 @@ PLAIN_WHERE_READ = {
 KINDS = ("*.md", "*.py", "*.sh", "*.js", "*.html", "*.1")
 
 
+@cache
 def texts() -> list[Path]:
     """The files that people read, without licences of others and this list."""
     found = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
@@ -92,9 +94,16 @@ def texts() -> list[Path]:
     return [path for path in found if path != Path(__file__).resolve()]
 
 
+@cache
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
 def found_in(text: str, idiom: str) -> list[str]:
     """The lines with an idiom as words of their own, not as part of a name."""
     pattern = re.compile(rf"(?<![\w\"-])(?:{idiom})(?![\w\"-])", re.IGNORECASE)
+    if not pattern.search(text):
+        return []
     return [line.strip() for line in text.splitlines() if pattern.search(line)]
 
 
@@ -103,7 +112,7 @@ def test_an_idiom_does_not_return(idiom: str) -> None:
     lines = [
         f"{path.relative_to(ROOT)}: {line}"
         for path in texts()
-        for line in found_in(path.read_text(encoding="utf-8"), idiom)
+        for line in found_in(read(path), idiom)
     ]
     assert lines == [], f"rather: {PLAIN[idiom]}"
 
@@ -114,7 +123,7 @@ def test_an_idiom_does_not_return_to_the_reading_packages(idiom: str) -> None:
         f"{path.relative_to(ROOT)}: {line}"
         for path in texts()
         if str(path.relative_to(ROOT)).startswith(READING)
-        for line in found_in(path.read_text(encoding="utf-8"), idiom)
+        for line in found_in(read(path), idiom)
     ]
     assert lines == [], f"rather: {PLAIN_WHERE_READ[idiom]}"
 
@@ -132,7 +141,7 @@ def test_an_idiom_does_not_return_to_the_name_of_a_test(idiom: str) -> None:
 
 
 def _test_names(path: Path) -> list[str]:
-    return re.findall(r"def (test_\w+)\(", path.read_text(encoding="utf-8"))
+    return re.findall(r"def (test_\w+)\(", read(path))
 
 
 @pytest.mark.parametrize(

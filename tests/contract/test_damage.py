@@ -8,6 +8,7 @@ import hashlib
 import io
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -390,8 +391,20 @@ def each_row_once(name: str) -> Iterator[None]:
         yield
 
 
+# The damages of a row that are tried in `bin/test`.
+SHORT = 2
+
+
+def damages() -> Iterator[object]:
+    """Two damages of each row of the table, and in the long run the others."""
+    met = Counter[str]()
+    for name, case in DAMAGES.items():
+        met[case.row] += 1
+        yield pytest.param(name, marks=[pytest.mark.long] * (met[case.row] > SHORT))
+
+
 @pytest.mark.usefixtures("each_row_once")
-@pytest.mark.parametrize("name", DAMAGES)
+@pytest.mark.parametrize("name", [*damages()])
 def test_a_damage_does_what_the_table_says(
     before: Before, scene: Scene, tmp_path: Path, name: str
 ) -> None:
