@@ -145,7 +145,7 @@ class Context:
         """The search engine for the threads of an overview."""
         reader = overview.reader
         try:
-            from wc_core.views.search import indexed  # 9 ms (sqlite3), only to search
+            from wc_core.views.search import indexed  # 4 ms (SQLite), only to search
         except ImportError:  # a few builds of Python have no SQLite
             from wc_core.views.search.scan import Scan  # as above
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from types import MappingProxyType
@@ -24,6 +25,7 @@ from wc_core.lean import hashlib as lean_hashlib
 from wc_core.lean import json as lean_json
 from wc_core.lean import re as lean_re
 from wc_core.lean import signal as lean_signal
+from wc_core.lean import sqlite3 as lean_sqlite3
 from wc_core.lean import types as lean_types
 
 if TYPE_CHECKING:
@@ -282,3 +284,8 @@ def test_a_signal_is_handled_as_with_the_library() -> None:
         lean_signal.signal(lean_signal.SIGALRM, before)
     assert received == [signal.SIGALRM]
     assert signal.getsignal(signal.SIGALRM) == before
+
+
+@pytest.mark.parametrize("name", lean_sqlite3.__all__)
+def test_sqlite_is_the_same_without_its_converters(name: str) -> None:
+    assert getattr(lean_sqlite3, name) is getattr(sqlite3, name)

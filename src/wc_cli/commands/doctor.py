@@ -289,7 +289,7 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
 def _index_problem(root: str) -> str:
     """Return why reading the store is slow; empty if it is not."""
     try:
-        # 9 ms (sqlite3), which a few builds of Python do not have.
+        # 4 ms (SQLite), which a few builds of Python do not have.
         from wc_cli.index import making
     except ImportError:
         return "index: searches read every log: this Python has no SQLite"

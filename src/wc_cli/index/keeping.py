@@ -38,7 +38,7 @@ def update(root: str, topics: Iterable[str]) -> set[str]:
         behind = note_behind(reader.layout, topics)
         is_whole = decisions.load(reader.layout) is not None
         if not is_whole or _is_due(reader.layout, behind):
-            # 9 ms (sqlite3), not after every write.
+            # 4 ms (SQLite), not after every write.
             from wc_cli.index import entriesfile
 
             if is_whole:

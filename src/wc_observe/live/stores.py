@@ -86,7 +86,7 @@ class Live:
         """Returns the searcher: it uses the index, and the logs that the index
         lacks."""
         try:
-            # 9 ms (sqlite3), which only a search needs.
+            # 4 ms (SQLite), which only a search needs.
             from wc_core.views.search import indexed
         except ImportError:  # a few builds of Python have no SQLite
             return Scan(self.reader)
