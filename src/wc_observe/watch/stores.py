@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.layout import Layout
 from wc_core.threads import settings
+from wc_observe.watch.addresses import Changes
 from wc_observe.watch.threads import ThreadStamps
 from wc_observe.watch.watcher import WATCHING, Watcher
 from wc_observe.watch.worktrees import WorktreeWatch
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from wc_core.git.discovery import Place
     from wc_observe.live.stores import Stores
-    from wc_observe.watch.addresses import Changes
     from wc_observe.watch.watcher import Health
 
 # The watchers of the server that answers the current call.
@@ -167,14 +167,21 @@ class _WatchedStore:
         self.watcher.start()
 
     def add(self, callback: Callable[[Changes], None]) -> object:
-        """Adds a listener for all changes from now on. Returns its key."""
+        """Adds a listener for all changes from now on, and reports the threads that
+        came or went since the last call. Returns its key."""
         with self._lock:
             if self._stamps is None:
                 # The watcher's first report is to check everything.
                 self._stamps = ThreadStamps(self._root)
             token = object()
             self.listeners[token] = callback
-            return token
+            live = self._memory.cached(self._root)
+            if live is None:
+                return token
+            topics = self._stamps.topics.symmetric_difference(live.reader.listed_topics)
+        if topics:
+            callback(Changes(topics, listed=True))
+        return token
 
     def end(self) -> None:
         self.watcher.stop(wait=False)

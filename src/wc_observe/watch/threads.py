@@ -27,6 +27,11 @@ class ThreadStamps:
         """The folders in which threads change."""
         return (self._layout.threads, self._layout.pages)
 
+    @property
+    def topics(self) -> frozenset[str]:
+        """The threads with entries, as last looked at."""
+        return frozenset(map(topic_of, self._stamps))
+
     def changes_at(self, paths: frozenset[str] | None) -> Changes:
         """Returns what changed since the last call: at these paths, or (None)
         anywhere."""

@@ -388,6 +388,24 @@ def test_two_clients_each_hear_what_they_asked_for(
     run(go())
 
 
+def test_a_thread_that_comes_before_a_pause_is_announced_in_it(
+    store: Store, server: FastMCP
+) -> None:
+    store.thread("plan")
+    listing = "watercooler_v1_list_threads"
+
+    async def go() -> None:
+        async with listening(server, "legacy") as ears:
+            await ears.client.call_tool_mcp(listing, {})
+            store.thread("other")
+            assert listened_to(server) == []
+            assert await ears.hears(LIST) == [LIST]
+            await ears.client.call_tool_mcp(listing, {})
+            await ears.hears_nothing()
+
+    run(go())
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_store_that_comes_later_goes_and_comes_back_is_heard(
     tmp_path: Path, env: dict[str, str], mode: Mode
