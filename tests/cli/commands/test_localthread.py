@@ -270,6 +270,16 @@ def test_whose_move_it_is(login: Repo) -> None:
     assert login.ok("whose", "docs").out.startswith("docs: closed, nobody's move, ")
 
 
+def test_a_closed_thread_is_closed_since_it_was_closed(login: Repo) -> None:
+    login.ok("close", "docs", "-m", "Written")
+    closed_at = login.entries("docs")[-1]["timestamp"]
+    login.ok("tag", "docs", "old")
+    login.ok("rename", "docs", "manual")
+    said = login.ok("whose", "manual").out
+    assert said == f"manual: closed, nobody's move, since {closed_at}\n"
+    assert login.json("whose", "manual")["since"] == closed_at
+
+
 def test_whose_move_it_is_as_json(login: Repo) -> None:
     (entry,) = login.entries("docs")
     fields = login.json("whose", "docs")

@@ -92,7 +92,7 @@ def whose(context: Context, options: WhoseOptions) -> None:
     fill_topic(context, options)
     snapshot = reader.snapshot(reader.find(options.topic))
     state, now = snapshot.state, now_ms()
-    since_ms = _since_ms(state)
+    since_ms = _since_ms(context, state)
     if options.json:
         say_json(
             {
@@ -120,9 +120,13 @@ def _move_text(context: Context, state: State) -> str:
     return f"{holder_text(state.ball)}'s move{status}"
 
 
-def _since_ms(state: State) -> int:
+def _since_ms(context: Context, state: State) -> int:
     """Return when the ball was passed, or the thread closed."""
-    moved = state.last_id if state.status == CLOSED else state.since or state.last_id
+    moved = state.since
+    if state.status == CLOSED:
+        # It may have been renamed, tagged or discussed since.
+        entries = reversed(context.reader.thread(state.topic).entries)
+        moved = next((entry.id for entry in entries if entry.status == CLOSED), "")
     ulid_of_move = ulid.prefix(moved) or ulid.prefix(state.last_id)
     if ulid_of_move:
         return ulid.timestamp_ms(ulid_of_move)
