@@ -303,10 +303,12 @@ class BoardApp(TypeAheadApp):
     def _top_line(self) -> Text:
         source = self.source
         author = source.context.identity.author
-        yours = next((len(c.cards) for c in self.cards.board.columns if c.is_yours), 0)
+        columns = self.cards.board.columns
+        yours = sum(len(column.cards) for column in columns if column.is_yours)
+        shown = sum(len(column.cards) for column in columns)
         text = Text(no_wrap=True, overflow="ellipsis")
         text.append(f" {one_line(author)}", "bold")
-        text.append(f" · {yours} of {counted(source.count, 'thread')} yours")
+        text.append(f" · {yours} of {counted(shown, 'thread')} yours")
         if not source.count:
             text.append(" · start one with: wc new TOPIC -m '…'")
         if self.card_filter.words:

@@ -11,7 +11,7 @@ from wc_cli.board.cards import CardFilter
 from wc_cli.board.source import BoardSource
 from wc_cli.board.view import Board, Painter
 from wc_cli.clock import now_ms
-from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.common import NO_THREADS, SpeakerOptions
 from wc_cli.options import command, flag, number, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
@@ -137,7 +137,7 @@ def _print_remarks(
     if source.problem:
         remark(f"threads left out: {one_line(source.problem)}")
     if not source.count:
-        remark("No threads here. Start one with: wc new TOPIC -m '…'")
+        remark(NO_THREADS)
     left_out = sum(max(0, len(column.cards) - options.limit) for column in columns)
     if options.limit and left_out:
         remark(f"{counted(left_out, 'thread')} more: wc board --once --limit 0")

@@ -11,6 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 
+# What lists and charts of an empty store say.
+NO_THREADS = "No threads here. Start one with: wc new TOPIC -m '…'"
+
 
 class SpeakerOptions(Options):
     """The speaker, and the format of the answer."""

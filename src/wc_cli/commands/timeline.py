@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 from wc_cli.clock import now_ms
-from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.common import NO_THREADS, SpeakerOptions
 from wc_cli.options import command, flag, number, text, words
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
@@ -142,8 +142,7 @@ def _write_file(path: str, data: str, options: TimelineOptions) -> None:
 
 def _draw_chart(context: Context, chart: Chart, options: TimelineOptions) -> None:
     if not chart.until:
-        since = options.since or _LATELY
-        remark(one_line(f"Nothing moved since {since}: wc timeline --since 30d"))
+        remark(one_line(_empty_text(context, options)))
         return
     ascii_only = context.env.get("WATERCOOLER_ASCII", "") not in {"", "0"}
     drawing = timeline_rendering.Drawing(
@@ -154,6 +153,15 @@ def _draw_chart(context: Context, chart: Chart, options: TimelineOptions) -> Non
     if left_out > 0:
         since = f" --since {quoted(options.since)}" if options.since else ""
         remark(f"{left_out} more: wc timeline --limit 0{since}")
+
+
+def _empty_text(context: Context, options: TimelineOptions) -> str:
+    """Return the message for a timeline without threads."""
+    if not context.overview.rows():
+        return NO_THREADS
+    if options.since:
+        return f"Nothing moved since {options.since}. See what there is: wc list --all"
+    return "Nothing moved in the last 7 days. Look further back: wc timeline --since 30d"
 
 
 def _chart_width() -> int:

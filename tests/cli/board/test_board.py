@@ -196,8 +196,10 @@ def test_keys_choose_filter_and_open(
         assert "Why not" in live.text
         await pilot.press("j", "G", "g", "e", "q", "escape")
         await until(pilot, lambda: "auth" in live.text)
+        assert "1 of 3 threads yours" in live.text
         await pilot.press("c")
         assert "done" in live.text
+        assert "1 of 4 threads yours" in live.text
         await pilot.press("q")
 
     live.run(steps, (140, 30))

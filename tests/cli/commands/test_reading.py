@@ -457,8 +457,10 @@ def test_threads_that_are_not_there(story: Repo) -> None:
 )
 def test_a_filter_that_no_thread_fits(story: Repo, words: tuple[str, ...]) -> None:
     assert story.ok("list", *words, "--all").err == "No thread matches.\n"
-    hint = "" if "--status" in words else " Include closed ones: wc list --all"
+    hint = f" Include closed ones: wc list --all {' '.join(words)}"
+    hint = "" if "--status" in words else hint
     assert story.ok("list", *words).err == f"No thread matches.{hint}\n"
+    assert story.ok("list", *words, "--open").err == f"No thread matches.{hint}\n"
 
 
 def test_a_foreign_cursor_of_a_search(story: Repo) -> None:

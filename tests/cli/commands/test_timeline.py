@@ -153,12 +153,19 @@ def test_a_limit_says_what_it_left_out(story: Repo) -> None:
     assert (found["total"], found["truncated"]) == (2, True)
 
 
-def test_nothing_that_moved_is_reported(machine: Machine) -> None:
+def test_where_no_thread_moved_it_says_how_to_see_one(machine: Machine) -> None:
     repo = machine.repo()
     done = repo.ok("timeline")
-    assert (done.out, done.err) == (
-        "",
-        "Nothing moved since 7d: wc timeline --since 30d\n",
+    assert (done.out, done.err.partition(".")[0]) == ("", "No threads here")
+    repo.ok("init")
+    write_thread(repo.store, "old", chain(entry(0, "Alex")))
+    assert repo.ok("timeline").err == (
+        "Nothing moved in the last 7 days. Look further back: "
+        "wc timeline --since 30d\n"
+    )
+    nothing = repo.ok("timeline", "--since", "2999-01-01").err
+    assert nothing == (
+        "Nothing moved since 2999-01-01. See what there is: wc list --all\n"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.clock import now_ms
-from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.common import NO_THREADS, SpeakerOptions
 from wc_cli.commands.reading.filtering import FilterOptions, in_area
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.options import (
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 # The first is the order without --sort; `age` puts the oldest first.
 SORT_KEYS = ("recent", "age", "topic", "ball", "status", "title")
 _NO_MATCH = "No thread matches."
-_NO_THREADS = "No threads here. Start one with: wc new TOPIC -m '…'"
 
 
 class ListOptions(FilterOptions):
@@ -190,11 +189,13 @@ def _rest_text(options: ListOptions, page: RowPage) -> str:
 def _empty_text(options: ListOptions, *, has_threads: bool) -> str:
     """Return the message for an empty list."""
     if not has_threads:
-        return _NO_THREADS
+        return NO_THREADS
     if options.mine:
         return "You have none of these threads' balls."
-    is_open = not (options.all or options.status)
-    return f"{_NO_MATCH} Include closed ones: wc list --all" if is_open else _NO_MATCH
+    if options.all or options.status:
+        return _NO_MATCH
+    with_closed = command_line("list", options, open=False, all=True)
+    return f"{_NO_MATCH} Include closed ones: {with_closed}"
 
 
 def _latest_words(overview: Overview, rows: Iterable[ThreadRow]) -> list[LatestWords]:
@@ -225,7 +226,7 @@ def reindex(context: Context, options: ReindexOptions) -> None:
         if options.json:
             say_json({"store": context.store, "path": None})
         else:
-            remark(_NO_THREADS)
+            remark(NO_THREADS)
         return
     page = index.render_index(rows, closed=options.closed)
     writer = context.writer()
