@@ -214,6 +214,13 @@ EXAMPLES = {
     "statusline": ("wc statusline --color always",),
     "completion": ("wc completion zsh",),
     "help": ("wc help say",),
+    "wake": ("wc wake", "wc wake off --until 3h", "wc wake on"),
+    "whoami": ("wc whoami", "wc whoami --explain"),
+    "uninstall": ("wc uninstall --dry-run", "wc uninstall codex"),
+    "doctor": ("wc doctor", "wc doctor --repair --dry-run", "wc doctor --repair"),
+    "break-lock": ("wc break-lock login",),
+    "skill": ("wc skill",),
+    "version": ("wc version",),
 }
 
 # What tests run before the examples of a command; not shown.
@@ -227,8 +234,16 @@ BEFORE = {
     "wc new release -m 'Ship it' --to 'Claude Code'",
 }
 
-# Examples that no test runs: they run until they are interrupted, or need a database.
+# Examples that no test runs: they run until they are interrupted, need a database, or
+# ask a person.
 ENDLESS = {
+    "demo": ("wc demo", "wc demo --fast --keep"),
+    "install": (
+        "wc install",
+        "wc install --dry-run",
+        "wc install claude codex",
+        "wc install --check",
+    ),
     "open": ("wc open login",),
     "sync": ("wc sync --watch --every 10",),
     "wait": (
