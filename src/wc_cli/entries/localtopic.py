@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST = 5
 _HINT = "Give the topic, or choose a thread for this worktree: wc use TOPIC"
+_LIST_HINT = "Give the topic. List them with: wc list"
 _START_HINT = "Start one with: wc new TOPIC -m '…'"
 
 
@@ -35,8 +36,16 @@ def local_topic(context: Context) -> str:
     check_pin(context)
     threads = prompt_threads(context)
     if not threads:
-        hint = _HINT if any(True for _ in context.reader.topics()) else _START_HINT
-        raise NotFoundError("No open thread belongs to this worktree.", hint)
+        has_threads = any(True for _ in context.reader.topics())
+        if context.place.repository is None:
+            raise NotFoundError(
+                "This folder is not in a git worktree, so no thread belongs to it.",
+                _LIST_HINT if has_threads else _START_HINT,
+            )
+        raise NotFoundError(
+            "No open thread belongs to this worktree.",
+            _HINT if has_threads else _START_HINT,
+        )
     if len(threads) > 1:
         listed = ", ".join(_named(state) for state in threads[:_MOST])
         remainder = f" and {len(threads) - _MOST} more" if len(threads) > _MOST else ""

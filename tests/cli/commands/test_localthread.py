@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.conftest import Repo
+    from tests.conftest import Machine, Repo
 
 SCRIPT = Path(__file__).resolve().parents[3] / "bin" / "wc-statusline"
 
@@ -132,6 +132,16 @@ def test_without_a_thread_here_nothing_is_written(login: Repo) -> None:
     assert "No open thread belongs to this worktree." in error
     assert "wc use TOPIC" in error
     assert len(login.entries("docs")) == len(login.entries("login")) == 1
+
+
+def test_outside_of_git_it_does_not_propose_a_choice(machine: Machine) -> None:
+    folder = machine.folder("notes")
+    assert "Start one with: wc new" in folder.fails(3, "read")
+    folder.ok("new", "notes", "-m", "x")
+    error = folder.fails(3, "read")
+    assert "not in a git worktree" in error
+    assert "wc use" not in error
+    assert "List them with: wc list" in error
 
 
 def test_without_any_thread_it_says_how_to_start_one(repo: Repo) -> None:
