@@ -94,11 +94,15 @@ def login_problems(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
                 f"a new {check.name} login shell did not answer within "
                 f"{LOGIN_SECONDS:.0f} s, so it is unknown whether it finds wc"
             )
-        elif missing := _missing(paths, check, site):
-            remedy = _remedy(check, site)
+            continue
+        has_unread = check.has_prompt and _is_unread(paths, check.name, site)
+        if missing := _missing(paths, check, site):
+            # Both lines go to one file: bash would not read ~/.profile any longer.
+            default = ".bash_profile" if has_unread else ".profile"
+            remedy = _remedy(check, site, default)
             yield f"in a new {check.name} login shell, {missing}: {remedy}"
-        if paths is not None and check.has_prompt:
-            yield from _unread_prompt(paths, check.name, site)
+        if has_unread:
+            yield _unread_text(check.name, site)
 
 
 def _start_shells(owners: tuple[Owner, ...], site: InstallSite) -> list[_LoginCheck]:
@@ -137,14 +141,16 @@ def _missing(paths: Mapping[str, str], check: _LoginCheck, site: InstallSite) ->
     return " and ".join(problems)
 
 
-def _unread_prompt(
-    paths: Mapping[str, str], name: str, site: InstallSite
-) -> Iterator[str]:
-    """Yield what to do if the shell does not read the file with its prompt."""
-    path, text = shells.prompt_file(name, site)
+def _is_unread(paths: Mapping[str, str], name: str, site: InstallSite) -> bool:
+    """Whether the shell does not read the file with its prompt."""
+    _, text = shells.prompt_file(name, site)
     # fish always reads its folder, and only lists programs.
-    if not text or name == "fish" or paths[shells.HOOK]:
-        return
+    return bool(text) and name != "fish" and not paths[shells.HOOK]
+
+
+def _unread_text(name: str, site: InstallSite) -> str:
+    """Return what to do about a file with a prompt that the shell does not read."""
+    path, _ = shells.prompt_file(name, site)
     file = shown_path(path, site.env)
     remedy = "export ZDOTDIR, then run wc install"
     if name == "bash":
@@ -153,14 +159,15 @@ def _unread_prompt(
         # Other shells read this one, too.
         guard = '[ -z "$BASH_VERSION" ] || ' if profile == "~/.profile" else ""
         remedy = f"add to {profile}: {guard}{line}"
-    yield (
+    return (
         f"in a new {name} login shell, the prompt line is missing, because {file} is "
         f"not read: {remedy}"
     )
 
 
-def _remedy(check: _LoginCheck, site: InstallSite) -> str:
-    """Return what to do, with the line for the file that such a shell reads."""
+def _remedy(check: _LoginCheck, site: InstallSite, default: str) -> str:
+    """Return what to do, with the line for the file that such a shell reads; bash's is
+    ``default`` if there is none yet."""
     folder = program_folder(site.env)
     if not folder:
         return path_remedy(site.env)
@@ -168,10 +175,10 @@ def _remedy(check: _LoginCheck, site: InstallSite) -> str:
     if check.name == "fish":
         return f"run fish_add_path {word}"
     line = f"export PATH={word}:$PATH"
-    return f"add to {_profile(check.name, site)}: {line}"
+    return f"add to {_profile(check.name, site, default)}: {line}"
 
 
-def _profile(name: str, site: InstallSite, default: str = ".profile") -> str:
+def _profile(name: str, site: InstallSite, default: str) -> str:
     """Return the file in which a login shell of this kind sets PATH; bash's is
     ``default`` if there is none yet."""
     if name == "zsh":

@@ -102,8 +102,16 @@ def test_a_prompt_in_a_file_that_bash_does_not_read(tool: Path, profile: str) ->
 def test_a_home_without_a_profile_gets_one_for_bash_only(tool: Path) -> None:
     (tool / ".bashrc").write_text(f"{shells.HOOK}() {{ wc-statusline; }}\n")
     site = _site(tool, "/usr/bin:/bin", _shell("bash"))
-    problems = list(searchpath.login_problems([Owner("bash", "prompt", "")], site))
+    owners = [Owner("bash", "prompt", "")]
+    problems = list(searchpath.login_problems(owners, site))
     assert problems[-1].endswith("add to ~/.bash_profile: . ~/.bashrc")
+    assert len(problems) == 2
+    # Both are solved by what it says: bash only reads one of its files.
+    for problem in problems:
+        name, _, line = problem.rpartition("add to ~/")[2].partition(": ")
+        with (tool / name).open("a") as file:
+            file.write(f"{line}\n")
+    assert list(searchpath.login_problems(owners, site)) == []
 
 
 def test_the_file_is_the_one_that_bash_reads(tool: Path) -> None:
