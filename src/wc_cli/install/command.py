@@ -271,7 +271,7 @@ def _require_some(wants: Sequence[Want], options: Install) -> None:
 
 
 def _clients(options: Install, site: InstallSite) -> list[Client]:
-    """The named clients, or all that are present."""
+    """The named clients, or all that are present or have parts that we installed."""
     by_name = {
         client.name: client
         for client in registry.CLIENTS
@@ -286,7 +286,16 @@ def _clients(options: Install, site: InstallSite) -> list[Client]:
             )
             raise InvalidInputError(f"{name!r} {problem}.", _names_hint(name, by_name))
     named = [by_name[name] for name in dict.fromkeys(options.names)]
-    return named or [client for client in by_name.values() if client.is_present(site)]
+    if named:
+        return named
+    project = _project_name(site)
+    owners = Ledger(site.home).owners()
+    installed = {owner.client for owner in owners if owner.project == project}
+    return [
+        client
+        for client in by_name.values()
+        if client.name in installed or client.is_present(site)
+    ]
 
 
 def _names_hint(name: str, names: Iterable[str]) -> str:

@@ -225,6 +225,18 @@ def test_completion(waiting: Repo, shell: list[str], file: str) -> None:
     assert not [*home.rglob("completion.*"), *home.rglob("completions/*")]
 
 
+def test_what_was_installed_by_name_is_checked_without_a_name(repo: Repo) -> None:
+    """A shell of which nothing is found, neither a file nor as the login shell."""
+    env = {"SHELL": ""}
+    repo.ok("install", "fish", "--yes", env=env)
+    parts = repo.ok("install", "--check", "--json", env=env).json["parts"]
+    states = {part["state"] for part in parts if part["client"] == "fish"}
+    assert states == {"installed"}
+    prompt = repo.machine.home / ".config/fish/conf.d/watercooler.fish"
+    prompt.write_text(prompt.read_text() + "# changed\n")
+    assert repo.wc("install", "--check", env=env).code == 9
+
+
 def test_starship_gets_a_module_and_its_shell_no_line(waiting: Repo) -> None:
     rc = _write(waiting, ".bashrc", 'eval "$(starship init bash)"\n')
     theirs = '# mine\nadd_newline = false # so\nformat = "$directory$character"\n'
