@@ -161,7 +161,7 @@ def _empty_text(context: Context, options: TimelineOptions) -> str:
         return NO_THREADS
     if options.since:
         return f"Nothing moved since {options.since}. See what there is: wc list --all"
-    return "Nothing moved in the last 7 days. Look further back: wc timeline --since 30d"
+    return "Nothing moved in the last 7 days. Earlier: wc timeline --since 30d"
 
 
 def _chart_width() -> int:

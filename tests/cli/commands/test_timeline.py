@@ -160,8 +160,7 @@ def test_where_no_thread_moved_it_says_how_to_see_one(machine: Machine) -> None:
     repo.ok("init")
     write_thread(repo.store, "old", chain(entry(0, "Alex")))
     assert repo.ok("timeline").err == (
-        "Nothing moved in the last 7 days. Look further back: "
-        "wc timeline --since 30d\n"
+        "Nothing moved in the last 7 days. Earlier: wc timeline --since 30d\n"
     )
     nothing = repo.ok("timeline", "--since", "2999-01-01").err
     assert nothing == (
