@@ -50,6 +50,15 @@ def test_a_card_says_what_was_said_last_and_by_whom(site: Site, store: Store) ->
     assert f'class="badge h{hue} agent" data-initials="CC"' in card(page, "x")
 
 
+def test_a_card_shows_a_text_without_its_markdown(site: Site, store: Store) -> None:
+    body = "```\nx = 1\n```\n\nUse **this** [one](https://example.org), please."
+    store.thread("x", store.entry("x", body, title="Which?", agent="Codex"))
+    store.thread("y", store.entry("y", "```\nx = 1\n```", title="Y", agent="Codex"))
+    page = site.get()
+    assert "Codex: Use this one, please." in words(card(page, "x"))
+    assert "`" not in words(card(page, "y"))
+
+
 def test_what_was_retracted_is_not_what_was_said_last(site: Site, store: Store) -> None:
     first = store.give("x", "Pat", title="Login", body="Please.")
     wrong = store.entry("x", title="Wrong")
@@ -120,11 +129,18 @@ def test_commands_to_copy_depend_on_who_has_the_ball(site: Site, store: Store) -
     store.thread("mine", store.give("mine", "Pat", agent="Pat"))
     store.thread("theirs", store.give("theirs", "Codex", agent="Codex"))
     store.thread("over", store.give("over", None, status="CLOSED"))
+    store.thread("free", store.give("free", None, agent="Codex"))
     mine, theirs = site.get("threads/mine"), site.get("threads/theirs")
     copied = re.compile(r"<code data-copy>(wc [^<]*)</code>")
     assert copied.findall(mine) == ["wc say mine", "wc done mine"]
-    expected = ["wc say theirs", "wc take theirs", "wc seen theirs"]
-    assert copied.findall(theirs) == expected
+    assert copied.findall(theirs) == ["wc say theirs", "wc seen theirs"]
+    said = words(theirs)
+    assert "wc say theirs add an entry; the ball stays" in said
+    assert "wc take theirs --reason '…' take the ball, and say why" in said
+    assert copied.findall(site.get("threads/free"))[:2] == [
+        "wc say free",
+        "wc take free",
+    ]
     assert "this page is read-only" in words(theirs)
     assert copied.findall(site.get("threads/over")) == ["wc set-status over OPEN"]
 

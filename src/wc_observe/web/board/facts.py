@@ -11,6 +11,7 @@ from wc_core.layout import Layout
 from wc_core.planning import kinds
 from wc_core.radar import kept
 from wc_core.summaries.latest import latest_entry
+from wc_core.summaries.lead import lead
 from wc_core.text import one_line
 from wc_core.times import span
 from wc_core.values import NamedTuple
@@ -53,8 +54,9 @@ class BoardFacts(NamedTuple):
         entry = latest_entry(self.store.reader, row.topic)
         if entry is None:
             return LastEntryText()
-        title, body = one_line(entry.title, _SAID), one_line(entry.body[:1000], _SAID)
-        text = body if title == one_line(row.title, _SAID) else title or body
+        title = one_line(entry.title, _SAID)
+        text = "" if title == one_line(row.title, _SAID) else title
+        text = text or one_line(lead(entry.body, entry.title, _SAID), _SAID)
         return LastEntryText(entry.agent, text)
 
     def held_too_long(self, row: ThreadRow) -> str:

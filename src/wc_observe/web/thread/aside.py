@@ -151,15 +151,20 @@ def _entries(context: AsideContext) -> str:
 def _commands(context: AsideContext) -> Html:
     """Returns the commands for the viewer's next step, which the page cannot run."""
     state, topic = context.thread.state, quoted(one_line(context.thread.name))
-    viewer = context.store.viewer
-    commands = [("wc say", "answer, and pass the ball back")]
-    if viewer.holds(state.ball):
-        commands.append(("wc done", "report that you are done"))
-    else:
-        commands.append(("wc take", "take the ball"))
     if state.status == CLOSED:
         return command_line(f"wc set-status {topic} OPEN", "reopen it")
-    lines = [command_line(f"{words} {topic}", why) for words, why in commands]
+    if context.store.viewer.holds(state.ball):
+        commands = [
+            (f"wc say {topic}", "answer, and pass the ball back"),
+            (f"wc done {topic}", "report that you are done"),
+        ]
+    else:
+        # Only a free ball can be taken without a reason.
+        take = (f"wc take {topic}", "take the ball")
+        if state.ball is not None:
+            take = (f"wc take {topic} --reason '…'", "take the ball, and say why")
+        commands = [(f"wc say {topic}", "add an entry; the ball stays"), take]
+    lines = [command_line(words, why) for words, why in commands]
     if context.new:
         why = "mark it as read; this page is read-only"
         lines.append(command_line(f"wc seen {topic}", why))
