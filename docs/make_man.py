@@ -43,7 +43,7 @@ discussed in threads; each thread has one ball, and its holder makes the next mo
 and
 .B wc-cli
 are the same, with one exception: a command line that does not begin with a command
-listed here is passed by
+listed here, or whose words are all names of existing files, is passed by
 .B wc
 to the system's
 .BR wc (1),
@@ -84,11 +84,22 @@ def escaped(text: str) -> str:
 
 
 def prose(markdown: str) -> str:
-    """Convert markdown: links lose their targets, code becomes bold."""
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(markdown.split()))
+    """Convert markdown: links name their file, code becomes bold."""
+    paragraphs = re.split(r"\n[ \t]*\n", markdown.strip())
+    return "\n.PP\n".join(map(_paragraph, paragraphs))
+
+
+def _paragraph(markdown: str) -> str:
+    text = re.sub(r"\[([^\]]*)\]\(([^)]*)\)", _linked, " ".join(markdown.split()))
     text = re.sub(r"\*(\w+)\*", r"\1", text)
     parts = escaped(text).split("`")
     return "".join(f"\\fB{one}\\fR" if at % 2 else one for at, one in enumerate(parts))
+
+
+def _linked(link: re.Match[str]) -> str:
+    """Return the text of a link, with the file of another page."""
+    text, target = link[1], link[2].partition("#")[0]
+    return f"{text} (docs/{target})" if target else text
 
 
 def head(name: str, what: str) -> str:
@@ -127,11 +138,14 @@ def commands() -> Iterator[str]:
         for name in names:
             declared = reference.declared(name)
             yield f".SS {escaped(reference.usage(name, declared))}\n"
-            yield f"{prose(reference.sentence(declared))}\n"
+            also = [f"`wc {alias}`" for alias in reference.aliases(name)]
+            others = f" Also written {' or '.join(also)}." if also else ""
+            yield f"{prose(reference.sentence(declared) + others)}\n"
             if name in words.REMARKS:
                 yield f".PP\n{prose(words.REMARKS[name])}\n"
             yield from map(option, own(declared))
-            yield examples(words.EXAMPLES.get(name, ()))
+            lines = (*words.EXAMPLES.get(name, ()), *words.ENDLESS.get(name, ()))
+            yield examples(lines)
 
 
 def examples(lines: Iterable[str]) -> str:

@@ -112,10 +112,15 @@ def option_table(params: Iterable[Param]) -> str:
     return "".join(["| option | meaning |\n|---|---|\n", *rows]) if rows else ""
 
 
+def aliases(name: str) -> list[str]:
+    """The other names of a command."""
+    return [alias for alias, real in table.ALIASES.items() if real == name]
+
+
 def section(name: str) -> Iterator[str]:
     """The section of one command."""
     command = declared(name)
-    also = [alias for alias, real in table.ALIASES.items() if real == name]
+    also = aliases(name)
     yield f"\n### wc {name}\n\n{sentence(command)}"
     others = " or ".join(f"`wc {alias}`" for alias in also)
     yield f" Also written {others}.\n" if also else "\n"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 
 import pytest
 
 from tests.conftest import SOURCE
-from wc_cli import table
+from wc_cli import helptext, table
 
 PAGES = sorted((SOURCE.parent / "docs/man").iterdir())
 
@@ -32,3 +33,22 @@ def test_every_command_has_its_place_in_the_manual() -> None:
     text = PAGES[0].read_text().replace("\\-", "-")
     missing = [name for name in table.COMMANDS if f"\n.SS wc {name}" not in text]
     assert missing == []
+
+
+def test_remarks_have_paragraphs_and_name_the_files_they_link_to() -> None:
+    text = PAGES[0].read_text().replace("\\-", "-")
+    assert "\n.PP\nWith \\fB--kind\\fR, the entry is a remark" in text
+    assert "(docs/kinds.md)" in text
+    named = set(re.findall(r"\((docs/[^)]*)\)", text))
+    assert [name for name in named if not (PAGES[0].parents[2] / name).is_file()] == []
+
+
+def test_the_manual_has_the_examples_and_other_names_of_every_command() -> None:
+    text = PAGES[0].read_text().replace("\\-", "-").replace("\\(aq", "'")
+    text = text.replace("\\e", "\\")
+    for name in table.COMMANDS:
+        missing = [
+            line for line in helptext.examples(name) if f"\n{line}\n" not in text
+        ]
+        assert missing == []
+    assert "Also written \\fBwc ls\\fR or \\fBwc status\\fR." in text
