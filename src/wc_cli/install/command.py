@@ -387,7 +387,7 @@ def _carry_out(site: InstallSite, planned: Planned, options: _Connecting) -> Non
         _raise_first_error(plan.outcomes, again)
         return
     unasked = not options.names and not options.yes
-    if unasked and plan.changes and not _confirmed(plan, site, options):
+    if unasked and plan.changes and not _confirmed(plan, site, planned.verb, options):
         say("Nothing was changed.")
         return
     with open_ledger(site.home) as ledger:
@@ -407,8 +407,8 @@ def _record_user(env: Mapping[str, str]) -> None:
         disk.write(userrecord.machine_path(env), data, mode=0o600)
 
 
-def _confirmed(plan: Plan, site: InstallSite, options: _Connecting) -> bool:
-    """Show the plan and ask whether to continue.
+def _confirmed(plan: Plan, site: InstallSite, verb: str, options: _Connecting) -> bool:
+    """Show the plan of ``verb`` and ask whether to continue.
 
     Raises InvalidInputError if nobody can answer.
     """
@@ -417,7 +417,7 @@ def _confirmed(plan: Plan, site: InstallSite, options: _Connecting) -> bool:
             "Not interactive: wc cannot ask before it changes files.",
             "Name the clients, or pass --yes.",
         )
-    report.print_plan(plan, site)
+    report.print_plan(plan, site, verb)
     sys.stdout.write("Continue? [y/N] ")
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}

@@ -55,9 +55,9 @@ class _Row(NamedTuple):
     detail: str = ""
 
 
-def print_plan(plan: Plan, site: InstallSite) -> None:
-    """Print what would change, in a few lines."""
-    _print_parts(plan.outcomes, site, "will change")
+def print_plan(plan: Plan, site: InstallSite, verb: str) -> None:
+    """Print what ``verb``, install or uninstall, would change, in a few lines."""
+    _print_parts(plan.outcomes, site, _PLANNED[verb])
     files = counted(len(plan.workspace.changed()), "file")
     say(f"{files} will change. To see the changes: --dry-run")
 

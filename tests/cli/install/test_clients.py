@@ -695,6 +695,26 @@ def test_at_a_terminal_the_plan_is_shown_and_the_person_asked(
     assert (tree(machine.home) == before) == (answer == "n")
 
 
+def test_at_a_terminal_it_says_what_will_be_taken_out(lived_in: Repo) -> None:
+    machine = lived_in.machine
+    lived_in.ok("install", "--only", "skill", "--yes")
+    master, terminal = pty.openpty()
+    with subprocess.Popen(
+        [*machine.wc_words, "uninstall"],
+        cwd=lived_in.path,
+        env={**machine.env, "TERM": "xterm"},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    ) as process:
+        os.close(terminal)
+        os.write(master, b"n\n")
+        said = _all(master)
+        process.wait()
+    assert "will be taken out" in said
+    assert "Continue? [y/N]" in said
+
+
 def _all(master: int) -> str:
     said = b""
     try:
