@@ -96,6 +96,12 @@ def test_each_command_answers_from_where_it_was_printed(app: Repo, shop: Repo) -
     assert "Nothing needs you in 1 repository." in app.ok("inbox").err
 
 
+def test_without_any_store_it_says_how_to_start(repo: Repo) -> None:
+    assert repo.ok("inbox").err == (
+        "There is no repository with threads. Start one with: wc new TOPIC -m '…'\n"
+    )
+
+
 def test_another_store_in_the_environment_does_not_redirect_a_command(
     app: Repo, shop: Repo
 ) -> None:

@@ -88,7 +88,11 @@ def _print_inbox(context: Context, options: InboxOptions, answer: Inbox) -> None
     style = render.output_style(context.env)
     text = inbox_rendering.inbox_text(answer, now_ms(), style)
     say(f"{_CLEAR}{text}" if _is_drawn(options) else text)
-    if not answer.total:
+    if not (answer.counts or answer.unreadable or options.excluded):
+        remark(
+            "There is no repository with threads. Start one with: wc new TOPIC -m '…'"
+        )
+    elif not answer.total:
         repositories = counted(len(answer.counts), "repository", "repositories")
         remark(f"Nothing needs you in {repositories}.")
     if answer.more:
