@@ -8,7 +8,7 @@ from wc_core.identity.resolve import Asked, Evidence
 from wc_core.identity.viewer import Viewer
 from wc_core.inbox.items import OFFERED, InboxItem, fingerprint, waiting_threads
 from wc_core.inbox.items import read_item as item_of
-from wc_core.phrases import quoted, with_home
+from wc_core.phrases import counted, quoted, with_home
 from wc_core.text import one_line
 from wc_core.threads import settings
 from wc_core.threads.model import BLOCKED
@@ -127,6 +127,14 @@ class Inbox(NamedTuple):
     def more(self) -> int:
         """How many items are not shown."""
         return self.total - len(self.entries)
+
+    @property
+    def empty_text(self) -> str:
+        """What an empty inbox says."""
+        if not self.counts:
+            return "There is no repository with threads."
+        repositories = counted(len(self.counts), "repository", "repositories")
+        return f"Nothing needs you in {repositories}."
 
     def to_json(self) -> dict[str, Any]:
         """Returns the inbox shape."""

@@ -156,7 +156,7 @@ def inbox_markdown(answer: CallerInbox, now_ms: int) -> str:
     own, origin = answer
     stores = counted(len(own.counts), "repository", "repositories")
     if not own.total:
-        lines = [f"Nothing needs you in {stores}."]
+        lines = [own.empty_text]
     else:
         hidden = f"{len(own.entries)} of " if own.more else ""
         items = counted(own.total, "item")

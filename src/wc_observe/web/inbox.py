@@ -29,7 +29,7 @@ def inbox_page(opener: StoreOpener, context: PageContext) -> WebPage:
     repositories = counted(len(inbox.counts), "repository", "repositories")
     count = f"{counted(inbox.total, 'thread')} in {repositories}"
     items = (_item(entry, opener, context) for entry in inbox.entries)
-    nothing = element("p", f"Nothing needs you in {repositories}.", class_="none")
+    nothing = element("p", inbox.empty_text, class_="none")
     main = joined(
         (
             element("h1", "Inbox"),

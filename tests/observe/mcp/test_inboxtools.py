@@ -127,4 +127,4 @@ def test_others_cannot_speak_as_the_server(
 
 
 def test_nothing_is_an_answer(session: Session) -> None:
-    assert session.text("list_inbox") == "Nothing needs you in 0 repositories.\n"
+    assert session.text("list_inbox") == "There is no repository with threads.\n"

@@ -16,7 +16,7 @@ from wc_core.configuration import preferences
 from wc_core.inbox import stores as inbox_stores
 from wc_core.inbox import view as inbox_views
 from wc_core.inbox.view import InboxOwner
-from wc_core.phrases import counted, shown_path
+from wc_core.phrases import shown_path
 from wc_core.text import one_line
 
 TYPE_CHECKING = False
@@ -89,12 +89,9 @@ def _print_inbox(context: Context, options: InboxOptions, answer: Inbox) -> None
     text = inbox_rendering.inbox_text(answer, now_ms(), style)
     say(f"{_CLEAR}{text}" if _is_drawn(options) else text)
     if not (answer.counts or answer.unreadable or options.excluded):
-        remark(
-            "There is no repository with threads. Start one with: wc new TOPIC -m '…'"
-        )
+        remark(f"{answer.empty_text} Start one with: wc new TOPIC -m '…'")
     elif not answer.total:
-        repositories = counted(len(answer.counts), "repository", "repositories")
-        remark(f"Nothing needs you in {repositories}.")
+        remark(answer.empty_text)
     if answer.more:
         remark(f"{answer.more} more: wc inbox --limit 0")
     for store in answer.unreadable:
