@@ -29,7 +29,7 @@ class ThreadStamps:
 
     @property
     def topics(self) -> frozenset[str]:
-        """The threads with entries, as last looked at."""
+        """The threads with entries, when they were last read."""
         return frozenset(map(topic_of, self._stamps))
 
     def changes_at(self, paths: frozenset[str] | None) -> Changes:
