@@ -24,6 +24,7 @@ from wc_core.views.overview import Overview
 from wc_core.views.rows import Filter
 from wc_core.views.search.answers import Hits, count_text, search
 from wc_core.views.search.query import Question
+from wc_core.views.search.ranked import position_of
 from wc_core.views.search.scan import Scan
 
 if TYPE_CHECKING:
@@ -170,3 +171,16 @@ def test_pages_have_each_hit_once(reader: StoreReader) -> None:
             [entry(90 + len(pages), title="Release a version to users")],
         )
     assert pages == whole
+
+
+def test_the_next_page_compares_the_same_entries(reader: StoreReader) -> None:
+    """Also those that are too far from the query to be in the answer."""
+    scores = {"release": 0.8, "pane": 0.7, "versions": 0.6, "fonts": 0.1}
+    ids = {topic: reader.thread(topic).entries[0].id for topic in scores}
+    nearness = Nearness({(topic, ids[topic]): scores[topic] for topic in scores})
+    hits = found(reader, "nosuch words", source=Told(reader, nearness), limit=1)
+    assert (topics(hits), hits.total) == (["release"], 3)
+    assert ids["fonts"] > max(ids[topic] for topic in scores if topic != "fonts")
+    position = position_of(hits.cursor, terms=2)
+    assert position is not None
+    assert position.newest == ids["fonts"]

@@ -172,6 +172,25 @@ def test_what_is_written_during_a_walk_is_not_in_it(tmp_path: Path, mode: str) -
     assert seen == [("t", idx) for idx in range(8, -1, -1)]
 
 
+def test_a_walk_compares_the_same_entries_on_each_page(tmp_path: Path) -> None:
+    """The newest of them are the worst, so that the answer only has older ones."""
+    long = "of " * 6000
+    short = [entry(n, body="alpha " * 6) for n in range(1, 31)]
+    both = [entry(n, body=f"alpha beta {long}") for n in range(31, 43)]
+    worst = [entry(n, body=f"alpha {long}") for n in range(43, 143)]
+    write_thread(tmp_path, "t", chain(*short, *both, *worst))
+    for number in range(30):  # in a larger store, a repeated word counts more
+        write_thread(tmp_path, f"other-{number}", [entry(number)])
+    whole = places(ask(tmp_path, "alpha beta gamma"))
+    assert whole == [("t", idx) for idx in range(41, 31, -1)]
+    seen, cursor = [], ""
+    while not seen or cursor:
+        hits = ask(tmp_path, "alpha beta gamma", limit=3, cursor=cursor)
+        seen += places(hits)
+        cursor = hits.cursor
+    assert seen == whole
+
+
 @pytest.mark.parametrize(
     "cursor",
     [

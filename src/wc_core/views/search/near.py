@@ -46,11 +46,13 @@ class NearQuery(NamedTuple):
 
 class Mixture(NamedTuple):
     """Entries in the order of their mixed scores. ``near`` are those without any of the
-    words. ``problem`` is why meaning was not used."""
+    words. ``problem`` is why meaning was not used. ``newest`` is the greatest id of the
+    entries on whose nearness the order depends."""
 
     entries: list[tuple[Candidate, Numbered]]
     near: frozenset[EntryName] = frozenset()
     problem: str = ""
+    newest: str = ""
 
 
 def with_meaning(
@@ -89,7 +91,8 @@ def with_meaning(
             place = Candidate(round(scores[name] * _SCALE), entry_id, topic)
             places.append((place, entries[name]))
     places.sort(reverse=True, key=lambda item: item[0])
-    return Mixture(places, frozenset(near))
+    newest = max(entry_id for _, entry_id in nearness.scores)
+    return Mixture(places, frozenset(near), newest=newest)
 
 
 def _matching_entry(

@@ -1,8 +1,9 @@
 """A ranked result: entries with every word in the order of their scores and, if there
 are fewer than a handful, entries with some of the words after them.
 
-A result is a snapshot: its cursors contain what its order depends on, the newest entry
-at the time and the weights of the terms. Entries written later are not in it.
+A result is a snapshot: its cursors contain what its order depends on, the newest of the
+entries that were compared and the weights of the terms. Entries written later are not
+in it.
 """
 
 from __future__ import annotations
@@ -54,8 +55,9 @@ class RankedPlace(NamedTuple):
 
 
 class Position(NamedTuple):
-    """The content of a cursor: the last place before the page, the newest entry at the
-    time, and the weights of the terms. Without a cursor, all of it is empty."""
+    """The content of a cursor: the last place before the page, the newest entry that was
+    compared with others, in the result or not, and the weights of the terms. Without a
+    cursor, all of it is empty."""
 
     place: RankedPlace | None = None
     newest: str = ""
@@ -126,6 +128,7 @@ def ranked_answer(
     unreadable: tuple[str, ...] = ()
     terms, required = loose_terms(query.terms), required_terms(query.terms)
     candidates, mixture = 0, Mixture([])
+    compared: list[Candidate] = []
     if whole is not None:
         scored = _scored(engine, whole.best, query, even_weights(query.terms))
         entries = [(RankedPlace(True, *place), entry) for place, entry in scored]
@@ -143,6 +146,7 @@ def ranked_answer(
         )
         loose = engine.loose_matches(topics, loose_query)
         position = position._replace(weights=loose.weights)
+        compared = loose.best
         whole_matches = {(place.id, place.topic) for place, _ in entries}
         partial_matches = [
             candidate
@@ -168,8 +172,8 @@ def ranked_answer(
         candidates, unreadable = loose.total, loose.unreadable
     counts = topic_counts(place.topic for place, _ in entries)
     if not position.newest:
-        newest = max((place.id for place, _ in entries), default="")
-        position = position._replace(newest=newest)
+        ids = (place.id for place in (*compared, *(place for place, _ in entries)))
+        position = position._replace(newest=max((mixture.newest, *ids)))
     near = mixture.near.intersection((place.topic, place.id) for place, _ in entries)
     # The threads of scored entries have been read.
     names = {
