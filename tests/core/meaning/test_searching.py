@@ -12,7 +12,7 @@ import pytest
 from tests.core.meaning.vectors import np
 from tests.core.strategies import NOON_MS, entry, viewer, write_thread
 from wc_cli.enrich.enriching import Enrichment
-from wc_core.errors import NotFoundError
+from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.index.keys import TICK_SECONDS
 from wc_core.meaning.asking import Meaning
 from wc_core.meaning.embedding import OwnModel
@@ -184,3 +184,27 @@ def test_the_next_page_compares_the_same_entries(reader: StoreReader) -> None:
     position = position_of(hits.cursor, terms=2)
     assert position is not None
     assert position.newest == ids["fonts"]
+
+
+def test_a_walk_by_words_stays_one(reader: StoreReader) -> None:
+    """Even if vectors are made during it."""
+    query = "version letters release"
+    away = Told(reader, Nearness({}, problem="it is away"))
+    whole = topics(found(reader, query, source=away))
+    first = found(reader, query, source=away, limit=1)
+    second = found(reader, query, cursor=first.cursor)
+    assert second.near == 0
+    assert [*topics(first), *topics(second)] == whole
+    assert len(whole) == 3
+
+
+def test_a_walk_by_meaning_does_not_go_on_without(reader: StoreReader) -> None:
+    """It would begin again: the scores of words alone are much smaller."""
+    query = "version letters release"
+    first = found(reader, query, limit=1)
+    assert first.by_words == ""
+    away = Told(reader, Nearness({}, problem="it is away"))
+    with pytest.raises(InvalidInputError, match="not available now: it is away"):
+        found(reader, query, source=away, cursor=first.cursor)
+    rest = found(reader, query, cursor=first.cursor)
+    assert [*topics(first), *topics(rest)] == topics(found(reader, query))

@@ -183,7 +183,8 @@ def test_a_walk_compares_the_same_entries_on_each_page(tmp_path: Path) -> None:
         write_thread(tmp_path, f"other-{number}", [entry(number)])
     whole = places(ask(tmp_path, "alpha beta gamma"))
     assert whole == [("t", idx) for idx in range(41, 31, -1)]
-    seen, cursor = [], ""
+    seen: list[tuple[str, int]] = []
+    cursor = ""
     while not seen or cursor:
         hits = ask(tmp_path, "alpha beta gamma", limit=3, cursor=cursor)
         seen += places(hits)

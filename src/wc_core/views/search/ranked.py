@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from wc_core.errors import WcError
+from wc_core.errors import InvalidInputError, WcError
 from wc_core.search.ranking import (
     Candidate,
     SearchedText,
@@ -38,7 +38,8 @@ RANKED = 100
 # With this many entries with every word, others are not looked for; and the most others
 # that are added to fewer.
 HANDFUL, SUGGESTED = 5, 10
-_MARK = "ranked"
+# The first part of a cursor: whether the order is that of the words alone.
+_BY_WORDS, _BY_MEANING = "ranked", "mixed"
 _PARTS = 7
 # Greater than any score.
 _MOST_DIGITS = 12
@@ -55,30 +56,32 @@ class RankedPlace(NamedTuple):
 
 
 class Position(NamedTuple):
-    """The content of a cursor: the last place before the page, the newest entry that was
-    compared with others, in the result or not, and the weights of the terms. Without a
-    cursor, all of it is empty."""
+    """The content of a cursor: the last place before the page, the newest entry that
+    was compared with others, in the result or not, the weights of the terms, and
+    whether the order also depends on meaning. Without a cursor, all of it is empty."""
 
     place: RankedPlace | None = None
     newest: str = ""
     weights: tuple[int, ...] = ()
+    is_mixed: bool = False
 
     def cursor(self, place: RankedPlace) -> str:
         """Returns the cursor of the page after ``place``."""
         numbers = str(int(place.is_whole)), str(place.score)
         weights = "-".join(map(str, self.weights))
-        return cursor_of(_MARK, self.newest, weights, *numbers, place.id, place.topic)
+        mark = _BY_MEANING if self.is_mixed else _BY_WORDS
+        return cursor_of(mark, self.newest, weights, *numbers, place.id, place.topic)
 
 
 def is_ranked_cursor(cursor: str) -> bool:
     """Returns whether a cursor continues a ranked answer."""
-    return cursor.startswith(f"{_MARK}~")
+    return cursor.startswith((f"{_BY_WORDS}~", f"{_BY_MEANING}~"))
 
 
 def position_of(cursor: str, terms: int) -> Position | None:
     """Returns the content of a ranked result's cursor, for a query with this many
     terms; ``None`` for the cursor of another search."""
-    _, newest, weights, is_whole, score, entry_id, topic = cursor_parts(
+    mark, newest, weights, is_whole, score, entry_id, topic = cursor_parts(
         cursor, _PARTS, "a search"
     )
     listed = [weight for weight in weights.split("-") if weight]
@@ -90,7 +93,7 @@ def position_of(cursor: str, terms: int) -> Position | None:
     ):
         return None
     place = RankedPlace(is_whole == "1", int(score), entry_id, topic)
-    return Position(place, newest, tuple(map(int, listed)))
+    return Position(place, newest, tuple(map(int, listed)), mark == _BY_MEANING)
 
 
 class Ranked(NamedTuple):
@@ -122,7 +125,8 @@ def ranked_answer(
     """Returns the result for these threads. ``start``: all matches with every word, or
     ``None`` if entries with any word are requested; and the cursor's content.
     ``loosely``: entries with some of the words may follow, and with a ``near_query``
-    those with a similar meaning."""
+    those with a similar meaning. Raises InvalidInputError if the cursor's order depends
+    on meaning that is no longer available."""
     whole, position = start
     entries: list[tuple[RankedPlace, Numbered]] = []
     unreadable: tuple[str, ...] = ()
@@ -157,14 +161,20 @@ def ranked_answer(
             engine, partial_matches, query._replace(terms=terms), loose.weights
         )
         mixture = Mixture(scored)
-        if near_query is not None and query.by_title and len(terms) >= LEAST_TERMS:
-            answered = {(topic, entry_id) for entry_id, topic in whole_matches}
-            asked = query._replace(newest=position.newest)
-            # From the cursor alone, so that the order is the same on each page.
-            whole_words = whole_score(loose.weights)
-            mixture = with_meaning(
-                near_query, asked, topics, scored, answered, whole_words
-            )
+        if query.by_title and len(terms) >= LEAST_TERMS:
+            # Scores of words and mixed ones cannot be compared: later pages are like
+            # the first, whether or not there is a model by now.
+            if near_query is not None and (position.is_mixed or not position.place):
+                answered = {(topic, entry_id) for entry_id, topic in whole_matches}
+                asked = query._replace(newest=position.newest)
+                # From the cursor alone, so that the order is the same on each page.
+                whole_words = whole_score(loose.weights)
+                mixture = with_meaning(
+                    near_query, asked, topics, scored, answered, whole_words
+                )
+            if position.is_mixed and not mixture.newest:
+                raise _without_meaning(mixture.problem)
+            position = position._replace(is_mixed=bool(mixture.newest))
         partial = [
             (RankedPlace(False, *place), entry) for place, entry in mixture.entries
         ]
@@ -172,7 +182,8 @@ def ranked_answer(
         candidates, unreadable = loose.total, loose.unreadable
     counts = topic_counts(place.topic for place, _ in entries)
     if not position.newest:
-        ids = (place.id for place in (*compared, *(place for place, _ in entries)))
+        ids = [candidate.id for candidate in compared]
+        ids += [place.id for place, _ in entries]
         position = position._replace(newest=max((mixture.newest, *ids)))
     near = mixture.near.intersection((place.topic, place.id) for place, _ in entries)
     # The threads of scored entries have been read.
@@ -190,6 +201,14 @@ def ranked_answer(
         near,
         mixture.problem,
         names,
+    )
+
+
+def _without_meaning(problem: str) -> InvalidInputError:
+    return InvalidInputError(
+        "The cursor's result was ordered by meaning, which is not available now"
+        f"{problem and f': {problem}'}.",
+        "Search again without a cursor.",
     )
 
 
