@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 _TITLE_WIDTH = 100
 _WIDE = 200
 GRAPH, STORES = "graph", "stores"
+# The first part of a graph's cursor if the order depends on meaning; else it is GRAPH.
+_MIXED = "graph-mixed"
 _MOST_DIGITS = 9
 
 RELATED_SCHEMA = answer_schema(
@@ -223,7 +225,8 @@ def _searched_graph(call: Call, graph: GraphReader, question: Question) -> Place
     shown = start.offset + len(hits)
     cursor = ""
     if hits and shown < result.total:
-        cursor = cursor_of(GRAPH, start.newest or result.newest, str(shown))
+        mark = _MIXED if result.is_mixed else GRAPH
+        cursor = cursor_of(mark, start.newest or result.newest, str(shown))
     return PlacedHits(
         hits,
         result.total,
@@ -242,12 +245,12 @@ def _graph_start(cursor: str) -> searching.Start:
         return searching.BEGINNING
     mark, newest, offset = cursor_parts(cursor, 3, "a search of a graph")
     is_number = offset.isascii() and offset.isdecimal() and len(offset) < _MOST_DIGITS
-    if mark != GRAPH or not is_number:
+    if mark not in {GRAPH, _MIXED} or not is_number:
         raise InvalidInputError(
             f"{cursor!r} is not a cursor of a search of a graph.",
             "Search again without a cursor.",
         )
-    return searching.Start(newest, int(offset))
+    return searching.Start(newest, int(offset), mark == _MIXED)
 
 
 def _graph_hit(hit: searching.GraphHit) -> dict[str, Any]:

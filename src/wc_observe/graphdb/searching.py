@@ -26,7 +26,7 @@ from wc_core.threads.model import Entry
 from wc_core.values import NamedTuple
 from wc_core.views.search.near import LEAST_TERMS
 from wc_core.views.search.query import ANY
-from wc_core.views.search.ranked import HANDFUL, RANKED, SUGGESTED
+from wc_core.views.search.ranked import HANDFUL, RANKED, SUGGESTED, without_meaning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,8 +76,9 @@ class GraphHit(NamedTuple):
 class GraphHits(NamedTuple):
     """A page of hits, best first, and their total. ``partial`` of them have only some
     of the words: the best of ``candidates`` such entries. ``near`` of these have none,
-    but a similar meaning. ``newest`` is the greatest id among the matches; ``by_words``
-    says why meaning was not used."""
+    but a similar meaning. ``newest`` is the greatest id among the matches and the
+    entries near the query; ``by_words`` says why meaning was not used. ``is_mixed``:
+    the order depends on it."""
 
     hits: tuple[GraphHit, ...]
     total: int
@@ -86,14 +87,16 @@ class GraphHits(NamedTuple):
     near: int = 0
     newest: str = ""
     by_words: str = ""
+    is_mixed: bool = False
 
 
 class Start(NamedTuple):
     """Where a page begins: after this many of the hits that are not newer than the
-    entry ``newest``."""
+    entry ``newest``. ``is_mixed``: their order depends on meaning."""
 
     newest: str = ""
     offset: int = 0
+    is_mixed: bool = False
 
 
 BEGINNING = Start()
@@ -122,7 +125,7 @@ def search(  # noqa: PLR0913 (what is asked, where, how, and from where on)
 ) -> GraphHits:
     """Returns a page of matching entries. With ``loosely``, also those with some of the
     words if few have all; with ``vector_of``, also those near the query. Raises
-    GraphAwayError."""
+    GraphAwayError, and InvalidInputError if the start's order cannot be had now."""
     terms = loose_terms(query.terms)
     is_any = mode == ANY and bool(terms)
     whole = GraphHits((), 0) if is_any else _every_word(graph, query, scope, start)
@@ -143,12 +146,16 @@ def search(  # noqa: PLR0913 (what is asked, where, how, and from where on)
     every = _every_word(graph, query._replace(limit=0), scope, Start(start.newest))
     answered = {hit.place for hit in every.hits}
     some = _some_words(graph, loose, 0, RANKED)
-    suggested, problem = list(some.hits), ""
-    if vector_of is not None and len(terms) >= LEAST_TERMS:
+    suggested, problem, is_mixed = list(some.hits), "", False
+    # Later pages are in the order of the first, whether or not there is a model by now.
+    is_asked = start.is_mixed or not start.offset
+    if vector_of is not None and len(terms) >= LEAST_TERMS and is_asked:
         vector = vector_of()
-        problem = vector.problem
-        if vector.name:
+        problem, is_mixed = vector.problem, bool(vector.name)
+        if is_mixed:
             suggested = _mixed(suggested, _nearest(graph, loose, vector))
+    if start.is_mixed and not is_mixed:
+        raise without_meaning(problem)
     partial_hits = [
         hit._replace(is_partial=True) for hit in suggested if hit.place not in answered
     ][:SUGGESTED]
@@ -159,8 +166,9 @@ def search(  # noqa: PLR0913 (what is asked, where, how, and from where on)
         len(partial_hits),
         some.total,
         sum(hit.is_near for hit in partial_hits),
-        max((every.newest, some.newest, *(hit.entry.id for hit in partial_hits))),
+        max((every.newest, some.newest, *(hit.entry.id for hit in suggested))),
         problem,
+        is_mixed,
     )
 
 

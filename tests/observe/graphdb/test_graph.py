@@ -271,6 +271,43 @@ def test_all_repositories_are_searched_by_meaning(
         assert {hit["repository"] for hit in answer["hits"]} == {"app", "shop"}
 
 
+def test_a_walk_goes_on_as_it_began(app: Repo, shop: Repo, server: GraphServer) -> None:
+    """By words alone even if vectors are made during it, and not without the model if
+    it began with one."""
+    pytest.importorskip("wordllama")
+    env = app.machine.env | {"WATERCOOLER_MEANING": ""}
+    app.machine.env["WATERCOOLER_MEANING"] = ""
+    question = {"scope": "all", "query": "retries passkey growing delay"}
+    url = server.url("walk")
+    pages: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    for made in (False, True):
+        if made:
+            app.ok("enrich", "--meaning")
+            shop.ok("enrich", "--meaning")
+        app.ok("project", url, str(app.path), str(shop.path))
+        with GraphReader(address.parse(url, {})) as graph:
+            client = Session(app.path, env, clock=clock, all_stores=True, graph=graph)
+            if made:
+                (by_words, first), step = pages[0], {"cursor": pages[0][1]["cursor"]}
+                rest = client.json("search_threads", **question, **step)
+                assert "near" not in rest
+                assert hits(first) + hits(rest) == hits(by_words)
+            whole = client.json("search_threads", **question)
+            pages.append((whole, client.json("search_threads", **question, limit=1)))
+            assert ("by_words" in whole) is not made
+    whole, first = pages[1]
+    step = {"cursor": first["cursor"]}
+    with GraphReader(address.parse(url, {})) as graph:
+        client = Session(app.path, env, clock=clock, all_stores=True, graph=graph)
+        rest = client.json("search_threads", **question, **step)
+        assert hits(first) + hits(rest) == hits(whole)
+        off = env | {"WATERCOOLER_MEANING": "off"}
+        client = Session(app.path, off, clock=clock, all_stores=True, graph=graph)
+        refusal = client.error("search_threads", **question, **step)
+        assert refusal["code"] == "INVALID_INPUT"
+        assert "ordered by meaning" in refusal["message"]
+
+
 def test_answers_fit_their_schemas(session: Session, plain: Session) -> None:
     for name, fitting, arguments in (
         ("search_threads", HITS_SCHEMA, {"scope": "all", "query": "retries"}),

@@ -173,7 +173,7 @@ def ranked_answer(
                     near_query, asked, topics, scored, answered, whole_words
                 )
             if position.is_mixed and not mixture.newest:
-                raise _without_meaning(mixture.problem)
+                raise without_meaning(mixture.problem)
             position = position._replace(is_mixed=bool(mixture.newest))
         partial = [
             (RankedPlace(False, *place), entry) for place, entry in mixture.entries
@@ -204,7 +204,8 @@ def ranked_answer(
     )
 
 
-def _without_meaning(problem: str) -> InvalidInputError:
+def without_meaning(problem: str) -> InvalidInputError:
+    """Returns the error for a cursor whose order cannot be computed again."""
     return InvalidInputError(
         "The cursor's result was ordered by meaning, which is not available now"
         f"{problem and f': {problem}'}.",
