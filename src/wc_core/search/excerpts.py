@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from wc_core.search.words import SEPARATORS, fold_text
 
 TYPE_CHECKING = False
@@ -70,12 +72,12 @@ def _word_end(text: str, least: int, stop: int) -> int:
 
 def _spans(text: str, terms: Iterable[Term]) -> set[tuple[int, int]]:
     """Returns the positions in a text of the words that match the terms."""
-    form, places = _aligned(text)
-    spans = set()
-    for term in terms:
-        for begin, end in _occurrences(form, term):
-            spans.add((places[begin], places[end - 1] + 1))
-    return spans
+    form, begins, ends = _aligned(text)
+    return {
+        (begins[begin], ends[end - 1])
+        for term in terms
+        for begin, end in _occurrences(form, term)
+    }
 
 
 def _occurrences(form: str, term: Term) -> Iterator[tuple[int, int]]:
@@ -120,14 +122,30 @@ def _next_word(form: str, place: int) -> int:
     return place
 
 
-def _aligned(text: str) -> tuple[str, Sequence[int]]:
-    """Returns a text in its folded form, and the original position of each
-    character."""
+def _aligned(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
+    """Returns a text in its folded form, and where the original of each of its
+    characters begins and ends in the text."""
     if text.isascii():
-        return text.lower(), range(len(text))
-    form, places = [], []
-    for place, char in enumerate(text):
-        replacement = fold_text(char)
+        return text.lower(), range(len(text)), range(1, len(text) + 1)
+    form: list[str] = []
+    begins: list[int] = []
+    ends: list[int] = []
+    begin = 0
+    while begin < len(text):
+        end = begin + 1
+        while end < len(text) and _continues(text[end]):
+            end += 1
+        replacement = fold_text(text[begin:end])
         form.append(replacement)
-        places += [place] * len(replacement)
-    return "".join(form), places
+        begins += [begin] * len(replacement)
+        ends += [end] * len(replacement)
+        begin = end
+    return "".join(form), begins, ends
+
+
+def _continues(char: str) -> bool:
+    """Returns whether a character belongs to the one before it: an accent, or a vowel
+    or final consonant of a Korean syllable in parts."""
+    return char >= "\u0300" and (
+        unicodedata.combining(char) > 0 or "\u1160" <= char <= "\u11ff"
+    )

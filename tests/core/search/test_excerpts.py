@@ -41,6 +41,15 @@ def test_a_term_is_marked_where_this_pattern_matches(text: str, query: str) -> N
         (f"{'x' * 90} needle", "needle", 20, "… «needle»"),
         (f"{'x' * 90}-needle", "needle", 20, f"… {'x' * 19}-«needle»"),
         ("   needle   ", "needle", 1, "«needle»"),
+        ("le cafe\u0301 noir", "cafe", 40, "le «cafe\u0301» noir"),
+        ("le cafe\u0301 noir", "café", 40, "le «cafe\u0301» noir"),
+        (
+            "\u1112\u1161\u11ab\u1100\u116e\u11a8 x",
+            "한국",
+            40,
+            "«\u1112\u1161\u11ab\u1100\u116e\u11a8» x",
+        ),
+        ("か\u3099くせい", "が", 40, "«か\u3099»くせい"),
     ],
 )
 def test_an_excerpt_has_whole_words(
