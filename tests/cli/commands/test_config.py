@@ -109,6 +109,8 @@ REFUSED = [
     (("set", "ball.enforce"), 2, "off, warn, refuse"),
     (("set", "ball.enforse", "off"), 2, "Did you mean: ball.enforce"),
     (("set", "enforce", "off"), 2, "Did you mean: ball.enforce"),
+    (("set", "meaning.endpoint", "http://localhost"), 2, "Add --global."),
+    (("set", "--global", "ball.enforce", "off"), 2, "Leave out --global."),
     (("set", "ball", "off"), 2, "wc config list"),
     (("set",), 2, "wc config list"),
     (("get", "ball.enforce", "off"), 2, "one key"),

@@ -194,6 +194,14 @@ def _key(typed: tuple[str, ...], options: ConfigOptions) -> tuple[tuple[str, ...
 
 def _unknown(typed: str, options: ConfigOptions) -> InvalidInputError:
     names = [key.name for key in _table(options)]
+    if typed in {key.name for key in (*keys.KEYS, *keys.PERSONAL)}:
+        if options.personal:
+            return InvalidInputError(
+                f"{typed} is a setting of the repository.", "Leave out --global."
+            )
+        return InvalidInputError(
+            f"{typed} is one of your preferences.", "Add --global."
+        )
     word = keys.split(typed)[-1]
     # Often only the table is missing or wrong.
     near = [name for name in names if name.split(".")[-1] == word]
