@@ -14,7 +14,6 @@ from wc_core.index.entries import UnusableIndexError
 from wc_core.lean import contextlib, sqlite3
 from wc_core.search.mentions import recorded
 from wc_core.search.threadwords import thread_words
-from wc_core.search.words import fold_text
 from wc_core.threads import codec
 from wc_core.threads.model import DECISION, Entry
 from wc_core.values import NamedTuple
@@ -45,6 +44,7 @@ _DECISIONS = (
     "JOIN threads ON threads.number = entries.number / ? "
     "WHERE entries.id >= ? AND kind != '' AND kind = ? ORDER BY entries.id"
 )
+# In the order of `entryfile.COLUMNS`.
 _ADD_WORDS = (
     "INSERT INTO words(rowid, title, body, topic, author, tag, recorded) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -323,7 +323,7 @@ class EntryWriter:
         self._db.executemany(
             _ADD_WORDS,
             (
-                (number, *map(_searchable, _texts(entry, own_words)))
+                (number, *_words(entry, own_words))
                 for number, entry in zip(numbers, piece.entries, strict=True)
             ),
         )
@@ -346,15 +346,18 @@ def _changes_others(entry: Entry) -> bool:
     )
 
 
-def _texts(entry: Entry, thread: ThreadWords) -> tuple[str, ...]:
-    return (
-        *(entry.title, entry.body, thread.names, entry.agent, thread.tags),
-        recorded(entry),
+def _words(entry: Entry, thread: ThreadWords) -> tuple[str, ...]:
+    texts = {
+        "title": entry.title,
+        "body": entry.body,
+        "topic": thread.names,
+        "author": entry.agent,
+        "tag": thread.tags,
+        "recorded": recorded(entry),
+    }
+    return tuple(
+        entryfile.indexed_words(column, texts[column]) for column in entryfile.COLUMNS
     )
-
-
-def _searchable(text: str) -> str:
-    return fold_text(text).replace("\0", " ")
 
 
 def _parse_piece(topic: str, data: bytes, start: int) -> Piece | None:

@@ -4,10 +4,10 @@ here.
 Its tables (`SCHEMA`): ``threads`` has a number for each indexed version of a thread,
 with the key of the files that its words are from; ``entries`` has what an entry can be
 found by apart from its words, its author, and where its line begins in the log (-1: it
-cannot be shown from one line); ``words`` is the full-text index. The number of an entry
-is that of its thread times `ENTRIES`, plus its position: this tells which threads have
-words without looking up entries. ``dropped`` has the numbers of threads that were
-removed from the index while their words are still in it.
+cannot be shown from one line); ``words`` is the full-text index (`indexed_words`). The
+number of an entry is that of its thread times `ENTRIES`, plus its position: this tells
+which threads have words without looking up entries. ``dropped`` has the numbers of
+threads that were removed from the index while their words are still in it.
 
 A file of another `VERSION` is not used, nor one that is locked, damaged or missing.
 """
@@ -20,7 +20,7 @@ from itertools import repeat
 from wc_core.files import read_from
 from wc_core.lean import json, sqlite3
 from wc_core.search.ranking import PROMINENT_FIELDS
-from wc_core.search.words import FIELDS
+from wc_core.search.words import fold_text, plain_words
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
     from wc_core.search.words import Term
 
-VERSION = 3
+VERSION = 4
 # More than a thread has entries. A thread with more is not indexed.
 ENTRIES = 1 << 20
 NOWHERE = -1
@@ -56,9 +56,12 @@ CREATE VIRTUAL TABLE words USING fts5(
 );
 CREATE TABLE dropped(number INTEGER, entries INTEGER);
 """
-_TEXT_FIELDS = " ".join(FIELDS)
-_PROMINENT_FIELDS = " ".join(PROMINENT_FIELDS)
-_MENTION_FIELDS = "title body recorded"
+COLUMNS = ("title", "body", "topic", "author", "tag", "recorded")
+# In a query, FTS5 reads the positions of a word in all columns before it leaves out
+# some of them, which takes a third of the time or more. So words that are needed apart
+# from the others are separate words, after a character that no folded text has: those
+# of the prominent fields, in addition to the words themselves, and recorded references.
+PROMINENT_MARK, RECORDED_MARK = "†", "§"
 # The header of a SQLite file. Two bytes later follow the versions of its format for
 # writing and reading.
 _MAGIC = b"SQLite format 3\0"
@@ -371,19 +374,32 @@ def _no_other_file(action: int, *_: str | None) -> int:
     return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
 
 
+def indexed_words(column: str, text: str) -> str:
+    """Returns what is indexed of a text in one of the `COLUMNS`."""
+    if column == "recorded":
+        return _marked(plain_words(text).split(), RECORDED_MARK)
+    words = fold_text(text).replace("\0", " ")
+    if column in PROMINENT_FIELDS:
+        return f"{words} {_marked(plain_words(text).split(), PROMINENT_MARK)}"
+    return words
+
+
+def _marked(words: Iterable[str], mark: str) -> str:
+    return " ".join(f"{mark}{word}" for word in words)
+
+
 def words_expression(terms: Iterable[Term], mentioned: Iterable[Term] = ()) -> str:
     """Returns the expression for entries with all of the terms: ``terms`` in the fields
     they name, ``mentioned`` in the fields that mention files, commits and pull
     requests."""
-    parts = [_part(term.field or _TEXT_FIELDS, term) for term in terms]
-    parts += [_mention(term) for term in mentioned]
+    parts = [*map(_in_field, terms), *map(_mention, mentioned)]
     return " AND ".join(parts)
 
 
 def title_expression(terms: Iterable[Term], *, all_terms: bool) -> str:
     """Returns the expression for entries with all of the terms, or any of them, in
     their title."""
-    parts = [_part("title", term) for term in terms]
+    parts = [_in_field(term._replace(field="title")) for term in terms]
     return (" AND " if all_terms else " OR ").join(parts)
 
 
@@ -393,17 +409,26 @@ def prominent_expression(
     """Returns the expression for entries with a term in their title or among the names
     or tags of their thread, and with everything ``required`` and ``mentioned``; nothing
     if the term is for another field."""
-    if term.field not in {"", *_PROMINENT_FIELDS.split()}:
+    if term.field not in {"", *PROMINENT_FIELDS}:
         return ""
-    own = _part(term.field or _PROMINENT_FIELDS, term)
+    own = _in_field(term) if term.field else _phrase(term, PROMINENT_MARK)
     return " AND ".join(filter(None, (own, words_expression(required, mentioned))))
 
 
+def _in_field(term: Term) -> str:
+    """The expression for a term in its field, or in any."""
+    if not term.field:
+        return _phrase(term)
+    mark = PROMINENT_MARK if term.field in PROMINENT_FIELDS else ""
+    return f"{term.field} : {_phrase(term, mark)}"
+
+
 def _mention(term: Term) -> str:
-    return _part(term.field or _MENTION_FIELDS, term)
+    if term.field:
+        return _in_field(term)
+    return f"({{title body}} : {_phrase(term)} OR {_phrase(term, RECORDED_MARK)})"
 
 
-def _part(fields: str, term: Term) -> str:
+def _phrase(term: Term, mark: str = "") -> str:
     # Words contain neither quotes nor anything else with a meaning in a query.
-    star = "*" if term.prefix else ""
-    return f'{{{fields}}} : "{" ".join(term.words)}" {star}'
+    return f'"{_marked(term.words, mark)}" {"*" if term.prefix else ""}'

@@ -432,8 +432,7 @@ class _Finder:
         last_ids = {number: threads[self._names[number]].last_id for number in counts}
         numbers = sorted(last_ids, key=last_ids.__getitem__, reverse=True)
         best: list[tuple[Match, IndexedEntry]] = []
-        by_title = (ALL_IN_TITLE, SOME_IN_TITLE, ELSEWHERE)
-        for rank in by_title if query.by_title else (ELSEWHERE,):
+        for rank in self._ranks_to_search():
             if len(best) > query.limit:
                 break
             if query.behind is None or rank <= query.behind.rank:
@@ -442,6 +441,14 @@ class _Finder:
         self.chosen = [entry for _, entry in best[: query.limit]]
         topics = {self._names[number]: count for number, count in counts.items()}
         return Matches([match for match, _ in best[: query.limit]], len(best), topics)
+
+    def _ranks_to_search(self) -> tuple[int, ...]:
+        """The ranks that matches can have, best first."""
+        if not self._query.by_title:
+            return (ELSEWHERE,)
+        if len(self._query.terms) == 1:
+            return (ALL_IN_TITLE, ELSEWHERE)
+        return (ALL_IN_TITLE, SOME_IN_TITLE, ELSEWHERE)
 
     def _newest_of_rank(
         self,
