@@ -14,21 +14,22 @@ from wc_core.errors import WcError
 from wc_core.files import INFINITE, age_of, names_in
 from wc_core.git import discovery
 from wc_core.lean import contextlib
+from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import TypeAlias
+    from collections.abc import Mapping, Sequence
+    from typing import NoReturn
 
     from wc_core.layout import Layout
     from wc_core.threads.settings import Settings
 
-    StartProcess: TypeAlias = Callable[
-        [str, Sequence[str], Mapping[str, str], int], None
-    ]
-
 _RETRY_SECONDS = 30.0
+# Until then, others may have written, too.
 _COMPANY_SECONDS = 0.05
+# Until then, this process has ended: it is not slowed down, and shared memory need not
+# be copied.
+_END_SECONDS = 0.01
 # Without garbage collection while the modules are imported, as in `wc_cli.start`.
 _PROGRAM = "import gc; gc.set_threshold(20_000); from {} import main; main()"
 # A user's git command may still be running for this long.
@@ -42,6 +43,17 @@ _HANDLES = "/proc/self/fd" if sys.platform == "linux" else "/dev/fd"
 _LIKELY_HANDLES = range(3, 256)
 # Reading this many takes milliseconds.
 _FEW_THREADS = 20
+
+
+class Task(NamedTuple):
+    """A module to run in a process that outlives this one, with its arguments. Of this
+    process's open files, it keeps only ``handle``, if there is one. A copy of this
+    process waits for ``pause`` seconds first."""
+
+    module: str
+    arguments: Sequence[str]
+    handle: int = -1
+    pause: float = _END_SECONDS
 
 
 def start_if_due(layout: Layout, rules: Settings, env: Mapping[str, str]) -> None:
@@ -103,25 +115,22 @@ def _is_exchange_due(layout: Layout, rules: Settings) -> bool:
     return bool(failures) and age >= pause
 
 
-def start_detached(
-    module: str, arguments: Sequence[str], env: Mapping[str, str], kept_handle: int = -1
-) -> None:
-    """Start a module as a process that outlives this one. It has no terminal, and none
-    of this process's open files except ``kept_handle``. Raises OSError."""
+def start_detached(task: Task, env: Mapping[str, str]) -> None:
+    """Start a task in a new process. It has no terminal. Raises OSError."""
     # -P: import nothing from the current folder. Not -m, which takes 5 ms more.
-    command = [sys.executable, "-P", "-c", _PROGRAM.format(module)]
+    command = [sys.executable, "-P", "-c", _PROGRAM.format(task.module)]
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in _STREAMS]
     closings = [
         (os.POSIX_SPAWN_CLOSE, fd)
         for fd in _open_files()
-        if fd != kept_handle and _is_inheritable(fd)
+        if fd != task.handle and _is_inheritable(fd)
     ]
     try:
         # In its own session, so that ^C, or closing the terminal, does not end it.
         process = os.posix_spawn(  # noqa: TID251 - what outlives its command
             sys.executable,
-            [*command, *arguments],
+            [*command, *task.arguments],
             env,
             file_actions=[*actions, *closings],
             setsid=True,
@@ -140,12 +149,10 @@ def _is_running(process: int) -> bool:
         return False
 
 
-def fork_detached(
-    module: str, arguments: Sequence[str], env: Mapping[str, str], kept_handle: int = -1
-) -> None:
-    """Like `start_detached`, as a copy of this process, which has imported half of what
-    the module needs: 20 ms less. Only for a process that ends after its command. Raises
-    OSError."""
+def fork_detached(tasks: Sequence[Task], env: Mapping[str, str]) -> None:
+    """Like `start_detached` for each task, in copies of this process, which has
+    imported half of what they need: 20 ms less. Only for a process that ends after its
+    command. Raises OSError."""
     end, held_end = os.pipe()
     if os.fork():  # noqa: TID251 - what outlives its command
         os.close(held_end)
@@ -156,15 +163,26 @@ def fork_detached(
         return
     try:
         os.setsid()
-        _close_files(kept_handle, held_end)
+        _close_files(held_end, *(task.handle for task in tasks))
         os.close(held_end)
-        # By then this process has ended: it is not slowed down, and shared memory need
-        # not be copied. Others may have written by then, too.
-        time.sleep(_COMPANY_SECONDS)
+        *others, last = tasks
+        for task in others:
+            if not os.fork():  # noqa: TID251 - as above
+                _run(task, env)
+        _run(last, env)
+    finally:
+        os._exit(0)
+
+
+def _run(task: Task, env: Mapping[str, str]) -> NoReturn:
+    """Do a task in this copy of a process, and end it."""
+    try:
+        _close_files(task.handle)
+        time.sleep(task.pause)
         os.environ.update(env)
-        sys.argv = [module, *arguments]
-        __import__(module)
-        sys.modules[module].main()
+        sys.argv = [task.module, *task.arguments]
+        __import__(task.module)
+        sys.modules[task.module].main()
     finally:
         os._exit(0)
 
@@ -197,14 +215,35 @@ def _is_inheritable(handle: int) -> bool:
         return False
 
 
-def start(layout: Layout, env: Mapping[str, str], *, may_fork: bool = False) -> None:
+def start(
+    layout: Layout, env: Mapping[str, str], *others: Task, may_fork: bool = False
+) -> None:
     """Start the detached process, unless one is running: that one checks for new
-    markers before it ends. If this process ``may_fork``, the new one is a copy of
-    it."""
+    markers before it ends; and these other tasks. If this process ``may_fork``, the new
+    ones are copies of it. Raises WcError and OSError."""
+    handle = _acquired(layout, layout.git_lock)
+    tasks = [*others]
+    if handle is not None:
+        arguments = (layout.root, str(handle))
+        tasks.append(Task("wc_cli.background", arguments, handle, _COMPANY_SECONDS))
+    try:
+        start_all(tasks, env, may_fork=may_fork)
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def start_all(
+    tasks: Sequence[Task], env: Mapping[str, str], *, may_fork: bool = False
+) -> None:
+    """Start tasks, in copies of this process if it ``may_fork``. Raises OSError."""
     # A copy of a process with threads has their locks, but no threads.
-    fork = may_fork and sys.platform == "linux" and "threading" not in sys.modules
-    start_process = fork_detached if fork else start_detached
-    _start("wc_cli.background", layout, layout.git_lock, env, start=start_process)
+    if may_fork and sys.platform == "linux" and "threading" not in sys.modules:
+        if tasks:
+            fork_detached(tasks, env)
+        return
+    for task in tasks:
+        start_detached(task, env)
 
 
 def start_radar(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
@@ -252,32 +291,33 @@ def start_activity(layout: Layout, env: Mapping[str, str]) -> None:
     _start("wc_cli.activitylog.travel", layout, layout.activity_sync_lock, env)
 
 
-def start_snapshot(
-    layout: Layout, folder: str, written: tuple[str, str], env: Mapping[str, str]
-) -> None:
-    """Have a snapshot of the worktree ``folder`` kept with an entry written there,
-    given by topic and id."""
-    start_detached("wc_cli.review.seeing", (layout.root, folder, *written), env)
+def snapshot_task(layout: Layout, folder: str, written: tuple[str, str]) -> Task:
+    """The task that keeps a snapshot of the worktree ``folder`` with an entry written
+    there, given by topic and id."""
+    return Task("wc_cli.review.seeing", (layout.root, folder, *written))
 
 
 def _start(
-    module: str,
-    layout: Layout,
-    lock: str,
-    env: Mapping[str, str],
-    *arguments: str,
-    start: StartProcess = start_detached,
+    module: str, layout: Layout, lock: str, env: Mapping[str, str], *arguments: str
 ) -> None:
     """Start a module with the store, the lock's handle, and more arguments, unless
     another process has the lock."""
+    handle = _acquired(layout, lock)
+    if handle is None:
+        return
+    try:
+        task = Task(module, (layout.root, str(handle), *arguments), handle)
+        start_detached(task, env)
+    finally:
+        os.close(handle)
+
+
+def _acquired(layout: Layout, lock: str) -> int | None:
+    """The handle of a lock, for a process that inherits it, so that no other writer
+    starts a second one meanwhile; ``None`` if another process has the lock."""
     from wc_cli.store import locks  # 0.6 ms, not needed by a command that only reads
 
     handle = locks.try_acquire(lock, layout.root)
-    if handle is None:
-        return
-    # It inherits the lock, so that no other writer starts a second one meanwhile.
-    os.set_inheritable(handle, True)
-    try:
-        start(module, (layout.root, str(handle), *arguments), env, handle)
-    finally:
-        os.close(handle)
+    if handle is not None:
+        os.set_inheritable(handle, True)
+    return handle

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 # Seconds after which what should happen soon is taken for failed.
 LONG = 20
-STARTS = ["start_detached"]
+STARTS = ["spawn.start_detached(task, env)"]
 if sys.platform == "linux":
-    STARTS.append("fork_detached")
+    STARTS.append("spawn.fork_detached([task], env)")
+    STARTS.append("spawn.fork_detached([task, spawn.Task('nothing', ())], env)")
 MODULE = """
 import os, sys
 def main():
@@ -41,7 +42,8 @@ files = [os.open(os.devnull, os.O_RDONLY) for _ in range(6)]
 for file in files[:4]:
     os.set_inheritable(file, True)
 env = os.environ | {{"PYTHONPATH": {folder!r}}}
-spawn.{start}("reporter", ({report!r},), env, files[1])
+task = spawn.Task("reporter", ({report!r},), files[1])
+{start}
 print(files[1])
 """
 
@@ -76,9 +78,9 @@ def test_a_program_that_writes_again_has_few_processes_to_wait_for() -> None:
     program = """
 import os
 from wc_cli import spawn
-spawn.start_detached("wc_cli", (), os.environ)
+spawn.start_detached(spawn.Task("wc_cli", ()), os.environ)
 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid
-spawn.start_detached("wc_cli", (), os.environ)
+spawn.start_detached(spawn.Task("wc_cli", ()), os.environ)
 try:
     os.waitpid(ended, os.WNOHANG)
 except ChildProcessError:

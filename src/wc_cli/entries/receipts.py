@@ -16,6 +16,8 @@ from wc_core.threads.model import holder_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wc_cli.context import Context
     from wc_cli.store.lockedthread import Receipt
 
@@ -36,34 +38,38 @@ def settle_after_write(
     notes.extend(_trouble_notes(layout))
     notes.extend(_wake_notes(context, layout, receipt))
     pushed = _is_pushed(context, committed=committed) if committing else None
+    # At the end: the background processes are copies of this one, and the kernel copies
+    # each memory page that this one changes while both run.
+    snapshots = _snapshots(context, layout, receipt)
     if not is_inline:
-        # At the end: the background process is a copy of this one, and the kernel
-        # copies each memory page that this one changes while both run.
-        notes.extend(start_settling(context))
-    # Last: this process waits until that copy is independent, and another one would
-    # compete with it for the processor.
-    _keep_snapshot(context, layout, receipt)
+        notes.extend(start_settling(context, snapshots))
+    elif snapshots:
+        with contextlib.suppress(OSError):
+            spawn.start_all(snapshots, context.env, may_fork=context.owns_process)
     return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
 
 
-def _keep_snapshot(context: Context, layout: Layout, receipt: Receipt) -> None:
-    """Have a snapshot of the worktree kept for the next review, if the ball was passed
-    to someone else. Without a snapshot, the review uses the entry's commit."""
+def _snapshots(context: Context, layout: Layout, receipt: Receipt) -> list[spawn.Task]:
+    """The task of keeping a snapshot of the worktree for the next review, if the ball
+    was passed to someone else. Without a snapshot, the review uses the entry's
+    commit."""
     repository = context.place.repository
     holder = receipt.ball
     if holder is None or holder == receipt.previous_ball:
-        return
+        return []
     if context.settings.sync == "off" or context.viewer.is_me(holder):
-        return
-    if repository is not None and repository.top:
-        written = (receipt.topic, receipt.entry_id)
-        with contextlib.suppress(OSError):
-            spawn.start_snapshot(layout, repository.top, written, context.env)
+        return []
+    if repository is None or not repository.top:
+        return []
+    written = (receipt.topic, receipt.entry_id)
+    return [spawn.snapshot_task(layout, repository.top, written)]
 
 
-def start_settling(context: Context, *, sync: bool = False) -> list[str]:
+def start_settling(
+    context: Context, others: Sequence[spawn.Task] = (), *, sync: bool = False
+) -> list[str]:
     """Settle and exchange with the remote: now (with ``sync``, or by setting), in the
-    background, or not at all. Returns notes about failures."""
+    background with these other tasks, or not at all. Returns notes about failures."""
     mode = "inline" if sync else context.settings.sync
     try:
         if mode == "inline":
@@ -72,7 +78,7 @@ def start_settling(context: Context, *, sync: bool = False) -> list[str]:
             return inline.settle_and_exchange(context, by_option=sync)
         if mode == "background":
             layout = Layout(context.place.root)
-            spawn.start(layout, context.env, may_fork=context.owns_process)
+            spawn.start(layout, context.env, *others, may_fork=context.owns_process)
     except (WcError, OSError) as error:
         return [f"settling could not be started: {error}"]
     return []

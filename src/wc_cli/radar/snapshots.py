@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import stat
 import time
-from hashlib import sha256
 
 from wc_cli.branch.git import NO_NETWORK, Git
 from wc_core.git import config
+from wc_core.lean import hashlib
 from wc_core.radar.secrets import looks_secret
 from wc_core.values import NamedTuple
 
@@ -81,7 +81,7 @@ def read_state(git: Git, top: str) -> WorktreeState:
     """The changes in the worktree at ``top``. Raises GitError."""
     now_ns = time.time_ns()
     output = git.run(*_STATUS)
-    digest = sha256(output)
+    digest = hashlib.new("sha256", output, usedforsecurity=False)
     head = ""
     changes: list[bytes] = []
     untracked: list[bytes] = []

@@ -8,10 +8,8 @@ pushed.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-import tempfile
 import time
 
 from wc_cli.branch.git import Git, GitError
@@ -19,6 +17,7 @@ from wc_cli.clock import now_ms
 from wc_cli.radar import snapshots
 from wc_core.errors import WcError
 from wc_core.git import repository as repositories
+from wc_core.lean import contextlib
 from wc_core.review import keeping
 from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader
@@ -69,6 +68,10 @@ def _snapshot(git: Git, repository: Repository) -> str:
     state = snapshots.read_state(git, repository.top)
     if not state.head:
         raise GitError("there is no commit yet")
+    if not state.paths:
+        return state.head
+    import tempfile  # 10 ms, only if something has changed
+
     with tempfile.TemporaryDirectory(prefix="wc-seen-") as temporary:
         env = {"GIT_INDEX_FILE": f"{temporary}/index"}
         return snapshots.commit_of(git, state, env)

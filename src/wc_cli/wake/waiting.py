@@ -70,7 +70,7 @@ def wait_in_hook(context: Context, options: SpeakerOfHook) -> None:
     turns.sweep(layout, waiter, now_ms())
     words = (layout.root, waiter.name, waiter.token, options.as_name, options.seat)
     if CLIENTS[options.client] == DETACHES:
-        spawn.start_detached("wc_cli.wake.waiting", words, context.env)
+        spawn.start_detached(spawn.Task("wc_cli.wake.waiting", words), context.env)
         return
     os.environ.update(context.env)
     _run(*words)
