@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from wc_core.guidance import Guidance
     from wc_core.identity.resolve import Identity
     from wc_core.meaning.asking import Meaning
+    from wc_core.status.holders import BallNames
     from wc_core.threads.settings import Settings
     from wc_core.views.overview import Overview
     from wc_core.views.search.query import Engine
@@ -62,6 +63,8 @@ class Context:
         self._place: Place | None = None
         self._settings: Settings | None = None
         self._identity: Identity | None = None
+        self._reader: StoreReader | None = None
+        self._ball_names: BallNames | None = None
         self._agent_above: str | None = None
         # Whether the topic was omitted, so that it is this worktree's thread.
         self.took_local_topic = False
@@ -117,15 +120,26 @@ class Context:
     @property
     def reader(self) -> StoreReader:
         """The store, for reading. A missing store reads as empty; if only its branch
-        exists, it is checked out first.
+        exists, it is checked out first. The first call starts what is due.
 
         Raises NotFoundError if it cannot be checked out.
         """
-        self.adopt()
-        reader = StoreReader(self.place.root)
-        if self.settings.sync == "background":
-            spawn.start_if_due(reader.layout, self.settings, self.env)
-        return reader
+        if self._reader is None:
+            self.adopt()
+            reader = StoreReader(self.place.root)
+            if self.settings.sync == "background":
+                spawn.start_if_due(reader.layout, self.settings, self.env)
+            self._reader = reader
+        return self._reader
+
+    @property
+    def ball_names(self) -> BallNames:
+        """The names of all balls, as of when this command first needs them."""
+        if self._ball_names is None:
+            from wc_core.status.holders import BallNames  # 1 ms, not for every command
+
+            self._ball_names = BallNames(self.reader.layout)
+        return self._ball_names
 
     @property
     def viewer(self) -> Viewer:
@@ -231,6 +245,7 @@ class Context:
         ``missing_ok`` even if its folder is missing. Returns whether there was one."""
         if missing_ok:
             self._place = discovery.find(self.cwd, self.env, missing_ok=True)
+            self._reader = None
         place = self.place
         if place.exists:
             return True
@@ -239,7 +254,7 @@ class Context:
 
             made = checkouts.ensure_checkout(place, self.cwd, self.env)
             self._place = place._replace(root=made.root, exists=True)
-            self._settings = self._identity = None
+            self._settings = self._identity = self._reader = None
             for path, aside in made.set_aside:
                 self._remark_set_aside(path, aside)
         return False

@@ -55,7 +55,7 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     query = BriefQuery(reader, viewer, context.settings, around, now_ms(), late)
     if recent.load(reader.layout) is None:
         context.note_unindexed(len(reader.topics()))
-    return make_brief(query, _notes(context))._replace(
+    return make_brief(query, context.ball_names, _notes(context))._replace(
         conflicts=conflicts(context), overlaps=overlaps(context), now_ms=query.now_ms
     )
 

@@ -38,6 +38,7 @@ class SessionView:
         self.reader = context.reader
         self.layout: Layout = self.reader.layout
         self.path = path
+        self.ball_names = context.ball_names
         self.own = holders.folders_of(self.viewer)
 
     def note_visit(self) -> None:
@@ -65,7 +66,7 @@ class SessionView:
             }
         questions = holders.asked_of(self.layout, self.viewer)
         balls = {question.name for question in questions}
-        balls.update(*holders.held_names(self.layout, self.own).values())
+        balls.update(*self.ball_names.of(self.own).values())
         return session._replace(looked_ns=now, threads=threads, balls=frozenset(balls))
 
     def save_as_known(self, names: frozenset[str]) -> None:
@@ -146,7 +147,7 @@ def _newly_free(
     """Return the agent's threads that waited for others last time and can begin now.
     Those with NEW entries are in the news anyway."""
     free = []
-    balls = holders.held_balls(view.layout, view.own)
+    balls = holders.merged(view.ball_names.of(view.own))
     known_names = session.known(held.name for held in balls)
     for held in balls:
         if held.name in known_names or held.topic in moved:
@@ -178,7 +179,7 @@ def stop_reminder(context: Context, path: str) -> str:
     to it, and its claims in this worktree."""
     view = SessionView(context, path)
     view.note_visit()
-    balls = holders.held_balls(view.layout, view.own)
+    balls = holders.merged(view.ball_names.of(view.own))
     questions = {
         f"asked:{held.name}": held.topic
         for held in holders.asked_of(view.layout, view.viewer)

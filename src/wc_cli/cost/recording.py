@@ -118,9 +118,8 @@ def _topic(context: Context, cost: SessionCost) -> str:
 def _held(context: Context) -> str:
     """The thread whose ball the agent has held for the shortest time; otherwise the
     latest whose ball is for any agent of its kind; otherwise empty."""
-    viewer, layout = context.viewer, context.reader.layout
+    viewer = context.viewer
     for folders in (holders.own_folders_of(viewer), holders.folders_of(viewer)):
-        names = holders.held_names(layout, folders)
-        for held in holders.latest_balls(names, 1):
+        for held in holders.latest_balls(context.ball_names.of(folders), 1):
             return held.topic
     return ""

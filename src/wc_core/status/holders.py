@@ -7,6 +7,7 @@ listing of folders and reads no thread.
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from wc_core import ulid
 from wc_core.errors import WcError
@@ -18,7 +19,7 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from wc_core.identity.viewer import Viewer
     from wc_core.layout import Layout
@@ -102,19 +103,49 @@ def held_names(layout: Layout, folders: Iterable[str]) -> dict[str, list[str]]:
     return {folder: names_at(layout, f"{root}/{folder}") for folder in folders}
 
 
+class BallNames:
+    """The names of a store's balls by the folder of their holder. Each folder is listed
+    once, when its names are first needed: of thousands, that takes milliseconds."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._names: dict[str, list[str]] = {}
+
+    def of(self, folders: Iterable[str]) -> dict[str, list[str]]:
+        """Returns the names in each of these folders, longest held first."""
+        listed = self._names
+        listed |= held_names(self.layout, (f for f in folders if f not in listed))
+        return {folder: listed[folder] for folder in folders}
+
+
 def merged(
     names: Mapping[str, Sequence[str]], *, latest_first: bool = False
 ) -> list[HeldBall]:
     """Returns the balls with these names by folder, longest held first."""
+    return [*in_order(names, latest_first=latest_first)]
+
+
+def in_order(
+    names: Mapping[str, Sequence[str]],
+    first: Collection[str] = (),
+    *,
+    latest_first: bool = False,
+) -> Iterator[HeldBall]:
+    """Yields the same balls, but those with the names in ``first`` before all others.
+    Of thousands, only those that are needed are made."""
     pairs = [(name, folder) for folder in names for name in names[folder]]
     pairs.sort(reverse=latest_first)
-    return [HeldBall(folder, name) for name, folder in pairs]
+    if first:
+        pairs.sort(key=lambda pair: pair[0] not in first)
+    for name, folder in pairs:
+        yield HeldBall(folder, name)
 
 
 def latest_balls(names: Mapping[str, Sequence[str]], count: int) -> list[HeldBall]:
     """Returns at most ``count`` of the balls with these sorted names by folder: those
     passed last, latest first."""
-    return merged({k: v[-count:] for k, v in names.items()}, latest_first=True)[:count]
+    ends = {folder: items[-count:] for folder, items in names.items()}
+    return [*islice(in_order(ends, latest_first=True), count)]
 
 
 def earliest_balls(
@@ -126,7 +157,7 @@ def earliest_balls(
         folder: [name for name in items[:count] if name < before]
         for folder, items in names.items()
     }
-    return merged(ends)[:count]
+    return [*islice(in_order(ends), count)]
 
 
 def asked_of(layout: Layout, viewer: Viewer) -> list[HeldBall]:
@@ -192,18 +223,23 @@ def parse_status(data: bytes, name: str) -> ViewerStatus | None:
     lines = data.decode(errors="replace").split("\n")
     if len(lines) <= _HEAD_LINES or lines[0].partition(" ")[0] != VERSION:
         return None
-    counts = dict(_counts(lines[_HEAD_LINES:]))
-    new = counts.get(name, counts.get("*"))
     status = lines[0].partition(" ")[2]
-    return ViewerStatus(lines[2], new, name in counts, status)
+    counts = lines[_HEAD_LINES:]
+    own = _count_of(name, counts)
+    new = _count_of("*", counts) if own is None else own
+    return ViewerStatus(lines[2], new, own is not None, status)
 
 
-def _counts(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
-    for line in lines:
-        number, _, name = line.partition(" ")
-        count = whole_number(number, _MAX_DIGITS)
-        if count is not None and name:
-            yield name, count
+def _count_of(name: str, lines: Sequence[str]) -> int | None:
+    """Returns the number beside a name in lines of a file, the last one; ``None`` if
+    there is none."""
+    end = f" {name}"
+    for line in reversed(lines):
+        if line.endswith(end):
+            count = whole_number(line.removesuffix(end), _MAX_DIGITS)
+            if count is not None:
+                return count
+    return None
 
 
 def changed_balls(layout: Layout, since_ns: int) -> list[HeldBall]:

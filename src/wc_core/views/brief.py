@@ -11,6 +11,7 @@ from wc_core.errors import NotFoundError, WcError
 from wc_core.files import Folder
 from wc_core.guidance import for_brief
 from wc_core.layout import safe_name
+from wc_core.lean.contextlib import suppress
 from wc_core.lean.types import MappingProxyType
 from wc_core.names import parse
 from wc_core.status import holders
@@ -35,12 +36,19 @@ from wc_core.wake.passes import pass_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import (
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
     from typing import Any
 
     from wc_core.guidance import Guidance
     from wc_core.identity.viewer import Viewer
-    from wc_core.status.holders import HeldBall
+    from wc_core.status.holders import HeldBall, BallNames
     from wc_core.status.places import Surroundings
     from wc_core.threads.model import State
     from wc_core.threads.reader import Snapshot, StoreReader
@@ -84,6 +92,15 @@ class BriefQuery(NamedTuple):
     surroundings: Surroundings
     now_ms: int
     late: Callable[[], bool]
+
+
+class _Thread(NamedTuple):
+    """A thread whose ball has not moved, the number of its NEW entries, and whether its
+    holder would pass the ball to the viewer."""
+
+    snapshot: Snapshot
+    new: int
+    is_next: bool
 
 
 class LastEntry(NamedTuple):
@@ -239,20 +256,21 @@ class Brief(NamedTuple):
         return {"left_out": left_out} if left_out else {}
 
 
-def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
-    """Returns the brief of a store. A damaged thread does not affect the others."""
-    names, whole = _names_by_folder(query)
+def brief(query: BriefQuery, ball_names: BallNames, notes: Iterable[str] = ()) -> Brief:
+    """Returns the brief of a store, whose balls are listed. A damaged thread does not
+    affect the others."""
+    names, whole = _names_by_folder(query, ball_names)
     own = holders.own_folders_of(query.viewer)
     offered = [f for f in holders.folders_of(query.viewer) if f not in own]
-    own_balls, offered_balls, free_balls = (
-        holders.merged({f: names.pop(f) for f in dict.fromkeys(folders) if f in names})
+    own_names, offered_names, free_names = (
+        {f: names.pop(f) for f in dict.fromkeys(folders) if f in names}
         for folders in (own, offered, [FREE_FOLDER])
     )
     result = Brief(
         me=query.viewer.identity.author,
-        mine=_section(query, _here_first(query, own_balls), "mine"),
-        offered=_section(query, offered_balls, "offered"),
-        free=_section(query, free_balls, "free"),
+        mine=_section(query, own_names, "mine", _names_here(query, own_names)),
+        offered=_section(query, offered_names, "offered"),
+        free=_section(query, free_names, "free"),
         questions=questions_to(query.reader, query.viewer, MAX_QUESTIONS),
         notes=tuple(notes),
         guidance=for_brief(query.reader.layout),
@@ -266,13 +284,14 @@ def brief(query: BriefQuery, notes: Iterable[str] = ()) -> Brief:
     return result._replace(with_others=away, stale=stale, partial=partial)
 
 
-def _names_by_folder(query: BriefQuery) -> tuple[dict[str, list[str]], bool]:
+def _names_by_folder(
+    query: BriefQuery, ball_names: BallNames
+) -> tuple[dict[str, list[str]], bool]:
     """Returns the names of all balls by the folder of their holder, longest held first,
     and whether these are all. If the status files were never written, the threads are
     read instead."""
-    layout = query.reader.layout
-    if folders := holders.holder_folders(layout):
-        return holders.held_names(layout, folders), True
+    if folders := holders.holder_folders(query.reader.layout):
+        return ball_names.of(folders), True
     names: dict[str, list[str]] = {}
     whole = True
     for topic in query.reader.topics():
@@ -290,65 +309,79 @@ def _names_by_folder(query: BriefQuery) -> tuple[dict[str, list[str]], bool]:
     return {folder: sorted(items) for folder, items in names.items()}, whole
 
 
-def _here_first(query: BriefQuery, balls: list[HeldBall]) -> list[HeldBall]:
-    """Returns the same balls in the same order, but those of threads that are here
-    first."""
+def _names_here(query: BriefQuery, names: Mapping[str, Sequence[str]]) -> set[str]:
+    """Returns which of these names by folder are those of threads that are here."""
     layout, local_names = query.reader.layout, set[str]()
     seated = set(map(safe_name, query.surroundings.seat_keys()))
-    local_names.update(ball.name for ball in balls if ball.folder in seated)
-    for place in query.surroundings.places:
-        for folder in {ball.folder for ball in balls}:
+    for folder in (folder for folder, items in names.items() if items):
+        if folder in seated:
+            local_names.update(names[folder])
+        for place in query.surroundings.places:
             path = f"{layout.local}/status/branch/{place}/.t/{folder}"
-            local_names |= set(holders.names_at(layout, path))
-    local = [ball for ball in balls if ball.name in local_names]
-    return [*local, *(ball for ball in balls if ball.name not in local_names)]
+            local_names.update(holders.names_at(layout, path))
+    return local_names
 
 
-def _section(query: BriefQuery, balls: list[HeldBall], name: str) -> BriefSection:
-    """Returns as many of these threads as are shown, and their total."""
+def _section(
+    query: BriefQuery,
+    names: Mapping[str, Sequence[str]],
+    section: str,
+    first: Collection[str] = (),
+) -> BriefSection:
+    """Returns as many threads as are shown of those with these names by folder, with
+    the ``first`` ones at the top, and the total."""
     items: list[BriefItem] = []
     moved = blocked = 0
-    for held in balls:
-        if len(items) == LIMITS[name] or query.late():
+    for held in holders.in_order(names, first):
+        if len(items) == LIMITS[section] or query.late():
             break
         item = item_of(query, held)
         if item is None:
             moved += 1
-        elif item.status == BLOCKED and name in READY_SECTIONS:
+        elif item.status == BLOCKED and section in READY_SECTIONS:
             blocked += 1
         else:
             items.append(item)
-    return BriefSection(tuple(items), len(balls) - moved - blocked, blocked)
+    total = sum(map(len, names.values()))
+    return BriefSection(tuple(items), total - moved - blocked, blocked)
 
 
 def item_of(query: BriefQuery, held: HeldBall) -> BriefItem | None:
     """Returns a thread; ``None`` if its ball has moved in the meantime."""
-    topic = held.topic
     try:
-        snapshot = query.reader.snapshot(topic)
-    except NotFoundError:
-        return None
+        thread = _thread(query, held)
     except WcError:
         title = "(cannot be read; see wc doctor)"
-        return BriefItem(topic, title, "?", None, None, 0, LastEntry("", ""))
-    state = snapshot.state
-    key = holder_key(state, query.viewer.directory)
+        return BriefItem(held.topic, title, "?", None, None, 0, LastEntry("", ""))
+    return None if thread is None else _item_of_thread(query, thread)
+
+
+def _thread(query: BriefQuery, held: HeldBall) -> _Thread | None:
+    """Returns the thread of a ball; ``None`` if the ball has moved in the meantime.
+    Raises CorruptError if it cannot be read."""
+    try:
+        snapshot = query.reader.snapshot(held.topic)
+    except NotFoundError:
+        return None
+    viewer, state = query.viewer, snapshot.state
+    key = holder_key(state, viewer.directory)
     folder = FREE_FOLDER if key is None else safe_name(key)
     if state.status == CLOSED or folder != held.folder:
         return None
-    return _item_of_snapshot(query, snapshot)
-
-
-def _item_of_snapshot(query: BriefQuery, snapshot: Snapshot) -> BriefItem:
-    viewer, state = query.viewer, snapshot.state
     cursor = query.reader.cursor(state.topic, viewer.key)
+    new = viewer.new_count(state, cursor)
+    return _Thread(snapshot, new, _is_next(query, state))
+
+
+def _item_of_thread(query: BriefQuery, thread: _Thread) -> BriefItem:
+    snapshot, state = thread.snapshot, thread.snapshot.state
     return BriefItem(
         topic=snapshot.name,
         title=state.title,
         status=state.status,
         ball=state.ball,
         since_ms=history.since_ms(state),
-        new=viewer.new_count(state, cursor),
+        new=thread.new,
         last=_last_entry(query.reader, state),
         by=next(
             (
@@ -360,7 +393,7 @@ def _item_of_snapshot(query: BriefQuery, snapshot: Snapshot) -> BriefItem:
         ),
         here=query.surroundings.has(state),
         stale=history.is_stale(state, query.now_ms),
-        next=_is_next(query, state),
+        next=thread.is_next,
         freed=_freed(query.reader, state) if state.links else "",
         passed=_passed(query, state),
     )
@@ -410,15 +443,17 @@ def _last_entry(reader: StoreReader, state: State) -> LastEntry:
 
 def _with_others(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
     """Returns the threads that others hold and the viewer takes part in, news first."""
-    items = []
+    most, threads = LIMITS["with_others"], list[_Thread]()
     for held in _taken_part_in(query, holders.latest_balls(names, RECENT)):
-        item = item_of(query, held)
-        if item is not None and (item.new or item.next):
-            items.append(item)
-            if len(items) > LIMITS["with_others"] * 2:
-                break
-    items.sort(key=lambda item: not item.new)
-    return BriefSection(tuple(items[: LIMITS["with_others"]]), len(items))
+        with suppress(WcError):
+            thread = _thread(query, held)
+            if thread is not None and (thread.new or thread.is_next):
+                threads.append(thread)
+        if len(threads) > most * 2:
+            break
+    threads.sort(key=lambda thread: not thread.new)
+    items = (_item_of_thread(query, thread) for thread in threads[:most])
+    return BriefSection(tuple(items), len(threads))
 
 
 def _stale(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
@@ -426,7 +461,9 @@ def _stale(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
     in."""
     limit = encode(max(0, query.now_ms - STALE_MS) << RANDOM_BITS)
     old = holders.earliest_balls(names, RECENT, limit)
-    taken_part = [*_taken_part_in(query, old)]
+    taken_part: dict[str, list[str]] = {}
+    for held in _taken_part_in(query, old):
+        taken_part.setdefault(held.folder, []).append(held.name)
     part = _section(query, taken_part, "stale")
     return part._replace(items=tuple(ball for ball in part.items if ball.stale))
 

@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -439,6 +440,45 @@ def test_a_folder_in_which_nothing_happened_is_not_looked_into(agent: Agent) -> 
     assert holders.changed_balls(layout, time.time_ns() + 10**9) == []
     (agent.repo.store / ".local/status/holder/a-file").write_text("")
     assert len(holders.changed_balls(layout, 0)) == 1
+
+
+# Runs a command, and writes what it does to a file: the folders that it lists, by the
+# numbers of their inodes, and the files that it opens in an open folder.
+_NOTED = """
+import os, sys
+log = os.open(sys.argv.pop(1), os.O_WRONLY | os.O_CREAT)
+def note(event, values):
+    if event == "os.listdir" and isinstance(values[0], int):
+        os.write(log, b"%d\\n" % os.fstat(values[0]).st_ino)
+    elif event == "open" and isinstance(values[0], str):
+        os.write(log, values[0].encode() + b"\\n")
+sys.addaudithook(note)
+from wc_cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize("event", ["session-start", "user-prompt", "stop"])
+def test_a_hook_looks_once_at_the_balls_and_at_what_is_due(
+    agent: Agent, tmp_path: Path, event: str
+) -> None:
+    if event != "session-start":
+        agent.start()
+    agent.repo.settled("ack", "auth")
+    folder = agent.repo.store / ".local/status/holder/codex"
+    assert list(folder.iterdir())
+    os.utime(folder, (0, 0))  # otherwise it is listed again for what has just changed
+    words = ("brief", "--hook", event, "--client", "codex")
+    sent = json.dumps({"session_id": "s1", "cwd": str(agent.repo.path)}).encode()
+    env = {**SLOWLY, "WATERCOOLER_SYNC": "background"}
+    noted = tmp_path / "noted"
+    done = agent.repo.machine.run(
+        [sys.executable, "-c", _NOTED, str(noted), *words], "/", feed=sent, env=env
+    )
+    assert (done.code, done.err) == (0, "")
+    lines = noted.read_text().splitlines()
+    assert lines.count(str(folder.stat().st_ino)) == 1
+    assert lines.count("applied") == 1
 
 
 @pytest.mark.parametrize(
