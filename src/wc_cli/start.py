@@ -44,7 +44,7 @@ BUNDLED = (
     "wc_cli.commands.reading.searching",
     "wc_cli.commands.brief",
     "wc_cli.briefing.hook",
-    "wc_cli.briefing.text",
+    "wc_cli.briefing.fitting",
 )
 # Bytecode that is checked by the time and size of its source begins with this.
 _BY_TIME = MAGIC_NUMBER + bytes(4)

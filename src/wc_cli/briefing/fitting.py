@@ -4,6 +4,7 @@ the least important parts and counts them."""
 from __future__ import annotations
 
 from wc_cli.briefing.text import NAME_WIDTH, SUMMARY_WIDTH, TITLE_WIDTH, brief_text
+from wc_cli.terminal.render import Style
 from wc_core.text import one_line
 from wc_core.views.brief import LIMITS, Brief, BriefItem, BriefSection
 from wc_core.views.budget.spending import CHARACTERS_PER_TOKEN, Budget, too_small
@@ -34,9 +35,8 @@ _LESS_IMPORTANT = ("guidance", "overlaps", "decisions", "conflicts")
 
 def text_length(brief: Brief) -> int:
     """Return the length of a brief as text, in characters."""
-    from wc_cli.terminal.render import Style  # plain: colours are not characters
-
-    return len(brief_text(brief, Style(color=False))) + 1
+    plain = Style(color=False)  # colours are not characters
+    return len(brief_text(brief, plain)) + 1
 
 
 def fit_to_options(
