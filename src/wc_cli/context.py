@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import time
 
 from wc_cli import spawn
 from wc_cli.clock import now_ms, random_bits
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from wc_core.guidance import Guidance
     from wc_core.identity.resolve import Identity
     from wc_core.meaning.asking import Meaning
-    from wc_core.status.holders import BallNames
+    from wc_core.status.listings import BallNames
     from wc_core.threads.settings import Settings
     from wc_core.views.overview import Overview
     from wc_core.views.search.query import Engine
@@ -136,10 +137,19 @@ class Context:
     def ball_names(self) -> BallNames:
         """The names of all balls, as of when this command first needs them."""
         if self._ball_names is None:
-            from wc_core.status.holders import BallNames  # 1 ms, not for every command
+            from wc_core.status.listings import BallNames  # 1 ms, not for every command
 
-            self._ball_names = BallNames(self.reader.layout)
+            self._ball_names = BallNames(self.reader.layout, time.time_ns())
         return self._ball_names
+
+    def keep_ball_names(self) -> None:
+        """Keep copies of what was listed of those who hold many balls, as far as
+        possible: the next command reads them instead."""
+        copies = self._ball_names.copies() if self._ball_names is not None else {}
+        if copies:
+            from wc_cli.index import listingfiles  # 0.3 ms, after others' writes
+
+            listingfiles.write(self.reader.layout, copies)
 
     @property
     def viewer(self) -> Viewer:

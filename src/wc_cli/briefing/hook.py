@@ -97,6 +97,7 @@ def answer_hook(context: Context, options: HookOptions) -> None:
     try:
         with _within(seconds * _GRACE):
             _record_cost(session, options, hook_input, goes_on=bool(reply))
+            session.keep_ball_names()
     except Exception as error:  # noqa: BLE001 - see above
         _note_failure(context, options, hook_input, error)
 

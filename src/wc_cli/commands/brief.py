@@ -54,5 +54,6 @@ def brief(context: Context, options: BriefOptions) -> None:
     fitted = fitting.fit_to_options(gathered, options, length_of)
     if options.json:
         say_json(fitted.to_json(context.store))
-        return
-    say(text.brief_text(fitted, render.output_style(context.env)))
+    else:
+        say(text.brief_text(fitted, render.output_style(context.env)))
+    context.keep_ball_names()

@@ -25,7 +25,7 @@ from wc_core.errors import (
     WcError,
 )
 from wc_core.phrases import quoted
-from wc_core.status import holders
+from wc_core.status import listings
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.views import arrivals
@@ -116,7 +116,7 @@ class _Waiting:
     def folder(self) -> str:
         """Return the folder to watch; empty while there is none."""
         layout = self._reader.layout if self._reader is not None else None
-        return holders.root_of(layout) if layout is not None else ""
+        return listings.root_of(layout) if layout is not None else ""
 
     def arrivals(self) -> list[Arrival]:
         """Return what has arrived."""

@@ -30,7 +30,7 @@ from wc_core.lean import contextlib
 from wc_core.notify import calls, messages, records, targets
 from wc_core.notify.messages import BOUNCES, NOTE, Notice
 from wc_core.notify.records import CallRecord, TargetState
-from wc_core.status import holders
+from wc_core.status import listings
 from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader
 from wc_core.values import NamedTuple
@@ -176,7 +176,7 @@ class PersonNotifier:
 
     def collect(self) -> None:
         """Make a record of each new call, and remove the records of past calls."""
-        if not os.path.isdir(holders.root_of(self.layout)):
+        if not os.path.isdir(listings.root_of(self.layout)):
             return  # nothing is known about any ball
         since_ms = self._first_ms()
         recorded = set(self.outbox.names())

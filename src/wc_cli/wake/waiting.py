@@ -24,7 +24,7 @@ from wc_core.errors import WcError
 from wc_core.files import age_of
 from wc_core.identity.resolve import Asked
 from wc_core.layout import Layout
-from wc_core.status import holders
+from wc_core.status import holders, listings
 from wc_core.wake import waiters
 from wc_core.wake.waiters import Waiter
 
@@ -230,7 +230,7 @@ def _folders(layout: Layout, waiter: Waiter) -> list[str]:
     """The folders in which the status files of arrivals appear."""
     return [
         f"{parent}/{key}"
-        for parent in (holders.root_of(layout), f"{layout.local}/status/asked")
+        for parent in (listings.root_of(layout), f"{layout.local}/status/asked")
         for key in waiter.keys
     ]
 

@@ -13,7 +13,7 @@ from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import safe_name
 from wc_core.names import MINE
 from wc_core.planning.linkfiles import waits_of
-from wc_core.status import files, holders
+from wc_core.status import files, holders, listings
 from wc_core.status.holders import HeldBall
 from wc_core.threads.model import BLOCKED, CLOSED
 from wc_core.times import rfc3339
@@ -212,7 +212,7 @@ def fingerprint(layout: Layout, viewer: Viewer) -> tuple[int, ...]:
     """Returns numbers that change when `waiting_threads` may: the times of the folders
     with the viewer's status files."""
     folders = holders.folders_of(viewer)
-    roots = (holders.root_of(layout), f"{layout.local}/status/asked")
+    roots = (listings.root_of(layout), f"{layout.local}/status/asked")
     return tuple(
         _changed_ns(f"{root}/{folder}") for root in roots for folder in folders
     )

@@ -53,7 +53,7 @@ def load(layout: Layout) -> RecentDecisions | None:
         behind = load_behind(layout)
     except WcError:
         return None
-    lines = _lines(layout, layout.recent_decisions)
+    lines = read_lines(layout, layout.recent_decisions)
     if behind is None or not lines:
         return None
     version, _, floor = lines[0].rpartition(" ")
@@ -75,7 +75,7 @@ def topics_in(layout: Layout, folder: str) -> list[str]:
 def load_behind(layout: Layout) -> frozenset[str] | None:
     """Returns the topics in the file ``behind``; ``None`` if it is missing or
     damaged."""
-    lines = _lines(layout, layout.index_behind)
+    lines = read_lines(layout, layout.index_behind)
     return None if lines is None else frozenset(lines)
 
 
@@ -92,8 +92,9 @@ def render_lines(lines: Iterable[str]) -> bytes:
     return data + b"=%d\n" % crc32(data)
 
 
-def _lines(layout: Layout, path: str) -> list[str] | None:
-    """The lines of a file; ``None`` if it is missing or its checksum is wrong."""
+def read_lines(layout: Layout, path: str) -> list[str] | None:
+    """Returns the lines of a file without the checksum; ``None`` if the file is missing
+    or its checksum is wrong."""
     try:
         data = read_plain(path, layout.root, _MAX_BYTES) or b""
     except OSError:

@@ -13,7 +13,9 @@ from wc_core import ulid
 from wc_core.errors import WcError
 from wc_core.files import Folder, names_in
 from wc_core.layout import key_of, safe_name
+from wc_core.status import listings
 from wc_core.status.files import FREE_FOLDER, MAX_FILE_BYTES, VERSION
+from wc_core.status.listings import only_balls, root_of
 from wc_core.text import whole_number
 from wc_core.values import NamedTuple
 
@@ -65,11 +67,6 @@ class ViewerStatus(NamedTuple):
         return self.listed or self.new is None
 
 
-def root_of(layout: Layout) -> str:
-    """Returns the folder that has a folder for each holder."""
-    return f"{layout.local}/status/holder"
-
-
 def folders_of(viewer: Viewer) -> tuple[str, ...]:
     """Returns the folders of the balls that are the viewer's or offered to them."""
     keys = viewer.directory.match_keys(viewer.identity.name)
@@ -99,23 +96,7 @@ def held_balls(layout: Layout, folders: Iterable[str]) -> list[HeldBall]:
 
 def held_names(layout: Layout, folders: Iterable[str]) -> dict[str, list[str]]:
     """Returns the names of the balls in each of these folders, longest held first."""
-    root = root_of(layout)
-    return {folder: names_at(layout, f"{root}/{folder}") for folder in folders}
-
-
-class BallNames:
-    """The names of a store's balls by the folder of their holder. Each folder is listed
-    once, when its names are first needed: of thousands, that takes milliseconds."""
-
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
-        self._names: dict[str, list[str]] = {}
-
-    def of(self, folders: Iterable[str]) -> dict[str, list[str]]:
-        """Returns the names in each of these folders, longest held first."""
-        listed = self._names
-        listed |= held_names(self.layout, (f for f in folders if f not in listed))
-        return {folder: listed[folder] for folder in folders}
+    return {folder: listings.read(layout, folder).names for folder in folders}
 
 
 def merged(
@@ -179,13 +160,7 @@ def names_at(layout: Layout, folder: str) -> list[str]:
         names = names_in(folder, layout.root)
     except WcError:
         return []
-    # Like `_is_ours`, without a call for each of possibly thousands.
-    dot, least = ulid.LENGTH, ulid.LENGTH + 1
-    return [name for name in names if len(name) > least and name[dot] == "."]
-
-
-def _is_ours(name: str) -> bool:
-    return name[ulid.LENGTH : ulid.LENGTH + 1] == "." and len(name) > ulid.LENGTH + 1
+    return only_balls(names)
 
 
 def viewer_status(
@@ -259,8 +234,8 @@ def changed_balls(layout: Layout, since_ns: int) -> list[HeldBall]:
                     continue
                 recent += [
                     HeldBall(folder, name)
-                    for name in os.listdir(opened.handle)
-                    if _is_ours(name) and opened.changed_ns(name) >= since_ns
+                    for name in only_balls(os.listdir(opened.handle))
+                    if opened.changed_ns(name) >= since_ns
                 ]
         except OSError:
             continue  # such as a folder in place of a file

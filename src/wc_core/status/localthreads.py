@@ -11,7 +11,7 @@ from wc_core.errors import NotFoundError
 from wc_core.files import names_in
 from wc_core.layout import key_of, safe_name
 from wc_core.lean import contextlib
-from wc_core.status import holders
+from wc_core.status import holders, listings
 from wc_core.status.files import file_name, holder_key
 from wc_core.status.pins import pin_place, worktree_key
 from wc_core.threads.model import CLOSED
@@ -82,7 +82,7 @@ def _thread_names(
     places, keys = surroundings.places, [*surroundings.seat_keys()]
     if surroundings.pinned:
         places, keys = (pin_place(worktree_key(repository)),), []
-    folders = [f"{holders.root_of(layout)}/{safe_name(key)}" for key in keys]
+    folders = [f"{listings.root_of(layout)}/{safe_name(key)}" for key in keys]
     for place in places:
         folder = f"{layout.local}/status/branch/{place}/.t"
         folders += [f"{folder}/{holder}" for holder in names_in(folder, layout.root)]

@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 
     from wc_core.guidance import Guidance
     from wc_core.identity.viewer import Viewer
-    from wc_core.status.holders import HeldBall, BallNames
+    from wc_core.status.holders import HeldBall
+    from wc_core.status.listings import BallNames
     from wc_core.status.places import Surroundings
     from wc_core.threads.model import State
     from wc_core.threads.reader import Snapshot, StoreReader
