@@ -45,6 +45,7 @@ BUNDLED = (
     "wc_cli.commands.brief",
     "wc_cli.briefing.hook",
     "wc_cli.briefing.fitting",
+    "wc_cli.cost.recording",
 )
 # Bytecode that is checked by the time and size of its source begins with this.
 _BY_TIME = MAGIC_NUMBER + bytes(4)
