@@ -165,11 +165,11 @@ def fork_detached(tasks: Sequence[Task], env: Mapping[str, str]) -> None:
         os.setsid()
         _close_files(held_end, *(task.handle for task in tasks))
         os.close(held_end)
-        *others, last = tasks
-        for task in others:
+        *earlier_tasks, final_task = tasks
+        for task in earlier_tasks:
             if not os.fork():  # noqa: TID251 - as above
                 _run(task, env)
-        _run(last, env)
+        _run(final_task, env)
     finally:
         os._exit(0)
 
@@ -216,13 +216,13 @@ def _is_inheritable(handle: int) -> bool:
 
 
 def start(
-    layout: Layout, env: Mapping[str, str], *others: Task, may_fork: bool = False
+    layout: Layout, env: Mapping[str, str], *more_tasks: Task, may_fork: bool = False
 ) -> None:
     """Start the detached process, unless one is running: that one checks for new
-    markers before it ends; and these other tasks. If this process ``may_fork``, the new
+    markers before it ends; and ``more_tasks``. If this process ``may_fork``, the new
     ones are copies of it. Raises WcError and OSError."""
     handle = _acquired(layout, layout.git_lock)
-    tasks = [*others]
+    tasks = [*more_tasks]
     if handle is not None:
         arguments = (layout.root, str(handle))
         tasks.append(Task("wc_cli.background", arguments, handle, _COMPANY_SECONDS))

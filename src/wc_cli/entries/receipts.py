@@ -66,10 +66,10 @@ def _snapshots(context: Context, layout: Layout, receipt: Receipt) -> list[spawn
 
 
 def start_settling(
-    context: Context, others: Sequence[spawn.Task] = (), *, sync: bool = False
+    context: Context, tasks: Sequence[spawn.Task] = (), *, sync: bool = False
 ) -> list[str]:
     """Settle and exchange with the remote: now (with ``sync``, or by setting), in the
-    background with these other tasks, or not at all. Returns notes about failures."""
+    background with these ``tasks``, or not at all. Returns notes about failures."""
     mode = "inline" if sync else context.settings.sync
     try:
         if mode == "inline":
@@ -78,7 +78,7 @@ def start_settling(
             return inline.settle_and_exchange(context, by_option=sync)
         if mode == "background":
             layout = Layout(context.place.root)
-            spawn.start(layout, context.env, *others, may_fork=context.owns_process)
+            spawn.start(layout, context.env, *tasks, may_fork=context.owns_process)
     except (WcError, OSError) as error:
         return [f"settling could not be started: {error}"]
     return []
