@@ -290,9 +290,11 @@ def _weighed(
     """
     terms = loose.query.terms
     parameters |= {f"w{i}": term.needle for i, term in enumerate(terms)}
-    found = [_term_condition(term, f"w{i}") for i, term in enumerate(terms)]
+    conditions = [_term_condition(term, f"w{i}") for i, term in enumerate(terms)]
     prominent = [_in_fields(PROMINENT_FIELDS, f"w{i}") for i, _ in enumerate(terms)]
-    sums = ", ".join(f"sum(CASE WHEN {one} THEN 1 ELSE 0 END)" for one in found)
+    sums = ", ".join(
+        f"sum(CASE WHEN {condition} THEN 1 ELSE 0 END)" for condition in conditions
+    )
     ((total, newest, *counts),) = graph.rows(
         f"{matched} RETURN count(e), max(e.id), {sums}", **parameters
     )
@@ -304,7 +306,7 @@ def _weighed(
     weights = term_weights([int(count) for count in counts], threads)
     parts = (
         f"CASE WHEN {title} THEN {2 * weight} WHEN {text} THEN {weight} ELSE 0 END"
-        for title, text, weight in zip(prominent, found, weights, strict=True)
+        for title, text, weight in zip(prominent, conditions, weights, strict=True)
     )
     return total, newest or "", " + ".join(parts)
 
