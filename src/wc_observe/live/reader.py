@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.errors import WcError
 from wc_core.files import Folder, names_in
-from wc_core.index.keys import NONE, thread_keys
+from wc_core.index.keys import NONE, thread_keys, words_part
 from wc_core.layout import file_name, topic_of, topics_of
 from wc_core.threads import codec, folding, model
 from wc_core.threads.cursors import Cursor
@@ -96,6 +96,8 @@ class LiveReader(StoreReader):
         self._renamed: set[str] = set()
         # The index keys of threads that have not changed since.
         self._keys: dict[str, str] = {}
+        # Their parts about words.
+        self._word_keys: dict[str, str] = {}
         self._threads: OrderedDict[str, CachedThread] = OrderedDict()
         self._read_by: frozenset[str] = frozenset()
 
@@ -161,6 +163,7 @@ class LiveReader(StoreReader):
             self._kept.clear()
             self._threads.clear()
             self._keys.clear()
+            self._word_keys.clear()
         young = folder.mtime_ns > time.time_ns() - _YOUNG_NS
         moved = folder != self._folder or self._broken is not None
         self._root, self._folder = root, folder
@@ -216,6 +219,7 @@ class LiveReader(StoreReader):
         """Drops a thread's cached state if its files changed. Returns whether it has to
         be read again."""
         self._keys.pop(topic, None)
+        self._word_keys.pop(topic, None)
         kept = self._kept.get(topic)
         if kept is None:
             return True
@@ -241,6 +245,15 @@ class LiveReader(StoreReader):
             if missing:
                 self._keys |= thread_keys(self.layout, missing)
             return self._keys
+
+    def word_keys(self, topics: Iterable[str]) -> dict[str, str]:
+        """Returns the part of each key that is about the words of a thread."""
+        with self.lock:
+            keys = self.keys(topics)
+            for topic in topics:
+                if topic not in self._word_keys and topic in keys:
+                    self._word_keys[topic] = words_part(keys[topic])
+            return self._word_keys
 
     def note_listed(self, survey: Survey) -> None:
         """Notes the keys of threads whose rows are from the index."""

@@ -95,7 +95,7 @@ class Live:
                 files = indexed.EntryFiles(self.reader.layout)
                 self._entry_files = files
             files = self._entry_files
-        return indexed.IndexedSearch(self.reader, files, self.reader.keys)
+        return indexed.IndexedSearch(self.reader, files, self.reader.word_keys)
 
 
 class Stores:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from tests.cli.index.histories import (
 from tests.core.strategies import AGENTS, chain, entry, entry_id, relaxed, viewer
 from wc_cli.index import entriesfile
 from wc_core.errors import WcError
+from wc_core.index import entries as entryfile
 from wc_core.index.entries import EntryFile, EntryFiles, UnusableIndexError
 from wc_core.search import ranking
 from wc_core.search.mentions import Mentions
@@ -111,10 +113,20 @@ def assert_the_same(reader: StoreReader, question: Question) -> list[int]:
     return read
 
 
-@given(histories)
+def search_in_parts(patch: pytest.MonkeyPatch) -> None:
+    """Search in up to three parts of the index, as in a store with many threads."""
+    patch.setattr(entryfile, "_THREADS_PER_PART", 1)
+    patch.setattr(entryfile, "_processors", lambda: 3)
+
+
+@given(history=histories, in_parts=st.booleans())
 @relaxed
-def test_hits_are_the_same_with_the_index_and_without(history: list[Step]) -> None:
-    with begun_store() as store:
+def test_hits_are_the_same_with_the_index_and_without(
+    history: list[Step], *, in_parts: bool
+) -> None:
+    with begun_store() as store, pytest.MonkeyPatch.context() as patch:
+        if in_parts:
+            search_in_parts(patch)
         for step in history:
             store.take(step)
         for question in QUESTIONS:
@@ -368,6 +380,39 @@ def test_a_search_sees_one_version_of_a_file_that_is_written_to(store: Store) ->
     assert read
     assert found == search(Scan(store.reader), overview_of(store.reader), question)
     assert [hit.topic for hit in found.hits] == ["t", "u"]
+
+
+def test_parts_are_searched_in_one_file_even_if_it_was_replaced(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search_in_parts(monkeypatch)
+    for topic in ("t", "u", "v"):
+        store.write(topic, a_log(3))
+    entriesfile.rebuild(store.reader, soon)
+    in_use, unused = (EntryFile(store.reader.layout) for _ in range(2))
+    titles = '"title"'
+    before = in_use.counts(titles)
+    assert len(before) == 3
+    shutil.rmtree(store.reader.layout.folder("t"))
+    entriesfile.remake(store.reader, soon)
+    assert EntryFile(store.reader.layout).counts(titles) == before[:2]
+    # The first has opened the former file for each part, the second has not.
+    assert in_use.counts(titles) == unused.counts(titles) == before
+    assert in_use.numbers(titles) == unused.numbers(titles)
+    assert in_use.count(titles) == unused.count(titles) == 9
+
+
+def test_an_error_in_a_part_leaves_the_search_to_the_logs(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search_in_parts(monkeypatch)
+    for topic in ("t", "u", "v"):
+        store.write(topic, a_log(3))
+    entriesfile.rebuild(store.reader, soon)
+    file = EntryFile(store.reader.layout)
+    assert file.count('"title"') == 9
+    with pytest.raises(UnusableIndexError):
+        file.count("not an expression (")
 
 
 def test_an_entry_that_is_gone_is_looked_for_in_the_whole_log(store: Store) -> None:

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 # Up to this many matches are all examined; of more, only the newest.
 _FEW = 5_000
 # The most that are examined for the best matches before a query for all of them.
-_FEW_THREADS = 100
+_FEW_THREADS = 30
 # With more threads than this, none are excluded in a query.
 _MOST_OTHERS = 200
 # How often to query an index that is being written.
@@ -65,7 +65,8 @@ _LINE = 4096
 
 
 class IndexedSearch:
-    """An engine of `wc_core.views.search`. ``keys`` returns each thread's current key.
+    """An engine of `wc_core.views.search`. ``keys`` returns each thread's current key,
+    or the part about its words.
     ``note_unindexed`` gets the number of threads that had to be read because the index
     lacks them."""
 
@@ -272,7 +273,11 @@ def _current_threads(
         topic: thread
         for topic in topics
         if (thread := indexed.get(topic)) is not None
-        and thread.key == words_part(current.get(topic, NONE))
+        # Most keys are already the part about words.
+        and (
+            (key := current.get(topic, NONE)) == thread.key
+            or words_part(key) == thread.key
+        )
     }
 
 
