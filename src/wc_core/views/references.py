@@ -45,12 +45,14 @@ _NO_FILES = frozenset(
 # Each pattern begins with something rare, so that most characters of a text are skipped
 # at the speed of C. What precedes a match is checked afterwards.
 _FILE_END = rf"(?:\.(?:{_ENDINGS})|{_WHOLE_NAMES})(?![\w/@+-]|\.\w)"
+_DIGITS = "0123456789"
 _NUMBER = r"[1-9]\d{0,6}(?![\w-]|\.\d)"
 _ENDS_BEFORE_NUMBER = frozenset("#!/ RrsSt")
 _BEFORE_NUMBER = r"(?i)(?:(?<![\w&/#!])[#!]|\bprs? ?#?|/pull/|\bpull request #?)$"
 _BEFORE_LENGTH = len(" pull request #")
-_COMMIT = r"[0-9a-f]{7,40}(?![\w-]|\.\w)"
-_SHORTENED, _WHOLE = 16, 40  # digits
+_COMMIT_END = r"[0-9][0-9a-f]{0,39}(?![\w-]|\.\w)"
+_LETTERS = frozenset("abcdef")
+_SHORTENED, _WHOLE = range(_SHORT_ID, 17), 40  # digits
 _NOT_BEFORE_COMMIT = frozenset("_#./@-")
 _IN_PATHS = frozenset("_.@+-/")
 
@@ -98,10 +100,15 @@ def references(entry: Entry) -> References:
     """Returns the references of an entry. A part of another reference is not repeated:
     ``a.py`` beside ``src/a.py``, or fewer digits of a commit."""
     text = f"{entry.title}\n{entry.body}"
+    prs: list[int] = []
+    commits: list[str] = []
+    # Both patterns begin with a digit, and looking for each takes a tenth of theirs.
+    if any(digit in text for digit in _DIGITS):
+        prs, commits = prs_in(text), _commits(text)
     return References(
         tuple(_united(entry.file_refs, _files(text), _ends_with)),
-        tuple(dict.fromkeys((*entry.pr_refs, *prs_in(text)))),
-        tuple(_united(entry.commit_refs, _commits(text), str.startswith)),
+        tuple(dict.fromkeys((*entry.pr_refs, *prs))),
+        tuple(_united(entry.commit_refs, commits, str.startswith)),
         entry.line_refs,
     )
 
@@ -155,17 +162,21 @@ def prs_in(text: str) -> list[int]:
 
 
 def _commits(text: str) -> list[str]:
-    matches = re.finditer(_COMMIT, text)
-    return _first(match[0] for match in matches if _is_commit(text, match))
+    commits = (_commit_at(text, match) for match in re.finditer(_COMMIT_END, text))
+    return _first(commit for commit in commits if commit)
 
 
-def _is_commit(text: str, match: re.Match[str]) -> bool:
-    """Whether hexadecimal digits are those of a commit: some letters, some digits, and
-    nothing before them that makes them part of something else."""
-    digits, before = match[0], text[max(0, match.start() - 1) : match.start()]
+def _commit_at(text: str, match: re.Match[str]) -> str:
+    """Returns the commit whose hexadecimal digits end with a match; empty if they are
+    no commit: it has some letters and some digits, and nothing before it that makes it
+    part of something else."""
+    start = match.start()
+    while start and text[start - 1] in _LETTERS:
+        start -= 1
+    digits, before = text[start : match.end()], text[max(0, start - 1) : start]
     is_part = before.isalnum() or before in _NOT_BEFORE_COMMIT
-    has_length = len(digits) <= _SHORTENED or len(digits) == _WHOLE
-    return has_length and not (is_part or digits.isalpha() or digits.isdecimal())
+    has_length = len(digits) in _SHORTENED or len(digits) == _WHOLE
+    return digits if has_length and not (is_part or digits.isdecimal()) else ""
 
 
 def _first(values: Iterable[_T]) -> list[_T]:

@@ -56,6 +56,8 @@ COMMITS = {
     ),
     "#a1b2c3d deadbeef 1234567 abc12 0xc0ffee12 0badc0de-1234 x/3f2a1b9": (),
     "d41d8cd98f00b204e9800998ecf8427e": (),
+    "decade1 abcdef12, xdecade1 abcdef1g": ("decade1", "abcdef12"),
+    "abcdef" * 7 + "1": (),
 }
 
 
