@@ -100,13 +100,13 @@ def _as_word(value: Any) -> str | None:
 
 
 def _as_texts(value: Any) -> tuple[str, ...] | None:
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+    if isinstance(value, list) and {str}.issuperset(map(type, value)):
         return tuple(value)
     return None
 
 
 def _as_numbers(value: Any) -> tuple[int, ...] | None:
-    if isinstance(value, list) and all(type(item) is int for item in value):
+    if isinstance(value, list) and {int}.issuperset(map(type, value)):
         return tuple(value)
     return None
 
@@ -185,9 +185,13 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "outcome": ("outcome", _as_text),
 }
 
-_TEXT_FIELDS = {
-    name: field for name, (field, read) in FIELDS.items() if read is _as_text
+# The same, by the position of the field in Entry.
+_POSITIONS = {
+    name: (Entry._fields.index(field), read) for name, (field, read) in FIELDS.items()
 }
+_TEXTS = {name: place for name, (place, read) in _POSITIONS.items() if read is _as_text}
+_ID, _TOPIC, _EXTRA = map(Entry._fields.index, ("id", "topic", "extra"))
+_BLANK = Entry("", "", "", "")
 
 
 def from_fields(topic: str, fields: dict[str, Any]) -> Entry | None:
@@ -195,23 +199,20 @@ def from_fields(topic: str, fields: dict[str, Any]) -> Entry | None:
 
     A known field with a value of another shape goes into ``extra``, unchanged.
     """
-    valid: dict[str, Any] = {}
     extra: dict[str, Any] = {}
+    values: list[Any] = [*_BLANK]
+    values[_TOPIC], values[_EXTRA] = topic, extra
     for name, value in fields.items():
-        if name in _DERIVED:
-            continue
         # Nearly every line consists almost only of these fields.
-        if type(value) is str and name in _TEXT_FIELDS:
-            valid[_TEXT_FIELDS[name]] = value
-            continue
-        field, read = FIELDS.get(name, ("", _as_text))
-        result = read(value) if field else None
-        if result is None:
+        if type(value) is str and name in _TEXTS:
+            values[_TEXTS[name]] = value
+        elif name in _POSITIONS:
+            position, read = _POSITIONS[name]
+            result = read(value)
+            if result is None:
+                extra[name] = value
+            else:
+                values[position] = result
+        elif name not in _DERIVED:
             extra[name] = value
-        else:
-            valid[field] = result
-    if not valid.get("id"):
-        return None
-    valid.setdefault("agent", "")
-    valid.setdefault("at", "")
-    return Entry(topic=topic, extra=extra, **valid)
+    return Entry._make(values) if values[_ID] else None
