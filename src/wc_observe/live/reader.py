@@ -16,13 +16,13 @@ beginning.
 from __future__ import annotations
 
 import copy
+import os
 import threading
 import time
-from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from wc_core.errors import WcError
-from wc_core.files import Folder, names_in
+from wc_core.files import names_in
 from wc_core.index.keys import NONE, thread_keys, words_part
 from wc_core.layout import file_name, topic_of, topics_of
 from wc_core.threads import codec, folding, model
@@ -31,6 +31,7 @@ from wc_core.threads.labels import labelled
 from wc_core.threads.reader import Snapshot, StoreReader, Thread
 from wc_core.values import NamedTuple
 from wc_observe.live.filestamps import Stamp, stamp_of
+from wc_observe.live.threadcache import CachedThread, ThreadCache
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 
 # Up to this many threads are checked one by one at each call.
 FEW = 100
-# Entries of whole threads kept in memory, all threads together.
-_MOST_ENTRIES = 4_000
 # A folder's modification time may lag behind its changes by this much.
 _YOUNG_NS = 100_000_000
 
@@ -54,14 +53,6 @@ class Stamps(NamedTuple):
     page: Stamp
     cursors: Stamp
     annotations: Stamp
-
-
-class CachedThread(NamedTuple):
-    """A thread with its entries, and the stamps of its log and meta."""
-
-    log: Stamp
-    meta: Stamp
-    thread: Thread
 
 
 class CachedState(NamedTuple):
@@ -98,7 +89,7 @@ class LiveReader(StoreReader):
         self._keys: dict[str, str] = {}
         # Their parts about words.
         self._word_keys: dict[str, str] = {}
-        self._threads: OrderedDict[str, CachedThread] = OrderedDict()
+        self._threads = ThreadCache()
         self._read_by: frozenset[str] = frozenset()
 
     @property
@@ -147,7 +138,7 @@ class LiveReader(StoreReader):
                 came_or_went = {*before} ^ {*self._topics}
                 for topic in came_or_went:
                     self._kept.pop(topic, None)
-                    self._threads.pop(topic, None)
+                    self._threads.pop(topic)
                 changed |= came_or_went
             self._renamed &= self._kept.keys() | changed
             return changed | self._renamed if changed else changed
@@ -208,7 +199,7 @@ class LiveReader(StoreReader):
             for topic in topics
             if topic in self._keys and topic not in self._kept and topic not in read
         ]
-        current = thread_keys(self.layout, listed)
+        current = thread_keys(self.layout, listed) if listed else {}
         return frozenset(
             topic
             for topic in listed
@@ -279,6 +270,14 @@ class LiveReader(StoreReader):
         """The threads as last listed."""
         return self._topics
 
+    def has(self, topic: str) -> bool:
+        """Like `StoreReader.has`."""
+        # Nearly always. Opening its folder, too, would wake the watcher.
+        is_link = os.path.islink(self.layout.folder(topic))
+        if not is_link and stamp_of(self.layout.log(topic)).size > 0:
+            return True
+        return super().has(topic)
+
     def snapshot(self, topic: str) -> Snapshot:
         """Like `StoreReader.snapshot`."""
         kept = self._kept.get(topic)
@@ -315,7 +314,7 @@ class LiveReader(StoreReader):
 
     def _relabelled(self, snapshot: Snapshot) -> Snapshot:
         """Returns a cached snapshot with the thread's current labels."""
-        with Folder(self.layout.folder(snapshot.topic), self.layout.root) as folder:
+        with self._open(self.layout.folder(snapshot.topic)) as folder:
             return labelled(self, folder, snapshot)
 
     def thread(self, topic: str) -> Thread:
@@ -323,7 +322,7 @@ class LiveReader(StoreReader):
         log = stamp_of(self.layout.log(topic))
         meta = stamp_of(self.layout.meta(topic))
         with self.lock:
-            cached = self._threads.pop(topic, None)
+            cached = self._threads.pop(topic)
         thread = None
         if cached is not None:
             unchanged = self._is_current(cached, log, meta)
@@ -334,16 +333,8 @@ class LiveReader(StoreReader):
             thread = thread._replace(snapshot=self._relabelled(thread.snapshot))
         if thread.log.size == log.size:
             with self.lock:
-                self._threads[topic] = CachedThread(log, meta, thread)
-                self._trim_cache()
+                self._threads.put(topic, CachedThread(log, meta, thread))
         return thread
-
-    def _trim_cache(self) -> None:
-        """Drops the least recently read threads until the cache is small enough."""
-        count = sum(len(cached.thread.entries) for cached in self._threads.values())
-        while count > _MOST_ENTRIES and self._threads:
-            _, oldest = self._threads.popitem(last=False)
-            count -= len(oldest.thread.entries)
 
     def _extended(
         self, topic: str, cached: CachedThread, stamp: Stamp

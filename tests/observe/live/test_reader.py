@@ -518,3 +518,12 @@ def test_an_entry_that_is_gone_since_it_was_found_is_not_a_hit(tmp_path: Path) -
     hits = search(engine, overview, QUESTION)
     assert [hit.topic for hit in hits.hits] == ["two"]
     assert (hits.total, hits.topics) == (1, (("two", 1),))
+
+
+def test_a_thread_behind_a_link_is_not_there(store: Store, tmp_path: Path) -> None:
+    store.thread("one", store.entry("one"))
+    folder = Path(store.layout.folder("one"))
+    shutil.move(folder, tmp_path / "one")
+    folder.symlink_to(tmp_path / "one")
+    assert not LiveReader(str(store.root)).has("one")
+    assert not StoreReader(str(store.root)).has("one")
