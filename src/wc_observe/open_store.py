@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from wc_core.areas.threads import areas_by_topic
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 # Any other folder, such as one in an error message of git; not the path of a URL.
 _ABSOLUTE = re.compile(r"(?<![\w.:/~%-])(?:/[^\s/'\",;:]+){2,}/?")
+
+# The call that last opened a store, and that store's folder.
+_LATEST: ContextVar[tuple[Call | None, str]] = ContextVar("latest")
 
 
 class OpenStore(NamedTuple):
@@ -86,6 +90,7 @@ def open_store(call: Call) -> OpenStore:
     CorruptError if its checkout cannot be used.
     """
     place = discovery.find(call.folder, call.env)
+    _LATEST.set((call, place.root))
     label = store_label(place.root, call)
     if not place.exists:
         raise missing_store(place, label)
@@ -95,6 +100,16 @@ def open_store(call: Call) -> OpenStore:
     identity = _identify_caller(call, place.repository, store_settings, place.root)
     overview = live.overview(Viewer(identity, store_settings.directory))
     return OpenStore(label, place, live, overview, store_settings, call.env)
+
+
+def root_of_request(call: Call) -> str:
+    """Returns the folder of the store of a call that is made for one request: the one
+    that it opened, if it did, without looking for it again.
+
+    Raises what `discovery.find` raises.
+    """
+    latest, root = _LATEST.get((None, ""))
+    return root if latest is call else discovery.find(call.folder, call.env).root
 
 
 def _identify_caller(

@@ -79,12 +79,13 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
     it belongs to another repository, and InvalidInputError if the folder
     cannot have a store.
     """
-    repository = repositories.find(cwd)
+    folder = os.path.realpath(cwd)
+    repository = repositories.containing(folder)
     named = env.get("WATERCOOLER_DIR", "")
     if named:
         root = os.path.realpath(os.path.join(cwd, named))
         return _named_place(root, repository, env, missing_ok)
-    in_tree = _in_tree_root(cwd, repository, env)
+    in_tree = _in_tree_root(folder, repository, env)
     if in_tree:
         kind = IN_TREE_STORE if repository else PLAIN
         return Place(kind, in_tree, repository, exists=True)
@@ -98,7 +99,6 @@ def find(cwd: str, env: Mapping[str, str], *, missing_ok: bool = False) -> Place
             return Place(
                 BRANCH_STORE, root, repository, exists=False, branch_exists=True
             )
-    folder = os.path.realpath(cwd)
     if folder == os.path.realpath(env.get("HOME", "") or "/nonexistent"):
         raise HomeFolderError(
             "The home folder itself cannot hold a store.",
@@ -178,28 +178,27 @@ def is_checkout(root: str) -> bool:
 
 
 def _in_tree_root(
-    cwd: str, repository: Repository | None, env: Mapping[str, str]
+    start: str, repository: Repository | None, env: Mapping[str, str]
 ) -> str:
-    """The root of the in-tree store of ``cwd``; empty if there is none."""
-    home_store = os.path.realpath(f"{env['HOME']}/{IN_TREE}") if env.get("HOME") else ""
-    for folder in _folders_upward(cwd, repository):
+    """The root of the in-tree store of a folder; empty if there is none."""
+    home = env.get("HOME", "")
+    for folder in _folders_upward(start, repository):
         candidate = f"{folder.rstrip('/')}/{IN_TREE}"
         # A symbolic link in cloned code may lead anywhere.
         is_untrusted = repository is not None and os.path.islink(candidate)
         if is_store(candidate) and not is_untrusted:
             root = os.path.realpath(candidate)
-            if root != home_store:
+            if not home or root != os.path.realpath(f"{home}/{IN_TREE}"):
                 return root
     return ""
 
 
-def _folders_upward(cwd: str, repository: Repository | None) -> Iterator[str]:
-    """``cwd`` and the folders above it, up to the root of the worktree.
+def _folders_upward(folder: str, repository: Repository | None) -> Iterator[str]:
+    """A folder and those above it, up to the root of the worktree.
 
-    Inside a ``.git`` folder or a bare repository it is only ``cwd``, outside git all
-    folders up to ``/``.
+    Inside a ``.git`` folder or a bare repository it is only the folder itself, outside
+    git all folders up to ``/``.
     """
-    folder = os.path.realpath(cwd)
     top = "/"
     if repository is not None:
         top = repository.top or folder

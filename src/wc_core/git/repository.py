@@ -84,7 +84,11 @@ def change_of(top: str) -> str:
 
 def find(start: str) -> Repository | None:
     """The repository that a folder is in: a worktree, or a bare repository."""
-    folder = os.path.realpath(start)
+    return containing(os.path.realpath(start))
+
+
+def containing(folder: str) -> Repository | None:
+    """The repository that a folder is in, of whose path no part is a link."""
     while True:
         dot_git = f"{folder}/.git" if folder != "/" else "/.git"
         gitdir = _git_dir(dot_git)
@@ -102,7 +106,9 @@ def find(start: str) -> Repository | None:
 def _git_dir(dot_git: str) -> str:
     """The git directory for a ``.git`` folder or file; empty if it is none."""
     if os.path.isdir(dot_git):
-        return os.path.realpath(dot_git) if _is_git_dir(dot_git) else ""
+        if not _is_git_dir(dot_git):
+            return ""
+        return os.path.realpath(dot_git) if os.path.islink(dot_git) else dot_git
     return pointed_dir(dot_git)
 
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 from fastmcp.tools.base import ToolResult
 
 from wc_core.errors import WcError
-from wc_core.git import discovery
 from wc_core.guidance import for_occasion
 from wc_core.layout import Layout
 from wc_core.toolnames import OCCASIONS
@@ -26,6 +25,7 @@ from wc_core.views.budget.spending import CALLS, Budget
 from wc_observe.answers import jsontext
 from wc_observe.calls import CURRENT
 from wc_observe.clients import BOTH, TEXT, lists_schemas, shown_part
+from wc_observe.open_store import root_of_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ def guided(answer: Callable[P, ToolResult]) -> Callable[P, ToolResult]:
 def _guidance(occasion: str) -> Guidance | None:
     call = CURRENT.get()
     try:
-        root = discovery.find(call.folder, call.env).root
+        root = root_of_request(call)
     except WcError:
         return None  # without a store; the tools report what is wrong
     return for_occasion(Layout(root), occasion)
