@@ -365,7 +365,8 @@ def _sort_facts(entry: Entry) -> list[str]:
 
 def reference_facts(entry: Entry, most: int = _MOST_REFERENCES) -> list[str]:
     """Returns a fact with what an entry refers to; none if it refers to nothing."""
-    words = references(entry).words(most)
+    found = references(entry)
+    words = found.words(most) if any(found) else ()
     return [f"about: {', '.join(word(item, 120) for item in words)}"] if words else []
 
 

@@ -29,12 +29,14 @@ NOTICE = (
 
 _TAGS, _TAG_WIDTH = 8, 40
 _PLAIN = re.compile(r"[\w .@()+%:/#-]*")
+# `json.dumps` makes such an encoder at each call with an option.
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def block(body: str) -> str:
     """Returns a body with ``> `` before every line; an empty body stays empty."""
     text = defused(clean(body))
-    return "".join(f"> {line}\n" for line in text.split("\n")) if text else ""
+    return "> {}\n".format(text.replace("\n", "\n> ")) if text else ""
 
 
 # The caller's relation to a ball, after the name of its holder.
@@ -50,15 +52,22 @@ def holder(ball: str | None, ownership: str, width: int = 80) -> str:
 def title(text: str, width: int = 0) -> str:
     """Returns a title in quotes and on one line, shortened with ``…`` if a width is
     given."""
-    return json.dumps(defused(one_line(text, width)), ensure_ascii=False)
+    return _quoted(defused(one_line(text, width)))
 
 
-@lru_cache(maxsize=1024)
 def word(text: str, width: int = 80) -> str:
     """Returns a name, time or status: bare, or in quotes if it could be mistaken for
     anything else."""
+    # An id: each is shown once, and would only push names out of the cache.
+    if text.isalnum() and text.isascii() and len(text) <= width:
+        return text
+    return _word(text, width)
+
+
+@lru_cache(maxsize=1024)
+def _word(text: str, width: int) -> str:
     line = defused(one_line(text, width))
-    return line if _PLAIN.fullmatch(line) else json.dumps(line, ensure_ascii=False)
+    return line if _PLAIN.fullmatch(line) else _quoted(line)
 
 
 def tag_words(tags: Sequence[str]) -> str:
@@ -76,7 +85,7 @@ def entry_count(count: int) -> str:
 def tool_call(name: str, **arguments: Any) -> str:
     """Returns a tool call as one line. Empty texts and false booleans are left out."""
     texts = (
-        f"{key}={json.dumps(clean_json(value), ensure_ascii=False)}"
+        f"{key}={_quoted(clean_json(value))}"
         if isinstance(value, str)
         else f"{key}={json.dumps(value)}"
         for key, value in arguments.items()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wc_core.text import defused, one_line
 from wc_observe.answers.quoting import NOTICE, block, title, word
 
 if TYPE_CHECKING:
@@ -34,6 +35,19 @@ def test_every_line_of_a_body_is_behind_the_mark(text: str) -> None:
     quoted = block(text)
     assert all(line.startswith("> ") for line in quoted.splitlines())
     assert quoted.endswith("\n") or not quoted
+
+
+@given(st.text(), st.sampled_from([1, 5, 80]))
+def test_a_word_is_bare_or_quoted_and_fits(text: str, width: int) -> None:
+    shown = word(text, width)
+    line = json.loads(shown) if shown.startswith('"') else shown
+    assert len(line) <= width
+    assert line == defused(one_line(text, width))
+
+
+def test_ids_are_words() -> None:
+    assert word("01ARZ3NDEKTSV4RRFFQ69G5FAV", 120) == "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+    assert word("01ARZ3NDEKTSV4RRFFQ69G5FAV", 10) == '"01ARZ3NDE…"'
 
 
 @given(st.text())
