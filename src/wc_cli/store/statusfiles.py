@@ -60,7 +60,12 @@ class StatusFiles:
         # The prompt reads branches before holders. Files are added to the branch first
         # and removed from it last, so that no reader finds a ball of its branch
         # elsewhere.
-        changed = [self.local.write(path, new[path]) for path in sorted(new)]
+        written: dict[bytes, str] = {}
+        for path in sorted(new):
+            data = new[path]
+            if self.local.write(path, data, written.get(data, "")):
+                written[data] = path
+        changed = [bool(written)]
         for path in sorted(old - set(new), reverse=True):
             self.local.remove(path)
         if before is None or state.names != before.names:
