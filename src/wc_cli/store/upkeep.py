@@ -128,8 +128,10 @@ class Upkeep:
         if self.reader.snapshot(topic).fresh:
             return
         with self.lock(topic):
-            self.record_move(topic)
-            if self.reader.snapshot(topic).fresh:
+            snapshot = self.reader.snapshot(topic)
+            if snapshot.move is not None:
+                self.append_move(snapshot.move, snapshot.meta, self.meta_author(topic))
+            elif snapshot.fresh:
                 return
             thread = self.reader.thread(topic)
             if thread.snapshot.log_size >= 0 and not thread.snapshot.meta.newer:
