@@ -89,6 +89,16 @@ class Repair:
             count += yield from self._guarded(self._orphaned_status_files())
         if not self.dry_run and (count or self._is_unsettled()):
             self._settle()
+            yield from self._guarded(self._unsettled_status_lines())
+
+    def _unsettled_status_lines(self) -> Iterator[RepairStep]:
+        """Update the status files of the threads that cannot be settled now."""
+        self.upkeep.status.invalidate()
+        for topic in pending.unsettled_topics(self.layout):
+            with self.upkeep.lock(topic, _HOLDER):
+                thread = self._read(topic)
+                if thread is not None:
+                    yield from self._status_lines(thread)
 
     def _settle(self) -> None:
         # Whatever is in its way is among the findings.
@@ -157,13 +167,15 @@ class Repair:
                 yield from self._steps(topic)
 
     def _steps(self, topic: str) -> Iterator[RepairStep]:
-        # A marker means that settling will render the thread right after this.
+        # A marker means that settling will render the thread right after this, and
+        # write its status files if its meta is stale.
         waiting = os.path.lexists(self.upkeep.marker(topic))
         # Read now, and again once its log may have changed.
         thread = yield from self._log(topic)
         if thread is not None:
             thread = yield from self._projections(thread, waiting=waiting)
-            yield from self._status_lines(thread)
+            if not (waiting and _is_meta_stale(thread)):
+                yield from self._status_lines(thread)
             yield from self._commit(thread)
 
     def _log(self, topic: str) -> Generator[RepairStep, None, Thread | None]:
@@ -354,6 +366,13 @@ class Repair:
 
     def _relative(self, path: str) -> str:
         return self.layout.relative(path)
+
+
+def _is_meta_stale(thread: Thread) -> bool:
+    """Return whether this wc would write another ``meta.json`` for the thread's log."""
+    meta = thread.snapshot.meta
+    is_same = meta.state is not None and meta.log_size == thread.snapshot.log_size
+    return not (is_same or meta.newer)
 
 
 def is_newer_page(layout: Layout, topic: str, path: str, data: bytes) -> bool:
