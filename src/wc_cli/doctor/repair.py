@@ -283,9 +283,13 @@ class Repair:
             if self.dry_run or not self.upkeep.record_move(topic):
                 return thread
             thread = self.reader.thread(topic)
+        places = rendering.places_of(self.layout, topic)
+        wrong = {path for path in places if not waiting or obstruction(path, "file")}
+        if not wrong:
+            return thread
         thread = self._with_unknown_keys(thread)
         for path, data in rendering.render_thread(self.layout, thread).items():
-            if not waiting or obstruction(path, "file"):
+            if path in wrong:
                 yield from self._projection(topic, path, data)
         return thread
 

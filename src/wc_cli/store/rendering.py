@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import Thread
 
 
+def places_of(layout: Layout, topic: str) -> tuple[str, ...]:
+    """The paths of the projections of a thread."""
+    return layout.meta(topic), layout.edges(topic), layout.page(topic)
+
+
 def render_files(
     layout: Layout,
     state: State,
@@ -28,11 +33,11 @@ def render_files(
 ) -> dict[str, bytes]:
     """The projections of a log of ``log_size`` bytes with this ``seal``, by path.
     ``unknown`` are the keys of other tools in its meta."""
-    topic = state.topic
+    meta, edges, page_path = places_of(layout, state.topic)
     return {
-        layout.meta(topic): projections.render_meta(state, log_size, unknown, seal),
-        layout.edges(topic): projections.render_edges(topic, entries),
-        layout.page(topic): page.render(state, entries),
+        meta: projections.render_meta(state, log_size, unknown, seal),
+        edges: projections.render_edges(state.topic, entries),
+        page_path: page.render(state, entries),
     }
 
 
