@@ -81,7 +81,9 @@ def _tag_pattern() -> re.Pattern[str]:
 
 def one_line(text: str, width: int = 0) -> str:
     """Clean text on one line, cut to ``width`` characters with ``…`` (0: not cut)."""
-    line = " ".join(clean(text).split())
+    # Of the blanks, only a space is printable. Most texts are as they should be.
+    is_clean = text.isprintable() and "  " not in text
+    line = text.strip() if is_clean else " ".join(clean(text).split())
     return line if not width or len(line) <= width else f"{line[: width - 1]}…"
 
 

@@ -30,7 +30,7 @@ HEAVY = frozenset(
         "uuid",
     }
     | {"typing", "re", "json", "enum", "collections", "contextlib", "functools"}
-    | {"types", "importlib", "warnings", "operator"}
+    | {"types", "importlib", "warnings", "operator", "unicodedata"}
     | {"wc_observe", "wc_cli.app", "wc_cli.branch", "wc_cli.settle", "wc_cli.sync"}
     | {"wc_core.threads.pages.page", "wc_core.guidance"}
 )

@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import unicodedata
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from wc_core.lean import re as lean_re
 from wc_core.lean import signal as lean_signal
 from wc_core.lean import sqlite3 as lean_sqlite3
 from wc_core.lean import types as lean_types
+from wc_core.lean import unicodedata as lean_unicodedata
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -289,3 +291,15 @@ def test_a_signal_is_handled_as_with_the_library() -> None:
 @pytest.mark.parametrize("name", lean_sqlite3.__all__)
 def test_sqlite_is_the_same_without_its_converters(name: str) -> None:
     assert getattr(lean_sqlite3, name) is getattr(sqlite3, name)
+
+
+@given(st.text())
+@example("auth-2.x")
+def test_texts_and_characters_are_what_the_library_says(text: str) -> None:
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        expected = unicodedata.normalize(form, text)
+        assert lean_unicodedata.normalize(form, text) == expected
+    for character in text:
+        for name in ("category", "combining", "east_asian_width", "bidirectional"):
+            expected = getattr(unicodedata, name)(character)
+            assert getattr(lean_unicodedata, name)(character) == expected

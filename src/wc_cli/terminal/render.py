@@ -7,11 +7,11 @@ without NO_COLOR.
 from __future__ import annotations
 
 import sys
-import unicodedata
 from operator import itemgetter
 
 from wc_cli.clock import now_ms
 from wc_core.errors import InvalidInputError
+from wc_core.lean import unicodedata
 from wc_core.lean.functools import cache
 from wc_core.text import one_line
 from wc_core.threads.model import ball_text

@@ -9,9 +9,9 @@ disk counts.
 from __future__ import annotations
 
 import os
-import unicodedata
 
 from wc_core.errors import InvalidInputError
+from wc_core.lean import unicodedata
 from wc_core.text import clean
 from wc_core.values import NamedTuple
 

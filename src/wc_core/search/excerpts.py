@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
-
+from wc_core.lean import unicodedata
 from wc_core.search.words import SEPARATORS, fold_text
 
 TYPE_CHECKING = False
