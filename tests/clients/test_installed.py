@@ -44,6 +44,7 @@ def home(tmp_path: Path, place: Place) -> Iterator[Path]:
         assert after.get(name) == before[name], name
 
 
+@pytest.mark.long
 def test_gemini_connects_and_knows_the_skill(place: Place, home: Path) -> None:
     gemini = installing.agent("@google/gemini-cli")
     env = {"HOME": str(home), "GEMINI_CLI_TRUST_WORKSPACE": "true"}
