@@ -1,9 +1,9 @@
 """Keeps a snapshot of a worktree with each entry that passed the ball.
 
-A write starts ``python -m wc_cli.review.seeing ROOT FOLDER TOPIC ENTRY`` and does not
-wait for it. The snapshot is a commit that only a ref below ``refs/wc/seen`` names. The
-index, the branches and the files of the worktree are not touched, and the ref is never
-pushed.
+A write starts it in a process that outlives the write, with the arguments ``ROOT FOLDER
+TOPIC ENTRY``, and does not wait for it. The snapshot is a commit that only a ref below
+``refs/wc/seen`` names. The index, the branches and the files of the worktree are not
+touched, and the ref is never pushed.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _NO_REF = ""
 
 
 def main() -> None:
-    """Run as ``python -m wc_cli.review.seeing ROOT FOLDER TOPIC ENTRY``. If it fails,
-    the entry's commit replaces the snapshot."""
+    """Keep the snapshot that the arguments ask for. If it fails, the entry's commit
+    replaces the snapshot."""
     root, folder, topic, entry_id = sys.argv[1:]
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)

@@ -61,9 +61,10 @@ CREATE TABLE dropped(number INTEGER, entries INTEGER);
 """
 COLUMNS = ("title", "body", "topic", "author", "tag", "recorded")
 # In a query, FTS5 reads the positions of a word in all columns before it leaves out
-# some of them, which takes a third of the time or more. So words that are needed apart
-# from the others are separate words, after a character that no folded text has: those
-# of the prominent fields, in addition to the words themselves, and recorded references.
+# some of them, which takes a quarter of the time or more. So words that are needed
+# apart from the others are separate words, after a character that no folded text has:
+# those of the prominent fields, in addition to the words themselves, and recorded
+# references.
 PROMINENT_MARK, RECORDED_MARK = "†", "§"
 # The header of a SQLite file. Two bytes later follow the versions of its format for
 # writing and reading.
@@ -75,7 +76,7 @@ _BUSY_MS = 30
 _MANY = 20_000
 # Every version of SQLite allows this many values in a query.
 _MOST_VALUES = 999
-# Starting a thread, and opening the file for it, takes 0.5 ms; looking for common words
+# Starting a thread, and opening the file for it, takes 0.3 ms; looking for common words
 # in so many threads of fifty entries takes 10 ms or more.
 _THREADS_PER_PART = 1_500
 _MOST_PARTS = 4
@@ -205,7 +206,7 @@ class EntryFile:
             database.set_authorizer(_no_other_file)
             _rows(database, f"PRAGMA busy_timeout = {_BUSY_MS}")
             ((version,),) = _rows(database, "PRAGMA user_version")
-        except BaseException:
+        except BaseException:  # whatever happens: an open file is a ResourceWarning
             database.close()
             raise
         if version != VERSION:

@@ -365,8 +365,8 @@ def _sort_facts(entry: Entry) -> list[str]:
 
 def reference_facts(entry: Entry, most: int = _MOST_REFERENCES) -> list[str]:
     """Returns a fact with what an entry refers to; none if it refers to nothing."""
-    found = references(entry)
-    words = found.words(most) if any(found) else ()
+    mentioned = references(entry)
+    words = mentioned.words(most) if any(mentioned) else ()
     return [f"about: {', '.join(word(item, 120) for item in words)}"] if words else []
 
 

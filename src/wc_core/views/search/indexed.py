@@ -66,9 +66,8 @@ _LINE = 4096
 
 class IndexedSearch:
     """An engine of `wc_core.views.search`. ``keys`` returns each thread's current key,
-    or the part about its words.
-    ``note_unindexed`` gets the number of threads that had to be read because the index
-    lacks them."""
+    or the part about its words. ``note_unindexed`` gets the number of threads that had
+    to be read because the index lacks them."""
 
     def __init__(
         self,
