@@ -167,8 +167,10 @@ def fork_detached(tasks: Sequence[Task], env: Mapping[str, str]) -> None:
         os.close(held_end)
         *earlier_tasks, final_task = tasks
         for task in earlier_tasks:
-            if not os.fork():  # noqa: TID251 - as above
-                _run(task, env)
+            # The last one, which settles, must not depend on room for another process.
+            with contextlib.suppress(OSError):
+                if not os.fork():  # noqa: TID251 - as above
+                    _run(task, env)
         _run(final_task, env)
     finally:
         os._exit(0)

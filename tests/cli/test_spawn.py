@@ -55,6 +55,32 @@ def run(program: str) -> str:
     ).stdout
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked here")
+def test_the_last_task_is_done_without_room_for_another_process(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "reporter.py").write_text(MODULE)
+    report = tmp_path / "report"
+    program = f"""
+import os, sys
+sys.path.insert(0, {str(tmp_path)!r})
+from wc_cli import spawn
+fork, command = os.fork, os.getpid()
+def one_fork():
+    if os.getpid() != command:
+        raise BlockingIOError("no room")
+    return fork()
+os.fork = one_fork
+tasks = [spawn.Task("nothing", ()), spawn.Task("reporter", ({str(report)!r},))]
+spawn.fork_detached(tasks, os.environ)
+"""
+    run(program)
+    deadline = time.monotonic() + LONG
+    while not report.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("handles", ["", "/no such folder"])
 def test_only_the_file_that_is_kept_is_open(
