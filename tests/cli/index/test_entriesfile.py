@@ -382,13 +382,20 @@ def test_a_search_sees_one_version_of_a_file_that_is_written_to(store: Store) ->
     assert [hit.topic for hit in found.hits] == ["t", "u"]
 
 
-def test_parts_are_searched_in_one_file_even_if_it_was_replaced(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def store_in_parts(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """An indexed store of three threads, each of them a part."""
     search_in_parts(monkeypatch)
     for topic in ("t", "u", "v"):
         store.write(topic, a_log(3))
     entriesfile.rebuild(store.reader, soon)
+    return store
+
+
+def test_parts_are_searched_in_one_file_even_if_it_was_replaced(
+    store_in_parts: Store,
+) -> None:
+    store = store_in_parts
     in_use, unused = (EntryFile(store.reader.layout) for _ in range(2))
     titles = '"title"'
     before = in_use.counts(titles)
@@ -402,14 +409,8 @@ def test_parts_are_searched_in_one_file_even_if_it_was_replaced(
     assert in_use.count(titles) == unused.count(titles) == 9
 
 
-def test_an_error_in_a_part_leaves_the_search_to_the_logs(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    search_in_parts(monkeypatch)
-    for topic in ("t", "u", "v"):
-        store.write(topic, a_log(3))
-    entriesfile.rebuild(store.reader, soon)
-    file = EntryFile(store.reader.layout)
+def test_an_error_in_a_part_makes_the_index_unusable(store_in_parts: Store) -> None:
+    file = EntryFile(store_in_parts.reader.layout)
     assert file.count('"title"') == 9
     with pytest.raises(UnusableIndexError):
         file.count("not an expression (")
