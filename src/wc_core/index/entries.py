@@ -81,6 +81,8 @@ _MOST_VALUES = 999
 _THREADS_PER_PART = 1_500
 _MOST_PARTS = 4
 _MOST_NUMBERS = 1 << 62
+# Threads may share a connection: two searches may use the same ones.
+_SERIALIZED = 3
 
 
 class UnusableIndexError(Exception):
@@ -399,7 +401,8 @@ class EntryFile:
 def _parts(threads: Iterable[IndexedThread]) -> list[range]:
     """Returns the numbers of all entries, in parts with equally many threads."""
     numbers = sorted(thread.number for thread in threads)
-    count = min(len(numbers) // _THREADS_PER_PART, _processors(), _MOST_PARTS) or 1
+    most = _MOST_PARTS if sqlite3.threadsafety == _SERIALIZED else 1
+    count = min(len(numbers) // _THREADS_PER_PART, _processors(), most) or 1
     size = -(-len(numbers) // count) or 1
     starts = [0, *(number * ENTRIES for number in numbers[size::size])]
     return list(map(range, starts, [*starts[1:], _MOST_NUMBERS]))

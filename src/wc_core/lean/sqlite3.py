@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         Connection,
         Error,
         connect,
+        threadsafety,
     )
 else:
     try:
@@ -24,6 +25,7 @@ else:
     Connection = _module.Connection
     Error = _module.Error
     connect = _module.connect
+    threadsafety = _module.threadsafety
 
 __all__ = [
     "SQLITE_ATTACH",
@@ -32,4 +34,5 @@ __all__ = [
     "Connection",
     "Error",
     "connect",
+    "threadsafety",
 ]
