@@ -5,7 +5,6 @@ Each part is made on first use.
 
 from __future__ import annotations
 
-import os
 import pwd
 import time
 
@@ -20,7 +19,7 @@ from wc_core.identity import resolve, userrecord
 from wc_core.identity.resolve import Asked, Evidence
 from wc_core.identity.viewer import Viewer
 from wc_core.layout import BRANCH, Layout
-from wc_core.lean import contextlib
+from wc_core.lean import contextlib, os
 from wc_core.phrases import with_home
 from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader
@@ -182,8 +181,6 @@ class Context:
         """The model with which searches of an overview go beyond words."""
         from wc_core.meaning.asking import Meaning  # 1 ms, only to search
 
-        # NumPy's threads, one for each core, would take 20 ms of CPU time to start.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         return Meaning(overview.reader, overview.keys, self.env, self._note_missing)
 
     def _note_missing(self, threads: int) -> None:

@@ -16,11 +16,12 @@ one by one.
 from __future__ import annotations
 
 import gc
-import os
+import posix  # noqa: TID251 - `os` takes 1 ms
 import sys
 from _frozen_importlib import ModuleSpec
 from _frozen_importlib_external import (
     MAGIC_NUMBER,
+    PathFinder,
     SourceFileLoader,
     spec_from_file_location,
 )
@@ -128,7 +129,7 @@ class _QuickFinder:
         """How to load a module from its source, for a package with the folder of its
         contents; ``None`` if it does not exist, or is not compiled."""
         try:
-            status = os.stat(source)
+            status = posix.stat(source)
             compiled = _compiled(source)
             bytecode = _current(compiled, status)
         except OSError:
@@ -150,6 +151,21 @@ class _QuickFinder:
         return spec
 
 
+class _SiteFinder:
+    """The last finder, if Python was started without `site`. For the first module that
+    no other finder has, it runs `site`, which adds further folders, and looks again."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, _target: object = None
+    ) -> ModuleSpec | None:
+        """How to load a module; ``None`` if it does not exist."""
+        sys.meta_path.remove(self)
+        from wc_core.lean import site  # after the finder of our modules is there
+
+        site.load()
+        return PathFinder.find_spec(name, path)
+
+
 def _source(base: str, name: str, *, is_package: bool = False) -> str:
     """The source of a module below a folder, which ends with a slash or is empty."""
     end = "/__init__.py" if is_package else ".py"
@@ -167,14 +183,14 @@ def _compiled(source: str, kind: str = "") -> str:
     return f"{folder}/{file[:-3]}.{_TAG}{kind}.pyc"
 
 
-def _current(compiled: str, status: os.stat_result) -> bytes:
+def _current(compiled: str, status: posix.stat_result) -> bytes:
     """The bytecode of a source with this status; empty if it is not up to date. Raises
     OSError."""
-    handle = os.open(compiled, os.O_RDONLY | os.O_CLOEXEC)
+    handle = posix.open(compiled, posix.O_RDONLY | posix.O_CLOEXEC)
     try:
-        data = os.read(handle, _MOST_BYTES)
+        data = posix.read(handle, _MOST_BYTES)
     finally:
-        os.close(handle)
+        posix.close(handle)
     expected = (
         _BY_TIME
         + (int(status.st_mtime) & _32_BITS).to_bytes(4, "little")
@@ -195,18 +211,18 @@ def _load_bundle(path: str, base: str) -> list[str]:
     """Load the modules of a bundle whose sources are below ``base``. Returns their
     names; none if it is missing or not up to date."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        handle = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
         try:
-            data = os.read(handle, os.fstat(handle).st_size)
+            data = posix.read(handle, posix.fstat(handle).st_size)
         finally:
-            os.close(handle)
+            posix.close(handle)
         if not (data.startswith(_BUNDLE) and data.endswith(_BUNDLE)):
             return []
         tail = memoryview(data)[len(_BUNDLE) :]
         size = int.from_bytes(tail[:_SIZE_BYTES], "little")
         sources = loads(tail[_SIZE_BYTES:])  # noqa: S302 - as importlib does
         for name, is_package, *expected in sources:
-            status = os.stat(_source(base, name, is_package=is_package))
+            status = posix.stat(_source(base, name, is_package=is_package))
             if [status.st_mtime_ns, status.st_size] != expected:
                 return []
         if not _are_below(base, {name.partition(".")[0] for name, *_ in sources}):
@@ -274,7 +290,7 @@ def _bundle(names: Sequence[str], base: str) -> bytes:
         is_package = spec.submodule_search_locations is not None
         source = _source(base, name, is_package=is_package)
         try:
-            status = os.stat(source)
+            status = posix.stat(source)
             bytecode = _current(_compiled(source), status)
         except OSError:
             return b""
@@ -302,6 +318,8 @@ def main() -> NoReturn:
     # imports takes 3 ms, and in a list of 10,000 threads 11 ms.
     gc.set_threshold(_ALLOCATIONS)
     find_quickly("wc_core", "wc_cli", bundled=BUNDLED)
+    if sys.flags.no_site:
+        sys.meta_path.append(_SiteFinder())
     from wc_cli import main as commands  # 10 ms, now fast and without pauses
 
     commands.main()

@@ -6,10 +6,8 @@ A topic becomes part of a path only here, so this module is the guard against
 
 from __future__ import annotations
 
-import os
-
 from wc_core.errors import InvalidInputError
-from wc_core.lean import re, unicodedata
+from wc_core.lean import os, re, unicodedata
 from wc_core.lean.functools import lru_cache
 from wc_core.values import NamedTuple
 

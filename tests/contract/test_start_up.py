@@ -30,7 +30,7 @@ HEAVY = frozenset(
         "uuid",
     }
     | {"typing", "re", "json", "enum", "collections", "contextlib", "functools"}
-    | {"types", "importlib", "warnings", "operator", "unicodedata"}
+    | {"types", "importlib", "warnings", "operator", "unicodedata", "os", "site"}
     | {"wc_observe", "wc_cli.app", "wc_cli.branch", "wc_cli.settle", "wc_cli.sync"}
     | {"wc_core.threads.pages.page", "wc_core.guidance"}
 )
@@ -43,8 +43,9 @@ INDEX = frozenset({"functools", "types", "collections"})
 PATTERNS = frozenset({"re", "enum", "types", "functools", "collections", "operator"})
 
 _PROGRAM = """
-import os, sys
+import sys
 before = set(sys.modules)
+from wc_core.lean import os
 leave, command = os._exit, os.getpid()
 def tell(code):
     if os.getpid() != command:
@@ -53,14 +54,15 @@ def tell(code):
         file.write("\\n".join(set(sys.modules) - before))
     leave(code)
 os._exit = tell
-from wc_cli.main import main
+from wc_cli.start import main
 main()
 """
 
 
 # Writes the modules of ours that the standard finder found.
 _LOADERS = """
-import os, sys
+import sys
+from wc_core.lean import os
 leave = os._exit
 def tell(code):
     with open(os.environ["TELL"], "w") as file:
@@ -80,7 +82,9 @@ def imported(repo: Repo, *words: str, program: str = _PROGRAM) -> set[str]:
     tell = repo.path.parent / "modules.json"
     cache = repo.machine.env.get("PYTHONPYCACHEPREFIX")
     options = ["-X", f"pycache_prefix={cache}"] if cache else []
-    argv = [sys.executable, "-I", *options, "-c", _with_source(repo.machine, program)]
+    # -S, as the launcher: nothing that .pth files import is counted either.
+    options = ["-I", "-S", *options, "-c", _with_source(repo.machine, program)]
+    argv = [sys.executable, *options]
     env = {"TELL": str(tell), "WATERCOOLER_SYNC": "background"}
     done = repo.machine.run([*argv, *words], repo.path, env=env)
     assert not done.code, done
@@ -88,7 +92,6 @@ def imported(repo: Repo, *words: str, program: str = _PROGRAM) -> set[str]:
 
 
 def _with_source(machine: Machine, program: str) -> str:
-    # -I: nothing a site's .pth files import is counted for or against us.
     return f"import sys; sys.path.insert(0, {machine.env['PYTHONPATH']!r})\n{program}"
 
 
@@ -135,6 +138,8 @@ def test_the_modules_of_a_command_are_found_quickly(repo: Repo) -> None:
     repo.ok("list")
     assert imported(repo, "list", program=_LOADERS) == {
         *("wc_cli", "wc_cli.start", "wc_core"),
+        # The program above imports these earlier.
+        *("wc_core.lean", "wc_core.lean.os", "wc_core.lean.posixpath"),
     }
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 
 from wc_cli.clock import now_ms
 from wc_cli.store import pending
 from wc_core.index import decisions as recent
 from wc_core.layout import Layout
+from wc_core.lean import os
 from wc_core.phrases import counted
 from wc_core.text import whole_number
 

@@ -7,7 +7,6 @@ reason goes to the debug log.
 
 from __future__ import annotations
 
-import os
 import select
 import sys
 import time
@@ -23,7 +22,7 @@ from wc_cli.output import remark, say
 from wc_core.errors import ClaimedError, WcError
 from wc_core.identity.resolve import Asked
 from wc_core.layout import Layout
-from wc_core.lean import signal
+from wc_core.lean import os, signal
 from wc_core.lean.contextlib import contextmanager, suppress
 from wc_core.text import defused
 

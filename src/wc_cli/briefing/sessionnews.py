@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 
 from wc_cli.briefing import sessions
 from wc_cli.briefing.sessions import Session
 from wc_cli.store.localfiles import LocalFiles
 from wc_core.errors import WcError
+from wc_core.lean import os
 from wc_core.lean.contextlib import suppress
 from wc_core.status import holders
 from wc_core.status.lastvisits import visit_file

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from wc_cli import table
@@ -10,6 +9,7 @@ from wc_cli.completion import SCRIPTS
 from wc_cli.options import Options, argument, command
 from wc_cli.output import say
 from wc_core.errors import InvalidInputError
+from wc_core.lean import os
 from wc_core.version import __version__
 
 TYPE_CHECKING = False

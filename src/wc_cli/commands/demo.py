@@ -352,7 +352,7 @@ def find_script(name: str) -> str:
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     folders = (
         os.path.dirname(os.path.abspath(sys.argv[0])),
-        os.path.join(sys.prefix, "bin"),
+        os.path.dirname(sys.executable),
         os.path.join(package, os.pardir, os.pardir, "bin"),
     )
     for folder in folders:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from wc_cli.clock import now_ms
@@ -13,7 +12,7 @@ from wc_core.activity import loops
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.git.discovery import StoreMissingError, StoreMovedError
 from wc_core.layout import Layout
-from wc_core.lean import json
+from wc_core.lean import json, os
 from wc_core.planning import linkfiles
 from wc_core.status import conflictmarks, elsewhere, line
 from wc_core.status.line import LinePlace, Mark, StatusRow

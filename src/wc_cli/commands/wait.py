@@ -9,7 +9,6 @@ replaced folder.
 from __future__ import annotations
 
 import math
-import os
 import time
 
 from wc_cli import spawn
@@ -24,6 +23,7 @@ from wc_core.errors import (
     WaitTimeoutError,
     WcError,
 )
+from wc_core.lean import os
 from wc_core.phrases import quoted
 from wc_core.status import listings
 from wc_core.text import one_line

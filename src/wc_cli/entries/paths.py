@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,14 +7,13 @@ the file's length unchanged. A replacement is atomic: complete or absent.
 from __future__ import annotations
 
 import errno
-import os
 import stat
 import time
 
 from wc_core.errors import ConflictError, CorruptError, StorageError, WcError
 from wc_core.files import NotPlainError, open_folder, read_plain
 from wc_core.layout import Layout
-from wc_core.lean import contextlib
+from wc_core.lean import contextlib, os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

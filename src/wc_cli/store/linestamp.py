@@ -11,11 +11,9 @@ crash there is no stamp, and no line is cached, until the next change.
 
 from __future__ import annotations
 
-import os
-
 from wc_cli.store import durable
 from wc_core.errors import WcError
-from wc_core.lean import contextlib
+from wc_core.lean import contextlib, os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

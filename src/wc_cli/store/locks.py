@@ -8,14 +8,13 @@ which have ended.
 from __future__ import annotations
 
 import fcntl
-import os
 import stat
 import time
 
 from wc_cli.store import durable
 from wc_core.errors import LockTimeoutError
 from wc_core.files import NotPlainError
-from wc_core.lean import contextlib
+from wc_core.lean import contextlib, os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

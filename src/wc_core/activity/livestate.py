@@ -8,8 +8,7 @@ were written, with their zone. Every text is clean and on one line.
 
 from __future__ import annotations
 
-import os
-
+from wc_core.lean import os
 from wc_core.text import one_line
 from wc_core.times import milliseconds, seconds_between
 from wc_core.values import NamedTuple

@@ -6,12 +6,11 @@ Formats: gitrepository-layout(5), git-pack-refs(1). A packed commit is not read 
 
 from __future__ import annotations
 
-import os
 import zlib
 
 from wc_core.claims.record import FOLDER, MAX_RECORD_BYTES
 from wc_core.files import read_plain
-from wc_core.lean import re
+from wc_core.lean import os, re
 from wc_core.values import NamedTuple
 
 _ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")

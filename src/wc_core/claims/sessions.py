@@ -8,8 +8,8 @@ unknown, the session is empty, and only time ends the claim.
 from __future__ import annotations
 
 import hashlib
-import os
 
+from wc_core.lean import os
 from wc_core.lean.functools import cache
 from wc_core.processes import has_ended, started
 

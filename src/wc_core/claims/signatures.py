@@ -8,11 +8,11 @@ change of that file takes effect immediately.
 from __future__ import annotations
 
 import hashlib
-import os
 
 from wc_core import names
 from wc_core.files import read_plain
 from wc_core.git import config
+from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

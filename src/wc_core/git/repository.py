@@ -7,9 +7,8 @@ repositories may have the same name.
 
 from __future__ import annotations
 
-import os
-
 from wc_core.files import read_plain
+from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 _CHANGE_MARK = "-wt-"

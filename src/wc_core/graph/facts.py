@@ -5,7 +5,6 @@ They depend only on the content of the file, and are cached by its blob id.
 
 from __future__ import annotations
 
-import os
 import re
 from types import MappingProxyType
 
@@ -14,6 +13,7 @@ from wc_core.graph.imports import Import
 from wc_core.graph.languages import language_of
 from wc_core.graph.parsing import MAX_BYTES, grammar, node_text
 from wc_core.graph.symbols import of_matches
+from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

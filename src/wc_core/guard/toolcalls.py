@@ -8,10 +8,10 @@ in the text of the patch.
 
 from __future__ import annotations
 
-import os
 import shlex
 
 from wc_core.guard import patches, shell
+from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -14,12 +14,11 @@ A file of another `VERSION` is not used, nor one that is locked, damaged or miss
 
 from __future__ import annotations
 
-import os
 from itertools import repeat
 
 from wc_core.files import read_from
 from wc_core.index.parallel import in_parallel
-from wc_core.lean import json, sqlite3
+from wc_core.lean import json, os, sqlite3
 from wc_core.lean.contextlib import suppress
 from wc_core.lean.functools import partial
 from wc_core.search.ranking import PROMINENT_FIELDS

@@ -72,6 +72,10 @@ class Meaning:
             model.is_local and coverage.are_few(current.values())
         ):
             # 0.1 to 0.2 s (numpy, tokenizers), for searches whose words find little.
+            from os import environ
+
+            # NumPy's threads, one for each core, would take 20 ms of CPU time to start.
+            environ.setdefault("OPENBLAS_NUM_THREADS", "1")
             from wc_core.meaning import nearest
 
             ask = nearest.meaning_search(self._reader, model, self._env, self._queries)

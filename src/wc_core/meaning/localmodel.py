@@ -8,12 +8,12 @@ set up logging, and load code that could reach the network.
 from __future__ import annotations
 
 import json
-import os
 from importlib.machinery import PathFinder
 
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
+from wc_core.lean import os
 from wc_core.meaning.models import LOCAL_DIMENSIONS
 
 TYPE_CHECKING = False

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
+from wc_core.lean import os
 from wc_core.meaning import models
 from wc_core.meaning.vectorfile import UnusableVectorsError, read_header
 from wc_core.phrases import counted

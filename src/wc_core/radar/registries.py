@@ -3,9 +3,7 @@ and are resolved most easily."""
 
 from __future__ import annotations
 
-import os
-
-from wc_core.lean import re
+from wc_core.lean import os, re
 
 _BOTH = "keep the lines of both sides"
 _LOCKS = {

@@ -9,11 +9,10 @@ the same tick of the clock.
 
 from __future__ import annotations
 
-import os
-
 from wc_core import ulid
 from wc_core.files import Folder
 from wc_core.index import decisions
+from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -6,12 +6,12 @@ present log. Old threads that are only a markdown page are read from the page.
 
 from __future__ import annotations
 
-import os
 import time
 
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError, WcError
 from wc_core.files import Folder, NotPlainError, names_in, unordered_names_in
 from wc_core.layout import Layout, file_name, folded, safe_name, topics_of
+from wc_core.lean import os
 from wc_core.lean.types import MappingProxyType
 from wc_core.phrases import counted
 from wc_core.threads import aliases, codec, folding, model

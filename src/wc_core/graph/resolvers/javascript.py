@@ -3,7 +3,7 @@ the paths of ``tsconfig.json``."""
 
 from __future__ import annotations
 
-import os
+from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
