@@ -173,6 +173,62 @@ def test_a_kept_line_is_printed_until_something_changes(repo: Repo) -> None:
     assert prompt.says() == "Codex has the ball · main"
 
 
+def test_the_prompt_follows_a_store_that_was_moved(repo: Repo) -> None:
+    """Even if a copy, with a line and its stamp, stays in the old place."""
+    repo.ok("new", "main", "--title", "T")
+    prompt, old = Prompt(repo, {}), repo.store
+    assert prompt.says() == "🎾 you · main"
+    moved, copy = old.with_name("moved"), old.with_name("copy")
+    shutil.copytree(old, copy, symlinks=True)
+    repo.git("worktree", "unlock", str(old))
+    repo.git("worktree", "move", str(old), str(moved))
+    copy.rename(old)
+    assert prompt.says() == "🎾 you · main"
+    repo.ok("say", "main", "--title", "T", "--to", "Codex", "--force")
+    for _ in range(2):
+        assert prompt.says() == "Codex has the ball · main"
+    shutil.rmtree(old)
+    assert prompt.says() == "Codex has the ball · main"
+    shutil.rmtree(moved)
+    assert prompt.says() == "wc: store missing, run wc doctor"
+
+
+def test_git_removes_what_leads_to_the_stamp(repo: Repo) -> None:
+    repo.ok("new", "main", "--title", "T")
+    [link] = (repo.path / ".git/worktrees").glob("*/watercooler")
+    assert link.readlink() == repo.store / ".local"
+    repo.git("worktree", "remove", "--force", "--force", str(repo.store))
+    assert not link.parent.exists()
+
+
+@pytest.mark.parametrize("name", ["folder", "file", "nothing", "elsewhere"])
+def test_what_is_in_the_place_of_the_link(
+    repo: Repo, tmp_path: Path, name: str
+) -> None:
+    repo.ok("new", "main", "--title", "T")
+    [link] = (repo.path / ".git/worktrees").glob("*/watercooler")
+    link.unlink()
+    other = tmp_path / "elsewhere/line"
+    other.mkdir(parents=True)
+    (other / "stamp").write_text("0\n")
+    root = repo.path
+    (other / "=main.=default").write_text(f"0 main\n2\nfalse\n0 main {root}\n")
+    if name == "folder":
+        shutil.copytree(other.parent, link)
+    elif name == "file":
+        link.write_text("mine\n")
+    elif name == "elsewhere":
+        link.symlink_to(other.parent)
+    prompt = Prompt(repo, {})
+    assert [prompt.says(), prompt.says()] == ["🎾 you · main"] * 2
+    repo.ok("say", "main", "--title", "T", "--to", "Codex", "--force")
+    assert [prompt.says(), prompt.says()] == ["Codex has the ball · main"] * 2
+    if name == "file":
+        assert link.read_text() == "mine\n"
+    else:
+        assert link.is_symlink() is (name != "folder")
+
+
 @pytest.mark.parametrize("name", ["default", "codex"])
 def test_a_name_is_not_taken_for_the_agent_that_runs_the_prompt(
     repo: Repo, name: str

@@ -456,6 +456,15 @@ def link(path: str, to: str, root: str) -> None:
         )
 
 
+def point(path: str, target: str) -> None:
+    """Make a symbolic link, or replace one. Raises system errors."""
+    half = f"{path}.{os.getpid()}"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(half)  # a process of this number was killed
+    os.symlink(target, half)
+    os.rename(half, path)
+
+
 def remove(path: str, root: str = "") -> None:
     """Remove a file, which may be gone already. Raises StorageError."""
     folder, name = os.path.split(path)

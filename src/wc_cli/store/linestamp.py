@@ -7,12 +7,18 @@ It prints that line again while the stamp is the same.
 So the stamp is removed before the first change to a file behind the lines, and a new
 one is written after the last. A line made in between has the old stamp or none. After a
 crash there is no stamp, and no line is cached, until the next change.
+
+The script finds the stamp through a symbolic link, `watercooler` in git's folder for
+the store's worktree: a shell reads a file with a system call for each byte, and git's
+record of the path has eighty. A process corrects the link before its first change, in
+case the store has been moved.
 """
 
 from __future__ import annotations
 
 from wc_cli.store import durable
 from wc_core.errors import WcError
+from wc_core.files import read_plain
 from wc_core.lean import contextlib, os
 
 TYPE_CHECKING = False
@@ -23,7 +29,9 @@ if TYPE_CHECKING:
 
 # The files behind the lines, below `.local`. The script checks `hot` itself.
 SOURCES = ("status/", "me/", "elsewhere/", "use/")
-_BYTES = 6  # a shell reads a file with a system call for each byte
+_BYTES = 4  # few, as said above
+_LINK = "watercooler"
+_GIT_FILE = b"gitdir: "
 
 
 class LineStamp:
@@ -33,12 +41,32 @@ class LineStamp:
         self.layout = layout
         self.is_due = False
         self._held_back = False
+        self._is_linked = False
 
     def remove(self) -> None:
         """Remove the stamp, before each change: another process may have written one
         since the last. Raises StorageError."""
+        self._link()
         durable.remove(self.layout.line_stamp, self.layout.root)
         self.is_due = True
+
+    def _link(self) -> None:
+        """Make the link, or correct it; anything else in its place stays, and no line
+        is cached. Raises StorageError if a wrong link stays."""
+        if self._is_linked:
+            return
+        self._is_linked = True
+        path = f"{_git_folder(self.layout.root)}/{_LINK}"
+        is_link = os.path.islink(path)
+        if is_link and os.readlink(path) == self.layout.local:
+            return
+        if not is_link and (path == f"/{_LINK}" or os.path.lexists(path)):
+            return
+        try:
+            durable.point(path, self.layout.local)
+        except OSError as error:
+            if is_link:
+                durable.raise_storage_error("could not be replaced", path, error)
 
     @contextlib.contextmanager
     def held_back(self) -> Iterator[None]:
@@ -61,3 +89,16 @@ class LineStamp:
             durable.make_folder(os.path.dirname(path), root, flush=False)
             durable.replace(path, f"{os.urandom(_BYTES).hex()}\n".encode(), root)
         self.is_due = False
+
+
+def _git_folder(root: str) -> str:
+    """Return git's folder for the worktree at ``root``; empty if that folder is for
+    another one, or there is none."""
+    with contextlib.suppress(OSError):
+        record = read_plain(f"{root}/.git", root) or b""
+        if record.startswith(_GIT_FILE):
+            folder = os.fsdecode(record.removeprefix(_GIT_FILE).rstrip(b"\n"))
+            recorded = read_plain(f"{folder}/gitdir") or b""
+            if os.fsdecode(recorded).rstrip("\n") == f"{root}/.git":
+                return folder
+    return ""

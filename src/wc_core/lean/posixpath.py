@@ -90,7 +90,8 @@ else:
         return split(path)[1]
 
     def join(path: str, *parts: str) -> str:
-        """Return the path of a file in a folder. An absolute part replaces those before it."""
+        """Return the path of a file in a folder. An absolute part replaces those before
+        it."""
         if not all(type(part) is str for part in (path, *parts)):
             return _library().join(path, *parts)
         for part in parts:
