@@ -47,6 +47,8 @@ BUNDLED = (
     "wc_cli.briefing.hook",
     "wc_cli.briefing.fitting",
     "wc_cli.cost.recording",
+    "wc_cli.background",
+    "wc_cli.review.seeing",
 )
 # Bytecode that is checked by the time and size of its source begins with this.
 _BY_TIME = MAGIC_NUMBER + bytes(4)

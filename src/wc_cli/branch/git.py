@@ -5,13 +5,11 @@ Hooks are off, git never prompts, and the processes it starts end with it.
 
 from __future__ import annotations
 
-import math
-import os
-import signal
-import subprocess
 import time
 
-from wc_core.lean import contextlib
+from wc_cli.branch.process import Process
+from wc_core.lean import os
+from wc_core.lean.signal import SIGPIPE
 from wc_core.lean.types import MappingProxyType
 
 TYPE_CHECKING = False
@@ -42,10 +40,7 @@ _OPTIONS = (
 )
 _SECONDS = 60
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
-# On SIGTERM git removes its lock files; it gets this long to do so.
-_TERM_SECONDS = 0.5
-_PAUSE = 0.01
-
+_INFINITE = float("inf")  # `math` is a library of its own in some Pythons
 
 _NEVER_ASK = {
     "GIT_TERMINAL_PROMPT": "0",
@@ -94,11 +89,11 @@ class Git:
         *,
         bare: bool = False,
         handle: int | None = None,
-        until: float = math.inf,
+        until: float = _INFINITE,
         options: tuple[str, ...] = (),
     ) -> None:
         self.prefix = ("--git-dir", folder) if bare else ("-C", folder)
-        self.inherited = () if handle is None else (handle,)
+        self.handle = handle
         self.until = until
         # After ours: the last value of a setting wins.
         self.options = (*_OPTIONS, *options)
@@ -119,15 +114,10 @@ class Git:
         if seconds <= 0:
             raise GitTimeoutError(f"there was no time left for git {words[0]}")
         try:
-            process = subprocess.Popen(  # noqa: S603 - fixed words, no shell
-                ["git", *self.prefix, *self.options, *words],  # noqa: S607
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env={**self.env, **env},
-                pass_fds=self.inherited,
-                # In its own process group, so that all of it can be ended.
-                start_new_session=True,
+            process = Process(
+                ["git", *self.prefix, *self.options, *words],
+                {**self.env, **env},
+                self.handle,
             )
         except FileNotFoundError as error:
             raise GitError("git is not installed") from error
@@ -146,9 +136,7 @@ class Running:
     """A git process that may run for ``seconds`` from now. It ends with the block in
     which it is used, unless it was waited for."""
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], word: str, seconds: float
-    ) -> None:
+    def __init__(self, process: Process, word: str, seconds: float) -> None:
         self._process = process
         self._word = word
         self._seconds = seconds
@@ -159,37 +147,23 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         # ^C does not reach git in its own group.
-        if self._process.returncode is None:
-            _end_group(self._process.pid)
-        with self._process:
-            pass  # closes its pipes and waits for it
+        self._process.end()
 
     def result(self, feed: bytes = b"") -> bytes:
         """Wait for it to end. Returns its output. Raises GitError."""
-        process, word = self._process, self._word
+        word = self._word
         try:
             seconds = max(0.0, self._deadline - time.monotonic())
-            out, err = process.communicate(feed, seconds)
-        except subprocess.TimeoutExpired as error:
+            code, out, err = self._process.communicate(feed, seconds)
+        except TimeoutError as error:
             message = f"git {word} took over {self._seconds:.0f} s"
             raise GitTimeoutError(message) from error
         # A program that git talked to may have ended first; then git tidies up.
-        if process.returncode < 0 and process.returncode != -signal.SIGPIPE:
+        if code < 0 and code != -SIGPIPE:
             raise GitKilledError(f"git {word} was killed")
-        if process.returncode:
+        if code:
             raise GitError(_reason(err) or f"git {word} failed", out, err)
         return out
-
-
-def _end_group(leader: int) -> None:
-    """End a process group whose leader is a child not yet waited for."""
-    deadline = time.monotonic() + _TERM_SECONDS
-    options = os.WEXITED | os.WNOHANG | os.WNOWAIT
-    with contextlib.suppress(ProcessLookupError, ChildProcessError):
-        os.killpg(leader, signal.SIGTERM)
-        while not os.waitid(os.P_PID, leader, options) and time.monotonic() < deadline:
-            time.sleep(_PAUSE)
-        os.killpg(leader, signal.SIGKILL)
 
 
 def _reason(stderr: bytes) -> str:

@@ -101,7 +101,7 @@ class Wire:
         self.remote = remote
         self.repository = repository
         self.git = copy.copy(git)
-        self.git.inherited = ()
+        self.git.handle = None
         if self.git.until < math.inf:
             self.git.longest = math.inf  # the caller has set a limit
         if self._is_relative():

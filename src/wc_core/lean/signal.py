@@ -4,8 +4,35 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from signal import ITIMER_REAL, SIGALRM, setitimer, signal
+    from signal import (
+        ITIMER_REAL,
+        SIGALRM,
+        SIGKILL,
+        SIGPIPE,
+        SIGTERM,
+        SIGXFSZ,
+        setitimer,
+        signal,
+    )
 else:
-    from _signal import ITIMER_REAL, SIGALRM, setitimer, signal
+    from _signal import (
+        ITIMER_REAL,
+        SIGALRM,
+        SIGKILL,
+        SIGPIPE,
+        SIGTERM,
+        SIGXFSZ,
+        setitimer,
+        signal,
+    )
 
-__all__ = ["ITIMER_REAL", "SIGALRM", "setitimer", "signal"]
+__all__ = [
+    "ITIMER_REAL",
+    "SIGALRM",
+    "SIGKILL",
+    "SIGPIPE",
+    "SIGTERM",
+    "SIGXFSZ",
+    "setitimer",
+    "signal",
+]
