@@ -14,8 +14,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from wc_core import ulid
-from wc_core.threads import codec, entryfields, folding, model, revisions
+from wc_core.threads import codec, entryfields, folding, jsontext, model, revisions
 from wc_core.threads.model import Ball, Base, Entry, State
+from wc_core.threads.pages import page as pages
+from wc_core.threads.pages import pagelines
 from wc_core.threads.pages.page import PROJECTION_VERSION, parse, render
 
 if TYPE_CHECKING:
@@ -681,3 +683,87 @@ def visible(one: Entry) -> Entry:
     return Entry(
         one.id, one.topic, one.agent, one.at, one.title, one.body, one.role, one.type
     )
+
+
+@given(
+    st.one_of(
+        st.text(),
+        st.from_regex(
+            r"[A-Z a-z@()]{0,6} \d{4}-\d\d-\d\d[T ]\d\d:\S{0,6}[ \t]?\S{0,2}"
+        ),
+    )
+)
+@example("Codex 2026-01-31T12:00:00Z")
+@example("2026-01-31T12:00:00Z")
+@example(" 2026-01-31T12:00:00Z")
+@example("Codex 2026-01-31 12:00")
+@example("Codex 2026-01-31")
+@example("Codex 2026-W05-1T12:00:00Z")
+@example("Codex 2026-01-31 2026-01-31T12:")
+@example("Codex 2026-01-31T12:00\t1")
+@example("Codex 2026-01-31T1:00")
+def test_the_time_of_a_line_is_what_the_pattern_finds(byline: str) -> None:
+    byline = byline.replace("\n", "")
+    fields, _ = pagelines.read_entry_header([byline], 0)
+    match = pagelines.TIME.search(byline)
+    assert fields["timestamp"] == (match[1] if match else "")
+    agent = byline[: match.start()] if match else byline
+    assert fields["agent"] == agent.strip()
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "Role: a",
+                "Role:",
+                "Role:a",
+                "Kind: b",
+                "Type:  c ",
+                "Rolex: d",
+                "Title",
+                "",
+            ]
+            + ["Files: a, b", "Title: e:f", " Role: a", "Summary:\tg", "Outcome: h"]
+        ),
+        max_size=6,
+    ),
+    st.sampled_from([0, 1, 2, 3, 4, 5]),
+)
+def test_a_header_is_read_until_a_line_without_a_label(
+    lines: list[str], version: int
+) -> None:
+    labels = "Role|Type|Title"
+    labels += "|Summary|Files|PRs|Commits" if version >= 2 else ""
+    labels += "|Kind|Severity|Asks|Answers" if version >= 3 else ""
+    labels += "|Outcome" if version >= 4 else ""
+    found: dict[str, str] = {}
+    for line in lines:
+        match = re.fullmatch(rf"({labels}):(?: (.*))?", line)
+        if not match or match[1] in found:
+            break
+        found[match[1]] = (match[2] or "").strip()
+    fields, count = pagelines.read_entry_header(["Entry: Codex", *lines], version)
+    assert count == 1 + len(found)
+    assert fields["role"] == found.get("Role", "")
+    assert fields["title"] == found.get("Title", "")
+
+
+@given(st.text(st.sampled_from("a-\\ \n\t\r\x00\x1b\x7f\x85\u2028\ud800E<`~")))
+@example("---\nEntry: Codex")
+@example("<!-- wc {} -->")
+@example("<!--Entry-ID: x")
+@example("```\n")
+@example("\r")
+@example("--")
+def test_texts_that_need_no_pattern_are_as_the_patterns_leave_them(text: str) -> None:
+    assert pages._visible_line(text) == pages._CONTROL_IN_LINE.sub(
+        pages._control_picture, text
+    )
+    assert pages._visible_text(text) == pages._CONTROL.sub(pages._control_picture, text)
+    assert pages._escaped(text) == pagelines.TO_ESCAPE.sub(r"\\", text)
+    comment = pages._comment({"a": text})
+    expected = pages._UNSAFE_IN_JSON.sub(
+        lambda m: f"\\u{ord(m[0]):04x}", jsontext.dumps({"a": text})
+    )
+    assert comment == f"{pagelines.COMMENT}{expected} -->"

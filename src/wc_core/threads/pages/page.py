@@ -37,6 +37,7 @@ from wc_core.threads.pages.pageentries import EntryReader, without_quotations
 from wc_core.threads.pages.pagelines import (
     COMMENT,
     ENTRY,
+    MISTAKABLE_PARTS,
     RULE,
     TO_ESCAPE,
     PageDamage,
@@ -165,7 +166,7 @@ def _entry_lines(entry: Entry, latest: Entry, version: int) -> list[str]:
     # Two hyphens would end the comment. An id of another tool with two hyphens is also
     # in the JSON.
     visible_id = _visible_line(entry.id).replace("--", "- -")
-    body = _CONTROL.sub(_control_picture, latest.body)
+    body = _visible_text(latest.body)
     closing = closing_fence(body)
     visible = _EMPTY_FIELDS | read_entry_header(header, version)[0]
     visible |= {"entry_id": visible_id.strip(), "body": body}
@@ -176,7 +177,7 @@ def _entry_lines(entry: Entry, latest: Entry, version: int) -> list[str]:
     }
     return [
         *header,
-        *(["", TO_ESCAPE.sub(r"\\", body)] if body else []),
+        *(["", _escaped(body)] if body else []),
         *([closing] if closing else []),
         "",
         f"<!-- Entry-ID: {visible_id} -->",
@@ -192,11 +193,32 @@ def _comment(data: Mapping[str, Any], *, closed: bool = False) -> str:
     """Our comment: JSON without anything that would end the comment, act on a terminal
     or not encode as UTF-8. ``closed`` says that the body's code block was closed for
     it."""
-    text = _UNSAFE_IN_JSON.sub(lambda m: f"\\u{ord(m[0]):04x}", dumps(data))
+    text = dumps(data)
+    if "--" in text or not text.isprintable():
+        text = _UNSAFE_IN_JSON.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
     return f"{COMMENT}{'closed ' if closed else ''}{text} -->"
 
 
+# The patterns are only used where these see a need: importing `re` takes 4 ms, and most
+# entries do without.
+
+
+def _escaped(body: str) -> str:
+    """A body whose lines cannot be taken for the first or last of an entry."""
+    if any(part in body for part in MISTAKABLE_PARTS):
+        return TO_ESCAPE.sub(r"\\", body)
+    return body
+
+
+def _visible_text(text: str) -> str:
+    if text.replace("\n", "").isprintable():
+        return text
+    return _CONTROL.sub(_control_picture, text)
+
+
 def _visible_line(text: str) -> str:
+    if text.isprintable():
+        return text
     return _CONTROL_IN_LINE.sub(_control_picture, text)
 
 

@@ -24,14 +24,13 @@ _PLAIN, _REFERENCES = "Role|Type|Title", "Summary|Files|PRs|Commits"
 _KINDS = "Kind|Severity|Asks|Answers"
 _OUTCOMES = f"{_KINDS}|Outcome"
 _LABELS = {
-    0: _PLAIN,
-    2: f"{_PLAIN}|{_REFERENCES}",
-    3: f"{_PLAIN}|{_KINDS}|{_REFERENCES}",
-    4: f"{_PLAIN}|{_OUTCOMES}|{_REFERENCES}",
-}
-_HEADERS = {
-    version: re.compile(rf"({labels}):(?: (.*))?")
-    for version, labels in _LABELS.items()
+    version: frozenset(labels.split("|"))
+    for version, labels in {
+        0: _PLAIN,
+        2: f"{_PLAIN}|{_REFERENCES}",
+        3: f"{_PLAIN}|{_KINDS}|{_REFERENCES}",
+        4: f"{_PLAIN}|{_OUTCOMES}|{_REFERENCES}",
+    }.items()
 }
 SEPARATOR = ", "
 TIME = re.compile(r" (\d{4}-\d\d-\d\d(?:[T ]\d\d:\S*)?)$")
@@ -43,12 +42,15 @@ DATA = re.compile(r"<!-- wc (closed )?(\{.*\}) -->")
 _MISTAKABLE = (
     r"\\*+(?:---[ \t\r]*+\n[ \t]*+Entry:|<!--[ \t]*+(?:Entry-ID|wc)(?![A-Za-z]))"
 )
-TO_ESCAPE = re.compile(rf"^(?={_MISTAKABLE})", re.MULTILINE)
-ESCAPED = re.compile(rf"^\\(?={_MISTAKABLE})", re.MULTILINE)
+# What a line that is mistakable has, whatever its spaces.
+MISTAKABLE_PARTS = ("Entry:", "<!--")
+# Flags are in the patterns: `re` is imported when one is used.
+TO_ESCAPE = re.compile(rf"(?m)^(?={_MISTAKABLE})")
+ESCAPED = re.compile(rf"(?m)^\\(?={_MISTAKABLE})")
 
 _MAX_DIGITS = 9
 
-FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+FENCE = re.compile(r"(?m)^( {0,3})(`{3,}|~{3,})([^\n]*)$")
 
 
 class PageDamage:
@@ -78,6 +80,8 @@ def closing_fence(body: str) -> str:
     Without it a git host would show all later entries as part of the block.
     """
     fence, closing = "", ""
+    if "```" not in body and "~~~" not in body:
+        return ""
     for indent, mark, info in FENCE.findall(body):
         fence, before = _toggled(fence, mark, info), fence
         if fence and not before:
@@ -112,18 +116,18 @@ def read_data(line: str, number: int, report: PageDamage) -> dict[str, Any]:
 def read_entry_header(lines: list[str], version: int) -> tuple[dict[str, Any], int]:
     """Read the lines after ``---`` in a page of a ``version``. Returns their fields,
     and the number of lines."""
-    byline = lines[0].removeprefix(ENTRY)
-    time = TIME.search(byline)
+    agent, time = _byline_parts(lines[0].removeprefix(ENTRY))
     values: dict[str, str] = {}
-    labels = _HEADERS[max(least for least in _HEADERS if least <= version)]
+    labels = _LABELS[max(least for least in _LABELS if least <= version)]
     for line in lines[1:]:
-        header = labels.fullmatch(line)
-        if not header or header[1] in values:
+        label, colon, value = line.partition(":")
+        is_header = colon and label in labels and value[:1] in {"", " "}
+        if not is_header or label in values:
             break
-        values[header[1]] = (header[2] or "").strip()
+        values[label] = value.strip()
     fields = {
-        "agent": (byline[: time.start()] if time else byline).strip(),
-        "timestamp": time[1] if time else "",
+        "agent": agent.strip(),
+        "timestamp": time,
         "role": values.get("Role", ""),
         "entry_type": values.get("Type", "Note"),
         "title": values.get("Title", ""),
@@ -131,6 +135,22 @@ def read_entry_header(lines: list[str], version: int) -> tuple[dict[str, Any], i
         **_reference_fields(values),
     }
     return fields, 1 + len(values)
+
+
+def _byline_parts(byline: str) -> tuple[str, str]:
+    """The author and the time in the first line of an entry."""
+    author, space, time = byline.rpartition(" ")
+    if space and _is_time(time):
+        return author, time
+    match = TIME.search(byline)
+    return (byline[: match.start()], match[1]) if match else (byline, "")
+
+
+def _is_time(word: str) -> bool:
+    """Whether `TIME` finds this last word of a line."""
+    digits = word[:4] + word[5:7] + word[8:10] + word[11:13]
+    signs = word[4:5] + word[7:8] + word[10:11] + word[13:14]
+    return signs == "--T:" and digits.isdecimal() and word.split() == [word]
 
 
 def _kind_fields(values: Mapping[str, str]) -> dict[str, str]:
