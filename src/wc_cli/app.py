@@ -10,7 +10,6 @@ import contextlib
 import difflib
 import inspect
 import io
-import os
 import re
 import textwrap
 from typing import Annotated, Any
@@ -40,6 +39,7 @@ from wc_cli.options import (
 )
 from wc_cli.terminal import render
 from wc_core.errors import InvalidInputError, WcError
+from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -180,9 +180,10 @@ def _run(task: Task, env: Mapping[str, str]) -> NoReturn:
     try:
         _close_files(task.handle)
         time.sleep(task.pause)
-        from os import environ  # 1 ms, and after the command
+        if env != os.environ:
+            from os import environ  # 1 ms, only to change it
 
-        environ.update(env)
+            environ.update(env)
         sys.argv = [task.module, *task.arguments]
         __import__(task.module)
         sys.modules[task.module].main()

@@ -1,4 +1,4 @@
-"""Stand-ins for ``os`` and ``subprocess`` in the modules that change a store:
+"""Stand-ins for ``os`` and ``Process`` in the modules that change a store:
 every call through them is counted, and one of them goes wrong.
 
 They are put in place in a child process of `crasher`, never in a test.
@@ -11,11 +11,11 @@ import errno
 import os
 import shutil
 import signal
-import subprocess
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.branch import checkouts, commits, git, packs
+from wc_cli.branch.process import Process
 from wc_cli.store import durable, locks
 from wc_core import files
 
@@ -77,7 +77,7 @@ class Calls:
         """Stand between this process and the system from now on."""
         for module in (durable, locks, checkouts, commits, packs, git, files):
             vars(module)["os"] = _System(self, module.__name__.rpartition(".")[2])
-        vars(git)["subprocess"] = _Processes(self)
+        vars(git)["Process"] = _Processes(self)
 
 
 class Hit:
@@ -150,18 +150,15 @@ def _detail(name: str, args: Any, options: Any) -> Any:
 
 
 class _Processes:
-    """Stands for the ``subprocess`` module: every git is a call."""
+    """Stands for the class `Process`: every git is a call."""
 
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(subprocess, name)
-
-    def Popen(self, words: list[str], **options: Any) -> Any:  # noqa: N802
+    def __call__(self, words: list[str], *options: Any) -> Any:
         """Start git, or have that go wrong."""
         one = Call("git", "git", _command(words))
-        return self.calls.make(one, Hit("git", subprocess.Popen, (words,), options))
+        return self.calls.make(one, Hit("git", Process, (words, *options), {}))
 
 
 def _command(words: list[str]) -> str:
@@ -175,20 +172,18 @@ def _command(words: list[str]) -> str:
 class _Left:
     """A git that gets a part of what it was to do; then we are gone."""
 
-    def __init__(self, git: subprocess.Popen[bytes], share: int) -> None:
+    def __init__(self, git: Process, share: int) -> None:
         self.git = git
         self.share = share
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
+    def end(self) -> None:
+        """It goes on."""
 
     def communicate(self, feed: bytes, _: float) -> Any:
-        assert self.git.stdin is not None
+        rest = memoryview(feed)[: len(feed) // self.share]
         with contextlib.suppress(BrokenPipeError):
-            self.git.stdin.write(feed[: len(feed) // self.share])
-            self.git.stdin.close()
+            while rest:
+                rest = rest[os.write(self.git._feed, rest) :]
         os.kill(os.getpid(), signal.SIGKILL)
 
 

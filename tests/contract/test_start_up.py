@@ -144,7 +144,7 @@ def test_the_modules_of_a_command_are_found_quickly(repo: Repo) -> None:
 
 
 def test_the_first_write_of_a_repository_may_run_git(repo: Repo) -> None:
-    assert "subprocess" in imported(repo, "say", "auth", "--title", "Begin")
+    assert "wc_cli.branch.git" in imported(repo, "say", "auth", "--title", "Begin")
 
 
 def test_the_measure_measures(repo: Repo) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
+
+from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ they are.
 
 from __future__ import annotations
 
-import os
 import time
 
 from wc_cli.branch import trees
@@ -17,6 +16,7 @@ from wc_core.files import names_in
 from wc_core.git import discovery, remotes, storefolder
 from wc_core.git import repository as repositories
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
+from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

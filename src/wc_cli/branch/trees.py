@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from wc_cli.branch.git import Git, GitError
 from wc_core.layout import ATTRIBUTES
+from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 
 from wc_cli.briefing import editnews, sessions
@@ -18,6 +17,7 @@ from wc_core.errors import ClaimedError, WcError
 from wc_core.guard import toolcalls
 from wc_core.guard.toolcalls import ToolCall
 from wc_core.layout import Layout
+from wc_core.lean import os
 from wc_core.status import holders
 from wc_core.text import defused
 from wc_core.values import NamedTuple

@@ -6,7 +6,6 @@ claim.
 
 from __future__ import annotations
 
-import os
 import time
 
 from wc_cli.claims import renames
@@ -27,6 +26,7 @@ from wc_core.errors import (
     LockTimeoutError,
     OfflineError,
 )
+from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

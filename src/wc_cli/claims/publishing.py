@@ -8,7 +8,6 @@ push arrives.
 from __future__ import annotations
 
 import contextlib
-import os
 
 from wc_cli.claims.transactions import LostRaceError
 from wc_cli.sync.wire import Wire
@@ -23,6 +22,7 @@ from wc_core.claims import rules
 from wc_core.claims.ids import parse
 from wc_core.errors import ConflictError, FencedError, OfflineError
 from wc_core.git import config
+from wc_core.lean import os
 from wc_core.phrases import quoted
 from wc_core.values import NamedTuple
 

@@ -8,7 +8,6 @@ Nothing outside the throwaway folder is changed.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from wc_cli.options import Options, command, flag
 from wc_cli.output import say
 from wc_cli.terminal import render
 from wc_core.errors import NotFoundError, WcError
+from wc_core.lean import os
 from wc_core.text import clean
 
 TYPE_CHECKING = False

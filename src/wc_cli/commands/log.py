@@ -8,7 +8,6 @@ does not depend on the length of the history.
 
 from __future__ import annotations
 
-import os
 import re
 from types import MappingProxyType
 
@@ -20,6 +19,7 @@ from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_core.git import repository
 from wc_core.layout import BRANCH
+from wc_core.lean import os
 from wc_core.names import fold, parse
 from wc_core.phrases import quoted
 from wc_core.remarks import wording

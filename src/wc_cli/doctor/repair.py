@@ -8,7 +8,6 @@ them. What cannot be repaired stays unchanged, and so does everything without a 
 from __future__ import annotations
 
 import contextlib
-import os
 from functools import cached_property
 
 from wc_cli.doctor.recovery import Recovery
@@ -19,6 +18,7 @@ from wc_cli.store import durable, pending, quarantine, rendering
 from wc_cli.store.upkeep import Upkeep
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_plain
+from wc_core.lean import os
 from wc_core.phrases import counted
 from wc_core.threads import codec, model, projections
 from wc_core.threads.codec import Damage

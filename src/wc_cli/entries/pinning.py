@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
+from wc_core.lean import os
 from wc_core.status import pins
 
 TYPE_CHECKING = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import time
 from hashlib import sha256
 
@@ -16,6 +15,7 @@ from wc_core.files import read_plain
 from wc_core.graph import kept, parsing, resolving
 from wc_core.graph.facts import VERSION, FileFacts, facts_of
 from wc_core.graph.model import Graph
+from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

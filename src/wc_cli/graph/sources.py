@@ -4,12 +4,12 @@ files."""
 from __future__ import annotations
 
 import hashlib
-import os
 
 from wc_cli.branch.git import Git
 from wc_core.files import read_plain
 from wc_core.graph.facts import kind_of
 from wc_core.graph.parsing import MAX_BYTES
+from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

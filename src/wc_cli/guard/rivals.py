@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from wc_cli.branch.git import Git
 from wc_cli.claims.registry import Registry
 from wc_cli.guard import reflog
@@ -12,6 +10,7 @@ from wc_core.claims.record import WRITE
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
 from wc_core.git import repository as repositories
+from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -6,14 +6,13 @@ does not wait: the next list is fast.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 
 from wc_cli.index import making
 from wc_core.errors import WcError
 from wc_core.index import keys
-from wc_core.lean import contextlib
+from wc_core.lean import contextlib, os
 
 _NICENESS = 10
 

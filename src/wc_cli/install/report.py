@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 
 from wc_cli.install import engine
@@ -11,6 +10,7 @@ from wc_cli.install.searchpath import login_problems, path_remedy
 from wc_cli.launcher import is_ours, own_program
 from wc_cli.output import say, say_json
 from wc_cli.terminal.render import is_for_people, output_style
+from wc_core.lean import os
 from wc_core.phrases import counted, shown_path
 from wc_core.text import clean, one_line
 from wc_core.values import NamedTuple

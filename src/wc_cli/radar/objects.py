@@ -6,12 +6,11 @@ get into its packs. git reads the repository's objects as alternates.
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 
 from wc_cli.store import durable
-from wc_core.lean import contextlib
+from wc_core.lean import contextlib, os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

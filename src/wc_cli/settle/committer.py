@@ -3,8 +3,6 @@ commits, each with the entries of one author."""
 
 from __future__ import annotations
 
-import os
-
 from wc_cli.branch import commits, messages
 from wc_cli.branch.commits import CommitChange
 from wc_cli.branch.compare import compare_log
@@ -16,6 +14,7 @@ from wc_core.errors import WcError
 from wc_core.files import NotPlainError, names_in, read_plain
 from wc_core.guidance import is_file_name
 from wc_core.layout import ALLOWED_SIGNERS, GUIDANCE, GUIDANCE_FOLDER
+from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,6 @@ has.
 
 from __future__ import annotations
 
-import os
-from functools import cached_property
-
 from wc_cli.branch import commits, packs
 from wc_cli.branch.git import GitError, GitKilledError
 from wc_cli.settle import usergit
@@ -17,7 +14,7 @@ from wc_cli.settle.spared import spared_lines
 from wc_cli.store import applied, authors, durable
 from wc_cli.store.applied import Applied
 from wc_core.errors import WcError
-from wc_core.lean import contextlib
+from wc_core.lean import contextlib, os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +43,7 @@ class Follower:
         self.env = env
         self.layout = upkeep.layout
         self.at = ""
+        self._authorship: Authorship | None = None
 
     def recover(self) -> None:
         """Clean up after a git process of wc that was killed."""
@@ -167,10 +165,12 @@ class Follower:
             packs.storage_options(self.checkout, self.env),
         )
 
-    @cached_property
+    @property
     def authorship(self) -> Authorship:
         """The authorship of commits without a writer, such as merges."""
-        return authors.current(self.layout, self.checkout, self.env)
+        if self._authorship is None:
+            self._authorship = authors.current(self.layout, self.checkout, self.env)
+        return self._authorship
 
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:

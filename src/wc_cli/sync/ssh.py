@@ -6,10 +6,10 @@ The program and its kind follow git-config(1) ``core.sshCommand`` and ``ssh.vari
 
 from __future__ import annotations
 
-import os
 import shlex
 
 from wc_core.git import config
+from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ else:
         if not name.startswith("__") and name != "environ"  # which has bytes
     )
     sep, pathsep, devnull, linesep = "/", ":", "/dev/null", "\n"
-    curdir, pardir = ".", ".."
+    curdir, pardir, defpath = ".", "..", "/bin:/usr/bin"
 
     def fsencode(name: str | bytes) -> bytes:
         """Return the bytes of a path."""
