@@ -714,8 +714,21 @@ def test_the_time_of_a_line_is_what_the_pattern_finds(byline: str) -> None:
 @given(
     st.lists(
         st.sampled_from(
-            "Role: a|Role:|Role:a|Kind: b|Type:  c |Rolex: d|Title||Files: a, b"
-            "|Title: e:f| Role: a|Summary:\tg|Outcome: h".split("|")
+            [
+                "Role: a",
+                "Role:",
+                "Role:a",
+                "Kind: b",
+                "Type:  c ",
+                "Rolex: d",
+                "Title",
+                "",
+                "Files: a, b",
+                "Title: e:f",
+                " Role: a",
+                "Summary:\tg",
+                "Outcome: h",
+            ]
         ),
         max_size=6,
     ),
