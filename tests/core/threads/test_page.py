@@ -711,27 +711,14 @@ def test_the_time_of_a_line_is_what_the_pattern_finds(byline: str) -> None:
     assert fields["agent"] == agent.strip()
 
 
+HEADER_LINES = (
+    *("Role: a", "Role:", "Role:a", "Kind: b", "Type:  c ", "Rolex: d", "Title", ""),
+    *("Files: a, b", "Title: e:f", " Role: a", "Summary:\tg", "Outcome: h"),
+)
+
+
 @given(
-    st.lists(
-        st.sampled_from(
-            [
-                "Role: a",
-                "Role:",
-                "Role:a",
-                "Kind: b",
-                "Type:  c ",
-                "Rolex: d",
-                "Title",
-                "",
-                "Files: a, b",
-                "Title: e:f",
-                " Role: a",
-                "Summary:\tg",
-                "Outcome: h",
-            ]
-        ),
-        max_size=6,
-    ),
+    st.lists(st.sampled_from(HEADER_LINES), max_size=6),
     st.sampled_from([0, 1, 2, 3, 4, 5]),
 )
 def test_a_header_is_read_until_a_line_without_a_label(
@@ -771,3 +758,29 @@ def test_texts_that_need_no_pattern_are_as_the_patterns_leave_them(text: str) ->
         lambda m: f"\\u{ord(m[0]):04x}", jsontext.dumps({"a": text})
     )
     assert comment == f"{pagelines.COMMENT}{expected} -->"
+
+
+@given(
+    st.one_of(
+        st.text(),
+        st.from_regex(r"#? ?.{0,3}( [—\u2013-] Thread){0,2}\s?"),
+        st.from_regex(r" ?(Status|Ball|Topic|Created|Title|Type) ?: ?.{0,3}"),
+    )
+)
+@example("# a — Thread — Thread")
+@example("#  — Thread")
+@example("# ")
+@example("#a")
+@example("Ball:")
+@example("Ball:a")
+@example("Title: a: b")
+def test_a_line_above_the_entries_is_taken_apart_as_by_patterns(line: str) -> None:
+    line = line.replace("\n", "").replace(pagelines.COMMENT, "")
+    heading = re.fullmatch(r"# (.*?)(?: [—\u2013-] Thread)?", line.rstrip())
+    header = re.fullmatch(r"(Status|Ball|Topic|Created|Title):(?: (.*))?", line)
+    expected = ("", "")
+    if heading:
+        expected = ("#", heading[1])
+    elif header:
+        expected = (header[1], header[2] or "")
+    assert pages._split_header_line(line) == expected

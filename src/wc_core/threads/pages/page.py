@@ -43,6 +43,7 @@ from wc_core.threads.pages.pagelines import (
     PageDamage,
     closing_fence,
     kind_lines,
+    labelled_value,
     read_data,
     read_entry_header,
     reference_lines,
@@ -65,8 +66,10 @@ _KINDS_VERSION, _REFERENCES_VERSION, _PLAIN_VERSION = 3, 2, 1
 FREE = "anyone"
 
 
-_HEADING = re.compile(r"# (.*?)(?: [—\u2013-] Thread)?")
-_HEADER = re.compile(r"(Status|Ball|Topic|Created|Title):(?: (.*))?")
+_HEADING = "# "
+# What comes after the topic; older tools have other dashes.
+_HEADING_ENDS = (" — Thread", " \u2013 Thread", " - Thread")
+_HEADER = frozenset({"Status", "Ball", "Topic", "Created", "Title"})
 # Labels for the two header lines that have none.
 _HEADING_LABEL, _COMMENT_LABEL = "#", "wc"
 
@@ -327,7 +330,7 @@ def _read_header_comment(
 
 def _visible_base(topic: str, values: Mapping[str, str]) -> Base:
     """The fields of a thread in the visible lines of its header, by their labels."""
-    status = re.sub("[- ]", "_", values.get("Status", "").upper())
+    status = values.get("Status", "").upper().replace("-", "_").replace(" ", "_")
     ball = values.get("Ball", "")
     return Base(
         title=values.get("Title") or _title_of(values.get(_HEADING_LABEL) or topic),
@@ -340,13 +343,13 @@ def _split_header_line(line: str) -> tuple[str, str]:
     """The label and the value on a header line; no label on any other."""
     if line.startswith(COMMENT):
         return _COMMENT_LABEL, line
-    if heading := _HEADING.fullmatch(line.rstrip()):
-        return _HEADING_LABEL, heading[1]
-    if header := _HEADER.fullmatch(line):
-        return header[1], header[2] or ""
-    return "", ""
+    heading = line.rstrip()
+    if heading.startswith(_HEADING):
+        end = next((end for end in _HEADING_ENDS if heading.endswith(end)), "")
+        return _HEADING_LABEL, heading.removeprefix(_HEADING).removesuffix(end)
+    return labelled_value(line, _HEADER) or ("", "")
 
 
 def _title_of(topic: str) -> str:
     """The title that older tools give a topic without one: its words."""
-    return topic if " " in topic else re.sub("[-_]", " ", topic)
+    return topic if " " in topic else topic.replace("-", " ").replace("_", " ")

@@ -11,7 +11,7 @@ from wc_core.threads.codec import Damage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
     from typing import Any
 
     from wc_core.threads.model import Entry
@@ -120,11 +120,10 @@ def read_entry_header(lines: list[str], version: int) -> tuple[dict[str, Any], i
     values: dict[str, str] = {}
     labels = _LABELS[max(least for least in _LABELS if least <= version)]
     for line in lines[1:]:
-        label, colon, value = line.partition(":")
-        is_header = colon and label in labels and value[:1] in {"", " "}
-        if not is_header or label in values:
+        header = labelled_value(line, labels)
+        if header is None or header[0] in values:
             break
-        values[label] = value.strip()
+        values[header[0]] = header[1].strip()
     fields = {
         "agent": agent.strip(),
         "timestamp": time,
@@ -135,6 +134,14 @@ def read_entry_header(lines: list[str], version: int) -> tuple[dict[str, Any], i
         **_reference_fields(values),
     }
     return fields, 1 + len(values)
+
+
+def labelled_value(line: str, labels: Container[str]) -> tuple[str, str] | None:
+    """The label and the value on a line ``LABEL: VALUE``, if it is one of these."""
+    label, colon, value = line.partition(":")
+    if not colon or label not in labels or value[:1] not in {"", " "}:
+        return None
+    return label, value[1:]
 
 
 def _byline_parts(byline: str) -> tuple[str, str]:
