@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from wc_core import names
 from wc_core.git import config
-from wc_core.lean import re
 from wc_core.text import one_line
 
 TYPE_CHECKING = False
@@ -69,7 +68,8 @@ def code_repo(repository: Repository, env: Mapping[str, str]) -> str:
 
 def _url_path(url: str) -> str:
     """The path in a remote's URL; empty for a remote on this machine."""
-    scheme, separator, address = re.split("[?#]", url, maxsplit=1)[0].partition("://")
+    plain = url.partition("?")[0].partition("#")[0]
+    scheme, separator, address = plain.partition("://")
     if separator:
         # User, password and host come before the first slash.
         return "" if scheme == "file" else address.partition("/")[2]
