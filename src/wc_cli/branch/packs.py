@@ -16,7 +16,7 @@ from wc_cli.store import durable
 from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain, size_of
 from wc_core.git import config
-from wc_core.lean import contextlib, os, re
+from wc_core.lean import contextlib, os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -39,7 +39,8 @@ _STALE_SECONDS = 12 * 3600
 _INDEXED_BYTES = 1 << 19
 # The files that mark a pack which must stay as it is.
 _MARKED = (".keep", ".promisor", ".mtimes")
-_NAME = re.compile(rb"(?m)(?:^|/)(pack-[0-9a-f]{40,64})\.pack:")
+# A pack is named after the hash of its objects, SHA-1 or SHA-256.
+_HEX, _DIGITS = b"0123456789abcdef", {40, 64}
 
 
 class Pack(NamedTuple):
@@ -83,7 +84,14 @@ def _list_path(repository: Repository) -> str:
 def _listed_names(repository: Repository) -> list[str]:
     """The names of the recorded packs."""
     data = read_plain(_list_path(repository)) or b""
-    return [name.decode() for name in _NAME.findall(data)]
+    paths = [part.rpartition(b"\n")[2] for part in data.split(b".pack:")[:-1]]
+    names = [path.rpartition(b"/")[2] for path in paths]
+    return [name.decode() for name in names if _is_pack_name(name)]
+
+
+def _is_pack_name(name: bytes) -> bool:
+    digits = name.removeprefix(b"pack-")
+    return len(digits) in _DIGITS and name[:5] == b"pack-" and not digits.strip(_HEX)
 
 
 def _write_list(repository: Repository, names: Iterable[str]) -> None:

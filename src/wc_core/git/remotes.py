@@ -103,9 +103,11 @@ def by_name(repository: Repository, env: Mapping[str, str], name: str) -> Remote
 
 def is_address(text: str) -> bool:
     """Whether this is a URL or a path rather than a name."""
-    if text.startswith(("/", "./", "../", "~/")) or re.match(_URL, text):
+    if text.startswith(("/", "./", "../", "~/")):
         return True
-    return re.match(_HOST_AND_PATH, text) is not None
+    if ":" not in text:  # as both patterns have
+        return False
+    return bool(re.match(_URL, text) or re.match(_HOST_AND_PATH, text))
 
 
 def is_relative(address: str) -> bool:
