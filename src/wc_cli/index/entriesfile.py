@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from binascii import crc32
 
+from wc_cli.index.commonwords import LARGE, common_words
 from wc_cli.store import durable
 from wc_core import ulid
 from wc_core.errors import StorageError, WcError
 from wc_core.index import decisions, keys
 from wc_core.index import entries as entryfile
 from wc_core.index.entries import UnusableIndexError
+from wc_core.index.expressions import indexed_words
+from wc_core.index.pairs import CommonWords
 from wc_core.lean import contextlib, sqlite3
 from wc_core.search.mentions import recorded
 from wc_core.search.threadwords import thread_words
@@ -46,7 +49,7 @@ _DECISIONS = (
 )
 # In the order of `entryfile.COLUMNS`.
 _ADD_WORDS = (
-    "INSERT INTO words(rowid, title, body, topic, author, tag, recorded) "
+    "INSERT INTO words(rowid, body, title, topic, author, tag, recorded) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 
@@ -72,35 +75,45 @@ class KeptThread(NamedTuple):
 
 
 def update(
-    reader: StoreReader, topics: Iterable[str], clock: Clock = time.time_ns
+    reader: StoreReader,
+    topics: Iterable[str],
+    clock: Clock = time.time_ns,
+    large: int = LARGE,
 ) -> set[str]:
     """Index what is new in these threads. Very recent changes are left to the next
-    time. Returns the threads whose logs are not completely indexed. Raises WcError."""
+    time. If the file must be made, it has pairs if there are ``large`` entries. Returns
+    the threads whose logs are not completely indexed. Raises WcError."""
     try:
         with _opened(reader) as database:
             return EntryWriter(reader, database, clock).update(topics)
     except (UnusableIndexError, sqlite3.Error):
-        return rebuild(reader, clock)
+        return rebuild(reader, clock, large)
 
 
-def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> set[str]:
-    """Bring the file up to date for all threads. Rebuilds it if it is unusable, or
-    mostly about replaced logs. Returns the same as `update`. Raises WcError."""
+def rebuild(
+    reader: StoreReader, clock: Clock = time.time_ns, large: int = LARGE
+) -> set[str]:
+    """Bring the file up to date for all threads. Rebuilds it if it is unusable, mostly
+    about replaced logs, or made before there were ``large`` entries. Returns the same
+    as `update`. Raises WcError."""
     topics = reader.topics()
     try:
         with _opened(reader) as database:
             writer = EntryWriter(reader, database, clock)
             writer.forget_others(topics)
-            if not writer.is_mostly_dead():
+            is_outgrown = not writer.common and common_words(reader, large)
+            if not (is_outgrown or writer.is_mostly_dead()):
                 return writer.update(topics)
     except (UnusableIndexError, sqlite3.Error):
         pass  # it is replaced
-    return remake(reader, clock)
+    return remake(reader, clock, large)
 
 
-def remake(reader: StoreReader, clock: Clock = time.time_ns) -> set[str]:
-    """Build the file beside the one in use, and move it there. Returns the same as
-    `update`. Raises WcError."""
+def remake(
+    reader: StoreReader, clock: Clock = time.time_ns, large: int = LARGE
+) -> set[str]:
+    """Build the file beside the one in use, and move it there; with pairs if there are
+    ``large`` entries. Returns the same as `update`. Raises WcError."""
     layout = reader.layout
     durable.make_folder(layout.index_folder, layout.root, flush=False)
     half = f"{layout.entry_index}.half"
@@ -112,6 +125,8 @@ def remake(reader: StoreReader, clock: Clock = time.time_ns) -> set[str]:
             database.execute("PRAGMA journal_mode = off")
             database.execute("PRAGMA synchronous = off")
             database.executescript(entryfile.SCHEMA)
+            common = ((word,) for word in common_words(reader, large))
+            database.executemany("INSERT INTO common VALUES (?)", common)
             lacking = EntryWriter(reader, database, clock).update(reader.topics())
             # Searches then take three quarters of the time.
             database.execute("INSERT INTO words(words) VALUES ('optimize')")
@@ -179,6 +194,9 @@ class EntryWriter:
         self._reader = reader
         self._db = database
         self._clock = clock
+        rows = database.execute("SELECT word FROM common").fetchall()
+        # The words of this file whose pairs are indexed.
+        self.common = CommonWords(word for (word,) in rows)
 
     def is_mostly_dead(self) -> bool:
         """Return whether most of the words belong to replaced logs."""
@@ -323,7 +341,7 @@ class EntryWriter:
         self._db.executemany(
             _ADD_WORDS,
             (
-                (number, *_words(entry, own_words))
+                (number, *_words(entry, own_words, self.common))
                 for number, entry in zip(numbers, piece.entries, strict=True)
             ),
         )
@@ -346,7 +364,7 @@ def _changes_others(entry: Entry) -> bool:
     )
 
 
-def _words(entry: Entry, thread: ThreadWords) -> tuple[str, ...]:
+def _words(entry: Entry, thread: ThreadWords, common: CommonWords) -> tuple[str, ...]:
     texts = {
         "title": entry.title,
         "body": entry.body,
@@ -356,7 +374,7 @@ def _words(entry: Entry, thread: ThreadWords) -> tuple[str, ...]:
         "recorded": recorded(entry),
     }
     return tuple(
-        entryfile.indexed_words(column, texts[column]) for column in entryfile.COLUMNS
+        indexed_words(column, texts[column], common) for column in entryfile.COLUMNS
     )
 
 

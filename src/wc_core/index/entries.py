@@ -4,10 +4,12 @@ here.
 Its tables (`SCHEMA`): ``threads`` has a number for each indexed version of a thread,
 with the key of the files that its words are from; ``entries`` has what an entry can be
 found by apart from its words, its author, and where its line begins in the log (-1: it
-cannot be shown from one line); ``words`` is the full-text index (`indexed_words`). The
-number of an entry is that of its thread times `ENTRIES`, plus its position: this tells
-which threads have words without looking up entries. ``dropped`` has the numbers of
-threads that were removed from the index while their words are still in it.
+cannot be shown from one line); ``words`` is the full-text index, which `expressions`
+describes; ``common`` has the words whose pairs are indexed (`pairs`), the same as long
+as the file exists. The number of an entry is that of its thread times `ENTRIES`, plus
+its position: this tells which threads have words without looking up entries.
+``dropped`` has the numbers of threads that were removed from the index while their
+words are still in it.
 
 A file of another `VERSION` is not used, nor one that is locked, damaged or missing.
 """
@@ -17,12 +19,12 @@ from __future__ import annotations
 from itertools import repeat
 
 from wc_core.files import read_from
+from wc_core.index.expressions import Expressions
+from wc_core.index.pairs import CommonWords
 from wc_core.index.parallel import in_parallel
 from wc_core.lean import json, os, sqlite3
 from wc_core.lean.contextlib import suppress
 from wc_core.lean.functools import partial
-from wc_core.search.ranking import PROMINENT_FIELDS
-from wc_core.search.words import fold_text, plain_words
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -31,15 +33,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.layout import Layout
-    from wc_core.search.words import Term
 
-VERSION = 4
+VERSION = 5
 # More than a thread has entries. A thread with more is not indexed.
 ENTRIES = 1 << 20
 NOWHERE = -1
 # The tokenizer "ascii" splits the output of `words.fold_text` into exactly its words:
 # ASCII letters, digits and everything beyond ASCII. The index stores only positions of
-# words, neither texts nor lengths, because it does not rank.
+# words, neither texts nor lengths, because it does not rank. A position in the first
+# column takes two bytes less than one in another, so that is the one with most words.
 SCHEMA = """
 CREATE TABLE threads(
   number INTEGER PRIMARY KEY, topic TEXT UNIQUE, key TEXT, last_id TEXT,
@@ -53,18 +55,13 @@ CREATE INDEX ids ON entries(id);
 CREATE INDEX kinds ON entries(kind) WHERE kind != '';
 CREATE INDEX branches ON entries(branch) WHERE branch != '';
 CREATE VIRTUAL TABLE words USING fts5(
-  title, body, topic, author, tag, recorded,
+  body, title, topic, author, tag, recorded,
   content='', columnsize=0, tokenize='ascii'
 );
 CREATE TABLE dropped(number INTEGER, entries INTEGER);
+CREATE TABLE common(word TEXT);
 """
-COLUMNS = ("title", "body", "topic", "author", "tag", "recorded")
-# In a query, FTS5 reads the positions of a word in all columns before it leaves out
-# some of them, which takes a quarter of the time or more. So words that are needed
-# apart from the others are separate words, after a character that no folded text has:
-# those of the prominent fields, in addition to the words themselves, and recorded
-# references.
-PROMINENT_MARK, RECORDED_MARK = "†", "§"
+COLUMNS = ("body", "title", "topic", "author", "tag", "recorded")
 # The header of a SQLite file. Two bytes later follow the versions of its format for
 # writing and reading.
 _MAGIC = b"SQLite format 3\0"
@@ -185,6 +182,9 @@ class EntryFile:
         self._db = self._connect()
         # For parts of the file that are queried at the same time.
         self._connections = [self._db]
+        common = self._ask("SELECT word FROM common")
+        # What to ask for.
+        self.expressions = Expressions(CommonWords(word for (word,) in common))
 
     def __del__(self) -> None:
         """Closes the file. From Python 3.13 on, one that is left open is a
@@ -456,63 +456,3 @@ def _no_other_file(action: int, *_: str | None) -> int:
     """Authorises every action except attaching another file. This file is open for
     reading only."""
     return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
-
-
-def indexed_words(column: str, text: str) -> str:
-    """Returns what is indexed of a text in one of the `COLUMNS`."""
-    if column == "recorded":
-        return _marked(plain_words(text).split(), RECORDED_MARK)
-    words = fold_text(text).replace("\0", " ")
-    if column in PROMINENT_FIELDS:
-        return f"{words} {_marked(plain_words(text).split(), PROMINENT_MARK)}"
-    return words
-
-
-def _marked(words: Iterable[str], mark: str) -> str:
-    return " ".join(f"{mark}{word}" for word in words)
-
-
-def words_expression(terms: Iterable[Term], mentioned: Iterable[Term] = ()) -> str:
-    """Returns the expression for entries with all of the terms: ``terms`` in the fields
-    they name, ``mentioned`` in the fields that mention files, commits and pull
-    requests."""
-    parts = [*map(_in_field, terms), *map(_mention, mentioned)]
-    return " AND ".join(parts)
-
-
-def title_expression(terms: Iterable[Term], *, all_terms: bool) -> str:
-    """Returns the expression for entries with all of the terms, or any of them, in
-    their title."""
-    parts = [_in_field(term._replace(field="title")) for term in terms]
-    return (" AND " if all_terms else " OR ").join(parts)
-
-
-def prominent_expression(
-    term: Term, required: Iterable[Term] = (), mentioned: Iterable[Term] = ()
-) -> str:
-    """Returns the expression for entries with a term in their title or among the names
-    or tags of their thread, and with everything ``required`` and ``mentioned``; nothing
-    if the term is for another field."""
-    if term.field not in {"", *PROMINENT_FIELDS}:
-        return ""
-    own = _in_field(term) if term.field else _phrase(term, PROMINENT_MARK)
-    return " AND ".join(filter(None, (own, words_expression(required, mentioned))))
-
-
-def _in_field(term: Term) -> str:
-    """The expression for a term in its field, or in any."""
-    if not term.field:
-        return _phrase(term)
-    mark = PROMINENT_MARK if term.field in PROMINENT_FIELDS else ""
-    return f"{term.field} : {_phrase(term, mark)}"
-
-
-def _mention(term: Term) -> str:
-    if term.field:
-        return _in_field(term)
-    return f"({{title body}} : {_phrase(term)} OR {_phrase(term, RECORDED_MARK)})"
-
-
-def _phrase(term: Term, mark: str = "") -> str:
-    # Words contain neither quotes nor anything else with a meaning in a query.
-    return f'"{_marked(term.words, mark)}" {"*" if term.prefix else ""}'

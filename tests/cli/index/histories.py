@@ -22,6 +22,7 @@ from tests.core.strategies import (
 )
 from tests.oldertool import OlderTool
 from wc_cli.index import entriesfile, overviewfile
+from wc_cli.index.commonwords import LARGE
 from wc_core.threads import codec
 from wc_core.threads.reader import StoreReader
 from wc_core.views.listing import Listing, thread_listing
@@ -64,15 +65,18 @@ class Store:
         self.root = Path(self.reader.layout.root)
         (self.root / ".local").mkdir(exist_ok=True)
         self.count = 0
+        # From how many entries on the index has pairs of common words.
+        self.large = LARGE
 
     def take(self, step: Step) -> None:
         """Indexes a thread, all of them, or nothing, then does what the step says."""
         indexing, action, topic, log = step
-        for part in (overviewfile, entriesfile):
-            if indexing == "update":
-                part.update(self.reader, [topic], soon)
-            elif indexing == "rebuild":
-                part.rebuild(self.reader, soon)
+        if indexing == "update":
+            overviewfile.update(self.reader, [topic], soon)
+            entriesfile.update(self.reader, [topic], soon, self.large)
+        elif indexing == "rebuild":
+            overviewfile.rebuild(self.reader, soon)
+            entriesfile.rebuild(self.reader, soon, self.large)
         action(self, topic, log)
 
     def log(self, topic: str) -> Path:

@@ -26,6 +26,7 @@ from tests.cli.index.histories import (
 )
 from tests.core.strategies import AGENTS, chain, entry, entry_id, relaxed, viewer
 from wc_cli.index import entriesfile
+from wc_cli.index.commonwords import LARGE
 from wc_core.errors import WcError
 from wc_core.index import entries as entryfile
 from wc_core.index.entries import EntryFile, EntryFiles, UnusableIndexError
@@ -80,6 +81,8 @@ QUESTIONS = (
     Question("title", Filter(), sort=NEWEST, limit=2, counting=Counting()),
     Question("title 1 absent", Filter(), counting=Counting()),
     Question("", Filter(), about=Mentions(branch="main"), counting=Counting()),
+    Question('"title 1"', Filter(), limit=2),
+    Question('title:"title 0" "codex"', Filter()),
 )
 
 
@@ -119,12 +122,13 @@ def search_in_parts(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(entryfile, "_processors", lambda: 3)
 
 
-@given(history=histories, in_parts=st.booleans())
+@given(history=histories, in_parts=st.booleans(), large=st.sampled_from((0, LARGE)))
 @relaxed
 def test_hits_are_the_same_with_the_index_and_without(
-    history: list[Step], *, in_parts: bool
+    history: list[Step], large: int, *, in_parts: bool
 ) -> None:
     with begun_store() as store, pytest.MonkeyPatch.context() as patch:
+        store.large = large
         if in_parts:
             search_in_parts(patch)
         for step in history:

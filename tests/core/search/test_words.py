@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wc_core.errors import InvalidInputError
-from wc_core.index import entries
+from wc_core.index import expressions
+from wc_core.index.pairs import PAIR_MARK
 from wc_core.search import excerpts, words
 from wc_core.search.words import Term
 
@@ -35,10 +36,10 @@ def test_a_text_is_cut_into_words(text: str, expected: list[str]) -> None:
     assert words.plain_words(text).split() == expected
 
 
-@given(st.text() | st.text(alphabet="a†§ée\u0301"))
-@example("†marked §words")
+@given(st.text() | st.text(alphabet="a†§‡ée\u0301"))
+@example("†marked §words ‡of‡three")
 def test_no_folded_text_has_a_mark_of_the_index(text: str) -> None:
-    marks = {entries.PROMINENT_MARK, entries.RECORDED_MARK}
+    marks = {expressions.PROMINENT_MARK, expressions.RECORDED_MARK, PAIR_MARK}
     assert not marks.intersection(words.fold_text(text))
 
 

@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections import defaultdict
 from functools import cached_property
 
-from wc_core.index import entries as entryfile
 from wc_core.index.entries import ENTRIES, EntryFile, Facets, IndexedEntry
 from wc_core.search.mentions import Mentions, at_least
 from wc_core.search.ranking import COMMON, Candidate
@@ -79,7 +78,7 @@ class IndexedCandidates:
 
     def _expression(self, term: int) -> str:
         terms = (self._query.terms[term], *self._query.required)
-        return entryfile.words_expression(terms, self._about.terms)
+        return self._file.expressions.words(terms, self._about.terms)
 
     def _numbers(self, term: int) -> list[int]:
         if term not in self._lists:
@@ -108,7 +107,7 @@ class IndexedCandidates:
         """The entries that mention everything required."""
         about = self._about
         entries = self._file.entries(
-            entryfile.words_expression((), about.terms),
+            self._file.expressions.words((), about.terms),
             facets_of(about),
         )
         return {
@@ -141,7 +140,7 @@ class IndexedCandidates:
         }
 
     def _prominent(self, term: int) -> list[int]:
-        expression = entryfile.prominent_expression(
+        expression = self._file.expressions.prominent(
             self._query.terms[term], self._query.required, self._about.terms
         )
         return self._of_threads(self._file.numbers(expression)) if expression else []

@@ -330,7 +330,7 @@ class _Finder:
         self._names = names
         self._query = query
         about = query.about
-        self._words = entryfile.words_expression(query.terms, about.terms)
+        self._words = file.expressions.words(query.terms, about.terms)
         self._facets = facets_of(about)
         fields = {term.field for term in query.terms}
         self._is_for_titles = fields <= {"", "title"} and not about.terms
@@ -413,9 +413,10 @@ class _Finder:
         """The expression for the entries of a rank; with those of higher ranks unless
         ``exactly``."""
         terms = self._query.terms
+        title = self._file.expressions.title
         in_title = {
-            ALL_IN_TITLE: entryfile.title_expression(terms, all_terms=True),
-            SOME_IN_TITLE: entryfile.title_expression(terms, all_terms=False),
+            ALL_IN_TITLE: title(terms, all_terms=True),
+            SOME_IN_TITLE: title(terms, all_terms=False),
         }
         expression = self._words
         if not self._query.by_title:
