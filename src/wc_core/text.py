@@ -12,6 +12,10 @@ from __future__ import annotations
 from wc_core.lean import re
 from wc_core.lean.functools import cache
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 # Compiled at their first use: most commands meet no such text, and compiling takes 1.3
 # ms. Each alternative ends before the next control character, so that a text full of
 # unfinished sequences still takes linear time.
@@ -85,6 +89,15 @@ def one_line(text: str, width: int = 0) -> str:
     is_clean = text.isprintable() and "  " not in text
     line = text.strip() if is_clean else " ".join(clean(text).split())
     return line if not width or len(line) <= width else f"{line[: width - 1]}…"
+
+
+def one_lines(texts: Sequence[str]) -> list[str]:
+    """Returns `one_line` of each text, checked in one step for all of them."""
+    # Between two single blanks, a text adds two in a row if it begins or ends with one.
+    joined = f" {' '.join(texts)} "
+    if joined.isprintable() and "  " not in joined:
+        return [*texts]
+    return [one_line(text) for text in texts]
 
 
 def command_line(text: str) -> str:

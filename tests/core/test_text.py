@@ -3,10 +3,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wc_core.text import clean, defused, one_line
+from wc_core.text import clean, defused, one_line, one_lines
 
 HOSTILE = "\x1b\x9b\x9d\x90\x07\x9c[]P;0m\\\n\r\t \u202e\u2066\u2028\ud800ab"
 
@@ -79,6 +79,18 @@ def test_unfinished_sequences_take_one_pass(piece: str) -> None:
 )
 def test_one_line(text: str, width: int, shown: str) -> None:
     assert one_line(text, width) == shown
+
+
+@given(
+    st.lists(st.text(st.sampled_from("ab |\t\n\x1b日\u202e"), max_size=4), max_size=4)
+)
+@example(["a ", "b"])
+@example(["a", " b"])
+@example([" a", "b"])
+@example(["a", "b "])
+@example(["a", "", "b"])
+def test_many_texts_are_each_on_one_line(texts: list[str]) -> None:
+    assert one_lines(texts) == [one_line(text) for text in texts]
 
 
 @pytest.mark.parametrize(

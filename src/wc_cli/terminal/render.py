@@ -7,13 +7,12 @@ without NO_COLOR.
 from __future__ import annotations
 
 import sys
-from operator import itemgetter
 
 from wc_cli.clock import now_ms
 from wc_core.errors import InvalidInputError
 from wc_core.lean import unicodedata
 from wc_core.lean.functools import cache
-from wc_core.text import one_line
+from wc_core.text import one_line, one_lines
 from wc_core.threads.model import ball_text
 from wc_core.times import (
     age,
@@ -169,18 +168,20 @@ def thread_list(
     ``words``, a second line has the author and summary of the last entry."""
     if not rows:
         return ""
-    style, moment_ms = output_style(context.env), now_ms()
-    chosen = itemgetter(0, *(COLUMNS.index(name) + 1 for name in columns))
-    cells = [chosen(_cells(row, moment_ms)) for row in rows]
-    limit = terminal_width()
+    style, limit, moment_ms = output_style(context.env), terminal_width(), now_ms()
+    texts = [_marks(rows), *(_TEXTS[name](rows, moment_ms) for name in columns)]
     if limit:
         from wc_cli.terminal import fitting  # 2 ms, only on a terminal
 
         accents = fitting.row_accents(context, rows)
+        cells = [*zip(*texts, strict=True)]
         lines = fitting.fitted_lines(columns, cells, accents, style, limit)
     else:
-        head = ("", *(name.upper() for name in columns))
-        lines = _aligned_lines([head, *cells])
+        heads = ("", *(name.upper() for name in columns))
+        columns_with_heads = [
+            [h, *column] for h, column in zip(heads, texts, strict=True)
+        ]
+        lines = _aligned_lines(columns_with_heads)
     if words:
         lines[1:] = [
             text
@@ -197,36 +198,75 @@ def _words_line(words: LatestWords, limit: int, style: Style) -> list[str]:
     return [style(cut_to_width(line, limit) if limit else line, DIM)]
 
 
-def _widths(lines: Sequence[tuple[str, ...]]) -> list[int]:
-    """Return the width of each column but the last, which is not aligned."""
-    *fixed, _ = zip(*lines, strict=True)
+# --- the columns of a list, each a text for every row -------------------------
+
+
+def _marks(rows: Sequence[ThreadRow]) -> list[str]:
+    return [">" if row.is_due else "?" if row.asked_by else "" for row in rows]
+
+
+def _names(rows: Sequence[ThreadRow], _: int) -> list[str]:
+    names = one_lines([row.name for row in rows])
     return [
-        max(map(len, texts))
-        if all(map(str.isascii, texts))
-        else max(map(width_of, texts))
-        for texts in fixed
+        f"{name}{' ⑂' if row.forked else ''}{' ⚠' if row.damaged else ''}"
+        if row.forked or row.damaged
+        else name
+        for row, name in zip(rows, names, strict=True)
     ]
 
 
-def _cells(row: ThreadRow, now_ms: int) -> tuple[str, ...]:
-    new = f" (+{row.new_for_you} new)" if row.new_for_you else ""
-    name, title = one_line(row.name), _titled(row, now_ms)
-    if row.forked or row.damaged:
-        name += f"{' ⑂' if row.forked else ''}{' ⚠' if row.damaged else ''}"
-    status = _repeated(row.waits_text if row.waits else row.status_text)
-    if row.checklist.total:
-        status = f"{status} {row.checklist}"
-    if row.tags:
-        title = " ".join([title, *tag_words(row.tags)])
-    return (
-        ">" if row.is_due else "?" if row.asked_by else "",
-        name,
-        _repeated(ball_text(row.status, row.ball)),
-        status,
-        f"{row.entry_count}{new}",
-        age(row.updated_at, now_ms) if row.updated_at else "",
-        title,
-    )
+def _balls(rows: Sequence[ThreadRow], _: int) -> list[str]:
+    return [_repeated(ball_text(row.status, row.ball)) for row in rows]
+
+
+def _statuses(rows: Sequence[ThreadRow], _: int) -> list[str]:
+    texts = [row.waits_text if row.waits else row.status_text for row in rows]
+    return [
+        f"{_repeated(text)} {row.checklist}" if row.checklist.total else _repeated(text)
+        for row, text in zip(rows, texts, strict=True)
+    ]
+
+
+def _entry_counts(rows: Sequence[ThreadRow], _: int) -> list[str]:
+    return [
+        f"{row.entry_count} (+{row.new_for_you} new)"
+        if row.new_for_you
+        else str(row.entry_count)
+        for row in rows
+    ]
+
+
+def _ages(rows: Sequence[ThreadRow], now_ms: int) -> list[str]:
+    return [age(row.updated_at, now_ms) if row.updated_at else "" for row in rows]
+
+
+def _titles(rows: Sequence[ThreadRow], now_ms: int) -> list[str]:
+    """Return the titles. Before one is who has a question for the viewer in the thread,
+    and how far its ball has come; after it are the thread's tags."""
+    titles = one_lines([row.title for row in rows])
+    return [
+        _with_facts(title, row, now_ms)
+        if row.tags or row.asked_by or row.passed is not None
+        else title
+        for row, title in zip(rows, titles, strict=True)
+    ]
+
+
+def _with_facts(title: str, row: ThreadRow, now_ms: int) -> str:
+    facts = filter(None, (row.asked_text, row.passed_text(now_ms)))
+    before = "".join(f"({one_line(fact)}) " for fact in facts)
+    return " ".join([f"{before}{title}", *tag_words(row.tags)])
+
+
+# By the names in COLUMNS.
+_TEXTS = {
+    "topic": _names,
+    "ball": _balls,
+    "status": _statuses,
+    "entries": _entry_counts,
+    "age": _ages,
+    "title": _titles,
+}
 
 
 @cache
@@ -235,24 +275,16 @@ def _repeated(text: str) -> str:
     return one_line(text)
 
 
-def _titled(row: ThreadRow, now_ms: int) -> str:
-    """Return the title of a thread, preceded by who has a question for the viewer in it
-    and how far its ball has come."""
-    if not row.asked_by and row.passed is None:
-        return one_line(row.title)
-    facts = filter(None, (row.asked_text, row.passed_text(now_ms)))
-    return "".join((*(f"({one_line(fact)}) " for fact in facts), one_line(row.title)))
-
-
 def tag_words(tags: Iterable[str]) -> list[str]:
     """Return tags as they are shown, and as `wc tag` takes them."""
     return [f"+{one_line(tag)}" for tag in tags]
 
 
-def _aligned_lines(lines: Sequence[tuple[str, ...]], limit: int = 0) -> list[str]:
-    """Return lines of cells in aligned columns. The last column is cut to ``limit`` (0:
-    not cut)."""
-    widths = _widths(lines)
+def _aligned_lines(columns: Sequence[Sequence[str]], limit: int = 0) -> list[str]:
+    """Return the lines of aligned columns. The last column is cut to ``limit`` (0: not
+    cut)."""
+    widths = [_width(texts) for texts in columns[:-1]]
+    lines = zip(*columns, strict=True)
     if limit:
         return [_aligned_line(cells, widths, limit) for cells in lines]
     pattern = "  ".join([*(f"%-{width}s" for width in widths), "%s"])
@@ -262,6 +294,13 @@ def _aligned_lines(lines: Sequence[tuple[str, ...]], limit: int = 0) -> list[str
         text.rstrip() if text.isascii() else _aligned_line(cells, widths, 0)
         for cells, text in texts
     ]
+
+
+def _width(texts: Sequence[str]) -> int:
+    """Return the width of a column with these texts."""
+    if all(map(str.isascii, texts)):
+        return max(map(len, texts))
+    return max(map(width_of, texts))
 
 
 def _aligned_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
@@ -276,5 +315,6 @@ def table_lines(table: Table, style: Style) -> list[str]:
     """Return a table as aligned lines. Only the last column is cut to the terminal's
     width."""
     lines = [table.head, *(tuple(map(one_line, row)) for row in table.rows)]
-    head, *rows = _aligned_lines(lines, terminal_width())
+    columns = [*zip(*lines, strict=True)]
+    head, *rows = _aligned_lines(columns, terminal_width())
     return [style(head, DIM), *rows]

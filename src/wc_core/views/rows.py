@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from wc_core.threads.reader import Snapshot, StoreReader
     from wc_core.wake.passes import PassState
 
+_OWN = frozenset({MINE, OFFERED})
 # Replaces the status of a thread that cannot be read.
 UNREADABLE = "?"
 
@@ -66,7 +67,7 @@ class ThreadRow(NamedTuple):
     @property
     def have_ball(self) -> bool:
         """Whether the viewer has the ball or is offered it."""
-        return self.ownership in {MINE, OFFERED}
+        return self.ownership in _OWN
 
     @property
     def is_due(self) -> bool:

@@ -9,14 +9,22 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from wc_cli.context import Context
 from wc_cli.terminal.render import (
+    COLUMNS,
     Style,
     cut_to_width,
     output_style,
+    thread_list,
     width_of,
 )
+from wc_core.planning.checklists import ChecklistProgress
+from wc_core.threads.reviews import Review
 from wc_core.views.drawing.badges import badge_of
+from wc_core.views.rows import ThreadRow
 
 if TYPE_CHECKING:
     from tests.conftest import Repo
@@ -52,6 +60,63 @@ def test_width(text: str, width: int) -> None:
 def test_cut(text: str, width: int, shown: str) -> None:
     assert cut_to_width(text, width) == shown
     assert width_of(shown) <= width
+
+
+TEXTS = st.text(st.sampled_from("ab |\n\x1b日\u202e"), max_size=4)
+TIMES = ("", "soon", "2026-01-31T12:00:00Z", "2026-01-31T12:00:00+02:00")
+ROWS = st.builds(
+    ThreadRow,
+    topic=st.just("login"),
+    title=TEXTS,
+    status=st.sampled_from(["OPEN", "CLOSED", "\x1bodd"]),
+    ball=st.none() | TEXTS,
+    updated_at=st.sampled_from(TIMES),
+    entry_count=st.integers(0, 10),
+    ownership=st.sampled_from(["mine", "offered", "free", "others"]),
+    new_for_you=st.integers(0, 1),
+    branch=st.just(""),
+    last_id=st.just(""),
+    forked=st.booleans(),
+    damaged=st.booleans(),
+    updated_by=st.just(""),
+    name=TEXTS,
+    tags=st.sampled_from([(), ("ui", "\x1b[1mdb")]),
+    waits=st.sampled_from([(), ("logout",), ("logout", "a  gate")]),
+    asked_by=st.sampled_from([(), ("Pat",), ("Pat", "Sam")]),
+    checklist=st.builds(ChecklistProgress, st.just(1), st.integers(0, 1)),
+    review=st.builds(Review, st.sampled_from(["", "changes_requested"])),
+)
+
+
+@given(st.lists(ROWS, min_size=1, max_size=5), st.sampled_from(COLUMNS))
+def test_a_thread_is_shown_alike_alone_and_among_others(
+    rows: list[ThreadRow], column: str
+) -> None:
+    context = Context({"USER": "pat"}, "/")
+    _, *lines = thread_list(context, rows, [column]).split("\n")
+    alone = [thread_list(context, [row], [column]).split("\n")[1] for row in rows]
+    marks = [line[:1].strip() for line in alone]
+    width = max(map(len, marks))
+    assert lines == [
+        f"{mark:{width}}{line[len(mark) :]}".rstrip()
+        for mark, line in zip(marks, alone, strict=True)
+    ]
+
+
+def test_a_row_has_its_signs_facts_and_tags() -> None:
+    row = ThreadRow(
+        *("login", "Log in", "BLOCKED", "Pat", "", 3, "mine", 2),
+        *("", "", True, True, "Pat", "sign-in"),
+        tags=("ui",),
+        waits=("logout", "a gate"),
+        asked_by=("Sam",),
+        checklist=ChecklistProgress(1, 3),
+    )
+    _, line = thread_list(Context({"USER": "pat"}, "/"), [row]).split("\n")
+    assert [cell.strip() for cell in line.split("  ")] == [
+        *("?", "sign-in ⑂ ⚠", "Pat", "waits for logout +1 1/3"),
+        *("3 (+2 new)", "", "", "(Sam asks you) Log in +ui"),
+    ]
 
 
 def test_no_colour_is_no_escape() -> None:
