@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import functools
 import hashlib
 import json
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 
 from wc_core import lean
 from wc_core.lean import contextlib as lean_contextlib
+from wc_core.lean import datetime as lean_datetime
 from wc_core.lean import functools as lean_functools
 from wc_core.lean import hashlib as lean_hashlib
 from wc_core.lean import json as lean_json
@@ -291,6 +293,13 @@ def test_a_signal_is_handled_as_with_the_library() -> None:
 @pytest.mark.parametrize("name", lean_sqlite3.__all__)
 def test_sqlite_is_the_same_without_its_converters(name: str) -> None:
     assert getattr(lean_sqlite3, name) is getattr(sqlite3, name)
+
+
+@pytest.mark.parametrize("name", lean_datetime.__all__)
+def test_times_are_those_of_the_library(name: str) -> None:
+    assert getattr(lean_datetime, name) is getattr(dt, name)
+    with pytest.raises(AttributeError, match="MINYEAR"):
+        lean_datetime.MINYEAR  # type: ignore[attr-defined] # noqa: B018
 
 
 @given(st.text())
