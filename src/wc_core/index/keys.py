@@ -71,23 +71,21 @@ class ThreadFiles:
     def keys(
         self,
         topics: Iterable[str],
-        folders: Collection[str] | None = None,
+        folders: Mapping[str, str] | None = None,
         *,
         annotations: bool = True,
     ) -> dict[str, str]:
         """Returns the key of each of these threads; `NONE` for one without a log.
-        ``folders`` are the names of the threads' folders, without links, if they are
-        known. Without ``annotations``, the keys do not cover these. Raises OSError."""
-        names, plain = self._names_and_folders(topics, folders)
+        ``folders`` are the names of those threads' folders that are no links, by topic,
+        if they are known. Without ``annotations``, the keys do not cover these. Raises
+        OSError."""
 
-        def work(part: Sequence[str]) -> list[str]:
-            return self._keys(part, plain, annotations=annotations)
+        def work(names: Sequence[str]) -> list[str]:
+            return self._keys(names, annotations=annotations)
 
-        return self._shared(work, names)
+        return self._shared(work, topics, folders)
 
-    def _keys(
-        self, names: Sequence[str], plain: Collection[str], *, annotations: bool
-    ) -> list[str]:
+    def _keys(self, names: Sequence[str], *, annotations: bool) -> list[str]:
         """Returns the keys of the threads in the folders with these names."""
         handle = self._threads.handle
         keys = []
@@ -97,7 +95,7 @@ class ThreadFiles:
             key = NONE
             try:
                 log = lstat(f"{name}/entries.jsonl", dir_fd=handle)
-                if log.st_size and is_file(log.st_mode) and name in plain:
+                if log.st_size and is_file(log.st_mode):
                     key = (
                         f"{log.st_ino}.{log.st_size}"
                         f".{log.st_mtime_ns}.{log.st_ctime_ns}"
@@ -119,18 +117,13 @@ class ThreadFiles:
         return keys
 
     def word_keys(
-        self, topics: Iterable[str], folders: Collection[str] | None = None
+        self, topics: Iterable[str], folders: Mapping[str, str] | None = None
     ) -> dict[str, str]:
         """Returns for each thread the same as `words_part` of the key from `keys`, in
         half of the time."""
-        names, plain = self._names_and_folders(topics, folders)
+        return self._shared(self._word_keys, topics, folders)
 
-        def work(part: Sequence[str]) -> list[str]:
-            return self._word_keys(part, plain)
-
-        return self._shared(work, names)
-
-    def _word_keys(self, names: Sequence[str], plain: Collection[str]) -> list[str]:
+    def _word_keys(self, names: Sequence[str]) -> list[str]:
         """Returns what `_keys` does, without the parts about ``meta.json``."""
         handle = self._threads.handle
         keys = []
@@ -139,7 +132,7 @@ class ThreadFiles:
             key = NONE
             try:
                 log = lstat(f"{name}/entries.jsonl", dir_fd=handle)
-                if log.st_size and is_file(log.st_mode) and name in plain:
+                if log.st_size and is_file(log.st_mode):
                     key = (
                         f"{log.st_ino}.{log.st_size}"
                         f".{log.st_mtime_ns}.{log.st_ctime_ns}"
@@ -151,33 +144,28 @@ class ThreadFiles:
             keys.append(key)
         return keys
 
-    def _shared(self, work: Work, names: Mapping[str, str]) -> dict[str, str]:
-        """Returns the keys that ``work`` returns for these file names, by topic."""
-        if self._threads.handle is None:
-            return dict.fromkeys(names, NONE)
-        keys = self._share(work, [*names.values()])
-        return dict(zip(names, keys, strict=True))
-
-    def _names_and_folders(
-        self, topics: Iterable[str], folders: Collection[str] | None
-    ) -> tuple[dict[str, str], Collection[str]]:
-        """Returns the file names of these threads, by topic, and those that are
-        folders."""
+    def _shared(
+        self, work: Work, topics: Iterable[str], folders: Mapping[str, str] | None
+    ) -> dict[str, str]:
+        """Returns for each of these threads the key that ``work`` returns for the name
+        of its folder; `NONE` without a folder."""
         topics = [*topics]
-        names = dict(zip(topics, file_names(topics), strict=True))
-        return names, self._folders(names.values()) if folders is None else {*folders}
+        keys = dict.fromkeys(topics, NONE)
+        if self._threads.handle is not None:
+            names = self._folders(topics) if folders is None else folders
+            keys.update(zip(names, self._share(work, [*names.values()]), strict=True))
+        return keys
 
-    def _folders(self, names: Collection[str]) -> Collection[str]:
-        """Those of these names that are folders; if there are many, all that are."""
-        handle = self._threads.handle
-        if handle is None:
-            return ()
+    def _folders(self, topics: Collection[str]) -> dict[str, str]:
+        """The names of those threads' folders that are no links, by topic."""
+        names, handle = file_names(topics), self._threads.handle
         if len(names) > _FEW:
             with os.scandir(handle) as items:
-                return {
-                    item.name for item in items if item.is_dir(follow_symlinks=False)
-                }
-        return {name for name in names if _is_folder(name, handle)}
+                plain = {d.name for d in items if d.is_dir(follow_symlinks=False)}
+        else:
+            plain = {name for name in names if _is_folder(name, handle)}
+        pairs = zip(topics, names, strict=True)
+        return {topic: name for topic, name in pairs if name in plain}
 
     def _annotations(self, name: str) -> str:
         try:
@@ -187,7 +175,7 @@ class ThreadFiles:
         return f",{info.st_ino}.{info.st_size}.{info.st_mtime_ns}.{info.st_ctime_ns}"
 
 
-def _is_folder(name: str, parent: int) -> bool:
+def _is_folder(name: str, parent: int | None) -> bool:
     try:
         return stat.S_ISDIR(os.lstat(name, dir_fd=parent).st_mode)
     except OSError:
@@ -206,7 +194,7 @@ def thread_keys(layout: Layout, topics: Iterable[str]) -> dict[str, str]:
 def word_keys(
     layout: Layout,
     topics: Iterable[str],
-    folders: Collection[str] | None = None,
+    folders: Mapping[str, str] | None = None,
     share: Share = at_once,
 ) -> dict[str, str]:
     """Returns the result of `ThreadFiles.word_keys`; nothing if the folder of the

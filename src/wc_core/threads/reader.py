@@ -135,14 +135,16 @@ class StoreReader:
         """
         return self.topics_and_folders()[0]
 
-    def topics_and_folders(self) -> tuple[list[str], list[str]]:
-        """Like `topics`, with the names of those folders that may have logs."""
-        folders = self._folders()
+    def topics_and_folders(self) -> tuple[list[str], dict[str, str]]:
+        """Like `topics`, with the names of those folders that may have logs, by
+        topic."""
+        names = self._folders()
         # Nearly every page belongs to a folder, so only the others are examined.
         pages = {*unordered_names_in(self.layout.pages, self.layout.root)}
-        pages.difference_update([f"{name}.md" for name in folders])
+        pages.difference_update([f"{name}.md" for name in names])
         alone = [name[:-3] for name in pages if name.endswith(".md") and name != ".md"]
-        return sorted(topics_of([*folders, *alone])), folders
+        folders = dict(zip(topics_of(names), names, strict=True))
+        return sorted([*folders, *topics_of(alone)]), folders
 
     def _folders(self) -> list[str]:
         path, root = self.layout.threads, self.layout.root

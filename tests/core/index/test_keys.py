@@ -9,6 +9,7 @@ import pytest
 
 from wc_core.index.keys import NONE, ThreadFiles, word_keys, words_part
 from wc_core.layout import Layout
+from wc_core.threads.reader import StoreReader
 
 LOG, META, ANNOTATIONS = "entries.jsonl", "meta.json", "annotations.jsonl"
 
@@ -55,8 +56,14 @@ def test_the_keys_of_logs_are_parts_of_the_keys_of_threads(layout: Layout) -> No
 
 
 def test_the_folders_may_be_known(layout: Layout) -> None:
-    topics = os.listdir(layout.threads)
-    folders = [topic for topic in topics if topic != "link"]
+    (Path(layout.threads) / "of another tool").mkdir()
+    (Path(layout.threads) / "of another tool" / LOG).write_text("{}\n")
+    Path(layout.pages).mkdir(exist_ok=True)
+    (Path(layout.pages) / "page-alone.md").touch()
+    topics, folders = StoreReader(layout.root).topics_and_folders()
+    assert "page-alone" in topics
+    assert "of another tool" in folders.values()
+    assert "link" not in folders
     assert word_keys(layout, topics, folders) == word_keys(layout, topics)
 
 
