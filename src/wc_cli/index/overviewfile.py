@@ -35,7 +35,7 @@ def update(
         return
     kept = overview.parse(data)
     changed = _changed(reader, topics, kept, clock())
-    batch = overview.render_batch(changed)
+    batch = overview.render_batch(changed.values())
     if not batch:
         return
     if len(data) > 2 * sum(map(len, kept.values())) + _MOST_DEAD:
@@ -71,7 +71,7 @@ def _read(reader: StoreReader) -> bytes:
 def _write(reader: StoreReader, records: dict[str, str]) -> None:
     layout = reader.layout
     durable.make_folder(layout.index_folder, layout.root, flush=False)
-    batch = overview.render_batch(records)
+    batch = overview.render_batch(records.values())
     header = f"{overview.HEADER}\n".encode()
     durable.replace(layout.overview, header + batch, layout.root)
 
@@ -85,7 +85,7 @@ def _changed(
         current = files.keys(topics)
     changed = {}
     for topic, key in current.items():
-        if key and not overview.is_true(kept.get(topic, ""), key):
+        if key and not overview.is_true(kept.get(topic, ""), topic, key):
             record = _record(reader, topic, key, now_ns)
             if record:
                 changed[topic] = record

@@ -5,9 +5,9 @@ version wrote it, and it is not read. Then come *batches*: a line for each threa
 last a line with ``=`` and the CRC-32 of the batch, without which none of it counts. A
 later line about a thread replaces an earlier one.
 
-A line has the topic, the key of the thread's files, and the fields of `Columns`, with a
-tab between two of them, and ``\\``, tab, newline and NUL escaped in all but the last,
-which is JSON. What comes after the topic is the *record* of the thread.
+A line is the *record* of a thread: the topic, the key of the thread's files, and the
+fields of `Columns`, with a tab between two of them, and ``\\``, tab, newline and NUL
+escaped in all but the last, which is JSON.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Columns(NamedTuple):
     more: str
 
 
-_MORE = len(Columns._fields)  # its place in a record
+_MORE = 1 + len(Columns._fields)  # its place in a record
 
 
 class Survey(NamedTuple):
@@ -101,20 +101,21 @@ def survey(
     records = {
         topic: record
         for topic, key in keys.items()
-        if is_proven(record := kept.get(topic, ""), key)
+        if is_proven(record := kept.get(topic, ""), topic, key)
     }
     return Survey(keys, records)
 
 
-def is_true(record: str, key: str) -> bool:
-    """Returns whether a record was made from files with this key."""
-    return key != NONE and record.startswith(f"{key}\t")
+def is_true(record: str, topic: str, key: str) -> bool:
+    """Returns whether a thread's record was made from files with this key."""
+    return key != NONE and record.startswith(f"{topic}\t{key}\t")
 
 
-def is_true_but_for_annotations(record: str, key: str) -> bool:
-    """Returns whether a record was made from files with this key, which does not cover
-    annotations."""
-    return key != NONE and record.startswith((f"{key}\t", f"{key},"))
+def is_true_but_for_annotations(record: str, topic: str, key: str) -> bool:
+    """Returns whether a thread's record was made from files with this key, which does
+    not cover annotations."""
+    start = f"{topic}\t{key}"
+    return key != NONE and record.startswith((f"{start}\t", f"{start},"))
 
 
 def read_records(layout: Layout) -> dict[str, str]:
@@ -140,9 +141,8 @@ def parse(data: bytes) -> dict[str, str]:
     records: dict[str, str] = {}
     for batch in _batches(data):
         # A topic contains no characters that would be escaped.
-        for line in str(batch, "utf-8", "surrogatepass").split("\n"):
-            topic, _, record = line.partition("\t")
-            records[topic] = record
+        for record in str(batch, "utf-8", "surrogatepass").split("\n"):
+            records[record[: record.find("\t")]] = record
     return records
 
 
@@ -161,9 +161,9 @@ def _batches(data: bytes) -> Iterable[memoryview]:
         start = stop + 1
 
 
-def render_batch(records: Mapping[str, str]) -> bytes:
+def render_batch(records: Iterable[str]) -> bytes:
     """Returns records as a batch, with its checksum; nothing for none."""
-    lines = "".join(f"{topic}\t{record}\n" for topic, record in records.items())
+    lines = "".join(f"{record}\n" for record in records)
     batch = lines.encode(errors="surrogatepass")
     return batch + b"=%d\n" % crc32(batch) if batch else b""
 
@@ -192,6 +192,7 @@ def encode(snapshot: Snapshot, key: str) -> str:
     )
     return "\t".join(
         (
+            state.topic,
             key,
             *(text.translate(_ESCAPE) for text in columns[:-1]),
             dumps(more) if more else "",
@@ -218,7 +219,7 @@ def _more(snapshot: Snapshot) -> dict[str, Any]:
 
 def last_id_and_status(record: str) -> tuple[str, str]:
     """Returns these two columns of a record."""
-    _, last_id, status, _ = record.split("\t", 3)
+    _, _, last_id, status, _ = record.split("\t", 4)
     if "\\" in record:
         return _unescaped(last_id), _unescaped(status)
     return last_id, status
@@ -230,7 +231,8 @@ def may_wait(record: str) -> bool:
 
 
 def fields_of(record: str) -> list[str]:
-    """Returns the key of a record and its columns, in the order of `Columns`."""
+    """Returns the topic of a record, its key, and its columns, in the order of
+    `Columns`."""
     fields = record.split("\t", _MORE)
     if "\\" in record:
         fields[:-1] = map(_unescaped, fields[:-1])

@@ -55,7 +55,7 @@ def thread_listing(
     survey = overview.survey(reader, topics, share=share)
     source = RowMaker(reader, viewer)
     rows = [
-        source.row(topic, survey.records[topic])
+        source.row(survey.records[topic])
         if topic in survey.records
         else listed_row(reader, topic, viewer)
         for topic in survey.keys
@@ -129,9 +129,9 @@ def _indexed_rows(
     source = RowMaker(reader, viewer)
     rows = {}
     for topic, record in records.items():
-        is_true = overview.is_true(record, keys.get(topic, NONE))
+        is_true = overview.is_true(record, topic, keys.get(topic, NONE))
         row = None if is_true else listed_row(reader, topic, viewer)
-        rows[topic] = row or source.row(topic, record)
+        rows[topic] = row or source.row(record)
     return rows
 
 
@@ -182,10 +182,11 @@ class RowMaker:
         except WcError:
             self._read = set()  # wc doctor reports what is in its place
 
-    def row(self, topic: str, record: str) -> ThreadRow:
+    def row(self, record: str) -> ThreadRow:
         """Returns the row of a thread with this record in the index."""
-        fields = overview.fields_of(record)
-        _, last_id, status, ball, title, at, by, branch, total, new, more = fields
+        topic, _, last_id, status, ball, title, at, by, branch, total, new, more = (
+            overview.fields_of(record)
+        )
         count = int(total)
         row = ThreadRow(
             topic,

@@ -65,10 +65,10 @@ def test_a_record_gives_the_row_of_its_thread(snapshot: Snapshot, name: str) -> 
         record = overview.encode(snapshot, "1.2.3.4,5.6.7.8")
         assert "\n" not in record
         parsed = overview.parse(
-            f"{overview.HEADER}\n".encode() + overview.render_batch({"t": record})
+            f"{overview.HEADER}\n".encode() + overview.render_batch([record])
         )
         assert parsed == {"t": record}
-        row = listing.RowMaker(reader, me).row("t", parsed["t"])
+        row = listing.RowMaker(reader, me).row(parsed["t"])
         assert row == thread_row(reader, snapshot, me)
 
 
@@ -77,7 +77,7 @@ def batches() -> list[bytes]:
     for number in range(3):
         topics = (f"topic-{number}", "shared")
         made.append(
-            overview.render_batch(dict.fromkeys(topics, f"key {number}\t\\\t="))
+            overview.render_batch(f"{topic}\tkey {number}\t\\\t=" for topic in topics)
         )
     return made
 
@@ -87,14 +87,14 @@ def batches() -> list[bytes]:
 def test_what_is_cut_off_or_damaged_is_left_out(data: st.DataObject) -> None:
     whole = f"{overview.HEADER}\n".encode() + b"".join(batches())
     true_items = {
-        (topic, f"key {number}\t\\\t=")
+        (topic, f"{topic}\tkey {number}\t\\\t=")
         for number in range(3)
         for topic in (f"topic-{number}", "shared")
     }
     cut = data.draw(st.integers(0, len(whole)))
     for damaged in (whole[:cut], damage(whole, cut), whole[:cut] + whole[cut + 7 :]):
         assert set(overview.parse(damaged).items()) <= true_items
-    assert overview.parse(whole)["shared"].startswith("key 2")
+    assert overview.parse(whole)["shared"].startswith("shared\tkey 2")
 
 
 def damage(data: bytes, place: int) -> bytes:
