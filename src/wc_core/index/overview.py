@@ -91,12 +91,12 @@ def survey(
     folders = None
     if topics is None:
         topics, folders = reader.topics_and_folders()
-    kept = read_records(reader.layout)
     try:
         with ThreadFiles(reader.layout, share) as files:
             keys = files.keys(topics, folders, annotations=annotations)
     except OSError:
         return Survey(dict.fromkeys(topics, NONE), {})
+    kept = read_records(reader.layout)
     is_proven = is_true if annotations else is_true_but_for_annotations
     records = {
         topic: record
@@ -252,15 +252,12 @@ def _unescaped(text: str) -> str:
     return "".join(plain)
 
 
-def least_new(column: str, is_me: Callable[[str], bool], total: int) -> int:
+def least_new(column: str, is_me: Callable[[str], bool]) -> int | None:
     """Returns, from the column for the participants, the least number of entries that
-    are new for a name that ``is_me``; the ``total`` if there is none."""
-    least = total
-    for part in column.split(_BETWEEN):
-        number, _, name = part.partition(_COUNT_END)
-        if number and is_me(name):
-            least = min(least, int(number))
-    return least
+    are new for a name that ``is_me``; ``None`` if there is none."""
+    parts = (part.partition(_COUNT_END) for part in column.split(_BETWEEN))
+    counts = (int(number) for number, _, name in parts if number and is_me(name))
+    return min(counts, default=None)
 
 
 def can_have(snapshot: Snapshot) -> bool:

@@ -174,6 +174,7 @@ class RowMaker:
 
     def __init__(self, reader: StoreReader, viewer: Viewer) -> None:
         self.renamed: list[str] = []
+        self._least_new: dict[str, int | None] = {}
         self._reader = reader
         self._viewer = viewer
         try:
@@ -233,7 +234,11 @@ class RowMaker:
 
     def _new(self, topic: str, count: int, column: str) -> int:
         """Returns the number of entries new for the viewer, like `Viewer.new_count`."""
-        least = overview.least_new(column, self._viewer.is_me, count)
+        if column not in self._least_new:
+            # Kept: many threads have the same few participants and entries.
+            self._least_new[column] = overview.least_new(column, self._viewer.is_me)
+        least = self._least_new[column]
+        least = count if least is None else min(least, count)
         if not least or topic not in self._read:
             return least
         cursor = self._reader.cursor(topic, self._viewer.key)
