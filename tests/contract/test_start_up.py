@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Machine, Repo
 
+SOURCE = Path(__file__).resolve().parents[2] / "src"
 # Each costs a command more than what it is for (milliseconds measured with
 # `python -X importtime`), or drags such a module in.
 HEAVY = frozenset(
@@ -141,6 +144,22 @@ def test_the_modules_of_a_command_are_found_quickly(repo: Repo) -> None:
         # The program above imports these earlier.
         *("wc_core.lean", "wc_core.lean.os", "wc_core.lean.posixpath"),
     }
+
+
+def test_modules_of_commands_take_the_lean_os() -> None:
+    """One that imports the library's costs each command that imports it 1 ms."""
+    excepted = {
+        "wc_core/lean/os.py",
+        "wc_cli/wake/sleeper.py",  # a program of its own
+        "wc_cli/wake/waiting.py",  # sets variables before it starts that
+    }
+    found = {
+        str(path.relative_to(SOURCE))
+        for package in ("wc_core", "wc_cli")
+        for path in (SOURCE / package).rglob("*.py")
+        if re.search(r"(?m)^import os$|^from os import", path.read_text("utf-8"))
+    }
+    assert found <= excepted
 
 
 def test_the_first_write_of_a_repository_may_run_git(repo: Repo) -> None:
