@@ -152,7 +152,7 @@ def _milliseconds(deadline: float) -> int:
 
 
 def _written(end: int, rest: memoryview) -> memoryview:
-    """What is left to write to a pipe; nothing if nobody reads it any more."""
+    """What is left to write to a pipe; nothing if its reader is gone."""
     try:
         return rest[os.write(end, rest[:_CHUNK]) :] if rest else rest  # noqa: TID251
     except BlockingIOError:
