@@ -29,7 +29,7 @@ _TERM_PAUSE = 0.01
 class Process:
     """A running program, in a session and a process group of its own.
 
-    It is found in the PATH of its ``env``, and inherits the open file ``handle``, if
+    It is received in the PATH of its ``env``, and inherits the open file ``handle``, if
     there is one, as another number. Raises OSError, FileNotFoundError if it is not
     there.
     """
@@ -67,27 +67,27 @@ class Process:
         """Feed the program, and wait for its end. Returns its exit code, or its signal
         as a negative number, its output and its errors. Raises TimeoutError."""
         deadline = time.monotonic() + seconds
-        found: dict[int, list[bytes]] = {self._out: [], self._err: []}
+        received: dict[int, list[bytes]] = {self._out: [], self._err: []}
         waiting = select.poll()
-        for end in found:
+        for end in received:
             waiting.register(end, select.POLLIN)
-        rest = memoryview(feed)
+        unsent = memoryview(feed)
         os.set_blocking(self._feed, False)
         waiting.register(self._feed, select.POLLOUT)
         while self._open:
             for end, _ in waiting.poll(_milliseconds(deadline)):
                 if end == self._feed:
-                    rest = _written(end, rest)
-                    is_finished = not rest
+                    unsent = _written(end, unsent)
+                    is_finished = not unsent
                 else:
                     data = os.read(end, _CHUNK)
-                    found[end].append(data)
+                    received[end].append(data)
                     is_finished = not data
                 if is_finished:
                     waiting.unregister(end)
                     self._close(end)
         code = self._waited_for(deadline)
-        return code, b"".join(found[self._out]), b"".join(found[self._err])
+        return code, b"".join(received[self._out]), b"".join(received[self._err])
 
     def _waited_for(self, deadline: float) -> int:
         """Wait for the end. Returns the exit code. Raises TimeoutError."""
@@ -151,14 +151,14 @@ def _milliseconds(deadline: float) -> int:
     return int(seconds * 1000) + 1
 
 
-def _written(end: int, rest: memoryview) -> memoryview:
+def _written(end: int, unsent: memoryview) -> memoryview:
     """What is left to write to a pipe; nothing if its reader is gone."""
     try:
-        return rest[os.write(end, rest[:_CHUNK]) :] if rest else rest  # noqa: TID251
+        return unsent[os.write(end, unsent[:_CHUNK]) :] if unsent else unsent  # noqa: TID251
     except BlockingIOError:
-        return rest
+        return unsent
     except BrokenPipeError:
-        return rest[:0]
+        return unsent[:0]
 
 
 def _close(*ends: int) -> None:

@@ -71,11 +71,11 @@ class Meaning:
         if coverage.has_file(self._reader.layout) or (
             model.is_local and coverage.are_few(current.values())
         ):
-            # 0.1 to 0.2 s (numpy, tokenizers), for searches whose words find little.
-            from os import environ
+            from os import environ  # 1 ms, and NumPy does the same
 
             # NumPy's threads, one for each core, would take 20 ms of CPU time to start.
             environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+            # 0.1 to 0.2 s (numpy, tokenizers), for searches whose words find little.
             from wc_core.meaning import nearest
 
             ask = nearest.meaning_search(self._reader, model, self._env, self._queries)
