@@ -211,3 +211,18 @@ assert not sys.path
 
 def test_site_is_run_once() -> None:
     run_without_site(_SITE)
+
+
+_PACKAGES = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from wc_core.lean import site
+assert site.find_package("json") and "site" not in sys.modules
+assert site.find_package(sys.argv[2]) and "site" in sys.modules
+assert not site.find_package("no_such_package")
+assert sys.argv[2] not in sys.modules
+"""
+
+
+def test_an_installed_package_is_found_without_site() -> None:
+    run_without_site(_PACKAGES, "typer")

@@ -29,8 +29,8 @@ _TERM_PAUSE = 0.01
 class Process:
     """A running program, in a session and a process group of its own.
 
-    It is looked for in the PATH of its ``env``, and inherits the open file ``handle``, if
-    there is one, as another number. Raises OSError, FileNotFoundError if it is not
+    It is looked for in the PATH of its ``env``, and inherits the open file ``handle``,
+    if there is one, as another number. Raises OSError, FileNotFoundError if it is not
     there.
     """
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.machinery import PathFinder
 
 from wc_core.graph.languages import LANGUAGES, language_of
+from wc_core.lean import site
 from wc_core.lean.functools import cache
 from wc_core.values import NamedTuple
 
@@ -86,9 +86,7 @@ def grammar(language: Language) -> Grammar | None:
 def missing_modules() -> list[str]:
     """The modules that parsing needs and that are not installed."""
     modules = dict.fromkeys(language.module for language in LANGUAGES)
-    return [
-        name for name in ("tree_sitter", *modules) if not PathFinder.find_spec(name)
-    ]
+    return [name for name in ("tree_sitter", *modules) if not site.find_package(name)]
 
 
 def obstacle(path: str) -> str:

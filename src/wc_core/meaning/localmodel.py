@@ -8,12 +8,11 @@ set up logging, and load code that could reach the network.
 from __future__ import annotations
 
 import json
-from importlib.machinery import PathFinder
 
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from wc_core.lean import os
+from wc_core.lean import os, site
 from wc_core.meaning.models import LOCAL_DIMENSIONS
 
 TYPE_CHECKING = False
@@ -40,7 +39,7 @@ class LocalModel:
     """The model, ready to use. Raises LocalModelError."""
 
     def __init__(self) -> None:
-        spec = PathFinder.find_spec("wordllama")
+        spec = site.find_package("wordllama")
         if spec is None or not spec.origin:
             raise LocalModelError("wordllama is not installed")
         folder = os.path.dirname(spec.origin)
