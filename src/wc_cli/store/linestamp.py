@@ -46,24 +46,27 @@ class LineStamp:
     def remove(self) -> None:
         """Remove the stamp, before each change: another process may have written one
         since the last. Raises StorageError."""
-        self._link()
+        if not self._is_linked:
+            self._link()
+            self._is_linked = True
         durable.remove(self.layout.line_stamp, self.layout.root)
         self.is_due = True
 
     def _link(self) -> None:
         """Make the link, or correct it; anything else in its place stays, and no line
         is cached. Raises StorageError if a wrong link stays."""
-        if self._is_linked:
+        folder = _git_folder(self.layout.root)
+        if not folder:
             return
-        self._is_linked = True
-        path = f"{_git_folder(self.layout.root)}/{_LINK}"
+        path = f"{folder}/{_LINK}"
         is_link = os.path.islink(path)
-        if is_link and os.readlink(path) == self.layout.local:
-            return
-        if not is_link and (path == f"/{_LINK}" or os.path.lexists(path)):
-            return
         try:
-            durable.point(path, self.layout.local)
+            if is_link:
+                is_due = os.readlink(path) != self.layout.local
+            else:
+                is_due = not os.path.lexists(path)
+            if is_due:
+                durable.point(path, self.layout.local)
         except OSError as error:
             if is_link:
                 durable.raise_storage_error("could not be replaced", path, error)
