@@ -161,10 +161,11 @@ class _SiteFinder:
         self, name: str, path: Sequence[str] | None, _target: object = None
     ) -> ModuleSpec | None:
         """How to load a module; ``None`` if it does not exist."""
-        sys.meta_path.remove(self)
         from wc_core.lean import site  # after the finder of our modules is there
 
         site.load()
+        if self in sys.meta_path:  # no other thread was first
+            sys.meta_path.remove(self)
         return PathFinder.find_spec(name, path)
 
 

@@ -213,6 +213,35 @@ def test_site_is_run_once() -> None:
     run_without_site(_SITE)
 
 
+_THREADS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from wc_cli.start import _SiteFinder
+sys.meta_path.append(_SiteFinder())
+import _thread, time
+found = []
+def search(name):
+    try:
+        __import__(name)
+        found.append(name)
+    except BaseException as error:
+        found.append(repr(error))
+names = ["typer", "rich", "click", "hypothesis", "no_such_package"]
+for name in names:
+    _thread.start_new_thread(search, (name,))
+while len(found) < len(names):
+    time.sleep(0.01)
+print(sorted(found))
+"""
+
+
+def test_threads_find_packages_at_the_same_time() -> None:
+    expected = sorted(["typer", "rich", "click", "hypothesis"])
+    error = "ModuleNotFoundError(\"No module named 'no_such_package'\")"
+    for _ in range(5):
+        assert run_without_site(_THREADS).strip() == str([error, *expected])
+
+
 _PACKAGES = """
 import sys
 sys.path.insert(0, sys.argv[1])
