@@ -61,6 +61,7 @@ SH, PYTHON, TYPER = "sh -c :", "python -c pass", "one-command Typer app"
 SHELLS = (("dash",), ("bash",), ("zsh", "-f"), ("busybox", "sh"))
 SYSTEM, FLUSH = "wc -l, the system's", "700 bytes appended, fsync"
 SAY = "wc say, a thread of 1"
+OFTEN = 3  # samples in a round
 LAST = 5  # entries that are read of a long thread
 BEST = 20  # rows and hits of which the rest is left out
 # How many times what Python needs to start, by the number of threads.
@@ -81,20 +82,22 @@ class Table:
         return [
             *self._references(),
             *self._shell(),
-            *self._commands(),
+            *self._often(self._commands()),
             *self._repair(),
-            *self._long(),
-            *self._many(),
-            *self._hooks(),
+            *self._often(self._long() + self._many() + self._hooks()),
             *self._memory(),
         ]
 
+    def _often(self, rows: list[Row]) -> list[Row]:
+        """The same rows, whose samples are short."""
+        return [row._replace(often=OFTEN) for row in rows]
+
     def _references(self) -> list[Row]:
         return [
-            Row(SH, self._time("sh", "-c", ":"), quick=True),
+            Row(SH, self._time("sh", "-c", ":"), quick=True, beside=True),
             Row(FLUSH, self._flush, quick=True),
-            Row(PYTHON, self._time("python", "-c", "pass")),
-            Row(TYPER, self._time("typer-app")),
+            Row(PYTHON, self._time("python", "-c", "pass"), beside=True),
+            Row(TYPER, self._time("typer-app"), beside=True),
         ]
 
     def _flush(self) -> float:
@@ -113,7 +116,7 @@ class Table:
         system = next(one for one in ("/usr/bin/wc", "/bin/wc") if os.path.exists(one))
         ours, name = self._time("wc", "-l", lines), "wc-statusline"
         rows = [
-            Row(SYSTEM, self._time(system, "-l", lines), SH),
+            Row(SYSTEM, self._time(system, "-l", lines), SH, beside=True),
             Row("wc -l, through bin/wc", ours, SYSTEM, more(2)),
             Row(f"{name}, 3 KB of JSON", self._statusline_json, SH, times(4)),
         ]
@@ -134,7 +137,7 @@ class Table:
             return self._time(*shell, script, store=(threads, 1))()
 
         return [
-            Row(bare, self._time(*shell, "-c", ":"), lacks=lacks),
+            Row(bare, self._time(*shell, "-c", ":"), lacks=lacks, beside=True),
             Row(f"wc-statusline in {words}", seconds, bare, lacks=lacks),
         ]
 
@@ -161,12 +164,12 @@ class Table:
         return [
             Row("wc version", self._time("wc", "version"), TYPER),
             Row("wc help", self._time("wc", "help"), TYPER),
-            Row(SAY, self._time_say((1, 1)), PYTHON, times(2.4)),
+            Row(SAY, self._time_say((1, 1)), PYTHON, times(2.4), beside=True),
             in_memory,
             Row(f"wc say, {self.many}", self._time_say(many), SAY, times(1.2)),
-            Row(f"wc list, {self.many}", listing, PYTHON, times(4)),
+            Row(f"wc list, {self.many}", listing, PYTHON, times(4), beside=True),
             Row(f"wc list --file, {self.many}", about, f"wc list, {self.many}"),
-            Row(f"wc search, {self.many}", search, PYTHON, times(4.5)),
+            Row(f"wc search, {self.many}", search, PYTHON, times(4.5), beside=True),
             self._best(),
             Row(
                 f"wc decisions, {self.many}",
@@ -182,7 +185,7 @@ class Table:
         words = ("wc", "search", "needle", "--limit", str(BEST))
         name = f"wc search --limit {BEST}, {threads:,} threads of {entries}"
         found = self._time(*words, store=(threads, entries))
-        return Row(name, found, PYTHON, times(12), every=3)
+        return Row(name, found, PYTHON, times(12))
 
     def _repair(self) -> list[Row]:
         """What repairing logs costs that have lost all that is made of them."""

@@ -114,7 +114,12 @@ def references(scratch: Scratch) -> list[Row]:
         Row(INITIALIZE, starts.of("initialize")),
         Row(START, starts.of("start")),
         Row(FIRST_CALL, starts.of("call")),
-        Row(CALL, lambda: scratch.server(TRIVIAL).call("ping"), quick=True),
+        Row(
+            CALL,
+            lambda: scratch.server(TRIVIAL).call("ping"),
+            quick=True,
+            beside=True,
+        ),
         Row(MEMORY, memory, every=SELDOM, unit="MB"),
     ]
 

@@ -19,37 +19,46 @@ if TYPE_CHECKING:
 QUICK = 5  # samples of a quick row in a round
 
 
+class Summary(NamedTuple):
+    """What the samples of a row say: their median; and its ratio to the other row, and
+    what it is more than that, 0 if there is none."""
+
+    median: float
+    ratio: float
+    difference: float
+
+
 class Goal(NamedTuple):
-    """What a row should keep to, given the row it is compared with."""
+    """What a row should keep to."""
 
     text: str
-    holds: Callable[[float, float], bool]
+    holds: Callable[[Summary], bool]
 
 
 def times(factor: float) -> Goal:
     """At most so many times the other."""
-    return Goal(f"≤ {factor:g} times", lambda mine, other: mine <= factor * other)
+    return Goal(f"≤ {factor:g} times", lambda row: row.ratio <= factor)
 
 
 def more(ms: float) -> Goal:
     """At most so many milliseconds more than the other."""
-    return Goal(f"≤ + {ms:g} ms", lambda mine, other: mine <= other + ms / 1000)
+    return Goal(f"≤ + {ms:g} ms", lambda row: row.difference <= ms / 1000)
 
 
 def at_most(ms: float) -> Goal:
     """At most so many milliseconds."""
     text = f"≤ {ms:g} ms" if ms < 1000 else f"≤ {ms / 1000:g} s"
-    return Goal(text, lambda mine, _: mine <= ms / 1000)
+    return Goal(text, lambda row: row.median <= ms / 1000)
 
 
 def at_most_megabytes(size: float) -> Goal:
     """At most so many megabytes."""
-    return Goal(f"≤ {size:g} MB", lambda mine, _: mine <= size)
+    return Goal(f"≤ {size:g} MB", lambda row: row.median <= size)
 
 
 def at_most_percent(share: float) -> Goal:
     """At most so many percent."""
-    return Goal(f"≤ {share:g} %", lambda mine, _: mine <= share)
+    return Goal(f"≤ {share:g} %", lambda row: row.median <= share)
 
 
 class Row(NamedTuple):
@@ -57,7 +66,9 @@ class Row(NamedTuple):
     percent, and the row it is compared with.
 
     ``quick`` rows are sampled several times in a round, others once in ``every``
-    so many rounds. ``lacks`` says what is not there to sample it with.
+    so many rounds, or ``often`` in each. A row that is ``beside`` others is short, and
+    is sampled again before each sample of a row that is compared with it. ``lacks``
+    says what is not there to sample it with.
     """
 
     name: str
@@ -66,6 +77,8 @@ class Row(NamedTuple):
     goal: Goal | None = None
     quick: bool = False
     every: int = 1
+    often: int = 1
+    beside: bool = False
     unit: str = "ms"
     lacks: str = ""
 
@@ -106,14 +119,25 @@ def chosen(rows: Sequence[Row], pattern: str, skipped: str = "") -> list[Row]:
     raise BenchError(f"no row is named like {pattern!r}: {', '.join(by_name)}")
 
 
+class Samples(NamedTuple):
+    """The samples of some rows by name, in the order in which they were taken, and of
+    how many rounds; and those of which each has its own sample of the other row, with
+    that one."""
+
+    values: dict[str, list[float]]
+    pairs: dict[str, list[tuple[float, float]]]
+    rounds: int = 0
+
+
 def measure(
     rows: Sequence[Row], runs: int, scratch: Scratch, minutes: float = math.inf
-) -> dict[str, list[float]]:
-    """The samples of each row, taken in rounds after one that does not count. After
-    so many minutes, no other round begins. A row that fails is not sampled again, and
-    keeps its samples; one that has none yet ends the run."""
+) -> Samples:
+    """Sample each row, in rounds after one that does not count. After so many minutes,
+    no other round begins. A row that fails is not sampled again, and keeps its samples;
+    one that has none yet ends the run."""
     deadline = time.monotonic() + 60 * minutes
-    samples: dict[str, list[float]] = {row.name: [] for row in rows}
+    by_name = {row.name: row for row in rows}
+    samples = Samples({name: [] for name in by_name}, {name: [] for name in by_name})
     failed: set[str] = set()
     for number in range(-1, runs):
         if number > 0 and time.monotonic() > deadline:
@@ -123,18 +147,31 @@ def measure(
         for row in turns(rows, number):
             if row.name in failed:
                 continue
+            other = by_name.get(row.other)
+            sampled = [other, row] if other is not None and other.beside else [row]
             try:
-                value = row.sample()
+                values = [_settled(scratch, one) for one in sampled]
             except BenchError as error:
-                if not samples[row.name]:
+                if not samples.values[row.name]:
                     raise
                 say(f"{row.name}: {error}; it is not measured again")
                 failed.add(row.name)
                 continue
-            scratch.settle()
-            if number >= 0:
-                samples[row.name].append(value)
+            if number < 0:
+                continue
+            for one, value in zip(sampled, values, strict=True):
+                samples.values[one.name].append(value)
+            if len(values) > 1:
+                samples.pairs[row.name].append((values[1], values[0]))
+        samples = samples._replace(rounds=number + 1)
     return samples
+
+
+def _settled(scratch: Scratch, row: Row) -> float:
+    """A sample of a row, after which nothing of it is at work any more."""
+    value = row.sample()
+    scratch.settle()
+    return value
 
 
 def turns(rows: Sequence[Row], number: int) -> list[Row]:
@@ -143,7 +180,10 @@ def turns(rows: Sequence[Row], number: int) -> list[Row]:
     dice = random.Random(number)
     steady = [row for row in rows if not row.quick and number % row.every == 0]
     quick = [row for row in rows if row.quick]
-    order = dice.sample(steady, len(steady)) if number >= 0 else list(steady)
+    if number < 0:
+        return [*steady, *quick]
+    steady = [row for row in steady for _ in range(row.often)]
+    order = dice.sample(steady, len(steady))
     for _ in range(QUICK):
         order += dice.sample(quick, len(quick))
     return order
@@ -168,25 +208,38 @@ def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def results(rows: Sequence[Row], samples: dict[str, list[float]]) -> list[Result]:
+def summary(row: Row, samples: Samples) -> Summary:
+    """What the samples of a row say, compared with its other row: pair by pair, if each
+    has its own sample of that one, so that both were taken in the same moment of the
+    machine; otherwise by their medians."""
+    mine = statistics.median(samples.values[row.name])
+    if pairs := samples.pairs[row.name]:
+        ratio = statistics.median(value / other for value, other in pairs)
+        return Summary(mine, ratio, statistics.median(a - b for a, b in pairs))
+    if not row.other:
+        return Summary(mine, 0.0, 0.0)
+    other = statistics.median(samples.values[row.other])
+    return Summary(mine, mine / other if other else 0.0, mine - other)
+
+
+def results(rows: Sequence[Row], samples: Samples) -> list[Result]:
     """What the samples say."""
-    medians = {name: statistics.median(values) for name, values in samples.items()}
     found = []
     for row in rows:
-        values = samples[row.name]
+        values = samples.values[row.name]
         scale = 1000 if row.unit == "ms" else 1
         low, _, high = statistics.quantiles([*values, values[0]], n=4)
-        mine, other = medians[row.name], medians.get(row.other)
+        row_summary = summary(row, samples)
         result = Result(
             name=row.name,
-            median=rounded(mine * scale),
+            median=rounded(row_summary.median * scale),
             quartiles=(rounded(low * scale), rounded(high * scale)),
             runs=len(values),
             unit=row.unit,
-            ratio=rounded(mine / other) if other else None,
+            ratio=rounded(row_summary.ratio) if row_summary.ratio else None,
             other=row.other,
             goal=row.goal.text if row.goal else "",
-            holds=row.goal.holds(mine, other or 0) if row.goal else None,
+            holds=row.goal.holds(row_summary) if row.goal else None,
         )
         found.append(result)
     return found

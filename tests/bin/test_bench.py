@@ -7,9 +7,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -19,7 +23,7 @@ import make_benchmarks  # noqa: E402
 import make_plot  # noqa: E402
 from tests.bench.processes import BenchError  # noqa: E402
 from tests.bench.scratch import Scratch  # noqa: E402
-from tests.bench.table import Result, Row, measure  # noqa: E402
+from tests.bench.table import Result, Row, Samples, measure, more, results, times  # noqa: E402
 
 BENCH = ROOT / "bin" / "bench"
 
@@ -244,7 +248,58 @@ def test_a_row_that_fails_in_a_later_round_keeps_its_samples(tmp_path: Path) -> 
 
     rows = [Row("fragile", fails_third), Row("steady", lambda: 2.0)]
     samples = measure(rows, 5, Scratch(str(tmp_path)))
-    assert samples == {"fragile": [1.0], "steady": [2.0] * 5}
+    assert samples.values == {"fragile": [1.0], "steady": [2.0] * 5}
+    assert samples.rounds == 5
+
+
+def test_a_row_is_sampled_right_after_the_row_that_it_is_compared_with(
+    tmp_path: Path,
+) -> None:
+    sampled: list[str] = []
+
+    def sampling(name: str) -> Callable[[], float]:
+        def sample() -> float:
+            sampled.append(name)
+            return float(len(sampled))
+
+        return sample
+
+    rows = [
+        Row("reference", sampling("reference"), beside=True),
+        Row("command", sampling("command"), "reference", often=3),
+        Row("other", sampling("other")),
+    ]
+    samples = measure(rows, 4, Scratch(str(tmp_path)))
+    pairs = samples.pairs["command"]
+    assert len(pairs) == 12
+    assert all(command == reference + 1 for command, reference in pairs)
+    assert len(samples.values["reference"]) == 16
+    assert samples.pairs["other"] == []
+
+
+def test_a_slow_moment_of_the_machine_does_not_change_a_ratio() -> None:
+    # Most samples of the command were taken while everything took twice as long.
+    pairs = [(40.0, 20.0), (40.0, 20.0), (20.0, 10.0)]
+    samples = Samples(
+        {"reference": [20.0, 20.0, *[10.0] * 6], "command": [40.0, 40.0, 20.0]},
+        {"reference": [], "command": pairs},
+    )
+    reference = Row("reference", float, unit="s")
+    rows = [reference, Row("command", float, "reference", times(2), unit="s")]
+    result = results(rows, samples)[1]
+    assert (result.median, result.ratio, result.holds) == (40, 2, True)
+
+
+@pytest.mark.parametrize(("ms", "holds"), [(19_000, False), (20_000, True)])
+def test_a_difference_is_that_of_samples_taken_together(
+    ms: int, *, holds: bool
+) -> None:
+    samples = Samples(
+        {"reference": [10.0, 20.0, 20.0], "command": [30.0, 40.0, 39.0]},
+        {"reference": [], "command": [(30.0, 10.0), (40.0, 20.0), (39.0, 20.0)]},
+    )
+    rows = [Row("reference", float), Row("command", float, "reference", more(ms))]
+    assert results(rows, samples)[1].holds is holds
 
 
 def test_a_row_that_fails_at_once_ends_the_run(tmp_path: Path) -> None:
