@@ -168,7 +168,7 @@ def measure(
 
 
 def _settled(scratch: Scratch, row: Row) -> float:
-    """A sample of a row, after which nothing of it is at work any more."""
+    """A sample of a row; returns once its background work has ended."""
     value = row.sample()
     scratch.settle()
     return value
