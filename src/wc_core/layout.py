@@ -45,6 +45,8 @@ _EXTRA = frozenset("-_.")
 # For our files that are named after people or branches, see `safe_name`.
 MAX_SAFE_BYTES = 200
 _WORD_SIGNS = str.maketrans("", "", "-_.")
+# In the keys of participants: claudecode@fix(pat).
+_KEY_SIGNS = str.maketrans("", "", "-_.@()")
 # No topic contains any of these once a slash is added at each end.
 _NOT_IN_SLUGS = ("//", "/-", "/.", "./")
 # Names of other tools may be as long as the file system allows.
@@ -689,9 +691,9 @@ def safe_name(key: str) -> str:
 
 
 def _is_plain(key: str) -> bool:
-    """Whether a key has only ASCII letters and digits, ``-``, ``_`` and ``.`` in it,
-    and can be a file name as it is."""
-    ascii_words = key.isascii() and key.translate(_WORD_SIGNS).isalnum()
+    """Whether a key has only ASCII letters and digits, and ``-_.@()`` in it, and can be
+    a file name as it is."""
+    ascii_words = key.isascii() and key.translate(_KEY_SIGNS).isalnum()
     return ascii_words and key[0] != "." and len(key) <= MAX_SAFE_BYTES
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import chain
 
 from wc_cli.briefing import sessions
 from wc_cli.briefing.sessions import Session
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 # difference.
 _MARGIN_NS = 2_000_000_000
 _NAMED = 5
-_MOST = 50
+# The most balls in a reminder, each of whose threads is read.
+_MOST = 20
 
 
 class SessionView:
@@ -39,7 +41,10 @@ class SessionView:
         self.layout: Layout = self.reader.layout
         self.path = path
         self.ball_names = context.ball_names
+        # Of the balls that are the agent's or offered to it, and of those passed to it
+        # by name.
         self.own = holders.folders_of(self.viewer)
+        self.named = holders.own_folders_of(self.viewer)
 
     def note_visit(self) -> None:
         """Record that the agent is here."""
@@ -147,10 +152,10 @@ def _newly_free(
     """Return the agent's threads that waited for others last time and can begin now.
     Those with NEW entries are in the news anyway."""
     free = []
-    balls = holders.merged(view.ball_names.of(view.own))
-    known_names = session.known(held.name for held in balls)
-    for held in balls:
-        if held.name in known_names or held.topic in moved:
+    names = view.ball_names.of(view.own)
+    known_names = session.known(chain.from_iterable(names.values()))
+    for held in holders.merged(holders.without(names, known_names)):
+        if held.topic in moved:
             continue
         try:
             state = view.reader.snapshot(held.topic).state
@@ -179,18 +184,19 @@ def stop_reminder(context: Context, path: str) -> str:
     to it, and its claims in this worktree."""
     view = SessionView(context, path)
     view.note_visit()
-    balls = holders.merged(view.ball_names.of(view.own))
+    names_of_balls = view.ball_names.of(view.own)
     questions = {
         f"asked:{held.name}": held.topic
         for held in holders.asked_of(view.layout, view.viewer)
     }
     claims = {f"claim:{claim_id}": claim_id for claim_id in _claims(context, view)}
-    names = {ball.name for ball in balls} | {*questions, *claims}
+    names = {*questions, *claims}.union(*names_of_balls.values())
     if not names:
         return ""
     session = view.load_session() or Session(time.time_ns())
-    fresh = [ball for ball in balls if ball.name not in session.reminded][-_MOST:]
-    held = [ball for ball in fresh if _is_held(view, ball)]
+    fresh = holders.without(names_of_balls, session.reminded)
+    latest = reversed(holders.latest_balls(fresh, _MOST))
+    held = [ball for ball in latest if _is_held(view, ball)]
     open_questions = {k: v for k, v in questions.items() if k not in session.reminded}
     claimed = {k: v for k, v in claims.items() if k not in session.reminded}
     if not (held or open_questions or claimed):
@@ -217,7 +223,7 @@ def _claims(context: Context, view: SessionView) -> list[str]:
 def _is_held(view: SessionView, held: HeldBall) -> bool:
     """Return whether the agent should act on a ball: it was passed to this agent by
     name, or in a thread that it takes part in, and isn't BLOCKED."""
-    if held.folder not in holders.own_folders_of(view.viewer):
+    if held.folder not in view.named:
         status = holders.viewer_status(view.layout, held, view.viewer)
         if status is None or not status.listed:
             return False

@@ -106,6 +106,16 @@ def merged(
     return [*in_order(names, latest_first=latest_first)]
 
 
+def without(
+    names: Mapping[str, Sequence[str]], known: Collection[str]
+) -> dict[str, list[str]]:
+    """Returns the same names by folder, except those that are known."""
+    return {
+        folder: [name for name in items if name not in known]
+        for folder, items in names.items()
+    }
+
+
 def in_order(
     names: Mapping[str, Sequence[str]],
     first: Collection[str] = (),

@@ -180,6 +180,16 @@ def test_who_stops_is_reminded_once_of_a_ball_that_is_theirs(agent: Agent) -> No
     assert 'the ball of \\"auth\\", \\"more\\". If' in restarted
 
 
+def test_who_has_very_many_balls_is_reminded_of_the_latest_first(agent: Agent) -> None:
+    for number in range(22):
+        agent.repo.ok("new", f"n{number}", "--title", "T", "--as", "Codex")
+    latest, earliest = agent.stop(), agent.stop()
+    assert 'the ball of \\"n2\\", \\"n3\\", ' in latest
+    assert "and 15 more" in latest
+    assert 'the ball of \\"n0\\", \\"n1\\". If' in earliest
+    assert agent.stop() == ""
+
+
 def test_a_status_file_that_lies_reminds_nobody(agent: Agent) -> None:
     agent.repo.ok("take", "auth", "--as", "Codex")
     (file,) = (agent.repo.store / ".local/status/holder/codex(pat)").iterdir()

@@ -73,6 +73,19 @@ def test_the_ends_of_all_balls_are_found_at_the_ends_of_each_holder(
     assert all(ball.name in names[ball.folder] for ball in (*latest, *earliest))
 
 
+@given(
+    st.dictionaries(KEYS, st.lists(NAMES, unique=True).map(sorted), max_size=4),
+    st.sets(NAMES),
+)
+def test_balls_that_are_not_known_keep_their_order(
+    names: dict[str, list[str]], known: set[str]
+) -> None:
+    fresh = holders.without(names, known)
+    assert list(fresh) == list(names)
+    expected = [ball for ball in holders.merged(names) if ball.name not in known]
+    assert holders.merged(fresh) == expected
+
+
 @given(st.binary())
 def test_whatever_stands_there_is_no_failure(data: bytes) -> None:
     holders.parse_status(data, "codex")
