@@ -149,7 +149,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # was there before; the long runs look for those.
     settings.register_profile(
         "usual",
-        max_examples=amounts.examples(30),
+        max_examples=amounts.examples(20),
+        deadline=None,  # a busy machine is not a failure
         derandomize=not amounts.is_long(),
     )
     settings.load_profile("usual")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).resolve().parents[2] / "bin/wc-statusline"
 SECRET = "the-secret-of-someone-else"
-ROUNDS = amounts.rounds(6, 100)
+ROUNDS = amounts.rounds(3, 100)
 
 FOLDERS = (
     *("graph", "graph/baseline", "graph/baseline/threads", "threads", ".local"),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 # A busy machine is not a failure.
 relaxed = settings(
-    max_examples=amounts.examples(30),
+    max_examples=amounts.examples(20),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

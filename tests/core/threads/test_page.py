@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests import amounts
 from wc_core import ulid
 from wc_core.threads import codec, entryfields, folding, jsontext, model, revisions
 from wc_core.threads.model import Ball, Base, Entry, State
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 SHARED = Path(__file__).parents[3].parent / "shared" / "data"
 # Large values on a busy machine are not failures.
 relaxed = settings(
-    max_examples=150, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=amounts.examples(60),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
 )
 ID = "01K6Y12JRGB165MR2QJP0HNEXC"
 LATER = "01K6Y12JRGB165MR2QJP0HNEXD"
