@@ -97,7 +97,7 @@ class Store:
             tool.init_thread(topic)
             if self.count % 2:
                 tool.say(topic, f"title {self.count}", "body")
-            else:
+            elif tool.meta(topic) is not None:  # that of a removed thread has gone
                 tool.set_status(topic, f"word {self.count}")
 
     def truncate(self, topic: str, log: list[Entry]) -> None:
