@@ -20,6 +20,7 @@ from itertools import repeat
 
 from wc_core.files import read_from
 from wc_core.index.expressions import Expressions
+from wc_core.index.keys import NONE, words_part
 from wc_core.index.pairs import CommonWords
 from wc_core.index.parallel import in_parallel
 from wc_core.lean import json, os, sqlite3
@@ -122,6 +123,14 @@ class IndexedThread(NamedTuple):
     size: int
 
 
+class CurrentThreads(NamedTuple):
+    """The threads that the file has in their current state: by topic, and the topic of
+    each by its number."""
+
+    threads: Mapping[str, IndexedThread]
+    topics: Mapping[int, str]
+
+
 class IndexedEntry(NamedTuple):
     """An entry in the index, and the offset of its line in the log."""
 
@@ -177,6 +186,10 @@ class EntryFile:
         # The threads in one version of the file.
         self._threads: tuple[int, Mapping[str, IndexedThread]] | None = None
         self._parts: list[range] = []
+        # The last answer of `current`, with its version of the file and its question.
+        self._current: (
+            tuple[int, Sequence[str], Mapping[str, str], CurrentThreads] | None
+        ) = None
         self._path = checked_path(layout)
         self._inode = _inode(self._path)
         self._db = self._connect()
@@ -236,6 +249,36 @@ class EntryFile:
             self._threads = version, {thread.topic: thread for thread in threads}
             self._parts = _parts(self._threads[1].values())
         return self._threads[1]
+
+    def current(self, topics: Sequence[str], keys: Mapping[str, str]) -> CurrentThreads:
+        """Returns those of these threads that were indexed with their present key in
+        ``keys``, or with its part about words."""
+        threads = self.threads()
+        version = self._threads[0] if self._threads is not None else 0
+        # A server asks the same for each search, and comparing takes a tenth of the
+        # time of looking up 10,000 threads.
+        if self._current is not None:
+            known_version, known_topics, known_keys, current = self._current
+            if (known_version, known_topics) == (version, topics) and (
+                known_keys == keys
+            ):
+                return current
+        # Before the lookups: others may change the keys meanwhile.
+        topics, keys = [*topics], {**keys}
+        found = {
+            topic: thread
+            for topic in topics
+            if (thread := threads.get(topic)) is not None
+            # Most keys are already the part about words.
+            and (
+                (key := keys.get(topic, NONE)) == thread.key
+                or words_part(key) == thread.key
+            )
+        }
+        by_number = {thread.number: topic for topic, thread in found.items()}
+        current = CurrentThreads(found, by_number)
+        self._current = version, topics, keys, current
+        return current
 
     def counts(self, words: str) -> list[tuple[int, int]]:
         """Returns the number of each thread with the words, and how many of its entries

@@ -137,6 +137,20 @@ def test_hits_are_the_same_with_the_index_and_without(
             assert_the_same(store.reader, question)
 
 
+@given(history=histories)
+@relaxed
+def test_hits_are_the_same_in_a_file_that_stays_open(history: list[Step]) -> None:
+    with begun_store() as store:
+        files = EntryFiles(store.reader.layout)
+        for step in history:
+            store.take(step)
+            overview = overview_of(store.reader)
+            engine = IndexedSearch(store.reader, files, overview.keys)
+            for question in QUESTIONS[:2] * 2:
+                expected = pages(Scan(store.reader), overview, question)
+                assert pages(engine, overview, question) == expected
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(str(tmp_path))
@@ -195,6 +209,29 @@ def test_some_of_the_words_are_counted_in_the_threads_that_are_searched(
                 assert by_index == Scan(store.reader).loose_matches(topics, query)
                 assert read == [0]
                 assert by_index.total
+
+
+def test_threads_are_looked_up_again_when_their_keys_or_the_file_have_changed(
+    store: Store,
+) -> None:
+    for topic in ("t0", "t1"):
+        store.write(topic, a_log(2))
+    entriesfile.rebuild(store.reader, soon)
+    file = EntryFiles(store.reader.layout).current()
+    topics, keys = ["t0", "t1"], dict(overview_of(store.reader).keys(["t0", "t1"]))
+    current = file.current(topics, keys)
+    assert list(current.threads) == sorted(current.topics.values()) == topics
+    assert file.current(list(topics), dict(keys)) is current
+    assert list(file.current(["t1"], keys).threads) == ["t1"]
+    # The same objects as before, with other contents.
+    keys["t0"] = "another"
+    assert list(file.current(topics, keys).threads) == ["t1"]
+    topics.remove("t1")
+    assert not file.current(topics, keys).threads
+    store.write("t0", a_log(3))
+    entriesfile.update(store.reader, ["t0"], soon)
+    keys = dict(overview_of(store.reader).keys(["t0"]))
+    assert list(file.current(topics, keys).threads) == ["t0"]
 
 
 def test_a_log_that_grew_is_indexed_from_where_it_ended(store: Store) -> None:

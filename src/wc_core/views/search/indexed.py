@@ -11,7 +11,6 @@ from wc_core.index.entries import (
     IndexedEntry,
     UnusableIndexError,
 )
-from wc_core.index.keys import NONE, words_part
 from wc_core.threads import codec
 from wc_core.threads.model import Entry
 from wc_core.views.entries import Numbered, numbered
@@ -46,7 +45,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from wc_core.index.entries import IndexedThread
     from wc_core.search.mentions import Mentions
     from wc_core.search.threadwords import ThreadWords
     from wc_core.threads.reader import StoreReader
@@ -167,14 +165,16 @@ class IndexedSearch:
 
     def _threads(
         self, file: EntryFile, topics: Sequence[str], current: Mapping[str, str]
-    ) -> tuple[dict[int, str], list[str]]:
+    ) -> tuple[Mapping[int, str], list[str]]:
         """Returns the topic of each thread that the index has in its current state, by
         its number; and the others."""
-        names = {
-            thread.number: topic
-            for topic, thread in _current_threads(file, topics, current).items()
-            if topic not in self._changed
-        }
+        names = file.current(topics, current).topics
+        if self._changed:
+            names = {
+                number: topic
+                for number, topic in names.items()
+                if topic not in self._changed
+            }
         return names, _topics_outside(topics, names)
 
     def loose_matches(self, topics: Sequence[str], query: LooseQuery) -> Loose:
@@ -262,24 +262,6 @@ class IndexedSearch:
             length *= 8
 
 
-def _current_threads(
-    file: EntryFile, topics: Sequence[str], current: Mapping[str, str]
-) -> dict[str, IndexedThread]:
-    """Returns the threads that the index has in their current state: made from the log
-    with the ``current`` key."""
-    indexed = file.threads()
-    return {
-        topic: thread
-        for topic in topics
-        if (thread := indexed.get(topic)) is not None
-        # Most keys are already the part about words.
-        and (
-            (key := current.get(topic, NONE)) == thread.key
-            or words_part(key) == thread.key
-        )
-    }
-
-
 def _topics_outside(topics: Sequence[str], names: Mapping[int, str]) -> list[str]:
     """Returns the topics that are not among the ``names``."""
     if len(names) == len(topics):
@@ -297,7 +279,7 @@ def _written(
     """The result of `IndexedSearch.written_after` from one version of the file."""
     names = {
         thread.number: topic
-        for topic, thread in _current_threads(file, topics, current).items()
+        for topic, thread in file.current(topics, current).threads.items()
         if thread.size != entryfile.NOWHERE
     }
     floor, branch, limit = question
