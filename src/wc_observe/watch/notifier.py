@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Seconds between two checks of what the kernel has reported. Measured on two cores: 23
 # ms from write to report and 0.3 % of a core when idle. watchfiles itself, which checks
 # every 15 ms and waits for a check without new events, took 24 ms and 0.45 %.
-STEP = 0.045
+STEP = 0.06
 # watchfiles returns the events that it has seen in two checks.
 _LOOKS = 2
 
