@@ -263,7 +263,7 @@ class EntryFile:
                 known_keys == keys
             ):
                 return current
-        # Before the lookups: others may change the keys meanwhile.
+        # Before the lookups: others may change the keys at any time.
         topics, keys = [*topics], {**keys}
         found = {
             topic: thread
