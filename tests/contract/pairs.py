@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import os
 import select
 import shutil
@@ -119,12 +120,13 @@ class Clone:
             words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as writer:
             assert writer.stdout is not None
-            assert writer.stdout.readline() == "ready\n"
+            # Once the first is saved, however slow the machine is.
+            first = writer.stdout.readline()
             try:
                 yield
             finally:
                 out, _ = writer.communicate("")
-            for line in out.splitlines():
+            for line in (first, *out.splitlines()):
                 topic, entry = line.split()
                 self.said.setdefault(topic, []).append(entry)
 
@@ -247,16 +249,15 @@ class Pair:
 def write(path: Path, topics: list[str]) -> None:
     """Write to the threads in turn until the standard input ends; an entry
     that is not saved is no more than that."""
-    print("ready", flush=True)
-    turn = 0
-    # Slower than settling, which goes on as long as there is something new.
-    while not select.select([sys.stdin], [], [], 0.2)[0]:
-        topic = topics[turn % len(topics)]
-        turn += 1
+    for turn in itertools.count(1):
+        topic = topics[(turn - 1) % len(topics)]
         words = ("say", topic, "--title", f"Turn {turn}", "--json")
         done = inprocess.wc(words, path, dict(os.environ))
         if not done.code:
             print(topic, done.json["entry_id"], flush=True)
+        # Slower than settling, which goes on as long as there is something new.
+        if select.select([sys.stdin], [], [], 0.2)[0]:
+            return
 
 
 if __name__ == "__main__":
