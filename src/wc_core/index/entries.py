@@ -124,11 +124,21 @@ class IndexedThread(NamedTuple):
 
 
 class CurrentThreads(NamedTuple):
-    """The threads that the file has in their current state: by topic, and the topic of
-    each by its number."""
+    """The threads that the file has in their current state: the threads by topic, and
+    the topics by the number of the thread."""
 
     threads: Mapping[str, IndexedThread]
     topics: Mapping[int, str]
+
+
+class _Lookup(NamedTuple):
+    """The result of `EntryFile.current_threads` for these ``topics`` and ``keys``.
+    ``threads`` are all threads of the file at that time."""
+
+    threads: Mapping[str, IndexedThread]
+    topics: Sequence[str]
+    keys: Mapping[str, str]
+    current: CurrentThreads
 
 
 class IndexedEntry(NamedTuple):
@@ -186,10 +196,7 @@ class EntryFile:
         # The threads in one version of the file.
         self._threads: tuple[int, Mapping[str, IndexedThread]] | None = None
         self._parts: list[range] = []
-        # The last answer of `current`, with its version of the file and its question.
-        self._current: (
-            tuple[int, Sequence[str], Mapping[str, str], CurrentThreads] | None
-        ) = None
+        self._last_lookup: _Lookup | None = None
         self._path = checked_path(layout)
         self._inode = _inode(self._path)
         self._db = self._connect()
@@ -250,22 +257,24 @@ class EntryFile:
             self._parts = _parts(self._threads[1].values())
         return self._threads[1]
 
-    def current(self, topics: Sequence[str], keys: Mapping[str, str]) -> CurrentThreads:
+    def current_threads(
+        self, topics: Sequence[str], keys: Mapping[str, str]
+    ) -> CurrentThreads:
         """Returns those of these threads that were indexed with their present key in
         ``keys``, or with its part about words."""
-        threads = self.threads()
-        version = self._threads[0] if self._threads is not None else 0
-        # A server asks the same for each search, and comparing takes a tenth of the
-        # time of looking up 10,000 threads.
-        if self._current is not None:
-            known_version, known_topics, known_keys, current = self._current
-            if (known_version, known_topics) == (version, topics) and (
-                known_keys == keys
-            ):
-                return current
-        # Before the lookups: others may change the keys at any time.
+        threads, last = self.threads(), self._last_lookup
+        # A server asks the same for each search. For 10,000 threads, comparing takes
+        # 0.3 ms and looking them up 2 ms.
+        if (
+            last is not None
+            and last.threads is threads
+            and last.topics == topics
+            and last.keys == keys
+        ):
+            return last.current
+        # Copied first: others may change the keys at any time.
         topics, keys = [*topics], {**keys}
-        found = {
+        by_topic = {
             topic: thread
             for topic in topics
             if (thread := threads.get(topic)) is not None
@@ -275,9 +284,9 @@ class EntryFile:
                 or words_part(key) == thread.key
             )
         }
-        by_number = {thread.number: topic for topic, thread in found.items()}
-        current = CurrentThreads(found, by_number)
-        self._current = version, topics, keys, current
+        by_number = {thread.number: topic for topic, thread in by_topic.items()}
+        current = CurrentThreads(by_topic, by_number)
+        self._last_lookup = _Lookup(threads, topics, keys, current)
         return current
 
     def counts(self, words: str) -> list[tuple[int, int]]:

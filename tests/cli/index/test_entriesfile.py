@@ -219,19 +219,19 @@ def test_threads_are_looked_up_again_when_their_keys_or_the_file_have_changed(
     entriesfile.rebuild(store.reader, soon)
     file = EntryFiles(store.reader.layout).current()
     topics, keys = ["t0", "t1"], dict(overview_of(store.reader).keys(["t0", "t1"]))
-    current = file.current(topics, keys)
+    current = file.current_threads(topics, keys)
     assert list(current.threads) == sorted(current.topics.values()) == topics
-    assert file.current(list(topics), dict(keys)) is current
-    assert list(file.current(["t1"], keys).threads) == ["t1"]
+    assert file.current_threads(list(topics), dict(keys)) is current
+    assert list(file.current_threads(["t1"], keys).threads) == ["t1"]
     # The same objects as before, with other contents.
     keys["t0"] = "another"
-    assert list(file.current(topics, keys).threads) == ["t1"]
+    assert list(file.current_threads(topics, keys).threads) == ["t1"]
     topics.remove("t1")
-    assert not file.current(topics, keys).threads
+    assert not file.current_threads(topics, keys).threads
     store.write("t0", a_log(3))
     entriesfile.update(store.reader, ["t0"], soon)
     keys = dict(overview_of(store.reader).keys(["t0"]))
-    assert list(file.current(topics, keys).threads) == ["t0"]
+    assert list(file.current_threads(topics, keys).threads) == ["t0"]
 
 
 def test_a_log_that_grew_is_indexed_from_where_it_ended(store: Store) -> None:

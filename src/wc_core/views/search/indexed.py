@@ -168,7 +168,7 @@ class IndexedSearch:
     ) -> tuple[Mapping[int, str], list[str]]:
         """Returns the topic of each thread that the index has in its current state, by
         its number; and the others."""
-        names = file.current(topics, current).topics
+        names = file.current_threads(topics, current).topics
         if self._changed:
             names = {
                 number: topic
@@ -279,7 +279,7 @@ def _written(
     """The result of `IndexedSearch.written_after` from one version of the file."""
     names = {
         thread.number: topic
-        for topic, thread in file.current(topics, current).threads.items()
+        for topic, thread in file.current_threads(topics, current).threads.items()
         if thread.size != entryfile.NOWHERE
     }
     floor, branch, limit = question
