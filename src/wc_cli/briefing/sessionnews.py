@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # difference.
 _MARGIN_NS = 2_000_000_000
 _NAMED = 5
-# The most balls in a reminder, each of whose threads is read.
+# The most balls in a reminder; the thread of each is read.
 _MOST = 20
 
 
@@ -41,8 +41,8 @@ class SessionView:
         self.layout: Layout = self.reader.layout
         self.path = path
         self.ball_names = context.ball_names
-        # Of the balls that are the agent's or offered to it, and of those passed to it
-        # by name.
+        # The folders of balls that are the agent's or offered to it; and of those that
+        # are the agent's.
         self.own = holders.folders_of(self.viewer)
         self.named = holders.own_folders_of(self.viewer)
 
