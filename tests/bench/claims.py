@@ -37,14 +37,14 @@ class ClaimRows:
     def rows(self) -> list[Row]:
         """Every row, in the order of the table."""
         return [
-            Row(CHECK, lambda: self._check(self._free), TYPER, beside=True),
+            Row(CHECK, lambda: self._check(self._free), TYPER, paired=True),
             Row(
                 f"wc check, {MANY:,} claims",
                 lambda: self._check(self._claimed),
                 CHECK,
                 times(1.5),
             ),
-            Row(SHELL, self._shell, quick=True, beside=True),
+            Row(SHELL, self._shell, quick=True, paired=True),
             Row(
                 "wc-guard before-tool, nothing is claimed",
                 lambda: self._guard(self._free),
@@ -59,7 +59,7 @@ class ClaimRows:
             ),
             Row("wc claim", lambda: self._claim(self._free_to_claim), SAY),
             Row("wc note, sent to a remote later", self._note, SAY, times(2)),
-            Row(GIT, self._git, beside=True),
+            Row(GIT, self._git, paired=True),
             Row("wc claim, at a remote", lambda: self._claim(self._shared), GIT),
         ]
 

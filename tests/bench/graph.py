@@ -35,7 +35,7 @@ class GraphRows:
         """Every row, in the order of the table."""
         first, again, one = self._first, self._again, self._one_file
         return [
-            Row(STATUS, self._status, beside=True),
+            Row(STATUS, self._status, paired=True),
             Row("wc neighbors, first", first, STATUS, at_most(3000), lacks=_LACKS),
             Row("wc neighbors, again", again, STATUS, at_most(100), lacks=_LACKS),
             Row("wc neighbors, one changed", one, STATUS, lacks=_LACKS),

@@ -29,7 +29,7 @@ class InboxRows:
         many = f"{REPOSITORIES} repositories of {self.threads:,} threads"
         listing = f"wc list, one of {many}"
         return [
-            Row(listing, lambda: self._wc("list"), beside=True),
+            Row(listing, lambda: self._wc("list"), paired=True),
             Row(f"wc inbox, {many}", lambda: self._wc("inbox"), listing, times(2)),
         ]
 

@@ -29,7 +29,7 @@ class RadarRows:
     def rows(self) -> list[Row]:
         """Every row, in the order of the table."""
         return [
-            Row(STATUS, self._status, beside=True),
+            Row(STATUS, self._status, paired=True),
             Row("wc radar, nothing has changed", self._unchanged, STATUS, more(80)),
             Row("wc radar, all have changed", self._changed, STATUS, at_most(500)),
         ]

@@ -94,10 +94,10 @@ class Table:
 
     def _references(self) -> list[Row]:
         return [
-            Row(SH, self._time("sh", "-c", ":"), quick=True, beside=True),
+            Row(SH, self._time("sh", "-c", ":"), quick=True, paired=True),
             Row(FLUSH, self._flush, quick=True),
-            Row(PYTHON, self._time("python", "-c", "pass"), beside=True),
-            Row(TYPER, self._time("typer-app"), beside=True),
+            Row(PYTHON, self._time("python", "-c", "pass"), paired=True),
+            Row(TYPER, self._time("typer-app"), paired=True),
         ]
 
     def _flush(self) -> float:
@@ -116,7 +116,7 @@ class Table:
         system = next(one for one in ("/usr/bin/wc", "/bin/wc") if os.path.exists(one))
         ours, name = self._time("wc", "-l", lines), "wc-statusline"
         rows = [
-            Row(SYSTEM, self._time(system, "-l", lines), SH, beside=True),
+            Row(SYSTEM, self._time(system, "-l", lines), SH, paired=True),
             Row("wc -l, through bin/wc", ours, SYSTEM, more(2)),
             Row(f"{name}, 3 KB of JSON", self._statusline_json, SH, times(4)),
         ]
@@ -137,7 +137,7 @@ class Table:
             return self._time(*shell, script, store=(threads, 1))()
 
         return [
-            Row(bare, self._time(*shell, "-c", ":"), lacks=lacks, beside=True),
+            Row(bare, self._time(*shell, "-c", ":"), lacks=lacks, paired=True),
             Row(f"wc-statusline in {words}", seconds, bare, lacks=lacks),
         ]
 
@@ -164,12 +164,12 @@ class Table:
         return [
             Row("wc version", self._time("wc", "version"), TYPER),
             Row("wc help", self._time("wc", "help"), TYPER),
-            Row(SAY, self._time_say((1, 1)), PYTHON, times(2.4), beside=True),
+            Row(SAY, self._time_say((1, 1)), PYTHON, times(2.4), paired=True),
             in_memory,
             Row(f"wc say, {self.many}", self._time_say(many), SAY, times(1.2)),
-            Row(f"wc list, {self.many}", listing, PYTHON, times(4), beside=True),
+            Row(f"wc list, {self.many}", listing, PYTHON, times(4), paired=True),
             Row(f"wc list --file, {self.many}", about, f"wc list, {self.many}"),
-            Row(f"wc search, {self.many}", search, PYTHON, times(4.5), beside=True),
+            Row(f"wc search, {self.many}", search, PYTHON, times(4.5), paired=True),
             self._best(),
             Row(
                 f"wc decisions, {self.many}",

@@ -118,7 +118,7 @@ def references(scratch: Scratch) -> list[Row]:
             CALL,
             lambda: scratch.server(TRIVIAL).call("ping"),
             quick=True,
-            beside=True,
+            paired=True,
         ),
         Row(MEMORY, memory, every=SELDOM, unit="MB"),
     ]

@@ -20,12 +20,13 @@ QUICK = 5  # samples of a quick row in a round
 
 
 class Summary(NamedTuple):
-    """What the samples of a row say: their median; and its ratio to the other row, and
-    what it is more than that, 0 if there is none."""
+    """The median of a row's samples, and how it compares with the other row: how many
+    times as much it is, and how much more. Both are ``None`` without another row, and
+    the ratio if that one is 0."""
 
     median: float
-    ratio: float
-    difference: float
+    ratio: float | None = None
+    difference: float | None = None
 
 
 class Goal(NamedTuple):
@@ -37,12 +38,17 @@ class Goal(NamedTuple):
 
 def times(factor: float) -> Goal:
     """At most so many times the other."""
-    return Goal(f"≤ {factor:g} times", lambda row: row.ratio <= factor)
+    return Goal(f"≤ {factor:g} times", lambda row: _is_at_most(row.ratio, factor))
 
 
 def more(ms: float) -> Goal:
     """At most so many milliseconds more than the other."""
-    return Goal(f"≤ + {ms:g} ms", lambda row: row.difference <= ms / 1000)
+    return Goal(f"≤ + {ms:g} ms", lambda row: _is_at_most(row.difference, ms / 1000))
+
+
+def _is_at_most(value: float | None, limit: float) -> bool:
+    """Whether a value is known and within its limit."""
+    return value is not None and value <= limit
 
 
 def at_most(ms: float) -> Goal:
@@ -66,9 +72,9 @@ class Row(NamedTuple):
     percent, and the row it is compared with.
 
     ``quick`` rows are sampled several times in a round, others once in ``every``
-    so many rounds, or ``often`` in each. A row that is ``beside`` others is short, and
-    is sampled again before each sample of a row that is compared with it. ``lacks``
-    says what is not there to sample it with.
+    so many rounds, or ``often`` in each. A ``paired`` row is short, and is sampled
+    again right before each sample of a row that is compared with it. ``lacks`` says
+    what is not there to sample it with.
     """
 
     name: str
@@ -78,7 +84,7 @@ class Row(NamedTuple):
     quick: bool = False
     every: int = 1
     often: int = 1
-    beside: bool = False
+    paired: bool = False
     unit: str = "ms"
     lacks: str = ""
 
@@ -120,9 +126,9 @@ def chosen(rows: Sequence[Row], pattern: str, skipped: str = "") -> list[Row]:
 
 
 class Samples(NamedTuple):
-    """The samples of some rows by name, in the order in which they were taken, and of
-    how many rounds; and those of which each has its own sample of the other row, with
-    that one."""
+    """The samples of some rows, by the name of the row. ``pairs`` are those that were
+    taken right after a sample of the other row, each with that sample. ``rounds`` is
+    the number of rounds."""
 
     values: dict[str, list[float]]
     pairs: dict[str, list[tuple[float, float]]]
@@ -148,9 +154,9 @@ def measure(
             if row.name in failed:
                 continue
             other = by_name.get(row.other)
-            sampled = [other, row] if other is not None and other.beside else [row]
+            sampled = [other, row] if other is not None and other.paired else [row]
             try:
-                values = [_settled(scratch, one) for one in sampled]
+                values = [_sampled(scratch, one) for one in sampled]
             except BenchError as error:
                 if not samples.values[row.name]:
                     raise
@@ -167,16 +173,16 @@ def measure(
     return samples
 
 
-def _settled(scratch: Scratch, row: Row) -> float:
-    """A sample of a row; returns once its background work has ended."""
+def _sampled(scratch: Scratch, row: Row) -> float:
+    """Take a sample of a row, and wait until its background work has ended."""
     value = row.sample()
     scratch.settle()
     return value
 
 
 def turns(rows: Sequence[Row], number: int) -> list[Row]:
-    """Who is sampled in a round, in which order. It changes, so that nobody always
-    follows the same one; what is quick runs beside what is quick."""
+    """The rows in the order in which a round samples them. It changes, so that no row
+    always follows the same one; quick rows follow quick ones."""
     dice = random.Random(number)
     steady = [row for row in rows if not row.quick and number % row.every == 0]
     quick = [row for row in rows if row.quick]
@@ -209,21 +215,20 @@ def rounded(value: float) -> float:
 
 
 def summary(row: Row, samples: Samples) -> Summary:
-    """What the samples of a row say, compared with its other row: pair by pair, if each
-    has its own sample of that one, so that both were taken in the same moment of the
-    machine; otherwise by their medians."""
+    """Compare a row with its other row: pair by pair, since a slow moment of the
+    machine makes both samples of a pair slow; without pairs, by the medians."""
     mine = statistics.median(samples.values[row.name])
     if pairs := samples.pairs[row.name]:
         ratio = statistics.median(value / other for value, other in pairs)
         return Summary(mine, ratio, statistics.median(a - b for a, b in pairs))
     if not row.other:
-        return Summary(mine, 0.0, 0.0)
+        return Summary(mine)
     other = statistics.median(samples.values[row.other])
-    return Summary(mine, mine / other if other else 0.0, mine - other)
+    return Summary(mine, mine / other if other else None, mine - other)
 
 
 def results(rows: Sequence[Row], samples: Samples) -> list[Result]:
-    """What the samples say."""
+    """The row of the table for each row, from its samples."""
     found = []
     for row in rows:
         values = samples.values[row.name]
@@ -236,7 +241,7 @@ def results(rows: Sequence[Row], samples: Samples) -> list[Result]:
             quartiles=(rounded(low * scale), rounded(high * scale)),
             runs=len(values),
             unit=row.unit,
-            ratio=rounded(row_summary.ratio) if row_summary.ratio else None,
+            ratio=None if row_summary.ratio is None else rounded(row_summary.ratio),
             other=row.other,
             goal=row.goal.text if row.goal else "",
             holds=row.goal.holds(row_summary) if row.goal else None,

@@ -55,7 +55,7 @@ class Travels:
             remote = "path" if way.endswith("path") else "origin"
             other = f"{GIT}, {way}"
             rows += [
-                Row(other, self._git(remote), beside=True),
+                Row(other, self._git(remote), paired=True),
                 Row(f"{SYNC}, {way}", self._sync(remote), other, goal),
                 Row(
                     f"{SYNC}, to be committed, {way}",

@@ -265,7 +265,7 @@ def test_a_row_is_sampled_right_after_the_row_that_it_is_compared_with(
         return sample
 
     rows = [
-        Row("reference", sampling("reference"), beside=True),
+        Row("reference", sampling("reference"), paired=True),
         Row("command", sampling("command"), "reference", often=3),
         Row("other", sampling("other")),
     ]
@@ -288,6 +288,15 @@ def test_a_slow_moment_of_the_machine_does_not_change_a_ratio() -> None:
     rows = [reference, Row("command", float, "reference", times(2), unit="s")]
     result = results(rows, samples)[1]
     assert (result.median, result.ratio, result.holds) == (40, 2, True)
+
+
+def test_no_goal_holds_against_a_row_that_is_0() -> None:
+    samples = Samples(
+        {"nothing": [0.0], "command": [1.0]}, {"nothing": [], "command": []}
+    )
+    rows = [Row("nothing", float), Row("command", float, "nothing", times(2))]
+    result = results(rows, samples)[1]
+    assert (result.ratio, result.holds) == (None, False)
 
 
 @pytest.mark.parametrize(("ms", "holds"), [(19_000, False), (20_000, True)])
