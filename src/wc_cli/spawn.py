@@ -250,10 +250,14 @@ def start_all(
         start_detached(task, env)
 
 
-def start_radar(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
+def start_radar(
+    layout: Layout, folder: str, env: Mapping[str, str], *, may_fork: bool = False
+) -> None:
     """Have the radar of the repository that contains ``folder`` computed, unless a
-    process is waiting to do so: that one sees all changes until now."""
-    _start("wc_cli.radar.refreshing", layout, layout.radar_waiting, env, folder)
+    process is waiting to do so: that one sees all changes until now. If this process
+    ``may_fork``, the new one is a copy of it."""
+    lock = layout.radar_waiting
+    _start("wc_cli.radar.refreshing", layout, lock, env, folder, may_fork=may_fork)
 
 
 def start_graph(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
@@ -302,7 +306,12 @@ def snapshot_task(layout: Layout, folder: str, written: tuple[str, str]) -> Task
 
 
 def _start(
-    module: str, layout: Layout, lock: str, env: Mapping[str, str], *arguments: str
+    module: str,
+    layout: Layout,
+    lock: str,
+    env: Mapping[str, str],
+    *arguments: str,
+    may_fork: bool = False,
 ) -> None:
     """Start a module with the store, the lock's handle, and more arguments, unless
     another process has the lock."""
@@ -311,7 +320,7 @@ def _start(
         return
     try:
         task = Task(module, (layout.root, str(handle), *arguments), handle)
-        start_detached(task, env)
+        start_all([task], env, may_fork=may_fork)
     finally:
         os.close(handle)
 

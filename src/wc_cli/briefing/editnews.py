@@ -6,7 +6,8 @@ from __future__ import annotations
 from wc_cli import spawn
 from wc_cli.briefing import gather, sessions
 from wc_core.errors import WcError
-from wc_core.layout import Layout
+from wc_core.git.repository import has_linked_besides
+from wc_core.layout import BRANCH, Layout
 from wc_core.lean import contextlib
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
@@ -31,13 +32,7 @@ class ConflictNews(NamedTuple):
 def conflict_news(context: Context, known_keys: frozenset[str]) -> ConflictNews:
     """A line for each worktree that will conflict in a way not among ``known_keys``,
     and for each of the others' notes about files that are changed or claimed here. Uses
-    the last radar, and starts computing a new one in the background."""
-    start_radar(context)
-    return kept_news(context, known_keys)
-
-
-def kept_news(context: Context, known_keys: frozenset[str]) -> ConflictNews:
-    """Like `conflict_news`, without starting a new radar."""
+    the last radar; after its answer, a hook starts computing a new one."""
     repository = context.place.repository
     if repository is None or not repository.top:
         return ConflictNews()
@@ -87,14 +82,17 @@ def _lost_claims(context: Context) -> str:
     )
 
 
-def start_radar(context: Context) -> None:
-    """Start computing the radar in the background, if the settings allow it."""
-    repository = context.place.repository
-    if repository is None or context.settings.sync != "background":
+def start_radar(context: Context, *, may_fork: bool) -> None:
+    """Start computing the radar in the background, if there are several worktrees and
+    the settings allow it. The new process is a copy of this one if it ``may_fork``."""
+    place = context.place
+    repository = place.repository
+    if repository is None or not has_linked_besides(repository, BRANCH):
         return
-    layout = Layout(context.place.root)
-    with contextlib.suppress(WcError, OSError):
-        spawn.start_radar(layout, repository.top or repository.common, context.env)
+    if place.exists and context.settings.sync == "background":
+        layout, folder = Layout(place.root), repository.top or repository.common
+        with contextlib.suppress(WcError, OSError):
+            spawn.start_radar(layout, folder, context.env, may_fork=may_fork)
 
 
 def _overlap_line(overlap: Overlap) -> str:

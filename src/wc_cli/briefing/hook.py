@@ -91,14 +91,28 @@ def answer_hook(context: Context, options: HookOptions) -> None:
     if reply:
         dialect = dialects.dialect_of(options.client)
         say(dialect.answer(options.hook, defused(reply)))
-    if is_tool or not hook_input.session or hook_input.subagent:
+    if not hook_input.session:
         return
     try:
         with _within(seconds * _GRACE):
-            _record_cost(session, options, hook_input, goes_on=bool(reply))
-            session.keep_ball_names()
+            if not (is_tool or hook_input.subagent):
+                _record_cost(session, options, hook_input, goes_on=bool(reply))
+                session.keep_ball_names()
+            # Last: meanwhile, it would slow this process down.
+            if _may_follow_edits(options.hook, hook_input):
+                editnews.start_radar(session, may_fork=context.owns_process)
     except Exception as error:  # noqa: BLE001 - see above
         _note_failure(context, options, hook_input, error)
+
+
+def _may_follow_edits(event: str, hook_input: dialects.HookInput) -> bool:
+    """Return whether files may have changed just before this event."""
+    if event != dialects.AFTER:
+        return event in {START, PROMPT}
+    from wc_core.guard import toolcalls  # 1 ms, which the answer has already taken
+
+    call = toolcalls.ToolCall(hook_input.tool, hook_input.arguments, "")
+    return toolcalls.may_write(call)
 
 
 def _note_failure(

@@ -14,7 +14,6 @@ from wc_cli.guard.watching import ClaimGuard, GuardMemory
 from wc_cli.store.localfiles import LocalFiles
 from wc_core.configuration.keys import NOTICE, OFF
 from wc_core.errors import ClaimedError, WcError
-from wc_core.guard import toolcalls
 from wc_core.guard.toolcalls import ToolCall
 from wc_core.layout import Layout
 from wc_core.lean import os
@@ -83,7 +82,6 @@ def after_tool(
     """The answer after a tool was called: its changes to files that others have
     claimed, and predicted conflicts. Renews claims. Raises GitError."""
     texts = editnews.renewal_lines(context)
-    call = ToolCall(hook_input.tool, hook_input.arguments, context.cwd)
     texts += session.advice
     session = session._replace(advice=())
     guard = _guard(context, dialect)
@@ -94,9 +92,7 @@ def after_tool(
             session = session._replace(queued=(*session.queued, str(answer.text)))
         elif answer.text is not None:
             texts.append(str(answer.text))
-    if toolcalls.may_write(call):
-        editnews.start_radar(context)
-    news = editnews.kept_news(context, session.conflicts)
+    news = editnews.conflict_news(context, session.conflicts)
     session = session._replace(conflicts=news.keys)
     return ToolReply("\n".join(filter(None, (*texts, news.text))), session)
 

@@ -258,6 +258,15 @@ def admins_of(repository: Repository) -> list[str]:
         return []  # a repository without linked worktrees has no such folder
 
 
+def has_linked_besides(repository: Repository, branch: str) -> bool:
+    """Whether there are linked worktrees besides one that has ``branch`` checked
+    out."""
+    admins = admins_of(repository)
+    if len(admins) == 1:
+        return _away_from(admins[0], branch) is None
+    return bool(admins)
+
+
 def checkout_at(admin: str, away: str = "") -> Checkout:
     """The linked worktree that the folder ``admin`` is git's record of."""
     target = _read_text(f"{admin}/gitdir").rstrip("\n")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests.conftest import Repo
 from tests.contract.inprocess import Here
 from tests.observe.stores import Session
 from wc_cli.board.worktreelines import worktree_lines
@@ -145,6 +146,35 @@ def test_a_hook_computes_it_and_both_hear_of_it_once(trees: Trees) -> None:
         assert '"auth.py · in login"' in told
         assert f"wc conflicts '{other}'" in told
         assert trees.hook(repo, WATERCOOLER_SYNC="off") == ""
+
+
+def test_a_hook_that_is_its_own_process_computes_it_too(trees: Trees) -> None:
+    edit(trees.login, "b = 3")
+    edit(trees.review, "b = 4")
+    repo = Repo(trees.login.machine, trees.login.path)
+    fields = {"session_id": "login", "cwd": str(repo.path)}
+    edited = {"tool_name": "apply_patch", "tool_input": {"command": "*** Begin Patch"}}
+    for event, more in (("session-start", {}), ("after-tool", edited)):
+        before = trees.at_ms()
+        words = ("brief", "--hook", event, "--client", "codex")
+        # Its output ends before the radar begins.
+        done = repo.wc(
+            *words, feed=json.dumps(fields | more).encode(), env=IN_BACKGROUND
+        )
+        assert (done.code, done.err) == (0, "")
+        trees.wait_for_radar(before)
+
+
+def test_a_hook_starts_nothing_for_a_single_worktree(machine: Machine) -> None:
+    repo = Here(machine, machine.repo().path)
+    repo.ok("new", "login", "--title", "x")
+    trees = Trees(repo, repo, repo, Layout(str(repo.store)))
+    waiting = Path(trees.layout.radar_waiting)
+    trees.hook(repo)
+    assert not waiting.exists()
+    repo.worktree("app-wt-review")
+    trees.hook(repo)
+    assert waiting.exists()
 
 
 def test_a_conflict_that_comes_back_is_reported_again(trees: Trees) -> None:

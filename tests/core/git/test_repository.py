@@ -347,3 +347,16 @@ def test_the_change_is_in_the_name_of_the_folder(top: str, change: str) -> None:
 )
 def test_a_repository_is_called_after_its_folder(common: str, name: str) -> None:
     assert Repository(common, common, "").name == name
+
+
+def test_linked_worktrees_besides_that_of_the_branch(
+    git: Git, top: Path, tmp_path: Path
+) -> None:
+    found = [repository.has_linked_besides(find(top), BRANCH)]
+    for branch in (BRANCH, "fix"):
+        git.branch(top, branch)
+        git.checkout(top, branch, tmp_path / branch)
+        found.append(repository.has_linked_besides(find(top), BRANCH))
+    git(top, "worktree", "remove", "--force", "--force", tmp_path / BRANCH)
+    found.append(repository.has_linked_besides(find(top), BRANCH))
+    assert found == [False, False, True, True]
