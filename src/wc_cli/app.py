@@ -37,7 +37,7 @@ from wc_cli.options import (
     Param,
     takes_signed_words,
 )
-from wc_cli.terminal import render
+from wc_cli.terminal.style import output_style
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.lean import os
 
@@ -120,7 +120,7 @@ def _print_help(text: str) -> None:
     """Print a help text, through a person's pager if it is longer than the screen."""
     from wc_cli.terminal import pager  # 20 ms, not for the other uses of this module
 
-    shown = helptext.colored(text, render.output_style(os.environ))
+    shown = helptext.colored(text, output_style(os.environ))
     lines = (f"{line}\n" for line in shown.split("\n"))
     pager.page_parts(lines, pager.person_pager(os.environ), os.environ)
 

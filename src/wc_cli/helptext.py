@@ -6,7 +6,7 @@ import re
 import textwrap
 
 from wc_cli import table
-from wc_cli.terminal.render import Style, terminal_width
+from wc_cli.terminal.style import Style, terminal_width
 from wc_core.lean import os
 from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.conftest import Machine
 from wc_cli import helptext, options, table
-from wc_cli.terminal.render import Style
+from wc_cli.terminal.style import Style
 from wc_core.version import __version__
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from wc_cli.board.view import Board, Painter
 from wc_cli.board.worktreelines import worktree_lines
 from wc_cli.clock import now_ms
 from wc_cli.terminal import worktrees
-from wc_cli.terminal.render import Style as Plain
+from wc_cli.terminal.style import Style as Plain
 from wc_core.errors import NotFoundError, WcError
 from wc_core.lean import os
 from wc_core.phrases import counted

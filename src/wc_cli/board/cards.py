@@ -9,7 +9,8 @@ from wc_core import times
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, holder_text
 from wc_core.values import NamedTuple
-from wc_core.views import agentgroups, history
+from wc_core.views import agentgroups
+from wc_core.views.holding import STALE_MS, since_ms
 from wc_core.views.rows import matches_words, recency
 
 TYPE_CHECKING = False
@@ -58,7 +59,7 @@ class Card(NamedTuple):
         """Whether someone has had the ball for too long."""
         if self.since is None or self.row.ball is None or self.row.status == CLOSED:
             return False
-        return now_ms - self.since > history.STALE_MS
+        return now_ms - self.since > STALE_MS
 
     def to_json(self, now_ms: int) -> dict[str, Any]:
         """The thread's row of the list shape, with the time its ball arrived."""
@@ -110,7 +111,7 @@ class CardFilter(NamedTuple):
 
 def make_card(row: ThreadRow, state: State | None) -> Card:
     """The card of a thread; ``state`` is None if the thread cannot be read."""
-    return Card(row, None if state is None else history.since_ms(state))
+    return Card(row, None if state is None else since_ms(state))
 
 
 def group_into_columns(

@@ -16,7 +16,8 @@ from textual.widgets import Input, Static
 
 from wc_cli.board.keys import COMMANDS, CommandRunner, needs_confirmation
 from wc_cli.clock import now_ms
-from wc_cli.terminal import entrytext, markdown, render
+from wc_cli.terminal import entrytext, markdown
+from wc_cli.terminal.style import Style
 from wc_core.errors import WcError
 from wc_core.text import one_line
 from wc_core.views import entries as entry_views
@@ -180,7 +181,7 @@ class ThreadScreen(Screen[None]):
             self.body.scroll_end(animate=False)
 
     def _show_head(self, thread: Thread) -> None:
-        text = entrytext.thread_head(thread, render.Style(color=False))
+        text = entrytext.thread_head(thread, Style(color=False))
         title, _, facts = text.partition("\n")
         head = Text(title, "bold")
         head.append(f"\n{facts}", "not bold")

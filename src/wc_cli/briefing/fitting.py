@@ -4,10 +4,10 @@ the least important parts and counts them."""
 from __future__ import annotations
 
 from wc_cli.briefing.text import NAME_WIDTH, SUMMARY_WIDTH, TITLE_WIDTH, brief_text
-from wc_cli.terminal.render import Style
+from wc_cli.terminal.style import Style
 from wc_core.text import one_line
 from wc_core.views.brief import LIMITS, Brief, BriefItem, BriefSection
-from wc_core.views.budget.spending import CHARACTERS_PER_TOKEN, Budget, too_small
+from wc_core.views.budget.tokens import CHARACTERS_PER_TOKEN, Budget, too_small
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from wc_cli.briefing.sessions import Session
 from wc_cli.clock import now_ms
 from wc_cli.context import Context
 from wc_cli.output import remark, say
+from wc_cli.terminal.style import Style
 from wc_core.errors import ClaimedError, WcError
 from wc_core.identity.resolve import Asked
 from wc_core.layout import Layout
@@ -302,7 +303,6 @@ def _start(
     """Return the brief. Later hooks don't repeat what it shows."""
     # 5 ms that the hooks of a prompt and of a stop do not need.
     from wc_cli.briefing import fitting, text
-    from wc_cli.terminal import render
 
     if path:
         view = SessionView(context, path)
@@ -314,7 +314,7 @@ def _start(
         brief = gather_brief(context, late)
         most = min(fitting.most_characters(options), fitting.MAX_CHARACTERS)
         brief = fitting.fit_brief(brief, most)
-        lines = (text.brief_text(brief, render.Style(color=False)), note())
+        lines = (text.brief_text(brief, Style(color=False)), note())
     return "\n".join(filter(None, lines))
 
 

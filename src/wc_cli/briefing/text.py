@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_cli.terminal.render import Style
+    from wc_cli.terminal.style import Style
     from wc_core.views.activity import Overlap
     from wc_core.views.conflicts import Conflict
     from wc_core.views.remarks import NewDecision, QuestionSection

@@ -14,7 +14,7 @@ from wc_cli.clock import now_ms
 from wc_cli.commands.common import NO_THREADS, SpeakerOptions
 from wc_cli.options import command, flag, number, text
 from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import render
+from wc_cli.terminal.style import Style, agent_codes, is_for_people, output_style
 from wc_core.errors import InvalidInputError
 from wc_core.phrases import counted
 from wc_core.text import one_line
@@ -75,7 +75,7 @@ def board(context: Context, options: BoardOptions) -> None:
         "0",
     }
     signs = view.ASCII if ascii_only else view.UNICODE
-    live = sys.stdin.isatty() and render.is_for_people(context.env)
+    live = sys.stdin.isatty() and is_for_people(context.env)
     if live and not (options.once or options.json):
         from wc_cli.board import app  # Textual: 400 ms, only for a live board
 
@@ -89,7 +89,7 @@ def board(context: Context, options: BoardOptions) -> None:
         fields = [column.to_json(now) for column in columns]
         say_json({"store": context.store, "columns": fields})
         return
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     lines = _board_lines(columns, options.limit, signs, context.settings.directory)
     say("\n".join(_with_colors(line, style) for line in lines))
     _print_remarks(source, columns, options)
@@ -117,7 +117,7 @@ def _board_lines(
             yield list(painter.line(y))
 
 
-def _with_colors(line: list[tuple[str, str]], style: render.Style) -> str:
+def _with_colors(line: list[tuple[str, str]], style: Style) -> str:
     plain = "".join(text for text, _ in line).rstrip()
     if not style.color:
         return plain
@@ -126,7 +126,7 @@ def _with_colors(line: list[tuple[str, str]], style: render.Style) -> str:
 
 def _codes(role: str) -> tuple[str, ...]:
     if role.startswith(view.AGENT):
-        return render.agent_codes(int(role.removeprefix(view.AGENT)))
+        return agent_codes(int(role.removeprefix(view.AGENT)))
     return _CODES.get(role, ())
 
 

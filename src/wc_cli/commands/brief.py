@@ -6,6 +6,7 @@ from wc_cli.briefing.gather import deadline, gather_brief
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, number, text
 from wc_cli.output import json_size, say, say_json
+from wc_cli.terminal.style import output_style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ def brief(context: Context, options: BriefOptions) -> None:
         hook.answer_hook(context, options)
         return
     from wc_cli.briefing import fitting, text  # 13 ms, not for hooks
-    from wc_cli.terminal import render
 
     def json_length(brief: Brief) -> int:
         return json_size(brief.to_json(context.store))
@@ -55,5 +55,5 @@ def brief(context: Context, options: BriefOptions) -> None:
     if options.json:
         say_json(fitted.to_json(context.store))
     else:
-        say(text.brief_text(fitted, render.output_style(context.env)))
+        say(text.brief_text(fitted, output_style(context.env)))
     context.keep_ball_names()

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 
 from wc_cli.options import Options, command, flag
 from wc_cli.output import say
-from wc_cli.terminal import render
+from wc_cli.terminal.style import output_style
 from wc_core.errors import NotFoundError, WcError
 from wc_core.lean import os
 from wc_core.text import clean
@@ -75,7 +75,7 @@ class _Story:
     def __init__(self, folder: str, context: Context, *, pauses: bool) -> None:
         self.pauses = pauses
         self.scene = 0
-        self.look = render.output_style(context.env)
+        self.look = output_style(context.env)
         self.folder = folder
         self.home = f"{folder}/home"
         self.app = f"{folder}/app"

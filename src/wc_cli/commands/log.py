@@ -17,6 +17,7 @@ from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
 from wc_cli.options import command, number
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
+from wc_cli.terminal.style import output_style
 from wc_core.git import repository
 from wc_core.layout import BRANCH
 from wc_core.lean import os
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_cli.context import Context
-    from wc_cli.terminal.render import Style
+    from wc_cli.terminal.style import Style
     from wc_core.git.repository import Repository
     from wc_core.threads.reader import Thread
     from wc_core.views.entries import Numbered
@@ -89,7 +90,7 @@ def log(context: Context, options: LogOptions) -> None:
             fields["problem"] = history.problem
         say_json(fields | ({"truncated": True} if len(visible) < len(numbered) else {}))
         return
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     if context.took_local_topic:
         say(style(one_line(f"{thread.name}: {thread.state.title}"), "1"))
     width = max((len(entry.short) for entry in history.commits.values()), default=0)

@@ -10,6 +10,7 @@ from wc_cli.entries import localtopic
 from wc_cli.options import argument, command, flag, number, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
+from wc_cli.terminal.style import output_style
 from wc_core.cost import ledger
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.phrases import Table
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_cli.context import Context
-    from wc_cli.terminal.render import Style
+    from wc_cli.terminal.style import Style
     from wc_core.cost.ledger import CostRow
     from wc_core.threads.reader import StoreReader
 
@@ -63,7 +64,7 @@ def show_stats(context: Context, options: StatsOptions) -> None:
     if not _is_about_all(options):
         _fill_if_only(context, options)
     stale_ms = stats.stale_after_ms(options.stale_after or stats.STALE_AFTER)
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     if options.cost:
         fields = _cost_json(context, options)
         lines = cost_lines(fields, style)

@@ -8,8 +8,8 @@ from wc_cli.clock import now_ms
 from wc_cli.commands.common import NO_THREADS, SpeakerOptions
 from wc_cli.options import command, flag, number, text, words
 from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import render
 from wc_cli.terminal import timeline as timeline_rendering
+from wc_cli.terminal.style import output_style, terminal_width
 from wc_core import times, ulid
 from wc_core.errors import InvalidInputError, StorageError, WcError
 from wc_core.phrases import quoted
@@ -146,7 +146,7 @@ def _draw_chart(context: Context, chart: Chart, options: TimelineOptions) -> Non
         return
     ascii_only = context.env.get("WATERCOOLER_ASCII", "") not in {"", "0"}
     drawing = timeline_rendering.Drawing(
-        _chart_width(), render.output_style(context.env), options.ascii or ascii_only
+        _chart_width(), output_style(context.env), options.ascii or ascii_only
     )
     say("\n".join(timeline_rendering.chart_lines(chart, drawing)))
     left_out = chart.total - len(chart.tracks)
@@ -166,4 +166,4 @@ def _empty_text(context: Context, options: TimelineOptions) -> str:
 
 def _chart_width() -> int:
     """Return the width to draw: that of the terminal, COLUMNS, or 80."""
-    return render.terminal_width() or shutil.get_terminal_size((_WIDTH, 1)).columns
+    return terminal_width() or shutil.get_terminal_size((_WIDTH, 1)).columns

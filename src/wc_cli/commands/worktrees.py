@@ -8,8 +8,8 @@ from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command
 from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import render
 from wc_cli.terminal import worktrees as worktree_rendering
+from wc_cli.terminal.style import output_style
 from wc_core.activity.statefile import StateFiles
 from wc_core.errors import WcError
 from wc_core.views import worktrees as worktree_views
@@ -36,7 +36,7 @@ def worktrees(context: Context, options: WorktreesOptions) -> None:
     if options.json:
         say_json(view.to_json())
         return
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     say(worktree_rendering.worktrees_text(view.neighbours, view.query, style))
     if not view.neighbours:
         remark(_NO_WORKTREES)

@@ -9,7 +9,7 @@ from wc_cli.install.clients import registry
 from wc_cli.install.searchpath import login_problems, path_remedy
 from wc_cli.launcher import is_ours, own_program
 from wc_cli.output import say, say_json
-from wc_cli.terminal.render import is_for_people, output_style
+from wc_cli.terminal.style import is_for_people, output_style
 from wc_core.lean import os
 from wc_core.phrases import counted, shown_path
 from wc_core.text import clean, one_line

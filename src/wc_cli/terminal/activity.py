@@ -7,7 +7,7 @@ from wc_core.times import ago, seconds_between
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.terminal.render import Style
+    from wc_cli.terminal.style import Style
     from wc_core.views.activity import ActivityRow, ActivityView
 
 _BOLD = "1"

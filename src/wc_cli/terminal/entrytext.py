@@ -5,7 +5,8 @@ Untrusted text is cleaned before it is printed.
 
 from __future__ import annotations
 
-from wc_cli.terminal.render import BOLD, DIM, YELLOW, shown_stamp, tag_words
+from wc_cli.terminal.render import shown_stamp, tag_words
+from wc_cli.terminal.style import BOLD, DIM, YELLOW
 from wc_core.phrases import counted, quoted
 from wc_core.planning.checklists import lines as item_lines
 from wc_core.planning.checklists import progress
@@ -20,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wc_cli.terminal.render import Style
+    from wc_cli.terminal.style import Style
     from wc_core.summaries.choosing import Summary
     from wc_core.threads.codec import Damage
     from wc_core.threads.excerpts.sealed import Excerpt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.terminal import render
+from wc_cli.terminal.style import BOLD, DIM, YELLOW, agent_codes
 from wc_core.layout import Layout
 from wc_core.status import pins
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from wc_cli.context import Context
-    from wc_cli.terminal.render import Style
+    from wc_cli.terminal.style import Style
     from wc_core.views.rows import ThreadRow
 
 _GAP = 2
@@ -32,7 +33,7 @@ _RED, _GREEN, _CYAN = "31", "32", "36"
 _STATUS_COLORS = (
     (BLOCKED, _RED),
     (IN_REVIEW, _CYAN),
-    ("waits for", render.YELLOW),
+    ("waits for", YELLOW),
 )
 
 
@@ -80,7 +81,7 @@ def fitted_lines(
         for name, *texts in zip(heads, headings, *rows, strict=True)
     }
     fitted = fitted_widths(widths, limit)
-    lines = [style(_fitted_line(heads, headings, fitted), render.DIM)]
+    lines = [style(_fitted_line(heads, headings, fitted), DIM)]
     for row, accent in zip(rows, accents, strict=True):
         paint = _row_paint(heads, row, accent, style)
         lines.append(_fitted_line(heads, row, fitted, paint))
@@ -112,16 +113,16 @@ def _row_paint(
     status = dict(zip(heads, cells, strict=True)).get("status", "")
     row_codes: tuple[str, ...] = ()
     if accent.is_due:
-        row_codes = (render.BOLD,)
+        row_codes = (BOLD,)
     elif status.startswith(CLOSED):
-        row_codes = (render.DIM,)
+        row_codes = (DIM,)
     column_codes: dict[str, tuple[str, ...]] = {}
     if color := next((c for word, c in _STATUS_COLORS if status.startswith(word)), ""):
         column_codes["status"] = (color,)
     if accent.is_due:
         column_codes[_MARK] = (_GREEN,)
     if accent.holder_color is not None:
-        column_codes["ball"] = render.agent_codes(accent.holder_color)
+        column_codes["ball"] = agent_codes(accent.holder_color)
 
     def paint(name: str, text: str) -> str:
         codes = (*row_codes, *column_codes.get(name, ()))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wc_cli.terminal.render import cut_to_width, terminal_width
+from wc_cli.terminal.render import cut_to_width
+from wc_cli.terminal.style import terminal_width
 from wc_core.inbox.items import INPUT, KINDS, MOVE, OFFERED
 from wc_core.lean.types import MappingProxyType
 from wc_core.text import command_line, one_line
@@ -12,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_cli.terminal.render import Style
+    from wc_cli.terminal.style import Style
     from wc_core.inbox.view import Inbox, InboxEntry
 
 _BOLD, _DIM, _YELLOW = "1", "2", "33"

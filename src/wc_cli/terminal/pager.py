@@ -9,7 +9,7 @@ import subprocess
 from itertools import chain
 
 from wc_cli.output import say
-from wc_cli.terminal.render import is_for_people
+from wc_cli.terminal.style import is_for_people
 from wc_core.identity import environment
 
 TYPE_CHECKING = False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wc_cli.terminal.render import cut_to_width, terminal_width
+from wc_cli.terminal.render import cut_to_width
+from wc_cli.terminal.style import terminal_width
 from wc_core.phrases import counted
 from wc_core.radar.model import HOT, REGISTRY, SOFT
 from wc_core.text import one_line
@@ -12,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_cli.terminal.render import Style
+    from wc_cli.terminal.style import Style
     from wc_core.radar.model import Pair, Side
     from wc_core.views.conflicts import RadarView
 

@@ -1,14 +1,12 @@
-"""Lists and tables on a terminal, and the style of text.
+"""Lists and tables as text, and the width of text on a terminal.
 
-Untrusted text is cleaned before it is printed. Colours are used only on a terminal
-without NO_COLOR.
+Untrusted text is cleaned before it is printed.
 """
 
 from __future__ import annotations
 
-import sys
-
 from wc_cli.clock import now_ms
+from wc_cli.terminal.style import DIM, Style, is_terminal, output_style, terminal_width
 from wc_core.errors import InvalidInputError
 from wc_core.lean import unicodedata
 from wc_core.lean.functools import cache
@@ -25,14 +23,13 @@ from wc_core.times import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from wc_cli.context import Context
     from wc_core.phrases import Table
     from wc_core.summaries.latest import LatestWords
     from wc_core.views.rows import ThreadRow
 
-BOLD, DIM, YELLOW = "1", "2", "33"
 _MIN_TITLE = 12
 _WIDE = 110  # columns in which a line has room for a time of 31
 # Characters that take a column although their own width is zero: the selector that
@@ -44,35 +41,6 @@ _WIDENING = frozenset(
 )
 # The columns of a thread list, after the mark.
 COLUMNS = ("topic", "ball", "status", "entries", "age", "title")
-
-
-class Style:
-    """Adds colours, or leaves text plain."""
-
-    def __init__(self, *, color: bool) -> None:
-        self.color = color
-
-    def __call__(self, text: str, *codes: str) -> str:
-        """Return ``text`` in these colours."""
-        if not self.color or not text:
-            return text
-        return f"\033[{';'.join(codes)}m{text}\033[0m"
-
-
-def agent_codes(color: int) -> tuple[str, ...]:
-    """Return the codes for an agent's name: white on the agent's colour, one of 256."""
-    return ("97", f"48;5;{color}")
-
-
-def output_style(env: Mapping[str, str]) -> Style:
-    """Return the style for standard output."""
-    return Style(color=is_for_people(env) and not env.get("NO_COLOR"))
-
-
-def is_for_people(env: Mapping[str, str]) -> bool:
-    """Return whether standard output is a terminal that supports more than plain
-    text."""
-    return sys.stdout.isatty() and env.get("TERM", "") != "dumb"
 
 
 def width_of(text: str) -> int:
@@ -129,21 +97,6 @@ def shown_stamp(text: str) -> str:
     if terminal_width() >= _WIDE:
         return ago_and_local(moment, now_ms())
     return ago(seconds_between(moment, now_ms()))
-
-
-def is_terminal() -> bool:
-    """Return whether standard output is a terminal."""
-    return sys.stdout.isatty()
-
-
-def terminal_width() -> int:
-    """Return the width to cut lines to; 0 if output is not a terminal and lines are not
-    cut."""
-    if not is_terminal():
-        return 0
-    import shutil  # 6 ms with re, for people at a terminal
-
-    return shutil.get_terminal_size().columns
 
 
 def chosen_columns(text: str) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wc_cli.terminal.render import cut_to_width, terminal_width
+from wc_cli.terminal.render import cut_to_width
+from wc_cli.terminal.style import terminal_width
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
@@ -13,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from wc_cli.terminal.render import Style
+    from wc_cli.terminal.style import Style
     from wc_core.activity.livestate import Activity, StateAge
     from wc_core.activity.loops import Loop
     from wc_core.activity.presence import Note

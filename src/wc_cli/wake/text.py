@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from wc_cli.briefing import fitting, gather, text
 from wc_cli.clock import now_ms
-from wc_cli.terminal.render import Style
+from wc_cli.terminal.style import Style
 from wc_core.errors import WcError
 from wc_core.status import holders
 from wc_core.status.pins import surroundings

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_cli.terminal.render import Style
+    from wc_cli.terminal.style import Style
     from wc_cli.wrap.leftovers import Leftovers
 
 _BOLD = "1"

@@ -24,8 +24,8 @@ from wc_core.threads.model import BLOCKED, CLOSED
 from wc_core.times import rfc3339
 from wc_core.ulid import RANDOM_BITS, encode
 from wc_core.values import NamedTuple
-from wc_core.views import history
-from wc_core.views.history import STALE_MS
+from wc_core.views import holding
+from wc_core.views.holding import STALE_MS
 from wc_core.views.remarks import (
     NewDecision,
     QuestionSection,
@@ -381,7 +381,7 @@ def _item_of_thread(query: BriefQuery, thread: _Thread) -> BriefItem:
         title=state.title,
         status=state.status,
         ball=state.ball,
-        since_ms=history.since_ms(state),
+        since_ms=holding.since_ms(state),
         new=thread.new,
         last=_last_entry(query.reader, state),
         by=next(
@@ -393,7 +393,7 @@ def _item_of_thread(query: BriefQuery, thread: _Thread) -> BriefItem:
             "",
         ),
         here=query.surroundings.has(state),
-        stale=history.is_stale(state, query.now_ms),
+        stale=holding.is_stale(state, query.now_ms),
         next=thread.is_next,
         freed=_freed(query.reader, state) if state.links else "",
         passed=_passed(query, state),

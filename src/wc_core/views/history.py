@@ -8,12 +8,13 @@ the log contains.
 
 from __future__ import annotations
 
-from wc_core import times, ulid
+from wc_core import times
 from wc_core.names import parse
 from wc_core.phrases import Table, counted
-from wc_core.threads.model import CLOSED, holder_text, written_by_wc
+from wc_core.threads.model import holder_text, written_by_wc
 from wc_core.values import NamedTuple
 from wc_core.views.entries import thread_head
+from wc_core.views.holding import moment_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from wc_core.names import Directory
     from wc_core.threads.model import Entry, State
     from wc_core.threads.reader import Thread
-
-STALE_MS = 2 * 24 * 3600 * 1000
 
 
 class Spell(NamedTuple):
@@ -174,13 +173,6 @@ def entry_moments(entries: Sequence[Entry], now_ms: int) -> list[int]:
     return result
 
 
-def moment_of(entry_id: str, at: str) -> int | None:
-    """Returns when an entry was written, in milliseconds since 1970: from its id,
-    otherwise from its timestamp; ``None`` if neither has a time."""
-    own = ulid.prefix(entry_id)
-    return ulid.timestamp_ms(own) if own else times.milliseconds(at)
-
-
 def _begun_spells(
     state: State, entries: Sequence[Entry], when: Sequence[int]
 ) -> Iterator[Spell]:
@@ -222,24 +214,6 @@ def _count_moves(spells: Iterable[Spell], key: Callable[[str], str]) -> tuple[in
         if first == third and None not in {first, second}
     )
     return max(0, len(held) - 1), bounces
-
-
-def since_ms(state: State) -> int | None:
-    """Returns since when the holder has the ball, in milliseconds since 1970.
-
-    If no entry passed it (an older tool's thread), since the last entry at the latest.
-    ``None`` if unknown.
-    """
-    return moment_of(state.since or state.last_id, state.updated_at)
-
-
-def is_stale(state: State, now_ms: int, longer_ms: int = STALE_MS) -> bool:
-    """Returns whether the ball of an open thread has been held for more than
-    ``longer_ms``."""
-    if state.status == CLOSED or state.ball is None:
-        return False
-    since = since_ms(state)
-    return since is not None and now_ms - since > longer_ms
 
 
 def history_facts(fields: dict[str, Any]) -> list[str]:

@@ -18,6 +18,7 @@ from wc_core.threads.model import CLOSED, holder_text
 from wc_core.times import span, utc
 from wc_core.values import NamedTuple
 from wc_core.views import history
+from wc_core.views.holding import is_stale, since_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class StoreStats(NamedTuple):
         return {"holder": pile.holder, "threads": pile.threads, "oldest": oldest}
 
     def _stale(self, state: State) -> dict[str, Any]:
-        since = self._since(history.since_ms(state))
+        since = self._since(since_ms(state))
         return {**_thread(state), "ball": state.ball, **since}
 
     def _since(self, since: int | None) -> dict[str, Any]:
@@ -163,8 +164,8 @@ def store_stats(
     """
     states, unreadable = _states(reader)
     states.sort(key=_recency, reverse=True)
-    since = {state.topic: history.since_ms(state) for state in states}
-    stale = [state for state in states if history.is_stale(state, now_ms, stale_ms)]
+    since = {state.topic: since_ms(state) for state in states}
+    stale = [state for state in states if is_stale(state, now_ms, stale_ms)]
     stale.sort(key=lambda state: (since[state.topic] or 0, state.topic))
     by_status = Counter(state.status for state in states)
 

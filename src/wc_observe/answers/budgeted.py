@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from wc_core.summaries.choosing import summary_of
 from wc_core.summaries.kept import read_kept
 from wc_core.text import clean
-from wc_core.views.budget.spending import Budget, Prices, gaps, spend
+from wc_core.views.budget.spending import Prices, gaps, spend
 from wc_core.views.budget.weighing import entry_items, show_padding
 from wc_observe.answers.entries import (
     EntryPage,
@@ -25,6 +25,7 @@ from wc_observe.answers.quoting import clean_json, json_length, tool_call
 
 if TYPE_CHECKING:
     from wc_core.threads.reader import Thread
+    from wc_core.views.budget.tokens import Budget
     from wc_core.views.entries import Numbered
     from wc_observe.open_store import OpenStore
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wc_core.values import NamedTuple
-from wc_core.views.budget.spending import Budget, Prices, gaps, spend
+from wc_core.views.budget.spending import Prices, gaps, spend
 from wc_core.views.budget.threadnews import fit_digest
 from wc_core.views.budget.weighing import entry_items, show_padding
 from wc_core.views.updates import Updates, continuation
@@ -21,6 +21,7 @@ from wc_observe.answers.search import (
 )
 
 if TYPE_CHECKING:
+    from wc_core.views.budget.tokens import Budget
     from wc_core.views.news.digest import Digest
     from wc_observe.open_store import OpenStore
 

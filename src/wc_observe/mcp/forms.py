@@ -21,7 +21,7 @@ from wc_core.errors import WcError
 from wc_core.guidance import for_occasion
 from wc_core.layout import Layout
 from wc_core.toolnames import OCCASIONS
-from wc_core.views.budget.spending import CALLS, Budget
+from wc_core.views.budget.tokens import CALLS, Budget
 from wc_observe.answers import jsontext
 from wc_observe.calls import CURRENT
 from wc_observe.clients import BOTH, TEXT, lists_schemas, shown_part

@@ -13,7 +13,7 @@ import pytest
 from tests.contract.inprocess import Here
 from wc_cli.briefing import fitting
 from wc_cli.briefing import text as brieftext
-from wc_cli.terminal.render import Style
+from wc_cli.terminal.style import Style
 from wc_core.guidance import BRIEF, MAX_GENERAL, Guidance
 from wc_core.ulid import encode
 from wc_core.views.brief import LIMITS, Brief, BriefItem, BriefSection, LastEntry

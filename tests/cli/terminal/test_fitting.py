@@ -12,7 +12,8 @@ from rich.cells import cell_len
 
 from wc_cli.terminal import fitting, render
 from wc_cli.terminal.fitting import RowAccent, fitted_widths
-from wc_cli.terminal.render import COLUMNS, Style
+from wc_cli.terminal.render import COLUMNS
+from wc_cli.terminal.style import Style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,13 +22,8 @@ from tests.core.strategies import (
 from wc_core.names import Directory, parse
 from wc_core.threads import folding, model
 from wc_core.threads.model import Ball, Base, Entry, State
-from wc_core.views.history import (
-    STALE_MS,
-    BallHistory,
-    ball_history,
-    is_stale,
-    since_ms,
-)
+from wc_core.views.history import BallHistory, ball_history
+from wc_core.views.holding import STALE_MS, is_stale, since_ms
 
 A, B, C = AGENTS
 HOUR_MS = 3600 * 1000

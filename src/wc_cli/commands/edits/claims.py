@@ -13,7 +13,7 @@ from wc_cli.commands.edits.targets import repository_of, targets_of
 from wc_cli.options import command, flag, text, texts, words
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import claims as claims_rendering
-from wc_cli.terminal import render
+from wc_cli.terminal.style import output_style
 from wc_core.claims import sessions
 from wc_core.claims.record import MAX_TTL, MIN_TTL, MODES, WRITE, Claim
 from wc_core.errors import ClaimedError, InvalidInputError
@@ -203,7 +203,7 @@ def claims(context: Context, options: ClaimsOptions) -> None:
         guard = {"level": level, "agents": [row.to_json() for row in rows]}
         say_json({**_book_json(context, book), "guard": guard})
         return
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     say(claims_rendering.claims_text(book, context.viewer.is_me, now_ms(), style))
     if not chosen:
         whose = (

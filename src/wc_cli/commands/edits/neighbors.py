@@ -9,7 +9,7 @@ from wc_cli.graph.computing import GraphSource
 from wc_cli.options import argument, command
 from wc_cli.output import say, say_json
 from wc_cli.terminal import neighbors as neighbors_rendering
-from wc_cli.terminal import render
+from wc_cli.terminal.style import output_style
 from wc_core.errors import NotFoundError
 from wc_core.graph import parsing
 from wc_core.layout import Layout
@@ -41,7 +41,7 @@ def neighbors(context: Context, options: NeighborsOptions) -> None:
         fields = {"target": str(target), "at": rfc3339(graph.at_ms)}
         say_json(fields | neighbourhood.to_json())
         return
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     say(neighbors_rendering.neighbors_text(str(target), neighbourhood, style))
 
 

@@ -12,7 +12,7 @@ from wc_cli.options import argument, command, flag, number
 from wc_cli.output import remark, say, say_json
 from wc_cli.radar.computing import RadarSource
 from wc_cli.terminal import radar as radar_rendering
-from wc_cli.terminal import render
+from wc_cli.terminal.style import output_style
 from wc_core.errors import FindingsError, InvalidInputError
 from wc_core.layout import Layout
 from wc_core.phrases import counted
@@ -84,7 +84,7 @@ def _print_radar(context: Context, options: RadarOptions, view: RadarView) -> No
     if options.json:
         say_json(view.to_json())
         return
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     say(radar_rendering.radar_text(view, style))
     if not view.pairs:
         remark("No two of them change the same file.")
@@ -108,7 +108,7 @@ def conflicts(context: Context, options: ConflictsOptions) -> None:
     if options.json:
         say_json(view.to_json())
     else:
-        style = render.output_style(context.env)
+        style = output_style(context.env)
         say(radar_rendering.pairs_text(view, style))
     if files:
         raise FindingsError(

@@ -6,7 +6,8 @@ from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
 from wc_cli.options import command, flag, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.review.comparing import compare
-from wc_cli.terminal import pager, render
+from wc_cli.terminal import pager
+from wc_cli.terminal.style import is_for_people, output_style
 from wc_core.errors import InvalidInputError
 from wc_core.review.points import Points, points
 from wc_core.text import clean, one_line
@@ -16,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_cli.review.comparing import Comparison
-    from wc_cli.terminal.render import Style
+    from wc_cli.terminal.style import Style
     from wc_core.threads.reader import Thread
 
 _COLORS = {"+": "32", "-": "31", "@": "36"}
@@ -85,9 +86,9 @@ def _print(context: Context, title: str, result: Comparison, *, stat: bool) -> N
         topic = f"{name}: " if context.took_local_topic else ""
         remark(f"{topic}Nothing changed {points_text}.")
         return
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     parts = (_line(line, style) for line in diff.rstrip("\n").split("\n"))
-    if render.is_for_people(context.env):
+    if is_for_people(context.env):
         pages = (f"{style(one_line(title), _BOLD)}\n\n", *(f"{p}\n" for p in parts))
         pager.page_parts(pages, pager.person_pager(context.env), context.env)
         return

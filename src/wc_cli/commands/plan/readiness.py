@@ -8,6 +8,7 @@ from wc_cli.options import argument, command, flag
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import plan as plan_rendering
 from wc_cli.terminal import render
+from wc_cli.terminal.style import output_style
 from wc_core.views import planning
 from wc_core.views.rows import Filter
 
@@ -61,7 +62,7 @@ def why(context: Context, options: WhyOptions) -> None:
     if options.json:
         say_json({"store": context.store} | chain.to_json())
         return
-    say(plan_rendering.chain_text(chain, render.output_style(context.env)))
+    say(plan_rendering.chain_text(chain, output_style(context.env)))
 
 
 @command(TreeOptions)
@@ -73,6 +74,6 @@ def tree(context: Context, options: TreeOptions) -> None:
         fields: dict[str, Any] = {"store": context.store}
         say_json(fields | view.to_json())
         return
-    say(plan_rendering.tree_text(view, render.output_style(context.env)))
+    say(plan_rendering.tree_text(view, output_style(context.env)))
     if not view.nodes:
         remark("No thread has a link. Link them: wc link B waits-for A")

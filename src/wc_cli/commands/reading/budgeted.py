@@ -6,14 +6,16 @@ from __future__ import annotations
 from wc_cli.commands.reading.paging import command_line
 from wc_cli.commands.reading.thread import passed_text, rest_text
 from wc_cli.output import json_line, json_size, say, say_json
-from wc_cli.terminal import entrytext, render
+from wc_cli.terminal import entrytext
+from wc_cli.terminal.style import output_style
 from wc_core.phrases import counted
 from wc_core.summaries.choosing import summary_of
 from wc_core.summaries.kept import read_kept
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 from wc_core.views import entries as entry_views
-from wc_core.views.budget.spending import CALLS, Budget, Prices, gaps, spend
+from wc_core.views.budget.spending import Prices, gaps, spend
+from wc_core.views.budget.tokens import CALLS, Budget
 from wc_core.views.budget.weighing import SNIPPET_WIDTH, entry_items, show_padding
 from wc_core.views.updates import continuation
 from wc_core.wake.passes import pass_fields
@@ -52,7 +54,7 @@ class _ThreadChoice:
         self, context: Context, options: ReadOptions, span: ThreadSpan
     ) -> None:
         self._context, self._options, self._span = context, options, span
-        self._style = render.output_style(context.env)
+        self._style = output_style(context.env)
         self._kept = read_kept(context.reader.layout, span.thread.state.topic)
 
     def _is_summary(self, index: int, form: int) -> bool:
@@ -239,7 +241,7 @@ class FittingUpdates(NamedTuple):
         return "\n".join(lines)
 
     def _line(self, index: int) -> str:
-        style = render.output_style(self.context.env)
+        style = output_style(self.context.env)
         return entrytext.update_line(*self.news.entries[index], style)
 
     def _gap_line(self, first: int, size: int) -> str:

@@ -7,7 +7,8 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.options import command, number, text
 from wc_cli.output import json_size, remark, say, say_json
-from wc_cli.terminal import entrytext, render
+from wc_cli.terminal import entrytext
+from wc_cli.terminal.style import Style, output_style
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.views.budget.weighing import SNIPPET_WIDTH, show_padding
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from wc_cli.commands.reading.newentries import UpdatesOptions
     from wc_cli.context import Context
-    from wc_cli.terminal.render import Style
     from wc_core.views.news.digest import Digest
 
 _THREADS = 20
@@ -65,8 +65,8 @@ def print_digest(
     following = command_line(name, options, limit=0)
     if options.max_tokens:
         # 1 ms, only for a budget
-        from wc_core.views.budget.spending import CALLS, Budget
         from wc_core.views.budget.threadnews import fit_digest
+        from wc_core.views.budget.tokens import CALLS, Budget
 
         def length(digest: Digest) -> int:
             if options.json:
@@ -74,14 +74,14 @@ def print_digest(
             remarks = _remarks(digest, options.since, show, following)
             return len(_text(digest, plain)) + sum(len(line) + 1 for line in remarks)
 
-        plain = render.Style(color=False)
+        plain = Style(color=False)
         news = fit_digest(
             news, context.viewer, length, Budget(options.max_tokens, calls=CALLS)
         )
     if options.json:
         say_json(news.to_json(context.store, show))
         return
-    say(_text(news, render.output_style(context.env)))
+    say(_text(news, output_style(context.env)))
     for line in _remarks(news, options.since, show, following):
         remark(line)
 

@@ -14,6 +14,7 @@ from wc_cli.options import (
 )
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
+from wc_cli.terminal.style import is_terminal
 from wc_core.errors import InvalidInputError
 from wc_core.times import age_ms, rfc3339, since_id
 from wc_core.views import index
@@ -178,7 +179,7 @@ def _rest_text(options: ListOptions, page: RowPage) -> str:
     """Return how many threads are left out, and the command that shows them: all at a
     terminal, the next page for programs. Empty if none is."""
     hidden = page.total - len(page.rows)
-    if page.cursor and (options.cursor or not render.is_terminal()):
+    if page.cursor and (options.cursor or not is_terminal()):
         return f"more: {command_line('list', options, cursor=page.cursor)}"
     if not hidden or options.cursor:
         return ""

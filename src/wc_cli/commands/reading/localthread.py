@@ -8,7 +8,7 @@ from wc_cli.entries import localtopic
 from wc_cli.entries.pinning import pin
 from wc_cli.options import argument, command, flag
 from wc_cli.output import say, say_json
-from wc_cli.terminal.render import is_terminal
+from wc_cli.terminal.style import is_terminal
 from wc_core import names, ulid
 from wc_core.errors import ConflictError, InvalidInputError
 from wc_core.status import pins

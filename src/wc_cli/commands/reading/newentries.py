@@ -7,7 +7,8 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.options import command, flag, number, text
 from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import entrytext, render
+from wc_cli.terminal import entrytext
+from wc_cli.terminal.style import output_style
 from wc_core.text import one_line
 from wc_core.times import since_id
 from wc_core.views import updates as update_views
@@ -64,7 +65,7 @@ def updates(context: Context, options: UpdatesOptions) -> None:
     if options.json:
         say_json(fitting.to_json() if fitting else news.to_json(context.store))
         return
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     lines = (
         entrytext.update_line(topic, entry, style) for topic, entry in news.entries
     )

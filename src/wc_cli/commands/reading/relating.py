@@ -5,7 +5,8 @@ from __future__ import annotations
 from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
 from wc_cli.options import command, number
 from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import entrytext, render
+from wc_cli.terminal import entrytext
+from wc_cli.terminal.style import output_style
 from wc_core.text import one_line
 from wc_core.views.search.related import related_threads
 
@@ -34,7 +35,7 @@ def related(context: Context, options: RelatedOptions) -> None:
         fields = {"store": context.store, "topic": options.topic}
         say_json(fields | {"threads": [thread.to_json() for thread in threads]})
         return
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     topic_first = f"{one_line(topic)}: " if context.took_local_topic else ""
     if topic_first and threads:
         remark(f"{topic_first}related threads")

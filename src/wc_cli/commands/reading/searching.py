@@ -14,7 +14,8 @@ from wc_cli.options import (
     words,
 )
 from wc_cli.output import json_size, remark, say, say_json
-from wc_cli.terminal import entrytext, render
+from wc_cli.terminal import entrytext
+from wc_cli.terminal.style import output_style
 from wc_core.errors import InvalidInputError
 from wc_core.search.mentions import Mentions
 from wc_core.text import one_line
@@ -114,7 +115,7 @@ def search(context: Context, options: SearchOptions) -> None:
         options.sort,
         _counting(context, overview) if options.facets else None,
     )
-    engine, style = context.search_engine(overview), render.output_style(context.env)
+    engine, style = context.search_engine(overview), output_style(context.env)
     meaning = context.meaning(overview)
 
     def ask(most: int) -> Hits:
@@ -132,7 +133,7 @@ def search(context: Context, options: SearchOptions) -> None:
 
     if options.max_tokens:
         from wc_core.views.budget import hits as fitting  # 1 ms, only for a budget
-        from wc_core.views.budget.spending import CALLS, Budget
+        from wc_core.views.budget.tokens import CALLS, Budget
 
         budget = Budget(options.max_tokens, calls=CALLS)
         hits = fitting.first_hits(ask, options.limit, size, budget)

@@ -14,7 +14,8 @@ from wc_cli.options import (
     text,
 )
 from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import entrytext, render
+from wc_cli.terminal import entrytext
+from wc_cli.terminal.style import is_for_people, output_style, terminal_width
 from wc_core.errors import NotFoundError, WcError
 from wc_core.text import one_line
 from wc_core.threads import vocabulary
@@ -133,7 +134,7 @@ def _print_summaries(context: Context, options: ReadOptions, span: ThreadSpan) -
         passed = pass_fields(context.reader, state, context.settings.directory)
         say_json(head | {"entries": entries} | passed)
         return
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     head_text = entrytext.thread_head(span.thread, style, passed_text(context, state))
     texts = [entrytext.summary_text(entry, summary, style) for entry, summary in pairs]
     say("\n".join([head_text, "", *texts]))
@@ -142,9 +143,9 @@ def _print_summaries(context: Context, options: ReadOptions, span: ThreadSpan) -
 def _print_thread(
     context: Context, thread: Thread | Excerpt, entries: list[Numbered], *, raw: bool
 ) -> None:
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     head = entrytext.thread_head(thread, style, passed_text(context, thread.state))
-    if raw or not render.is_for_people(context.env):
+    if raw or not is_for_people(context.env):
         texts = (entrytext.entry_text(entry, style, is_raw=raw) for entry in entries)
         say("\n\n".join([head, *texts]))
         return
@@ -189,10 +190,10 @@ def _rendered_parts(
     first new one."""
     from wc_cli.terminal import markdown  # Rich: 200 ms, only on a terminal
 
-    console = markdown.console_of(context.env, render.terminal_width())
+    console = markdown.console_of(context.env, terminal_width())
     now = now_ms()
     yield f"{head}\n"
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     for entry in entries:
         if entry.idx == first_new:
             yield f"\n{style(_NEW_MARK, '33')}\n"

@@ -6,7 +6,8 @@ from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, number, text
 from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import entrytext, render
+from wc_cli.terminal import entrytext
+from wc_cli.terminal.style import output_style
 from wc_core.phrases import quoted
 from wc_core.text import one_line
 from wc_core.views.search import decisions as decision_views
@@ -41,7 +42,7 @@ def decisions(context: Context, options: DecisionsOptions) -> None:
     if options.json:
         say_json(page.to_json(context.store))
         return
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     say("\n".join(entrytext.hit_text(hit, style) for hit in page.hits))
     if not page.hits:
         remark("No decisions. Record one: wc say TOPIC --kind decision -m '…'")

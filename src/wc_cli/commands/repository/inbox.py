@@ -11,7 +11,7 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command, flag, number, texts
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import inbox as inbox_rendering
-from wc_cli.terminal import render
+from wc_cli.terminal.style import output_style
 from wc_core.configuration import preferences
 from wc_core.inbox import stores as inbox_stores
 from wc_core.inbox import view as inbox_views
@@ -85,7 +85,7 @@ def _print_inbox(context: Context, options: InboxOptions, answer: Inbox) -> None
     if options.json:
         say_json(answer.to_json())
         return
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     text = inbox_rendering.inbox_text(answer, now_ms(), style)
     say(f"{_CLEAR}{text}" if _is_drawn(options) else text)
     if not (answer.counts or answer.unreadable or options.excluded):

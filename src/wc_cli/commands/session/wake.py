@@ -10,7 +10,7 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, text
 from wc_cli.output import say, say_json
 from wc_cli.store import durable
-from wc_cli.terminal import render
+from wc_cli.terminal.style import output_style
 from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.layout import Layout
 from wc_core.phrases import shown_path
@@ -129,7 +129,7 @@ def _session_fields(waiter: Waiter) -> Mapping[str, Any]:
 
 def _lines(context: Context, layout: Layout) -> Iterator[str]:
     """Yield the same for people."""
-    style = render.output_style(context.env)
+    style = output_style(context.env)
     if line := _switch_line(layout):
         yield line
     sessions = waiters.running(layout)

@@ -7,7 +7,7 @@ from wc_cli.entries import receipts
 from wc_cli.entries.body import body_text
 from wc_cli.options import command, flag, text
 from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import render
+from wc_cli.terminal.style import output_style
 from wc_cli.wrap import leftovers, passing
 from wc_cli.wrap.passing import Handover
 from wc_cli.wrap.text import leftovers_text
@@ -50,7 +50,7 @@ def wrap(context: Context, options: WrapOptions) -> None:
     if options.json:
         say_json({"store": context.store} | left.to_json())
     else:
-        say(leftovers_text(left, render.output_style(context.env)))
+        say(leftovers_text(left, output_style(context.env)))
     if left.worktree.problem:
         remark(f"note: git could not be run: {one_line(left.worktree.problem)}")
     if not left.is_empty:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from wc_core.views.budget.spending import too_small
+from wc_core.views.budget.tokens import too_small
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sized
     from typing import Protocol, TypeVar
 
-    from wc_core.views.budget.spending import Budget
+    from wc_core.views.budget.tokens import Budget
 
     class _HasHits(Protocol):
         @property

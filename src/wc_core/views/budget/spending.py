@@ -8,47 +8,19 @@ from __future__ import annotations
 
 from bisect import bisect, insort
 
-from wc_core.errors import InvalidInputError
 from wc_core.values import NamedTuple
+from wc_core.views.budget.tokens import Budget, too_small
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-CHARACTERS_PER_TOKEN = 4
 # An important item counts as much as another that is this many times newer.
 _WEIGHT = 4
 # If there are more items than room, one in this many of those shown is shown whole.
 _SHARE = 3
 
-# Calls in the shortest answer, for what is left out before and after, and what follows.
-CALLS = 3
-
 LEFT_OUT = 0
-
-
-class Budget(NamedTuple):
-    """How many tokens an answer may take, four characters each. ``reserved`` are
-    characters used by something else, such as guidance. The shortest answer has at most
-    this many ``calls`` that repeat the number of tokens."""
-
-    tokens: int
-    reserved: int = 0
-    calls: int = 0
-
-    @property
-    def characters(self) -> int:
-        """The number of characters available for the answer."""
-        return self.tokens * CHARACTERS_PER_TOKEN - self.reserved
-
-    def least_tokens(self, characters: int) -> int:
-        """Returns how many tokens are enough for an answer of this many characters. Its
-        calls become longer with a number that has more digits."""
-        characters += self.reserved
-        least = -(-characters // CHARACTERS_PER_TOKEN)
-        digits = len(str(least + self.calls)) - len(str(self.tokens))
-        characters += max(0, digits) * self.calls
-        return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 class AnswerItem(NamedTuple):
@@ -119,15 +91,6 @@ def gaps(forms: Iterable[int]) -> list[Gap]:
         else:
             runs.append(Gap(index, 1))
     return runs
-
-
-def too_small(budget: Budget, characters: int) -> InvalidInputError:
-    """Returns the error for an answer that takes at least this many characters."""
-    least = budget.least_tokens(characters)
-    return InvalidInputError(
-        f"This answer takes at least {least} tokens; {budget.tokens} are too few.",
-        f"max_tokens (--max-tokens): {least} or more",
-    )
 
 
 def by_importance(items: Sequence[AnswerItem]) -> list[int]:

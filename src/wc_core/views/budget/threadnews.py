@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from wc_core.views.budget.spending import AnswerItem, by_importance, too_small
+from wc_core.views.budget.spending import AnswerItem, by_importance
+from wc_core.views.budget.tokens import too_small
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wc_core.identity.viewer import Viewer
-    from wc_core.views.budget.spending import Budget
+    from wc_core.views.budget.tokens import Budget
     from wc_core.views.news.digest import Digest, News
 
 

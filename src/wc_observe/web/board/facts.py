@@ -15,7 +15,7 @@ from wc_core.summaries.lead import lead
 from wc_core.text import one_line
 from wc_core.times import span
 from wc_core.values import NamedTuple
-from wc_core.views import history
+from wc_core.views.holding import is_stale, since_ms
 from wc_observe.answers.claims import read_claims
 from wc_observe.web.html import element
 from wc_observe.web.page import person
@@ -66,8 +66,8 @@ class BoardFacts(NamedTuple):
             state = self.store.reader.snapshot(row.topic).state
         except WcError:
             return ""
-        since = history.since_ms(state)
-        if since is None or not history.is_stale(state, self.now_ms):
+        since = since_ms(state)
+        if since is None or not is_stale(state, self.now_ms):
             return ""
         return span((self.now_ms - since) // 1000)
 

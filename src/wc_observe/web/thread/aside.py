@@ -14,7 +14,7 @@ from wc_core.text import one_line
 from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
 from wc_core.views import timeline
-from wc_core.views.history import is_stale
+from wc_core.views.holding import is_stale
 from wc_core.views.references import references
 from wc_core.views.search.related import related_threads
 from wc_observe.answers.claims import read_claims

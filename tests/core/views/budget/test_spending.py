@@ -10,15 +10,8 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
 from wc_core.errors import InvalidInputError
-from wc_core.views.budget.spending import (
-    LEFT_OUT,
-    AnswerItem,
-    Budget,
-    Gap,
-    Prices,
-    gaps,
-    spend,
-)
+from wc_core.views.budget.spending import LEFT_OUT, AnswerItem, Gap, Prices, gaps, spend
+from wc_core.views.budget.tokens import Budget
 
 
 class Answer(NamedTuple):
