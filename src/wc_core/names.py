@@ -81,11 +81,15 @@ class Directory(NamedTuple):
 
         An alias of an alias is followed to its end.
         """
-        agent, passed = name.agent, set()
+        return Name(self._agent(name.agent)[0], name.seat, name.tag)
+
+    def _agent(self, agent: str) -> tuple[str, str]:
+        """The canonical name of an agent, and its comparison form."""
+        passed = set[str]()
         while (word := fold(agent)) in self.aliases and word not in passed:
             passed.add(word)
             agent = self.aliases[word]
-        return name._replace(agent=agent)
+        return agent, word
 
     def key(self, name: Name) -> str:
         """A form that is equal exactly if two names mean the same participant.
@@ -93,7 +97,7 @@ class Directory(NamedTuple):
         It is also the file name of status lines, before escaping:
         ``claudecode@fix(pat)``.
         """
-        agent = fold(self.canonical(name).agent)
+        _, agent = self._agent(name.agent)
         seat = f"@{fold(name.seat)}" if name.seat else ""
         tag = f"({fold(name.tag)})" if name.tag else ""
         return f"{agent}{seat}{tag}"
@@ -105,12 +109,8 @@ class Directory(NamedTuple):
     def match_keys(self, name: Name) -> tuple[str, ...]:
         """The keys of every name that means the participant ``name``, the longest
         first."""
-        variants = (
-            name,
-            name._replace(tag=""),
-            name._replace(seat=""),
-            Name(name.agent),
-        )
+        agent, seat, tag = name
+        variants = (name, Name(agent, seat), Name(agent, "", tag), Name(agent))
         return tuple(dict.fromkeys(self.key(variant) for variant in variants))
 
     def is_agent(self, name: Name) -> bool:
@@ -133,8 +133,7 @@ class Directory(NamedTuple):
 
     def own_keys(self, name: Name) -> tuple[str, ...]:
         """The keys of the names that mean only ``name``."""
-        tagless = name._replace(tag="")
-        variants = (name, tagless) if name.seat else (name,)
+        variants = (name, Name(name.agent, name.seat)) if name.seat else (name,)
         return tuple(dict.fromkeys(self.key(variant) for variant in variants))
 
     def same(self, first: str, second: str) -> bool:

@@ -23,8 +23,9 @@ else:
     except ImportError:
         from collections import _tuplegetter
 
-    # Compiling a constructor takes as long as this many calls of an uncompiled one.
-    _CALLS_WORTH_COMPILING = 20
+    # Compiling a constructor takes as long as this many calls of an uncompiled one with
+    # names or defaults. With a value for each field, neither is faster.
+    _CALLS_WORTH_COMPILING = 25
 
     class _ValueType(type):
         """Makes a named tuple of the fields, defaults and methods in a class."""
@@ -70,10 +71,10 @@ else:
 
         def construct(cls: Any, /, *values: Any, **named: Any) -> Any:
             nonlocal calls
-            calls += 1
-            if calls == _CALLS_WORTH_COMPILING:
-                _compile_constructor(cls)
             if named or len(values) != len(cls._fields):
+                calls += 1
+                if calls == _CALLS_WORTH_COMPILING:
+                    _compile_constructor(cls)
                 values = _all_values(cls, values, named)
             return _new(cls, values)
 
@@ -128,7 +129,7 @@ else:
 
     def _replace(self: Any, /, **changes: Any) -> Any:
         """Return a copy with other values for these fields."""
-        changed = self._make(map(changes.pop, self._fields, self))
+        changed = _new(type(self), map(changes.pop, self._fields, self))
         if changes:
             raise ValueError(f"Got unexpected field names: {[*changes]}")
         return changed
