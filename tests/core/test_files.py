@@ -11,7 +11,14 @@ import pytest
 
 from tests.core.strategies import nobody_special
 from wc_core.errors import CorruptError, StorageError
-from wc_core.files import Folder, NotPlainError, names_in, read_plain, size_of
+from wc_core.files import (
+    Folder,
+    NotPlainError,
+    keeping_folders,
+    names_in,
+    read_plain,
+    size_of,
+)
 
 LONG = "x" * 300
 
@@ -139,6 +146,42 @@ def test_a_path_that_is_not_below_the_root_is_a_mistake(
         names_in(f"{tmp_path}/{name}", str(tmp_path))
     with pytest.raises(ValueError, match="is not below"):
         read_plain("/etc/hostname", str(tmp_path))
+
+
+def test_folders_on_the_way_stay_open_in_a_block(tmp_path: Path) -> None:
+    root, threads = str(tmp_path), tmp_path / "graph/threads"
+    for name in ("a", "b"):
+        (threads / name).mkdir(parents=True)
+        (threads / name / "file").write_text(name)
+    (threads / "link").symlink_to("a")
+    opened = os.listdir("/dev/fd")
+    with keeping_folders():
+        assert names_in(root, root) == ["graph"]
+        assert read_plain(f"{threads}/a/file", root) == b"a"
+        # What leads there is not looked up again.
+        (tmp_path / "graph").rename(tmp_path / "was")
+        assert read_plain(f"{threads}/b/file", root) == b"b"
+        assert read_plain(f"{threads}/missing/file", root) is None
+        with pytest.raises(NotPlainError, match="through a symbolic link"):
+            read_plain(f"{threads}/link/file", root)
+        with pytest.raises(ValueError, match="is not below"):
+            names_in(f"{threads}/../threads", root)
+        (tmp_path / "was/threads/c").mkdir()
+        (tmp_path / "was/threads/c/file").write_text("c")
+        assert read_plain(f"{threads}/c/file", root) == b"c"
+    assert os.listdir("/dev/fd") == opened
+    assert read_plain(f"{threads}/a/file", root) is None
+
+
+def test_a_link_is_no_folder_that_stays_open(tmp_path: Path) -> None:
+    (tmp_path / "real/a").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("real")
+    for _ in range(2):
+        with (
+            keeping_folders(),
+            pytest.raises(CorruptError, match="through a symbolic link"),
+        ):
+            names_in(f"{tmp_path}/link/a", str(tmp_path))
 
 
 def test_a_folder_stays_the_one_that_was_opened(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import time
 
 from wc_cli.clock import now_ms
 from wc_cli.store import pending
+from wc_core.files import keeping_folders
 from wc_core.index import decisions as recent
 from wc_core.layout import Layout
 from wc_core.lean import os
@@ -55,7 +56,9 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     query = BriefQuery(reader, viewer, context.settings, around, now_ms(), late)
     if recent.load(reader.layout) is None:
         context.note_unindexed(len(reader.topics()))
-    return make_brief(query, context.ball_names, _notes(context))._replace(
+    with keeping_folders():
+        brief = make_brief(query, context.ball_names, _notes(context))
+    return brief._replace(
         conflicts=conflicts(context), overlaps=overlaps(context), now_ms=query.now_ms
     )
 
