@@ -99,7 +99,7 @@ def answer_hook(context: Context, options: HookOptions) -> None:
             if not (is_tool or hook_input.subagent):
                 _record_cost(session, options, hook_input, goes_on=bool(reply))
                 session.keep_ball_names()
-            # Last: meanwhile, it would slow this process down.
+            # Last, because it would slow this process down.
             if _may_follow_edits(options.hook, hook_input):
                 editnews.start_radar(session, may_fork=context.owns_process)
     except Exception as error:  # noqa: BLE001 - see above

@@ -90,10 +90,11 @@ def _guidance(brief: Brief, style: Style) -> Iterator[str]:
         yield from ("", f"This repository has guidance: {SHOWN_BY['guidance']}")
 
 
-def _more(name: str, hidden: int) -> list[str]:
-    """Return the line with the number of hidden items and the command that shows
-    them."""
-    return [f"- and {hidden} more: {SHOWN_BY[name]}"] if hidden > 0 else []
+def _more(name: str, hidden: int, *, at_least: bool = False) -> list[str]:
+    """Return the line with the number of hidden items, or ``at_least`` how many there
+    are, and the command that shows them."""
+    count = f"at least {hidden}" if at_least else hidden
+    return [f"- and {count} more: {SHOWN_BY[name]}"] if hidden > 0 else []
 
 
 def _decision(decision: NewDecision) -> Iterator[str]:
@@ -122,7 +123,8 @@ def _questions(section: QuestionSection, style: Style) -> Iterator[str]:
 
 
 def _hidden_count(part: BriefSection, name: str) -> list[str]:
-    lines = _more(name, part.total - len(part.items))
+    hidden = part.total - len(part.items)
+    lines = _more(name, hidden, at_least=part.at_least)
     if part.blocked:
         lines.append(f"- and {part.blocked} BLOCKED: wc list --status BLOCKED")
     return lines

@@ -7,6 +7,8 @@ then, marked as `partial`.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import Folder
 from wc_core.guidance import for_brief
@@ -78,6 +80,9 @@ SHOWN_BY = {
 }
 # The most threads of others that are searched for news and for balls that come back.
 RECENT = 300
+# The threads of others are counted until there are more than this many times those
+# shown: a file is read for each.
+_COUNTED = 2
 _TAIL = 1 << 15
 
 
@@ -170,15 +175,19 @@ class BriefItem(NamedTuple):
 
 class BriefSection(NamedTuple):
     """Some of the threads of one kind, and their total. ``blocked`` counts those that
-    would be shown, but have the status BLOCKED."""
+    would be shown, but have the status BLOCKED. With ``at_least``, there may be more
+    than ``total``: not all were counted."""
 
     items: tuple[BriefItem, ...] = ()
     total: int = 0
     blocked: int = 0
+    at_least: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Returns the threads and their number."""
         fields: dict[str, Any] = {"total": self.total}
+        if self.at_least:
+            fields["at_least"] = True
         if self.blocked:
             fields["blocked"] = self.blocked
         return fields | {"threads": [item.to_json() for item in self.items]}
@@ -249,8 +258,14 @@ class Brief(NamedTuple):
             name: part.total - len(part.items) for name, part in self.parts.items()
         }
         counts["questions"] = self.questions.total - len(self.questions.items)
+        uncounted = {name for name, part in self.parts.items() if part.at_least}
         left_out = [
-            {"part": name, "count": count, "show": SHOWN_BY[name]}
+            {
+                "part": name,
+                "count": count,
+                **({"at_least": True} if name in uncounted else {}),
+                "show": SHOWN_BY[name],
+            }
             for name, count in {**counts, **self.left_out}.items()
             if count > 0
         ]
@@ -445,16 +460,18 @@ def _last_entry(reader: StoreReader, state: State) -> LastEntry:
 def _with_others(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
     """Returns the threads that others hold and the viewer takes part in, news first."""
     most, threads = LIMITS["with_others"], list[_Thread]()
-    for held in _taken_part_in(query, holders.latest_balls(names, RECENT)):
+    latest = holders.latest_balls(names, RECENT)
+    for held in _taken_part_in(query, latest):
         with suppress(WcError):
             thread = _thread(query, held)
             if thread is not None and (thread.new or thread.is_next):
                 threads.append(thread)
-        if len(threads) > most * 2:
+        if len(threads) > most * _COUNTED:
             break
+    at_least = len(latest) == RECENT or len(threads) > most * _COUNTED
     threads.sort(key=lambda thread: not thread.new)
     items = (_item_of_thread(query, thread) for thread in threads[:most])
-    return BriefSection(tuple(items), len(threads))
+    return BriefSection(tuple(items), len(threads), at_least=at_least)
 
 
 def _stale(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
@@ -462,11 +479,15 @@ def _stale(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
     in."""
     limit = encode(max(0, query.now_ms - STALE_MS) << RANDOM_BITS)
     old = holders.earliest_balls(names, RECENT, limit)
+    most = LIMITS["stale"] * _COUNTED + 1
     taken_part: dict[str, list[str]] = {}
-    for held in _taken_part_in(query, old):
+    for held in islice(_taken_part_in(query, old), most):
         taken_part.setdefault(held.folder, []).append(held.name)
     part = _section(query, taken_part, "stale")
-    return part._replace(items=tuple(ball for ball in part.items if ball.stale))
+    return part._replace(
+        items=tuple(ball for ball in part.items if ball.stale),
+        at_least=len(old) == RECENT or sum(map(len, taken_part.values())) == most,
+    )
 
 
 def _taken_part_in(query: BriefQuery, balls: Iterable[HeldBall]) -> Iterator[HeldBall]:

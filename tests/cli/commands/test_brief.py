@@ -199,6 +199,21 @@ def test_no_brief_is_longer_than_a_client_takes() -> None:
     assert fitted.mine.items
 
 
+def old_thread(repo: Repo, topic: str, title: str, holder: str) -> None:
+    """The log of a thread that Pat began in 2023, passing its ball."""
+    entry = {
+        "entry_id": encode(1_700_000_000_000 << 80),
+        "agent": "Pat",
+        "timestamp": "2023-11-14T22:13:20Z",
+        "title": title,
+        "action": "new",
+        "ball": holder,
+        "parents": [],
+    }
+    repo.log(topic).parent.mkdir(parents=True)
+    repo.log(topic).write_text(json.dumps(entry) + "\n")
+
+
 def many_waiting(repo: Repo) -> None:
     """Full sections: 40 threads with long titles, whose last entries are long."""
     body = "We back off exponentially, as agreed, and give up after the fifth time. "
@@ -209,11 +224,7 @@ def many_waiting(repo: Repo) -> None:
         topic = f"request-{next(numbers)}"
         created = ["--title", f"{title}: {topic}", "--as", writer]
         if old:
-            entry = {"entry_id": encode(1_700_000_000_000 << 80), "agent": "Pat"}
-            entry |= {"timestamp": "2023-11-14T22:13:20Z", "title": title}
-            entry |= {"action": "new", "ball": holder[0]}
-            repo.log(topic).parent.mkdir(parents=True)
-            repo.log(topic).write_text(json.dumps(entry | {"parents": []}) + "\n")
+            old_thread(repo, topic, title, holder[0])
         else:
             repo.ok("new", topic, *created, "--to", holder[0])
         repo.ok(
@@ -295,17 +306,7 @@ def test_the_last_entry_is_summarised(repo: Repo) -> None:
 
 def test_a_ball_that_others_keep_for_days_is_stale(repo: Repo) -> None:
     repo.ok("new", "young", "--title", "T")
-    old = {
-        "entry_id": encode(1_700_000_000_000 << 80),
-        "agent": "Pat",
-        "timestamp": "2023-11-14T22:13:20Z",
-        "title": "Long ago",
-        "action": "new",
-        "ball": "Codex",
-        "parents": [],
-    }
-    repo.log("old").parent.mkdir()
-    repo.log("old").write_text(json.dumps(old) + "\n")
+    old_thread(repo, "old", "Long ago", "Codex")
     repo.ok("ack", "old", "--as", "Eve")
     (one,) = repo.json("brief", env=SLOWLY)["stale"]["threads"]
     assert (one["topic"], one["stale"], one["ball"]) == ("old", True, "Codex")
@@ -315,6 +316,25 @@ def test_a_ball_that_others_keep_for_days_is_stale(repo: Repo) -> None:
     )
     # Who takes no part in it is not told.
     assert "more than 2 days" not in brief(repo, "--as", "Cursor")
+
+
+@pytest.mark.parametrize(
+    ("count", "told", "at_least"), [(8, "4", False), (9, "at least 5", True)]
+)
+def test_of_many_stale_threads_not_all_are_counted(
+    repo: Repo, count: int, told: str, *, at_least: bool
+) -> None:
+    repo.ok("new", "young", "--title", "T")
+    for number in range(count):
+        old_thread(repo, f"old-{number}", "Long ago", "Codex")
+        repo.ok("ack", f"old-{number}", "--as", "Eve")
+    assert f"- and {told} more: wc stats" in brief(repo)
+    shown = repo.json("brief", env=SLOWLY)
+    assert len(shown["stale"]["threads"]) == LIMITS["stale"]
+    assert shown["stale"].get("at_least", False) == at_least
+    (hidden,) = [part for part in shown["left_out"] if part["part"] == "stale"]
+    assert hidden["count"] == min(count, 9) - LIMITS["stale"]
+    assert hidden.get("at_least", False) == at_least
 
 
 def test_an_unreadable_thread_spoils_no_others_place(busy: Repo) -> None:
