@@ -46,6 +46,8 @@ BUNDLED = (
     "wc_cli.commands.brief",
     "wc_cli.briefing.hook",
     "wc_cli.briefing.fitting",
+    "wc_cli.briefing.toolhooks",
+    "wc_cli.commands.wait",
     "wc_cli.cost.recording",
     "wc_cli.background",
     "wc_cli.review.seeing",

@@ -20,7 +20,7 @@ from wc_core.views.remarks import asked_question
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from wc_core.identity.viewer import Viewer
     from wc_core.status.holders import HeldBall
@@ -85,11 +85,12 @@ def arrivals(reader: StoreReader, awaited: Awaiting) -> list[Arrival]:
 def arrived_balls(reader: StoreReader, awaited: Awaiting) -> list[HeldBall]:
     """Returns the balls that have arrived, longest held first."""
     viewer = awaited.viewer
+    names = holders.held_names(reader.layout, holders.folders_of(viewer))
     return [
         held
-        for held in holders.held_balls(reader.layout, holders.folders_of(viewer))
+        for held in holders.in_order(holders.without(names, awaited.before))
         if not awaited.topics or held.topic in awaited.topics
-        if held.name not in awaited.before and _is_held(reader, viewer, held)
+        if _is_held(reader, viewer, held)
     ]
 
 
@@ -173,35 +174,37 @@ def _has_news(reader: StoreReader, viewer: Viewer, topic: str) -> bool:
 def _balls_before(reader: StoreReader, viewer: Viewer) -> frozenset[str]:
     layout = reader.layout
     names = holders.held_names(layout, holders.holder_folders(layout))
-    own = holders.folders_of(viewer)
-    balls = holders.merged({folder: names[folder] for folder in own if folder in names})
-    if not balls:
+    folders = holders.folders_of(viewer)
+    own = {folder: names[folder] for folder in folders if names.get(folder)}
+    if not own:
         return frozenset()
-    wrote = _wrote_last(reader, viewer, balls, holders.latest_balls(names, _MOST))
-    later = [held for held in balls if held.since > wrote]
-    news = {
-        held.name
-        for held, status in holders.viewer_statuses(layout, later, viewer)
-        if status is not None and status.new
+    wrote = _wrote_last(reader, viewer, own, holders.latest_balls(names, _MOST))
+    later = {
+        folder: [name for name in items if name[: ulid.LENGTH] > wrote]
+        for folder, items in own.items()
     }
-    return frozenset(held.name for held in balls if held.name not in news)
+    statuses = holders.viewer_statuses(layout, holders.in_order(later), viewer)
+    news = {held.name for held, status in statuses if status is not None and status.new}
+    return frozenset().union(*own.values()) - news
 
 
 def _wrote_last(
-    reader: StoreReader, viewer: Viewer, own: list[HeldBall], passed: list[HeldBall]
+    reader: StoreReader,
+    viewer: Viewer,
+    own: Mapping[str, Sequence[str]],
+    passed: Iterable[HeldBall],
 ) -> str:
     """Returns the greatest id among the viewer's latest entries: in threads with their
-    ``own`` balls, and in those whose balls were ``passed`` last."""
+    ``own`` balls, named by folder, and in those whose balls were ``passed`` last."""
     latest = ""
-    for held in _taken_part_in(reader, viewer, own[-_MOST:]):
+    for held in _taken_part_in(reader, viewer, holders.latest_balls(own, _MOST)):
         try:
             entries = reader.thread(held.topic).entries
         except WcError:
             continue
         ids = (entry.id for entry in reversed(entries) if viewer.is_me(entry.agent))
         latest = max(latest, ulid.prefix(next(ids, "")))
-    folders = {held.folder for held in own}
-    of_others = [held for held in passed if held.folder not in folders]
+    of_others = (held for held in passed if held.folder not in own)
     for held in _taken_part_in(reader, viewer, of_others):
         if held.since <= latest:
             break
