@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -23,6 +24,7 @@ import make_benchmarks  # noqa: E402
 import make_plot  # noqa: E402
 from tests.bench.processes import BenchError  # noqa: E402
 from tests.bench.scratch import Scratch  # noqa: E402
+from tests.bench.serving import cpu_seconds  # noqa: E402
 from tests.bench.table import Result, Row, Samples, measure, more, results, times  # noqa: E402
 
 BENCH = ROOT / "bin" / "bench"
@@ -275,6 +277,12 @@ def test_a_row_is_sampled_right_after_the_row_that_it_is_compared_with(
     assert all(command == reference + 1 for command, reference in pairs)
     assert len(samples.values["reference"]) == 16
     assert samples.pairs["other"] == []
+
+
+def test_the_cpu_time_of_a_process_is_exact() -> None:
+    before = time.process_time()
+    used = cpu_seconds(os.getpid())
+    assert before < used < time.process_time()
 
 
 def test_a_slow_moment_of_the_machine_does_not_change_a_ratio() -> None:
