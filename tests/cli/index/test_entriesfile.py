@@ -156,10 +156,12 @@ def store(tmp_path: Path) -> Store:
     return Store(str(tmp_path))
 
 
+@pytest.mark.parametrize(("few", "few_threads"), [(5, 30), (5, 1), (20, 1)])
 def test_many_matches_are_found_newest_first(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch, few: int, few_threads: int
 ) -> None:
-    monkeypatch.setattr(indexed_search, "_FEW", 5)
+    monkeypatch.setattr(indexed_search, "_FEW", few)
+    monkeypatch.setattr(indexed_search, "_FEW_THREADS", few_threads)
     monkeypatch.setattr(search_views, "RANKED", 3)
     for number in range(9):
         titles = ("needle here", "here", "a needle and here", "none")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_from
 from wc_core.index import entries as entryfile
@@ -11,6 +13,7 @@ from wc_core.index.entries import (
     IndexedEntry,
     UnusableIndexError,
 )
+from wc_core.lean.functools import partial
 from wc_core.threads import codec
 from wc_core.threads.model import Entry
 from wc_core.views.entries import Numbered, numbered
@@ -448,10 +451,10 @@ class _Finder:
         the greatest last ids come first."""
         expression = self._expression(rank)
         best: list[tuple[Match, IndexedEntry]] = []
-        for number in self._candidates(expression, numbers):
+        for number, entries in self._by_thread(expression, numbers):
             if len(best) >= count and best[-1][0].id > last_ids[number]:
                 break
-            for entry in self._file.in_thread(expression, number):
+            for entry in entries():
                 match = Match(rank, entry.id, self._topic(entry))
                 if self._query.follows(match):
                     best.append((match, entry))
@@ -459,10 +462,25 @@ class _Finder:
             del best[count:]
         return best
 
-    def _candidates(self, expression: str, numbers: Sequence[int]) -> Iterator[int]:
-        """The threads that may have what the expression finds. Examining a few is
-        faster than a query for all that have it."""
-        yield from numbers[:_FEW_THREADS]
-        if len(numbers) > _FEW_THREADS:
-            having = {number for number, _ in self._file.counts(expression)}
-            yield from filter(having.__contains__, numbers[_FEW_THREADS:])
+    def _by_thread(
+        self, expression: str, numbers: Sequence[int]
+    ) -> Iterator[tuple[int, Callable[[], list[IndexedEntry]]]]:
+        """Yields those of the threads with these numbers that may have what the
+        expression finds, each with a function that returns its entries that have it."""
+        file = self._file
+        for number in numbers[:_FEW_THREADS]:
+            yield number, partial(file.in_thread, expression, number)
+        others = numbers[_FEW_THREADS:]
+        if not others:
+            return
+        # Examining a few is faster than a query for all that have it.
+        found = file.numbers(expression, _FEW)
+        if len(found) >= _FEW:
+            having = {number for number, _ in file.counts(expression)}
+            for number in filter(having.__contains__, others):
+                yield number, partial(file.in_thread, expression, number)
+            return
+        groups = groupby(found, key=lambda number: number // entryfile.ENTRIES)
+        found_in = {number: [*group] for number, group in groups}
+        for number in filter(found_in.__contains__, others):
+            yield number, partial(file.numbered, found_in[number])
