@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from wc_cli.branch import trees
+from wc_cli.branch import commits, trees
 from wc_cli.branch.git import Git, GitError
 from wc_cli.store import durable, locks
 from wc_core.errors import ConflictError, NotFoundError, StorageError
@@ -30,16 +30,9 @@ _LOCK_SECONDS = 60
 
 # Every store has the same first commit, so two clones that each start a store still
 # share the root of their history.
-_ROOT_DATE = "1767225600 +0000"
-_ROOT_IDENT = {
-    f"GIT_{role}_{part}": value
-    for role in ("AUTHOR", "COMMITTER")
-    for part, value in (
-        ("NAME", "Watercooler"),
-        ("EMAIL", "watercooler@localhost"),
-        ("DATE", _ROOT_DATE),
-    )
-}
+_ROOT_PERSON = "Watercooler <watercooler@localhost> 1767225600 +0000"
+_ROOT_MESSAGE = "Start the store of threads\n"
+_ROOT_FILES = ((".gitattributes", f"{ATTRIBUTES}\n"), (".gitignore", f"{IGNORED}\n"))
 
 
 class MadeCheckout(NamedTuple):
@@ -142,8 +135,14 @@ def _ensure_branch(git: Git, repository: Repository, env: Mapping[str, str]) -> 
             f"The fetched branch {BRANCH} is not a store.",
             "Rename it at the remote, or use another repository: WATERCOOLER_GIT_REPO",
         )
-    commit = commit or _root_commit(git)
-    git.run("update-ref", f"refs/heads/{BRANCH}", commit, "")
+    if commit:
+        git.run("update-ref", f"refs/heads/{BRANCH}", commit, "")
+        return
+    try:
+        git.run("fast-import", "--done", "--quiet", feed=_root_commit())
+    except GitError:
+        commits.remove_reports(repository.common)
+        raise
 
 
 def _fetched_commit(repository: Repository, env: Mapping[str, str]) -> str:
@@ -156,12 +155,16 @@ def _fetched_commit(repository: Repository, env: Mapping[str, str]) -> str:
     return ""
 
 
-def _root_commit(git: Git) -> str:
-    """Create the first commit of a store. Returns its id."""
-    lines = []
-    for name, text in ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED)):
-        blob = git.line("hash-object", "-w", "--stdin", feed=f"{text}\n".encode())
-        lines.append(f"100644 blob {blob}\t{name}\n")
-    tree = git.line("mktree", feed="".join(lines).encode())
-    message = b"Start the store of threads\n"
-    return git.line("commit-tree", tree, feed=message, env=_ROOT_IDENT)
+def _root_commit() -> bytes:
+    """A branch with the first commit of a store, in git-fast-import's format: two
+    processes instead of five, which make the objects one by one."""
+    parts = [f"commit refs/heads/{BRANCH}\n"]
+    parts += (f"{role} {_ROOT_PERSON}\n" for role in ("author", "committer"))
+    parts.append(_data_block(_ROOT_MESSAGE))
+    for name, text in _ROOT_FILES:
+        parts += (f"M 100644 inline {name}\n", _data_block(text))
+    return "".join((*parts, "done\n")).encode()
+
+
+def _data_block(text: str) -> str:
+    return f"data {len(text)}\n{text}\n"

@@ -353,11 +353,11 @@ def remove_left_locks(repository: Repository, since_ns: int) -> None:
             durable.remove(path)
 
 
-def remove_reports(repository: Repository) -> None:
+def remove_reports(gitdir: str) -> None:
     """Remove the crash reports that git-fast-import writes when it fails."""
-    for name in names_in(repository.gitdir):
+    for name in names_in(gitdir):
         if name.startswith(_REPORT):
-            durable.remove(f"{repository.gitdir}/{name}")
+            durable.remove(f"{gitdir}/{name}")
 
 
 def _changed_ns(path: str) -> int:

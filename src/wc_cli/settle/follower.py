@@ -52,7 +52,7 @@ class Follower:
         except FileNotFoundError:
             return
         commits.remove_left_locks(self.checkout, since_ns)
-        commits.remove_reports(self.checkout)
+        commits.remove_reports(self.checkout.gitdir)
         durable.remove(self.layout.committing, self.layout.root)
 
     def complete_operation(self) -> str:
@@ -182,7 +182,7 @@ class Follower:
         except GitKilledError:
             raise
         except GitError:
-            commits.remove_reports(self.checkout)
+            commits.remove_reports(self.checkout.gitdir)
             durable.remove(self.layout.committing, self.layout.root)
             raise
         durable.remove(self.layout.committing, self.layout.root)

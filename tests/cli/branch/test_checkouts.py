@@ -425,3 +425,37 @@ def test_many_at_once_set_it_aside_once(fate: Fate) -> None:
     assert len(list(fate.store.parent.glob(f"*{ASIDE}*"))) == 1
     assert os.listdir(fate.store.parent)
     assert titles(repo) == PUSHED
+
+
+FIRST_COMMIT = "cbb4392ad7abecadce9fe426f80d23e597b99c96"
+
+
+def test_every_store_begins_with_the_same_commit(repo: Repo) -> None:
+    """Two clones that each start a store share the root of their history: this one."""
+    repo.ok("init")
+    assert repo.git("rev-parse", THREADS) == FIRST_COMMIT
+
+
+# Passes to git-fast-import what it refuses, and everything else on.
+REFUSED = """#!/bin/sh
+case " $* " in
+*' fast-import '*) echo nonsense | {git} "$@" ;;
+*) exec {git} "$@" ;;
+esac
+"""
+
+
+def test_a_store_that_cannot_be_started_leaves_no_report(repo: Repo) -> None:
+    """git-fast-import writes one into the repository when it fails."""
+    program = repo.machine.root / "bin/git"
+    program.parent.mkdir()
+    program.write_text(REFUSED.format(git=shutil.which("git")))
+    program.chmod(0o755)
+    path = f"{program.parent}:{repo.machine.env['PATH']}"
+    said = repo.fails(7, "init", env={"PATH": path})
+    assert "could not be checked out: Unsupported command: nonsense" in said
+    names = [path.name for path in (repo.path / ".git").iterdir()]
+    assert not [name for name in names if name.startswith("fast_import")]
+    assert not repo.git("branch", "--list", THREADS)
+    repo.ok("init")
+    assert repo.git("rev-parse", THREADS) == FIRST_COMMIT
