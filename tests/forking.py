@@ -58,6 +58,12 @@ class Wanted(NamedTuple):
         options = (one for one in self.words[1:] if one.startswith("-"))
         return (*self.words[:1], *sorted(options))
 
+    @property
+    def is_large(self) -> bool:
+        """Whether it may need a large library: for the board, or for meaning."""
+        is_meant = self.env.get("WATERCOOLER_MEANING") != "off"
+        return is_meant or [*self.words[:1]] == ["board"]
+
 
 def run(wanted: Wanted) -> tuple[int, bytes, bytes] | None:
     """Exit status, output and errors; nothing where it had better be started as
@@ -65,12 +71,13 @@ def run(wanted: Wanted) -> tuple[int, bytes, bytes] | None:
     early = {k: v for k, v in wanted.env.items() if k.startswith(_EARLY)}
     again = wanted.shape in _run
     _run.add(wanted.shape)
-    kind = (again, os.geteuid(), *sorted(early.items()))
+    imported = ("all" if wanted.is_large else "most") if again else ""
+    kind = (imported, os.geteuid(), *sorted(early.items()))
     _asked_for[kind] += 1
     if _asked_for[kind] <= _STARTED:
         return None
     if kind not in _servers:
-        _servers[kind] = Server(wanted.env, *["all"] * again)
+        _servers[kind] = Server(wanted.env, imported)
     return _servers[kind].run(wanted)
 
 

@@ -2,7 +2,9 @@
 
 Run by `forking`, as a program of its own; standard input is the socket that it
 is asked through. It has imported what every `wc` has before it looks at its words
-and nothing else of `wc`; or, run with ``all``, everything but what loads Typer.
+and nothing else of `wc`; or, run with ``most``, all modules but those that load
+large libraries, without which a fork takes half of the time; or, run with ``all``,
+everything but what loads Typer.
 
 Run with ``observe``, and the number of a second socket that others ask through,
 it is a `wc-observe` that has imported all there is.
@@ -33,6 +35,12 @@ if TYPE_CHECKING:
 NUMBER = struct.Struct("i")
 
 
+_TYPER = ("wc_cli.app",)
+# Modules that load Textual, Rich or NumPy, and what they are in.
+_LARGE = (
+    *("wc_cli.board", "wc_cli.enrich", "wc_cli.terminal.markdown"),
+    "wc_core.meaning",
+)
 # What `wc-observe` imports of others when it needs it.
 _LATE = ("fastmcp.server.http", "mcp.server.stdio", "watchfiles._rust_notify")
 
@@ -120,11 +128,18 @@ def _become_it(
         os._exit(status)
 
 
-def _import_all(*packages: str, late: Sequence[str] = ()) -> None:
+def _import_all(
+    *packages: str, late: Sequence[str] = (), without: tuple[str, ...] = _TYPER
+) -> None:
     """Import what commands import when they need it."""
-    for package in map(importlib.import_module, packages):
-        for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if one.name != "wc_cli.app":
+    for name in packages:
+        package = importlib.import_module(name)
+        for one in pkgutil.iter_modules(package.__path__, f"{name}."):
+            if one.name in without:
+                continue
+            if one.ispkg:
+                _import_all(one.name, without=without)
+            else:
                 importlib.import_module(one.name)
     for name in late:
         importlib.import_module(name)
@@ -144,6 +159,8 @@ def _run() -> None:
 
     if "all" in sys.argv:
         _import_all("wc_core", "wc_cli")
+    if "most" in sys.argv:
+        _import_all("wc_core", "wc_cli", without=(*_TYPER, *_LARGE))
     gc.freeze()
     serve(main)
 

@@ -27,7 +27,7 @@ COMMANDS = {
 }
 
 
-@pytest.fixture(params=[(), ("all",)])
+@pytest.fixture(params=[(), ("most",), ("all",)])
 def server(request: pytest.FixtureRequest, repo: Repo) -> Iterator[Server]:
     server = Server(repo.machine.env, *request.param)
     yield server
