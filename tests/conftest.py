@@ -168,6 +168,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000)  # as in the programs
         gc.enable()
 
 

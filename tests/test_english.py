@@ -99,9 +99,23 @@ def read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+def pattern_of(*idioms: str) -> re.Pattern[str]:
+    """Idioms as words of their own, not as parts of a name."""
+    words = "|".join(f"(?:{idiom})" for idiom in idioms)
+    return re.compile(rf"(?<![\w\"-])(?:{words})(?![\w\"-])", re.IGNORECASE)
+
+
+@cache
+def texts_with_any(*idioms: str) -> list[Path]:
+    """The texts with at least one of these idioms. Looking for all of them at once
+    takes a quarter of the time."""
+    pattern = pattern_of(*idioms)
+    return [path for path in texts() if pattern.search(read(path))]
+
+
 def found_in(text: str, idiom: str) -> list[str]:
-    """The lines with an idiom as words of their own, not as part of a name."""
-    pattern = re.compile(rf"(?<![\w\"-])(?:{idiom})(?![\w\"-])", re.IGNORECASE)
+    """The lines with an idiom."""
+    pattern = pattern_of(idiom)
     if not pattern.search(text):
         return []
     return [line.strip() for line in text.splitlines() if pattern.search(line)]
@@ -111,7 +125,7 @@ def found_in(text: str, idiom: str) -> list[str]:
 def test_an_idiom_does_not_return(idiom: str) -> None:
     lines = [
         f"{path.relative_to(ROOT)}: {line}"
-        for path in texts()
+        for path in texts_with_any(*PLAIN)
         for line in found_in(read(path), idiom)
     ]
     assert lines == [], f"rather: {PLAIN[idiom]}"
@@ -121,7 +135,7 @@ def test_an_idiom_does_not_return(idiom: str) -> None:
 def test_an_idiom_does_not_return_to_the_reading_packages(idiom: str) -> None:
     lines = [
         f"{path.relative_to(ROOT)}: {line}"
-        for path in texts()
+        for path in texts_with_any(*PLAIN_WHERE_READ)
         if str(path.relative_to(ROOT)).startswith(READING)
         for line in found_in(read(path), idiom)
     ]
@@ -156,6 +170,7 @@ def _test_names(path: Path) -> list[str]:
 )
 def test_an_idiom_is_found(line: str, idiom: str) -> None:
     assert found_in(line, idiom) == [line]
+    assert pattern_of(*PLAIN).search(line)
 
 
 def test_a_name_is_not_an_idiom() -> None:
