@@ -470,17 +470,17 @@ class _Finder:
         file = self._file
         for number in numbers[:_FEW_THREADS]:
             yield number, partial(file.in_thread, expression, number)
-        others = numbers[_FEW_THREADS:]
-        if not others:
+        further_threads = numbers[_FEW_THREADS:]
+        if not further_threads:
             return
         # Examining a few is faster than a query for all that have it.
-        found = file.numbers(expression, _FEW)
-        if len(found) >= _FEW:
+        entry_numbers = file.numbers(expression, _FEW)
+        if len(entry_numbers) >= _FEW:
             having = {number for number, _ in file.counts(expression)}
-            for number in filter(having.__contains__, others):
+            for number in filter(having.__contains__, further_threads):
                 yield number, partial(file.in_thread, expression, number)
             return
-        groups = groupby(found, key=lambda number: number // entryfile.ENTRIES)
-        found_in = {number: [*group] for number, group in groups}
-        for number in filter(found_in.__contains__, others):
-            yield number, partial(file.numbered, found_in[number])
+        groups = groupby(entry_numbers, key=lambda number: number // entryfile.ENTRIES)
+        by_thread = {number: [*group] for number, group in groups}
+        for number in filter(by_thread.__contains__, further_threads):
+            yield number, partial(file.numbered, by_thread[number])
