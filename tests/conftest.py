@@ -66,8 +66,12 @@ TELLTALE = re.compile(
 )
 
 
-# Their single tests take ten seconds and more.
-_LONG = frozenset({"test_bootstrap", "test_crash", "test_simulation"})
+# Their single tests, or one that comes with them, take ten seconds and more.
+_LONG = frozenset(
+    {"test_axe", "test_bootstrap", "test_crash", "test_dependency_cruiser"}
+    | {"test_inspector", "test_kills", "test_one_truth", "test_outside"}
+    | {"test_read_only", "test_simulation", "test_sync_kills"}
+)
 # The command lines that were measured by this process's tests.
 _MEASURED: set[tuple[str, ...]] = set()
 

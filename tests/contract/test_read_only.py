@@ -46,10 +46,17 @@ ROOT = Path(__file__).parents[2]
 _STATUSES = ("200", "400", "404", "503")
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the store is, and the home folder: everything that must stay the same.
+    One for all tests, each of which proves that it left it so."""
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.fixture(scope="module")
+def store(folder: Path) -> Store:
     """A store with threads of every kind, good and bad."""
-    store = Store(tmp_path / "work" / ".watercooler")
+    store = Store(folder / "work" / ".watercooler")
     store.thread("plan", *(store.entry("plan", "Hello " * 2000) for _ in range(3)))
     first = store.entry("forked", "Hello.", parents=())
     beside = [store.entry("forked", parents=(first.id,)) for _ in range(2)]
@@ -73,7 +80,7 @@ def store(tmp_path: Path) -> Store:
     presence = Path(store.layout.presence)
     presence.mkdir()
     (presence / "a").write_bytes(b"{")
-    _worktrees(store.root.parent, tmp_path / "home")
+    _worktrees(store.root.parent, folder / "home")
     reader = StoreReader(str(store.root))
     overviewfile.rebuild(reader, soon)
     entriesfile.rebuild(reader, soon)
@@ -203,25 +210,25 @@ def test_forbidden_imports_are_found(tmp_path: Path) -> None:
 # 2. What it does.
 
 
-def test_nothing_writes_whatever_is_called(store: Store, tmp_path: Path) -> None:
-    env = environment(tmp_path)
-    before = fingerprint(tmp_path)
+def test_nothing_writes_whatever_is_called(store: Store, folder: Path) -> None:
+    env = environment(folder)
+    before = fingerprint(folder)
     told = in_a_fresh_process(store.root.parent, env)
     assert told["refused"] == []
     assert told["left_out"] == []
     assert told["calls"] == EVERYTHING
     assert 0 < told["failures"] < told["calls"]
-    assert fingerprint(tmp_path) == before
+    assert fingerprint(folder) == before
 
 
 def test_nothing_writes_over_http_whatever_is_called(
-    store: Store, tmp_path: Path
+    store: Store, folder: Path
 ) -> None:
-    env = environment(tmp_path)
+    env = environment(folder)
     known = {"/user": {"id": 1, "login": "alex"}, "/user/repos": []}
-    before = fingerprint(tmp_path)
+    before = fingerprint(folder)
     # A setting that would have the library of the numbers write them to files.
-    env["PROMETHEUS_MULTIPROC_DIR"] = str(tmp_path)
+    env["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
     with standing_in(lambda path, _token: (200, known[path])) as github:
         port = github.address.rpartition(":")[2]
         program = [sys.executable, "-m", "tests.observe.served_calls", port]
@@ -248,14 +255,12 @@ def test_nothing_writes_over_http_whatever_is_called(
     assert told["left_out"] == []
     assert told["calls"] == EVERYTHING
     assert 0 < told["failures"] < told["calls"]
-    assert fingerprint(tmp_path) == before
+    assert fingerprint(folder) == before
 
 
-def test_nothing_writes_whatever_page_is_asked_for(
-    store: Store, tmp_path: Path
-) -> None:
-    env = environment(tmp_path)
-    before = fingerprint(tmp_path)
+def test_nothing_writes_whatever_page_is_asked_for(store: Store, folder: Path) -> None:
+    env = environment(folder)
+    before = fingerprint(folder)
     told = in_a_fresh_process(
         store.root.parent, env, program="tests.observe.web.every_page"
     )
@@ -263,7 +268,7 @@ def test_nothing_writes_whatever_page_is_asked_for(
     assert told["left_out"] == []
     assert {"200", "400", "404"} <= told["statuses"].keys() <= {*_STATUSES}
     assert sum(told["statuses"].values()) == told["asked"]
-    assert fingerprint(tmp_path) == before
+    assert fingerprint(folder) == before
 
 
 def test_the_refusal_bites(tmp_path: Path) -> None:
@@ -280,38 +285,36 @@ def test_the_refusal_bites(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tool", sorted({name for name, _ in CALLS}))
 def test_the_store_is_the_same_after_each_call(
-    store: Store, tmp_path: Path, tool: str
+    store: Store, folder: Path, tool: str
 ) -> None:
-    session = Session(store.root.parent, environment(tmp_path))
-    before = fingerprint(tmp_path)
+    session = Session(store.root.parent, environment(folder))
+    before = fingerprint(folder)
 
     def is_the_same(arguments: dict[str, Any]) -> None:
-        assert fingerprint(tmp_path) == before, arguments
+        assert fingerprint(folder) == before, arguments
 
     calls = [(name, arguments) for name, arguments in CALLS if name == tool]
     assert len(session.calls(*calls, after=is_the_same)) == len(calls)
 
 
-def test_the_store_is_the_same_after_each_resource(
-    store: Store, tmp_path: Path
-) -> None:
-    session = Session(store.root.parent, environment(tmp_path))
-    before = fingerprint(tmp_path)
+def test_the_store_is_the_same_after_each_resource(store: Store, folder: Path) -> None:
+    session = Session(store.root.parent, environment(folder))
+    before = fingerprint(folder)
     for address in ADDRESSES:
         with contextlib.suppress(McpError):
             session.read(address)
-        assert fingerprint(tmp_path) == before, address
+        assert fingerprint(folder) == before, address
 
 
 def test_the_store_is_the_same_after_prompts_and_completions(
-    store: Store, tmp_path: Path
+    store: Store, folder: Path
 ) -> None:
-    session = Session(store.root.parent, environment(tmp_path))
-    before = fingerprint(tmp_path)
+    session = Session(store.root.parent, environment(folder))
+    before = fingerprint(folder)
     for name, arguments in PROMPTS[::6]:
         with contextlib.suppress(McpError):
             session.prompt(name, **arguments)
-        assert fingerprint(tmp_path) == before, (name, arguments)
+        assert fingerprint(folder) == before, (name, arguments)
     for where, name, typed, given in COMPLETIONS[::6]:
         session.complete(where, {name: typed}, **given)
-        assert fingerprint(tmp_path) == before, (where, name)
+        assert fingerprint(folder) == before, (where, name)
