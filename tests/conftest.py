@@ -36,6 +36,9 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 THREADS = "watercooler/threads"
 SECONDS = 60.0
 
+# After a commit, a fetch and a push git asks itself whether it is time for
+# maintenance: two processes each, which never find enough to do in a test.
+UNMAINTAINED = "[maintenance]\n\tauto = false\n[receive]\n\tautoGC = false\n"
 # What in a home folder belongs to a person. Not all of it: the interpreter, or
 # this checkout, may lie there as well.
 _PERSONAL = (
@@ -254,7 +257,7 @@ class Machine:
         self.env = measuring.noting(env)
         if user:
             text = f"[user]\n\tname = {user}\n\temail = {user.lower()}@example.org\n"
-            (self.home / ".gitconfig").write_text(text)
+            (self.home / ".gitconfig").write_text(text + UNMAINTAINED)
 
     def run(
         self,
