@@ -1,4 +1,4 @@
-"""Reports changes in folders within 80 ms, without polling them.
+"""Reports changes in folders within 60 ms, without polling them.
 
 Nothing depends on it: every answer is computed from the files as they are. It notifies
 waiting clients, and saves unnecessary checks of files.
