@@ -244,8 +244,7 @@ def changed_balls(layout: Layout, since_ns: int) -> list[HeldBall]:
                     continue
                 recent += [
                     HeldBall(folder, name)
-                    for name in only_balls(os.listdir(opened.handle))
-                    if opened.changed_ns(name) >= since_ns
+                    for name in only_balls(opened.names_changed_since(since_ns))
                 ]
         except OSError:
             continue  # such as a folder in place of a file
