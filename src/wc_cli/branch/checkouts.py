@@ -139,7 +139,7 @@ def _ensure_branch(git: Git, repository: Repository, env: Mapping[str, str]) -> 
         git.run("update-ref", f"refs/heads/{BRANCH}", commit, "")
         return
     try:
-        git.run("fast-import", "--done", "--quiet", feed=_root_commit())
+        git.run("fast-import", "--done", "--quiet", feed=_root_stream())
     except GitError:
         commits.remove_reports(repository.common)
         raise
@@ -155,9 +155,9 @@ def _fetched_commit(repository: Repository, env: Mapping[str, str]) -> str:
     return ""
 
 
-def _root_commit() -> bytes:
-    """A branch with the first commit of a store, in git-fast-import's format: two
-    processes instead of five, which make the objects one by one."""
+def _root_stream() -> bytes:
+    """The input of git-fast-import that creates the branch with its first commit. This
+    starts two processes; creating the objects one by one would start five."""
     parts = [f"commit refs/heads/{BRANCH}\n"]
     parts += (f"{role} {_ROOT_PERSON}\n" for role in ("author", "committer"))
     parts.append(_data_block(_ROOT_MESSAGE))
