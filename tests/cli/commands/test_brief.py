@@ -337,6 +337,19 @@ def test_of_many_stale_threads_not_all_are_counted(
     assert hidden.get("at_least", False) == at_least
 
 
+@pytest.mark.parametrize(("count", "told"), [(12, "6"), (14, "at least 7")])
+def test_of_many_threads_with_news_not_all_are_counted(
+    repo: Repo, count: int, told: str
+) -> None:
+    for number in range(count):
+        repo.ok("new", f"t{number}", "--title", "T", "--to", "Codex")
+        repo.ok("ack", f"t{number}", "--as", "Eve")
+    assert f"- and {told} more: wc list --open" in brief(repo)
+    assert repo.json("brief", env=SLOWLY)["with_others"].get("at_least", False) == (
+        "least" in told
+    )
+
+
 def test_an_unreadable_thread_spoils_no_others_place(busy: Repo) -> None:
     log = busy.log("offered")
     log.unlink()
