@@ -36,8 +36,8 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 THREADS = "watercooler/threads"
 SECONDS = 60.0
 
-# After a commit, a fetch and a push git asks itself whether it is time for
-# maintenance: two processes each, which never find enough to do in a test.
+# Each commit, fetch and push starts two processes to check whether maintenance is due.
+# In a test it never is.
 UNMAINTAINED = "[maintenance]\n\tauto = false\n[receive]\n\tautoGC = false\n"
 # What in a home folder belongs to a person. Not all of it: the interpreter, or
 # this checkout, may lie there as well.
@@ -69,7 +69,7 @@ TELLTALE = re.compile(
 )
 
 
-# Their single tests, or one that comes with them, take ten seconds and more.
+# Modules with a test or a fixture that takes ten seconds or more.
 _LONG = frozenset(
     {"test_axe", "test_bootstrap", "test_crash", "test_dependency_cruiser"}
     | {"test_inspector", "test_kills", "test_one_truth", "test_outside"}
@@ -175,7 +175,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(20_000)  # as in the programs
+        gc.set_threshold(20_000)  # the usual 700 costs time, as in the programs
         gc.enable()
 
 
