@@ -230,30 +230,43 @@ class StoreReader:
         With ``meta.json`` the cost does not grow with the thread. Raises NotFoundError
         for a thread that does not exist.
         """
-        with self._open(self.layout.folder(topic)) as folder:
-            size = self._size(folder, self.layout.log(topic))
-            meta, damage = meta_file = self._meta(folder, topic)
-            state = meta.state
-            if state is None or size < 0 or meta.log_size != size:
-                return self._thread(folder, topic, meta_file).snapshot
-            if not self._ends_with(folder, topic, size, state.last_id):
-                return self._thread(folder, topic, meta_file).snapshot
-            if state.lost:
-                message = f"{counted(state.lost, 'line')} of it cannot be read"
-                damage = (*damage, self._log_damage(topic, "garbage", message))
-            snapshot = Snapshot(state, size, True, damage, meta.unknown, meta)
-            return labelled(self, folder, snapshot)
+        with self.opened(topic) as folder:
+            return self.snapshot_in(folder, topic)[0]
+
+    def opened(self, topic: str) -> Folder:
+        """The open folder of a thread, which may be missing.
+
+        Raises CorruptError if it cannot be opened, or only through a link.
+        """
+        return self._open(self.layout.folder(topic))
+
+    def snapshot_in(self, folder: Folder, topic: str) -> tuple[Snapshot, bytes]:
+        """The result of `snapshot` for a thread whose folder is open, and the last line
+        of its log; no line if ``meta.json`` is not fresh."""
+        size = self._size(folder, self.layout.log(topic))
+        meta, damage = meta_file = self._meta(folder, topic)
+        state, line = meta.state, b""
+        if state is not None and size >= 0 and meta.log_size == size:
+            line = self._last_line(folder, topic, size, state.last_id)
+        if state is None or not line:
+            return self._thread(folder, topic, meta_file).snapshot, b""
+        if state.lost:
+            message = f"{counted(state.lost, 'line')} of it cannot be read"
+            damage = (*damage, self._log_damage(topic, "garbage", message))
+        snapshot = Snapshot(state, size, True, damage, meta.unknown, meta)
+        return labelled(self, folder, snapshot), line
 
     def _log_damage(self, topic: str, kind: str, message: str) -> Damage:
         return Damage(self._relative(self.layout.log(topic)), 0, kind, message)
 
-    def _ends_with(self, folder: Folder, topic: str, size: int, entry_id: str) -> bool:
-        """Whether the last line of the log is the entry with this id."""
+    def _last_line(self, folder: Folder, topic: str, size: int, entry_id: str) -> bytes:
+        """The last line of the log if it is the entry with this id; otherwise empty."""
         try:
             line = folder.last_line(self.layout.log(topic), size)
         except OSError:
-            return False  # reading all of the log raises the error that explains it
-        return line.endswith(b"\n") and b'"entry_id":"%b"' % entry_id.encode() in line
+            return b""  # reading all of the log raises the error that explains it
+        is_entry = b'"entry_id":"%b"' % entry_id.encode() in line
+        return line if line.endswith(b"\n") and is_entry else b""
 
     def thread(self, topic: str) -> Thread:
         """A thread with its entries.

@@ -10,7 +10,6 @@ from __future__ import annotations
 from itertools import islice
 
 from wc_core.errors import NotFoundError, WcError
-from wc_core.files import Folder
 from wc_core.guidance import for_brief
 from wc_core.layout import safe_name
 from wc_core.lean.contextlib import suppress
@@ -34,7 +33,7 @@ from wc_core.views.remarks import (
     decisions_since,
     questions_to,
 )
-from wc_core.wake.passes import pass_state
+from wc_core.wake.passes import called_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,8 +47,10 @@ if TYPE_CHECKING:
     )
     from typing import Any
 
+    from wc_core.files import Folder
     from wc_core.guidance import Guidance
     from wc_core.identity.viewer import Viewer
+    from wc_core.layout import Layout
     from wc_core.status.holders import HeldBall
     from wc_core.status.listings import BallNames
     from wc_core.status.places import Surroundings
@@ -83,7 +84,8 @@ RECENT = 300
 # The threads of others are counted until there are more than this many times those
 # shown: a file is read for each.
 _COUNTED = 2
-_TAIL = 1 << 15
+# A longer last entry is shown without its title and summary.
+_LONGEST_LINE = 1 << 15
 
 
 class BriefQuery(NamedTuple):
@@ -101,12 +103,14 @@ class BriefQuery(NamedTuple):
 
 
 class _Thread(NamedTuple):
-    """A thread whose ball has not moved, the number of its NEW entries, and whether its
-    holder would pass the ball to the viewer."""
+    """A thread whose ball has not moved, the number of its NEW entries, whether its
+    holder would pass the ball to the viewer, and the last line of its log; empty if
+    that was not read."""
 
     snapshot: Snapshot
     new: int
     is_next: bool
+    last_line: bytes
 
 
 class LastEntry(NamedTuple):
@@ -365,31 +369,32 @@ def _section(
 def item_of(query: BriefQuery, held: HeldBall) -> BriefItem | None:
     """Returns a thread; ``None`` if its ball has moved in the meantime."""
     try:
-        thread = _thread(query, held)
+        with query.reader.opened(held.topic) as folder:
+            thread = _thread(query, held, folder)
+            return None if thread is None else _item_of_thread(query, thread, folder)
     except WcError:
         title = "(cannot be read; see wc doctor)"
         return BriefItem(held.topic, title, "?", None, None, 0, LastEntry("", ""))
-    return None if thread is None else _item_of_thread(query, thread)
 
 
-def _thread(query: BriefQuery, held: HeldBall) -> _Thread | None:
-    """Returns the thread of a ball; ``None`` if the ball has moved in the meantime.
-    Raises CorruptError if it cannot be read."""
+def _thread(query: BriefQuery, held: HeldBall, folder: Folder) -> _Thread | None:
+    """Returns the thread of a ball, whose ``folder`` is open; ``None`` if the ball has
+    moved in the meantime. Raises CorruptError if it cannot be read."""
     try:
-        snapshot = query.reader.snapshot(held.topic)
+        snapshot, line = query.reader.snapshot_in(folder, held.topic)
     except NotFoundError:
         return None
     viewer, state = query.viewer, snapshot.state
     key = holder_key(state, viewer.directory)
-    folder = FREE_FOLDER if key is None else safe_name(key)
-    if state.status == CLOSED or folder != held.folder:
+    holder = FREE_FOLDER if key is None else safe_name(key)
+    if state.status == CLOSED or holder != held.folder:
         return None
     cursor = query.reader.cursor(state.topic, viewer.key)
     new = viewer.new_count(state, cursor)
-    return _Thread(snapshot, new, _is_next(query, state))
+    return _Thread(snapshot, new, _is_next(query, state), line)
 
 
-def _item_of_thread(query: BriefQuery, thread: _Thread) -> BriefItem:
+def _item_of_thread(query: BriefQuery, thread: _Thread, folder: Folder) -> BriefItem:
     snapshot, state = thread.snapshot, thread.snapshot.state
     return BriefItem(
         topic=snapshot.name,
@@ -398,7 +403,7 @@ def _item_of_thread(query: BriefQuery, thread: _Thread) -> BriefItem:
         ball=state.ball,
         since_ms=holding.since_ms(state),
         new=thread.new,
-        last=_last_entry(query.reader, state),
+        last=_last_entry(query.reader.layout, state, thread.last_line, folder),
         by=next(
             (
                 participant_pass.by
@@ -425,8 +430,7 @@ def _passed(query: BriefQuery, state: State) -> PassState | None:
     """Returns how far someone else's ball has come, if its holder was called."""
     if query.viewer.holds(state.ball):
         return None
-    passed = pass_state(query.reader, state, query.viewer.directory)
-    return passed if passed is not None and passed.at_ms else None
+    return called_state(query.reader, state, query.viewer.directory)
 
 
 def _is_next(query: BriefQuery, state: State) -> bool:
@@ -437,21 +441,23 @@ def _is_next(query: BriefQuery, state: State) -> bool:
     return query.viewer.holds(ball.holder)
 
 
-def _last_entry(reader: StoreReader, state: State) -> LastEntry:
-    """Returns the last entry, read from the end of the log: for a title and a summary,
-    reading all of it is not worth the time."""
+def _last_entry(
+    layout: Layout, state: State, last_line: bytes, folder: Folder
+) -> LastEntry:
+    """Returns the last entry, from the last line of the log or otherwise its end: for a
+    title and a summary, reading all of it is not worth the time."""
     untitled = LastEntry(state.last_id, state.updated_by)
-    layout, topic = reader.layout, state.topic
-    path = layout.log(topic)
+    topic, path = state.topic, layout.log(state.topic)
     try:
-        with Folder(layout.folder(topic), layout.root) as folder:
-            data = folder.tail(path, _TAIL)
-            line = data.rstrip(b"\n").rpartition(b"\n")[2]
-            entries = codec.read_log(topic, line + b"\n", path).entries
-            if not entries or entries[-1].id != state.last_id:
-                return untitled
-            entry = entries[-1]
-            summary = summary_in(folder, layout, topic, entry)
+        data = last_line or folder.tail(path, _LONGEST_LINE)
+        line = data.rstrip(b"\n").rpartition(b"\n")[2]
+        if len(line) > _LONGEST_LINE:
+            return untitled
+        entries = codec.read_log(topic, line + b"\n", path).entries
+        if not entries or entries[-1].id != state.last_id:
+            return untitled
+        entry = entries[-1]
+        summary = summary_in(folder, layout, topic, entry)
     except OSError:
         return untitled
     return LastEntry(entry.id, state.updated_by, entry.title, *summary)
@@ -462,15 +468,19 @@ def _with_others(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSect
     most, threads = LIMITS["with_others"], list[_Thread]()
     latest = holders.latest_balls(names, RECENT)
     for held in _taken_part_in(query, latest):
-        with suppress(WcError):
-            thread = _thread(query, held)
+        with suppress(WcError), query.reader.opened(held.topic) as folder:
+            thread = _thread(query, held, folder)
             if thread is not None and (thread.new or thread.is_next):
                 threads.append(thread)
         if len(threads) > most * _COUNTED:
             break
     at_least = len(latest) == RECENT or len(threads) > most * _COUNTED
     threads.sort(key=lambda thread: not thread.new)
-    items = (_item_of_thread(query, thread) for thread in threads[:most])
+    items = []
+    for thread in threads[:most]:
+        topic = thread.snapshot.state.topic
+        with suppress(WcError), query.reader.opened(topic) as folder:
+            items.append(_item_of_thread(query, thread, folder))
     return BriefSection(tuple(items), len(threads), at_least=at_least)
 
 

@@ -6,7 +6,7 @@ from wc_core.errors import WcError
 from wc_core.status.files import file_name
 from wc_core.status.holders import HeldBall
 from wc_core.wake import records
-from wc_core.wake.passes import ANSWERED, pass_state
+from wc_core.wake.passes import ANSWERED, called_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def called_balls(
             continue
         if file_name(state) != name:
             continue  # it has been passed on
-        passed = pass_state(reader, state, directory)
-        if passed is not None and passed.at_ms:
+        passed = called_state(reader, state, directory)
+        if passed is not None:
             yield state, passed
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from wc_core.names import Directory
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader
+    from wc_core.wake.records import WakeRecord
 
 SAVED, CALLED, WOKEN, SEEN, ANSWERED = "saved", "called", "woken", "seen", "answered"
 
@@ -65,10 +66,40 @@ def pass_state(
     thread is closed."""
     if not (state.ball and state.ball.strip()) or state.status == CLOSED:
         return None
+    return _progress(reader, state, directory, _record_of(reader, state))
+
+
+def called_state(
+    reader: StoreReader, state: State, directory: Directory
+) -> PassState | None:
+    """Returns the same if the ball's holder was called for it, otherwise ``None``."""
+    if not (state.ball and state.ball.strip()) or state.status == CLOSED:
+        return None
+    record = _record_of(reader, state)
+    if record is None:
+        return None
+    passed = _progress(reader, state, directory, record)
+    return passed if passed.at_ms else None
+
+
+def _record_of(reader: StoreReader, state: State) -> WakeRecord | None:
+    """Returns the record of the call for a ball, if its holder was called."""
     record = records.load(reader.layout, file_name(state))
     if record is not None and not (record.is_called or record.failure):
-        record = None  # the calling process was killed, or is about to call
-    keys = {directory.key(parse(state.ball))} | ({record.key} if record else set())
+        return None  # the calling process was killed, or is about to call
+    return record
+
+
+def _progress(
+    reader: StoreReader,
+    state: State,
+    directory: Directory,
+    record: WakeRecord | None,
+) -> PassState:
+    """Returns how far a ball that someone has has come."""
+    keys = {directory.key(parse(state.ball or ""))}
+    if record is not None:
+        keys.add(record.key)
 
     def is_holder(author: str) -> bool:
         return directory.key(parse(author)) in keys
