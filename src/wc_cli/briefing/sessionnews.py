@@ -194,7 +194,8 @@ def stop_reminder(context: Context, path: str) -> str:
     if not names:
         return ""
     session = view.load_session() or Session(time.time_ns())
-    fresh = holders.without(names_of_balls, session.reminded)
+    balls = chain.from_iterable(names_of_balls.values())
+    fresh = holders.without(names_of_balls, session.already_reminded(balls))
     latest = reversed(holders.latest_balls(fresh, _MOST))
     held = [ball for ball in latest if _is_held(view, ball)]
     open_questions = {k: v for k, v in questions.items() if k not in session.reminded}

@@ -27,7 +27,9 @@ VERSION = 1
 # Seconds without a hook after which a session has expired.
 _LASTS = 14 * 24 * 3600
 _MAX_BYTES = 1 << 22
-MOST = 1000
+# The most names of one kind in a file.
+MOST = 256
+_MOST_SWEPT = 1000
 _UNREADABLE = (
     *(OSError, ValueError, TypeError, LookupError, AttributeError),
     RecursionError,
@@ -63,8 +65,18 @@ class Session(NamedTuple):
     def known(self, names: Iterable[str]) -> frozenset[str]:
         """Return those of these balls and questions that the session knows. If there
         are very many, the oldest are not recorded and count as known."""
-        first = min(self.balls) if len(self.balls) >= MOST else ""
-        return frozenset(name for name in names if name in self.balls or name <= first)
+        return _recorded(self.balls, names)
+
+    def already_reminded(self, names: Iterable[str]) -> frozenset[str]:
+        """Return those of these balls of which the session was reminded, in the same
+        way. Otherwise it would be reminded of the oldest at each stop."""
+        return _recorded(self.reminded, names)
+
+
+def _recorded(record: frozenset[str], names: Iterable[str]) -> frozenset[str]:
+    """Return those of these names that are in a record, or too old for a full one."""
+    first = min(record) if len(record) >= MOST else ""
+    return frozenset(name for name in names if name in record or name <= first)
 
 
 def path_of(layout: Layout, client: str, session: str) -> str:
@@ -132,7 +144,7 @@ def save(layout: Layout, path: str, session: Session) -> None:
 
 def sweep(layout: Layout, now: float) -> None:
     """Remove the files of expired sessions; ``now`` is in seconds."""
-    for name in names_in(layout.sessions, layout.root)[:MOST]:
+    for name in names_in(layout.sessions, layout.root)[:_MOST_SWEPT]:
         path = f"{layout.sessions}/{name}"
         with contextlib.suppress(OSError, WcError):
             if now - os.lstat(path).st_mtime > _LASTS:

@@ -190,6 +190,15 @@ def test_who_has_very_many_balls_is_reminded_of_the_latest_first(agent: Agent) -
     assert agent.stop() == ""
 
 
+def test_a_full_record_of_reminders_covers_older_balls() -> None:
+    names = [f"{number:026}.topic" for number in range(1, sessions.MOST + 2)]
+    oldest, newest = names[0], names[-1]
+    full = sessions.Session(reminded=frozenset(names[1:-1]) | {f"{1 << 20:026}.x"})
+    assert full.already_reminded([oldest, names[5], newest]) == {oldest, names[5]}
+    fuller = full._replace(reminded=full.reminded - {names[5]})
+    assert fuller.already_reminded([oldest, names[6], newest]) == {names[6]}
+
+
 def test_a_status_file_that_lies_reminds_nobody(agent: Agent) -> None:
     agent.repo.ok("take", "auth", "--as", "Codex")
     (file,) = (agent.repo.store / ".local/status/holder/codex(pat)").iterdir()
