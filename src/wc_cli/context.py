@@ -144,11 +144,11 @@ class Context:
     def keep_ball_names(self) -> None:
         """Keep copies of what was listed of those who hold many balls, as far as
         possible: the next command reads them instead."""
-        copies = self._ball_names.copies() if self._ball_names is not None else {}
-        if copies:
-            from wc_cli.index import listingfiles  # 0.3 ms, after others' writes
+        if self._ball_names is not None and self._ball_names.has_long:
+            from wc_cli.index import listingfiles  # 0.3 ms, only where there are many
 
-            listingfiles.write(self.reader.layout, copies)
+            listingfiles.write(self.reader.layout, self._ball_names.copies())
+            listingfiles.begin_record(self.reader.layout)
 
     @property
     def viewer(self) -> Viewer:

@@ -406,6 +406,11 @@ class Layout(NamedTuple):
         return f"{self.index_folder}/balls"
 
     @property
+    def ball_changes(self) -> str:
+        """The balls whose files changed lately, see `wc_core.status.changes`."""
+        return f"{self.index_folder}/changes"
+
+    @property
     def vectors(self) -> str:
         """The vectors of entries, see `wc_core.meaning.vectorfile`."""
         return f"{self.index_folder}/vectors"

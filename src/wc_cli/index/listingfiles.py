@@ -1,11 +1,14 @@
-"""Writes copies of long listings, which `wc_core.status.listings` reads."""
+"""Writes what is kept for those who hold many balls: copies of the listings, which
+`wc_core.status.listings` reads, and the record of `wc_core.status.changes`."""
 
 from __future__ import annotations
+
+import time
 
 from wc_cli.store import durable
 from wc_core.errors import WcError
 from wc_core.lean.contextlib import suppress
-from wc_core.status import listings
+from wc_core.status import changes, listings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,3 +24,13 @@ def write(layout: Layout, copies: Mapping[str, bytes]) -> None:
         with suppress(WcError, OSError):
             durable.make_folder(layout.ball_listings, layout.root, flush=False)
             durable.replace(listings.copy_path(layout, folder), data, layout.root)
+
+
+def begin_record(layout: Layout) -> None:
+    """Begin the record of balls whose files change, unless there is one that counts.
+    Errors are ignored: without it, the times of all files are read."""
+    with suppress(WcError, OSError):
+        if changes.load(layout) is None:
+            durable.make_folder(layout.index_folder, layout.root, flush=False)
+            data = changes.first_line(time.time_ns())
+            durable.replace(layout.ball_changes, data, layout.root)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 
+from wc_cli.store import durable
 from wc_core import names, ulid
 from wc_core.errors import WcError
 from wc_core.layout import safe_name
@@ -56,6 +57,7 @@ class StatusFiles:
             old = self._possible_paths(before)
             if self._paths_by_name is not None:
                 old |= self.paths_of(state.topic)
+        self._record_changes((*new, *(old - set(new))))
         # The prompt reads branches before holders. Files are added to the branch first
         # and removed from it last, so that no reader finds a ball of its branch
         # elsewhere.
@@ -77,6 +79,15 @@ class StatusFiles:
         if before is None or self._paths_by_name is not None:
             self._index()[safe_name(state.topic)] = set(new)
         return any(changed) or old != set(new)
+
+    def _record_changes(self, paths: Iterable[str]) -> None:
+        """Record which balls' files will change, if there is a record."""
+        layout = self.reader.layout
+        if os.path.exists(layout.ball_changes):
+            from wc_core.status import changes  # 0.1 ms, where someone holds thousands
+
+            lines = changes.render(layout, paths, time.time_ns())
+            durable.append_unflushed(layout.ball_changes, lines, layout.root)
 
     def _possible_paths(self, state: State) -> set[str]:
         """The status files that a thread in this state can have: whether it waits for

@@ -25,13 +25,13 @@ HEADER = "watercooler balls 1"
 # File times are coarser than our clock.
 MARGIN_NS = 2_000_000_000
 # The size of a folder with so many names that reading a copy is quicker.
-_LONG = 1 << 15
+LONG = 1 << 15
 
 
 class Listed(NamedTuple):
     """The names in a folder, sorted. ``header`` is the first line of a copy of them,
     empty unless they were listed and are many; ``changed_ns`` is when the folder last
-    changed."""
+    changed, 0 unless they are many."""
 
     names: list[str]
     header: str = ""
@@ -62,13 +62,13 @@ def read(layout: Layout, folder: str) -> Listed:
             if opened.handle is None:
                 return Listed([])
             # Before it is listed, so that a change in between makes the copy invalid.
-            status, header = os.fstat(opened.handle), ""
-            changed_ns = status.st_ctime_ns
-            if status.st_size >= _LONG:
+            status, header, changed_ns = os.fstat(opened.handle), "", 0
+            if status.st_size >= LONG:
+                changed_ns = status.st_ctime_ns
                 header = f"{HEADER} {status.st_dev} {status.st_ino} {changed_ns}"
                 copy = decisions.read_lines(layout, copy_path(layout, folder))
                 if copy and copy[0] == header:
-                    return Listed(copy[1:])
+                    return Listed(copy[1:], "", changed_ns)
             names = only_balls(sorted(os.listdir(opened.handle)))
     except OSError:
         return Listed([])
@@ -92,6 +92,11 @@ class BallNames:
                 self._listed[folder] = read(self.layout, folder)
             result[folder] = self._listed[folder].names
         return result
+
+    @property
+    def has_long(self) -> bool:
+        """Whether one of the folders is so long that copies are worthwhile."""
+        return any(listed.changed_ns for listed in self._listed.values())
 
     def copies(self) -> dict[str, bytes]:
         """Returns the copies to keep of long listings, by folder."""

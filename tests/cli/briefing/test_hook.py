@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -18,16 +19,15 @@ from tests.conftest import Repo
 from tests.contract.inprocess import Here
 from wc_cli.briefing import dialects, sessions
 from wc_cli.commands.brief import BriefOptions
-from wc_cli.install import changes
+from wc_cli.install import changes as installing
 from wc_cli.install.clients import registry
 from wc_cli.options import parse
 from wc_core.agents import AGENTS
 from wc_core.layout import Layout
-from wc_core.status import holders
+from wc_core.status import changes, holders, listings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from tests.conftest import Machine
 
@@ -453,6 +453,37 @@ def test_a_session_that_cannot_be_read_starts_over(agent: Agent, data: bytes) ->
     assert sessions.load(layout, str(file)) is not None
 
 
+def test_who_holds_very_many_balls_hears_the_same_news(agent: Agent) -> None:
+    layout = Layout(str(agent.repo.store))
+    folder = Path(listings.root_of(layout), "codex(pat)")
+    folder.mkdir()
+    for number in range(2000):
+        (folder / f"{number:026}.{'x' * 150}").touch()
+        if folder.stat().st_size >= listings.LONG:
+            break
+    else:
+        pytest.skip(f"2,000 names take only {folder.stat().st_size} bytes here")
+    agent.start()
+    # The record counts some seconds after it began, for what changed since.
+    an_hour_ago_ns = time.time_ns() - 3600 * 10**9
+    Path(layout.ball_changes).write_bytes(changes.first_line(an_hour_ago_ns))
+    os.utime(folder, ns=(an_hour_ago_ns, an_hour_ago_ns))
+    for is_recorded in (True, False):
+        agent.repo.ok("say", "auth", "--title", "Yours", "--as", "Codex")
+        assert agent.prompt() == ""
+        agent.repo.ok("say", "auth", "--title", "Back", "--to", "Codex (Pat)")
+        if not is_recorded:
+            os.unlink(layout.ball_changes)
+        told = agent.prompt()
+        assert '"auth": its ball came to you, 1 new' in told
+        assert agent.prompt() == ""
+        since_ns = an_hour_ago_ns + 60 * 10**9
+        changed_ns = folder.stat().st_mtime_ns
+        names = changes.names_since(layout, folder.name, since_ns, changed_ns)
+        topics = names and {name.partition(".")[2] for name in names}
+        assert topics == ({"auth"} if is_recorded else None)
+
+
 def test_a_folder_in_which_nothing_happened_is_not_looked_into(agent: Agent) -> None:
     layout = Layout(str(agent.repo.store))
     assert [one.topic for one in holders.changed_balls(layout, 0)] == ["auth"]
@@ -516,7 +547,7 @@ def test_what_a_status_file_says_to_someone(
     assert holders.parse_status(data, "codex") == shown
 
 
-def hooks_of(client: str, site: changes.InstallSite) -> changes.Part:
+def hooks_of(client: str, site: installing.InstallSite) -> installing.Part:
     """The hooks that `wc install` gives to a client."""
     (chosen,) = [one for one in registry.CLIENTS if one.name == client]
     parts = {part.name: part for part in registry.parts(chosen, site)}
@@ -537,9 +568,9 @@ def test_what_is_installed_are_commands_that_we_understand(
     tmp_path: Path, client: str, scope: str
 ) -> None:
     project = tmp_path / "app"
-    here = changes.InstallSite(tmp_path, {}, "linux", project, None, scope)
+    here = installing.InstallSite(tmp_path, {}, "linux", project, None, scope)
     part = hooks_of(client, here)
-    added = [one for one in part.changes if isinstance(one, changes.JsonAdd)]
+    added = [one for one in part.changes if isinstance(one, installing.JsonAdd)]
     told = json.dumps([one.item for one in added])
     commands = re.findall(r'"command": "([^"]+)"', told)
     events = []
@@ -566,10 +597,10 @@ def test_a_dialect_is_that_of_a_known_agent() -> None:
 
 
 def test_a_plugin_asks_as_a_hook_does(tmp_path: Path) -> None:
-    here = changes.InstallSite(tmp_path, {}, "linux", tmp_path / "app", None)
+    here = installing.InstallSite(tmp_path, {}, "linux", tmp_path / "app", None)
     part = hooks_of("opencode", here)
     (file,) = part.changes
-    assert isinstance(file, changes.OwnFile)
+    assert isinstance(file, installing.OwnFile)
     assert file.path == tmp_path / ".config/opencode/plugins/watercooler.js"
     assert '"--client", "opencode"' in file.text
     part = hooks_of("opencode", here._replace(scope="project"))
