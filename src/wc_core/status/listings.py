@@ -31,7 +31,7 @@ LONG = 1 << 15
 class Listed(NamedTuple):
     """The names in a folder, sorted. ``header`` is the first line of a copy of them,
     empty unless they were listed and are many; ``changed_ns`` is when the folder last
-    changed, 0 unless they are many."""
+    changed."""
 
     names: list[str]
     header: str = ""
@@ -62,13 +62,13 @@ def read(layout: Layout, folder: str) -> Listed:
             if opened.handle is None:
                 return Listed([])
             # Before it is listed, so that a change in between makes the copy invalid.
-            status, header, changed_ns = os.fstat(opened.handle), "", 0
+            status, header = os.fstat(opened.handle), ""
+            changed_ns = status.st_ctime_ns
             if status.st_size >= LONG:
-                changed_ns = status.st_ctime_ns
                 header = f"{HEADER} {status.st_dev} {status.st_ino} {changed_ns}"
                 copy = decisions.read_lines(layout, copy_path(layout, folder))
                 if copy and copy[0] == header:
-                    return Listed(copy[1:], "", changed_ns)
+                    return Listed(copy[1:])
             names = only_balls(sorted(os.listdir(opened.handle)))
     except OSError:
         return Listed([])
@@ -95,8 +95,8 @@ class BallNames:
 
     @property
     def has_long(self) -> bool:
-        """Whether one of the folders is so long that copies are worthwhile."""
-        return any(listed.changed_ns for listed in self._listed.values())
+        """Whether a folder was listed that is so long that a copy is worthwhile."""
+        return any(listed.header for listed in self._listed.values())
 
     def copies(self) -> dict[str, bytes]:
         """Returns the copies to keep of long listings, by folder."""
