@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tests.conftest import SOURCE, THREADS, Done
 from tests.contract import inprocess
 from wc_cli.merge.logs import merge_logs
-from wc_cli.settle import settler
-from wc_cli.store import pending
+from wc_cli.settle import reports, settler
 from wc_core.git import repository
 from wc_core.layout import Layout
 from wc_core.threads import codec
@@ -133,7 +132,7 @@ class Clone:
     def settle(self) -> settler.Settlement:
         """What the next command of wc has done in the background."""
         found = settler.settle(str(self.store), {**self.env}, 10)
-        assert found is not None, pending.settler_at_work(self.layout)
+        assert found is not None, reports.settler_at_work(self.layout)
         return found
 
     def log(self, topic: str) -> bytes:

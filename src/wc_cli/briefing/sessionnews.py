@@ -71,7 +71,8 @@ class SessionView:
             }
         questions = holders.asked_of(self.layout, self.viewer)
         balls = {question.name for question in questions}
-        balls.update(*self.ball_names.of(self.own).values())
+        for names in self.ball_names.of(self.own).values():
+            balls.update(names[-sessions.MOST :])  # more are not recorded
         return session._replace(looked_ns=now, threads=threads, balls=frozenset(balls))
 
     def save_as_known(self, names: frozenset[str]) -> None:

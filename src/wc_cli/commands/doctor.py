@@ -22,6 +22,7 @@ from wc_cli.doctor.strays import SHARED, find_strays, obstruction
 from wc_cli.entries.localtopic import chosen_text
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
+from wc_cli.settle import reports
 from wc_cli.store import pending
 from wc_core.claims import book as books
 from wc_core.configuration import preferences
@@ -257,7 +258,7 @@ def settling_findings(reader: StoreReader) -> Iterator[Finding]:
     elif pending.is_overdue(reader.layout):
         message = f"{waiting} to be settled for over a minute"
         fix = "Their entries are safe on disk; any wc command starts it: wc list"
-        if by := pending.settler_at_work(reader.layout):
+        if by := reports.settler_at_work(reader.layout):
             fix = f"Their entries are safe on disk; {by}. If it hangs, end it."
         yield Finding("settling", 0, message, fix)
 

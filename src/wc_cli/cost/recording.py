@@ -10,7 +10,6 @@ copied session may begin with text that was counted before.
 
 from __future__ import annotations
 
-from wc_cli.cost import spending
 from wc_cli.store import durable
 from wc_core.cost import ledger, usage
 from wc_core.cost.ledger import SessionCost, Spent
@@ -72,6 +71,8 @@ def record(
     cost = cost._replace(topic=topic if call.ends else _held(context))
     durable.replace(path, ledger.encode(cost), layout.root)
     if call.ends:
+        from wc_cli.cost import spending  # 0.3 ms, only when a turn ends
+
         spending.note_if_spent(context, topic)
 
 

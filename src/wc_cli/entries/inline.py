@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from wc_cli.index import keeping
 from wc_cli.notify import notifying
-from wc_cli.settle import settler
-from wc_cli.store import pending
+from wc_cli.settle import reports, settler
 from wc_cli.sync import routes
 from wc_cli.sync.exchange import Waiting
 from wc_cli.sync.exchanger import PUSH_ALWAYS, PUSH_IF_SHARED, PUSH_NEVER, Exchanger
@@ -28,7 +27,7 @@ def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
     notes = []
     settlement = settler.settle(root, context.env, _SETTLE_SECONDS)
     if settlement is None:
-        by = pending.settler_at_work(Layout(root)) or "another process is doing it"
+        by = reports.settler_at_work(Layout(root)) or "another process is doing it"
         notes.append(f"not settled yet: {by}")
     else:
         keeping.update(root, settlement.settled)

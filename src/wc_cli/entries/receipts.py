@@ -100,7 +100,7 @@ def _trouble_notes(layout: Layout) -> list[str]:
     succeeds."""
     if not os.path.lexists(layout.settling):
         return []
-    from wc_cli.store import pending  # 0.7 ms, only after a failure
+    from wc_cli.store import pending  # 0.1 ms, only after a failure
 
     trouble = pending.last_trouble(layout.root)
     if trouble is None:

@@ -14,7 +14,7 @@ from wc_cli.branch import commits, metaauthor
 from wc_cli.branch.commits import CommitChange
 from wc_cli.branch.git import Git, GitError
 from wc_cli.index import keeping
-from wc_cli.settle import usergit
+from wc_cli.settle import reports, usergit
 from wc_cli.settle.commitplan import RenderedThread
 from wc_cli.settle.committer import Committer
 from wc_cli.settle.follower import Follower
@@ -110,7 +110,7 @@ class Settler:
         obstacle = self._complete_user_operation(patience)
         if obstacle:
             self.problems |= dict.fromkeys(["", *self.unsettled()], obstacle)
-            pending.write_report(self.layout, self.problems)
+            reports.write_report(self.layout, self.problems)
             return Settlement(self.problems, failed=obstacle if joining else "")
         self._catch_up()
         self._settle_all(patience)
@@ -119,7 +119,7 @@ class Settler:
             result = self._join(self.follower, joining)
             self._catch_up()
             self._settle_all(patience, after_join=True)
-        pending.write_report(self.layout, self.problems)
+        reports.write_report(self.layout, self.problems)
         return result._replace(problems=self.problems, settled=frozenset(self.settled))
 
     def _complete_user_operation(self, patience: float) -> str:

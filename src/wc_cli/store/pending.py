@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import time
 
-from wc_cli.store import durable, locks
-from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import topic_of
 from wc_core.lean import contextlib, json, os
-from wc_core.threads.jsontext import dumps
 from wc_core.threads.reader import StoreReader
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from wc_core.layout import Layout
 
 _OVERDUE_SECONDS = 60
@@ -36,18 +31,6 @@ def is_overdue(layout: Layout) -> bool:
             if age > _OVERDUE_SECONDS:
                 return True
     return False
-
-
-def settler_at_work(layout: Layout) -> str:
-    """The process that is settling the store, in words; empty if none is."""
-    with contextlib.suppress(WcError):
-        handle = locks.try_acquire(layout.git_lock, layout.root)
-        if handle is None:
-            from wc_cli.store import lockowners  # 2 ms, only for a lock that is held
-
-            return f"{lockowners.current_holder(layout.git_lock)} is settling it"
-        os.close(handle)
-    return ""
 
 
 class Trouble(NamedTuple):
@@ -78,23 +61,3 @@ def stuck_topics(layout: Layout) -> frozenset[str]:
         data = read_plain(layout.settling, layout.root) or b""
         return frozenset(json.loads(data)["threads"])
     return frozenset()
-
-
-def write_report(layout: Layout, problems: Mapping[str, str]) -> None:
-    """Write the problems by thread, for receipts, doctor and health. Without problems,
-    remove the previous report."""
-    if not problems:
-        with contextlib.suppress(WcError):  # a folder in its place is a problem anyway
-            durable.remove(layout.settling, layout.root)
-        return
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    problem = next(iter(problems.values()))
-    fields = {"at": now, "problem": problem, "threads": problems}
-    data = f"{dumps(fields)}\n".encode()
-    try:
-        durable.replace_if_changed(layout.settling, data, layout.root)
-    except WcError:
-        # A full disk still has room for an empty file, which `last_trouble` reads as a
-        # problem, like anything else in its place.
-        with contextlib.suppress(WcError):
-            durable.touch(layout.settling, layout.root)

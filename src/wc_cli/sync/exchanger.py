@@ -12,8 +12,8 @@ import time
 from wc_cli.branch import commits, compare, packs, trees
 from wc_cli.branch.git import Git, GitError, GitTimeoutError
 from wc_cli.merge.joining import Joining
-from wc_cli.settle import settler
-from wc_cli.store import lockowners, locks, pending
+from wc_cli.settle import reports, settler
+from wc_cli.store import lockowners, locks
 from wc_cli.sync import report, sending
 from wc_cli.sync.exchange import Exchange, pause_seconds
 from wc_cli.sync.wire import Wire
@@ -293,7 +293,7 @@ class Exchanger:
             self.layout.root, self.env, seconds, joining, on_commit
         )
         if settlement is None:
-            by = pending.settler_at_work(self.layout) or "another process is doing it"
+            by = reports.settler_at_work(self.layout) or "another process is doing it"
             raise LockTimeoutError(
                 f"The store could not be settled: {by}.",
                 "Your entries are safe here. Run the same command again.",

@@ -126,10 +126,12 @@ def in_order(
     Of thousands, only those that are needed are made."""
     pairs = [(name, folder) for folder in names for name in names[folder]]
     pairs.sort(reverse=latest_first)
-    if first:
-        pairs.sort(key=lambda pair: pair[0] not in first)
-    for name, folder in pairs:
+    preferred = [pair for pair in pairs if pair[0] in first] if first else []
+    for name, folder in preferred:
         yield HeldBall(folder, name)
+    for name, folder in pairs:
+        if name not in first:
+            yield HeldBall(folder, name)
 
 
 def latest_balls(names: Mapping[str, Sequence[str]], count: int) -> list[HeldBall]:
