@@ -99,6 +99,11 @@ def read_lines(layout: Layout, path: str) -> list[str] | None:
         data = read_plain(path, layout.root, _MAX_BYTES) or b""
     except OSError:
         return None
+    return lines_in(data)
+
+
+def lines_in(data: bytes) -> list[str] | None:
+    """Returns the lines of `render_lines`; ``None`` if their checksum is wrong."""
     end = data.rfind(b"\n=") + 1
     if data[end:] != b"=%d\n" % crc32(data[:end]):
         return None

@@ -5,12 +5,15 @@ the command line keeps a copy of each long listing in a file. Its first line has
 folder's device and inode, and when the folder changed, and the copy counts only while
 these are the same. A folder that has just changed is not copied: it may change again in
 the same tick of the clock.
+
+A copy has two parts, each with a checksum: the first line with the names at both ends,
+and the names between these. A brief reads only the first part of most copies.
 """
 
 from __future__ import annotations
 
 from wc_core import ulid
-from wc_core.files import Folder
+from wc_core.files import Folder, read_from
 from wc_core.index import decisions
 from wc_core.lean import os
 from wc_core.values import NamedTuple
@@ -21,7 +24,11 @@ if TYPE_CHECKING:
 
     from wc_core.layout import Layout
 
-HEADER = "watercooler balls 1"
+HEADER = "watercooler balls 2"
+# As many names are at each end of a copy.
+ENDS = 300
+# The first part of most copies is shorter.
+_ENDS_BYTES = 1 << 16
 # File times are coarser than our clock.
 MARGIN_NS = 2_000_000_000
 # The size of a folder with so many names that reading a copy is quicker.
@@ -29,13 +36,14 @@ LONG = 1 << 15
 
 
 class Listed(NamedTuple):
-    """The names in a folder, sorted. ``header`` is the first line of a copy of them,
-    empty unless they were listed and are many; ``changed_ns`` is when the folder last
-    changed."""
+    """The names in a folder, sorted; only those at its ends unless it ``is_whole``.
+    ``header`` is the first line of a copy of them, empty unless they were listed and
+    are many; ``changed_ns`` is when the folder last changed."""
 
     names: list[str]
     header: str = ""
     changed_ns: int = 0
+    is_whole: bool = True
 
 
 def root_of(layout: Layout) -> str:
@@ -55,8 +63,9 @@ def only_balls(names: Iterable[str]) -> list[str]:
     return [name for name in names if len(name) > least and name[dot] == "."]
 
 
-def read(layout: Layout, folder: str) -> Listed:
-    """Returns the names in the folder of a holder; none if it cannot be read."""
+def read(layout: Layout, folder: str, *, only_ends: bool = False) -> Listed:
+    """Returns the names in the folder of a holder; none if it cannot be read. If it
+    ``only_ends`` are needed, those between the ends are not read from a copy."""
     try:
         with Folder(f"{root_of(layout)}/{folder}", layout.root) as opened:
             if opened.handle is None:
@@ -66,13 +75,51 @@ def read(layout: Layout, folder: str) -> Listed:
             changed_ns = status.st_ctime_ns
             if status.st_size >= LONG:
                 header = f"{HEADER} {status.st_dev} {status.st_ino} {changed_ns}"
-                copy = decisions.read_lines(layout, copy_path(layout, folder))
-                if copy and copy[0] == header:
-                    return Listed(copy[1:])
+                names = _copied(layout, folder, header, only_ends=only_ends)
+                if names is not None:
+                    return Listed(names, is_whole=not only_ends)
             names = only_balls(sorted(os.listdir(opened.handle)))
     except OSError:
         return Listed([])
     return Listed(names, header, changed_ns)
+
+
+def _copied(
+    layout: Layout, folder: str, header: str, *, only_ends: bool
+) -> list[str] | None:
+    """Returns the names in a copy with this header, or those at its ends; ``None`` if
+    there is no such copy, or it is damaged."""
+    path = copy_path(layout, folder)
+    try:
+        data = read_from(path, layout.root, 0, _ENDS_BYTES if only_ends else 0)
+        end = _end_of_ends(data)
+        if only_ends and not end:
+            data = read_from(path, layout.root, 0)
+            end = _end_of_ends(data)
+    except OSError:
+        return None
+    ends = decisions.lines_in(data[:end])
+    if not ends or ends[0] != header:
+        return None
+    if only_ends:
+        return ends[1:]
+    between = decisions.lines_in(data[end:])
+    if between is None:
+        return None
+    return ends[1 : ENDS + 1] + between + ends[ENDS + 1 :]
+
+
+def _end_of_ends(data: bytes) -> int:
+    """Returns the length of the first part of a copy; 0 if it is not whole."""
+    checksum = data.find(b"\n=") + 1
+    return data.find(b"\n", checksum) + 1 if checksum else 0
+
+
+def _render(listed: Listed) -> bytes:
+    """Returns the copy of a listing."""
+    names, count = listed.names, max(ENDS, len(listed.names) - ENDS)
+    ends = (listed.header, *names[:ENDS], *names[count:])
+    return decisions.render_lines(ends) + decisions.render_lines(names[ENDS:count])
 
 
 class BallNames:
@@ -93,6 +140,19 @@ class BallNames:
             result[folder] = self._listed[folder].names
         return result
 
+    def ends(self, folders: Iterable[str]) -> dict[str, list[str]]:
+        """Returns the same, but perhaps only the first and the last `ENDS` names in a
+        folder that has more."""
+        result = {}
+        for folder in folders:
+            listed = self._listed.get(folder)
+            if listed is None:
+                listed = read(self.layout, folder, only_ends=True)
+                if listed.is_whole:
+                    self._listed[folder] = listed
+            result[folder] = listed.names
+        return result
+
     @property
     def has_long(self) -> bool:
         """Whether a folder was listed that is so long that a copy is worthwhile."""
@@ -101,7 +161,7 @@ class BallNames:
     def copies(self) -> dict[str, bytes]:
         """Returns the copies to keep of long listings, by folder."""
         return {
-            folder: decisions.render_lines((listed.header, *listed.names))
+            folder: _render(listed)
             for folder, listed in self._listed.items()
             if listed.header
             and listed.changed_ns + MARGIN_NS < self._now_ns

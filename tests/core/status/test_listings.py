@@ -74,10 +74,53 @@ def test_a_copy_is_read_instead_of_the_folder(folder: Path) -> None:
     # So that it shows which of the two is read.
     layout, header = layout_of(folder), copy.read_text().split("\n")[0]
     name = f"{ulid.encode(7)}.other"
-    data = decisions.render_lines((header, name))
+    data = decisions.render_lines((header, name)) + decisions.render_lines(())
     listingfiles.write(layout, {folder.name: data})
     assert listed(folder) == [name]
-    assert listings.BallNames(layout, LATER_NS).of(["codex"]) == {"codex": [name]}
+    for read in (listings.BallNames.of, listings.BallNames.ends):
+        ball_names = listings.BallNames(layout, LATER_NS)
+        assert read(ball_names, ["codex"]) == {"codex": [name]}
+
+
+@pytest.mark.parametrize("count", [2 * listings.ENDS, 2 * listings.ENDS + 1, 1000])
+@pytest.mark.parametrize("length", [50, 150])
+def test_a_copy_has_the_same_names_and_ends(
+    tmp_path: Path, count: int, length: int
+) -> None:
+    layout = Layout(str(tmp_path))
+    folder = Path(listings.root_of(layout), "codex")
+    folder.mkdir(parents=True)
+    for number in range(count):
+        (folder / f"{ulid.encode(number)}.topic-{'x' * length}").touch()
+    if folder.stat().st_size < listings.LONG:
+        pytest.skip(f"{count} names take only {folder.stat().st_size} bytes here")
+    names = names_in(folder)
+    for _ in range(2):
+        ball_names = listings.BallNames(layout, LATER_NS)
+        ends = ball_names.ends(["codex"])["codex"]
+        assert ends[: listings.ENDS] == names[: listings.ENDS]
+        assert ends[-listings.ENDS :] == names[-listings.ENDS :]
+        assert ball_names.of(["codex"]) == {"codex": names}
+        assert ball_names.ends(["codex"]) == {"codex": names}
+        assert ball_names.has_long == (not os.path.exists(layout.ball_listings))
+        listingfiles.write(layout, ball_names.copies())
+
+
+def test_a_copy_is_only_read_as_far_as_needed(tmp_path: Path) -> None:
+    layout = Layout(str(tmp_path))
+    folder = Path(listings.root_of(layout), "codex")
+    folder.mkdir(parents=True)
+    for number in range(1000):
+        (folder / f"{ulid.encode(number)}.topic-{'x' * 50}").touch()
+    if folder.stat().st_size < listings.LONG:
+        pytest.skip(f"1,000 names take only {folder.stat().st_size} bytes here")
+    copy = keep_copy(folder)
+    # The checksum of the second part is wrong.
+    change_last_line(copy)
+    names = names_in(folder)
+    ends = listings.BallNames(layout, LATER_NS).ends(["codex"])["codex"]
+    assert ends == names[: listings.ENDS] + names[-listings.ENDS :]
+    assert listed(folder) == names
 
 
 @pytest.mark.parametrize(
