@@ -111,7 +111,9 @@ class Directory(NamedTuple):
         first."""
         agent, seat, tag = name
         variants = (name, Name(agent, seat), Name(agent, "", tag), Name(agent))
-        return tuple(dict.fromkeys(self.key(variant) for variant in variants))
+        # Without a seat or a tag, some are equal.
+        keys = [self.key(variant) for variant in dict.fromkeys(variants)]
+        return tuple(dict.fromkeys(keys))
 
     def is_agent(self, name: Name) -> bool:
         """Whether ``name`` is that of a known agent, not of a person."""
