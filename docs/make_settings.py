@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from blocks import replaced
 
-from wc_core.configuration import keys
+from wc_core.configuration import keys, personalkeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,5 +38,5 @@ def personal_rows() -> Iterator[str]:
     """Yields the table of what a person may set for themselves."""
     yield "| key | values | what it says |"
     yield "|---|---|---|"
-    for key in keys.PERSONAL:
+    for key in personalkeys.KEYS:
         yield f"| `{key.name}` | {key.values} | {key.help} |"

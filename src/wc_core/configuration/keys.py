@@ -1,4 +1,7 @@
-"""The table of keys, and checking a value for one of them."""
+"""The table of a store's keys, and checking a value for any key.
+
+`wc_core.configuration.personalkeys` has the table of personal ones.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +43,6 @@ MAX_SECONDS = 7 * 24 * 3600
 _MAX_BALLS = 1000
 _MAX_DAYS = 3650
 _MAX_TEXTS = 50
-_MAX_WAKES = 1000
-_MAX_PATIENCE = 7 * 24 * 60
-_MAX_DIMENSIONS = 8192
 
 
 class ValueOfKeyError(ValueError):
@@ -300,110 +300,6 @@ KEYS = (
         0,
         field="ball_days",
         most=_MAX_DAYS,
-    ),
-)
-
-
-# Settings that a person may make in their own file.
-PERSONAL = (
-    Key(
-        "defaults.COMMAND",
-        TEXTS,
-        "Options that you always want for a command that reads, such as --open.",
-    ),
-    Key(
-        "quiet.hours",
-        HOURS,
-        "When you are not notified, in this machine's time.",
-        field="quiet",
-    ),
-    Key(
-        "notify.targets",
-        TEXTS,
-        "Where: desktop, osc, bell, tmux, ntfy:URL, slack:URL, json:URL.",
-        field="targets",
-    ),
-    Key(
-        "notify.content",
-        SWITCH,
-        "Whether webhooks get the titles of threads and questions.",
-        default=False,
-        field="content",
-    ),
-    Key(
-        "inbox.leave_out",
-        TEXTS,
-        "Repositories that wc inbox leaves out: names or paths.",
-        field="left_out",
-    ),
-    Key(
-        "inbox.statusline",
-        SWITCH,
-        "Whether the status line counts what waits in other repositories.",
-        field="shows_elsewhere",
-    ),
-    Key(
-        "wake.from",
-        NAMES,
-        "Whose balls wake your agents: known, anyone, or names.",
-        ("known",),
-        field="wake_from",
-    ),
-    Key(
-        "wake.per_hour",
-        NUMBER,
-        "How often each of your agents may be woken per hour.",
-        12,
-        field="wakes_per_hour",
-        most=_MAX_WAKES,
-    ),
-    Key(
-        "wake.patience",
-        NUMBER,
-        "Minutes until wc problems names a ball that an agent was woken for.",
-        15,
-        field="wake_patience",
-        least=1,
-        most=_MAX_PATIENCE,
-    ),
-    Key(
-        "summaries.endpoint",
-        ADDRESS,
-        "The model server that wc enrich sends entries to; none: it sends nothing.",
-        field="summaries_endpoint",
-    ),
-    Key(
-        "summaries.model",
-        NAME,
-        "The model to ask that server for, as qwen3:4b.",
-        field="summaries_model",
-    ),
-    Key(
-        "meaning.enabled",
-        SWITCH,
-        "Whether searches use meaning if words find little.",
-        default=True,
-        field="by_meaning",
-    ),
-    Key(
-        "meaning.endpoint",
-        ADDRESS,
-        "A model server that entries and queries are sent to; none: this machine.",
-        field="meaning_endpoint",
-    ),
-    Key(
-        "meaning.model",
-        NAME,
-        "The model to ask that server for, as nomic-embed-text.",
-        field="meaning_model",
-    ),
-    Key(
-        "meaning.dimensions",
-        NUMBER,
-        "Numbers in one of its vectors; 0: the model's default.",
-        0,
-        field="meaning_dimensions",
-        most=_MAX_DIMENSIONS,
     ),
 )
 

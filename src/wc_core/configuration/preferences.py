@@ -102,13 +102,16 @@ def _loaded(env: Mapping[str, str]) -> Preferences:
 
 
 def _parsed(fields: Mapping[str, Any]) -> Preferences:
+    # 0.2 ms, and most people have no such file.
+    from wc_core.configuration import personalkeys
+
     defaults: dict[str, tuple[str, ...]] = {}
     values: dict[str, Any] = {}
     for table, names in fields.items():
         if not isinstance(names, dict):
             raise ValueError(f"[{table}] is not a table")  # noqa: TRY004 - of a file
         for name, value in names.items():
-            key = keys.find((table, name), keys.PERSONAL)
+            key = keys.find((table, name), personalkeys.KEYS)
             if key is None:
                 raise ValueError(f"there is no preference {table}.{name}")
             checked = keys.checked(key, value)

@@ -85,8 +85,8 @@ def load(layout: Layout) -> BallChanges | None:
         return None
     changes = []
     for line in lines[1:]:
-        at, _, rest = line.partition(" ")
-        before, _, path = rest.partition(" ")
+        at, _, remainder = line.partition(" ")
+        before, _, path = remainder.partition(" ")
         folder, _, name = path.partition("/")
         at_ns, before_ns = (whole_number(time, _MAX_DIGITS) for time in (at, before))
         if at_ns is None or before_ns is None or not name:

@@ -281,8 +281,8 @@ def brief(query: BriefQuery, ball_names: BallNames, notes: Iterable[str] = ()) -
     affect the others."""
     own = holders.own_folders_of(query.viewer)
     offered = [f for f in holders.folders_of(query.viewer) if f not in own]
-    shown = {*own, *offered, FREE_FOLDER}
-    names, whole = _names_by_folder(query, ball_names, shown)
+    shown_folders = {*own, *offered, FREE_FOLDER}
+    names, whole = _names_by_folder(query, ball_names, shown_folders)
     own_names, offered_names, free_names = (
         {f: names.pop(f) for f in dict.fromkeys(folders) if f in names}
         for folders in (own, offered, [FREE_FOLDER])
@@ -306,15 +306,17 @@ def brief(query: BriefQuery, ball_names: BallNames, notes: Iterable[str] = ()) -
 
 
 def _names_by_folder(
-    query: BriefQuery, ball_names: BallNames, shown: Collection[str]
+    query: BriefQuery, ball_names: BallNames, shown_folders: Collection[str]
 ) -> tuple[dict[str, list[str]], bool]:
     """Returns the names of all balls by the folder of their holder, longest held first,
-    and whether these are all; in folders that are not ``shown`` whole, perhaps only the
-    first and last `RECENT` names. If the status files were never written, the threads
+    and whether these are all; outside ``shown_folders``, perhaps only the first and the
+    last `RECENT` names of a folder. If the status files were never written, the threads
     are read instead."""
     if folders := holders.holder_folders(query.reader.layout):
-        names = ball_names.of(folder for folder in folders if folder in shown)
-        names |= ball_names.ends(folder for folder in folders if folder not in shown)
+        names = ball_names.of(folder for folder in folders if folder in shown_folders)
+        names |= ball_names.ends(
+            folder for folder in folders if folder not in shown_folders
+        )
         return names, True
     names = {}
     whole = True

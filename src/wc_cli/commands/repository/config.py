@@ -11,7 +11,7 @@ from wc_cli.options import argument, command, flag, text, words
 from wc_cli.output import remark, say, say_json
 from wc_cli.store import settingsfile
 from wc_core import settingvalues
-from wc_core.configuration import keys, preferences
+from wc_core.configuration import keys, personalkeys, preferences
 from wc_core.configuration.keys import ValueOfKeyError
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
 from wc_core.similar import near_names
@@ -130,7 +130,7 @@ _ACTIONS = {_GET: _get, _SET: _set, _UNSET: _unset, _LIST: _list}
 
 
 def _table(options: ConfigOptions) -> Sequence[Key]:
-    return keys.PERSONAL if options.personal else keys.KEYS
+    return personalkeys.KEYS if options.personal else keys.KEYS
 
 
 def _values(context: Context, options: ConfigOptions) -> list[SettingValue]:
@@ -194,7 +194,7 @@ def _key(typed: tuple[str, ...], options: ConfigOptions) -> tuple[tuple[str, ...
 
 def _unknown(typed: str, options: ConfigOptions) -> InvalidInputError:
     names = [key.name for key in _table(options)]
-    if typed in {key.name for key in (*keys.KEYS, *keys.PERSONAL)}:
+    if typed in {key.name for key in (*keys.KEYS, *personalkeys.KEYS)}:
         if options.personal:
             return InvalidInputError(
                 f"{typed} is a setting of the repository.", "Leave out --global."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_cli import defaults
 from wc_cli.install import disk
 from wc_cli.install.formats.jsonc import UnreadableError
-from wc_core.configuration import keys, preferences
+from wc_core.configuration import keys, personalkeys, preferences
 from wc_core.configuration.keys import ValueOfKeyError
 from wc_core.errors import CorruptError, NotFoundError
 from wc_core.lean import os
@@ -28,7 +28,7 @@ def values(env: Mapping[str, str]) -> list[SettingValue]:
         SettingValue((table, name), key, value, FILE, path)
         for table, names in fields.items()
         for name, value in names.items()
-        if (key := keys.find((table, name), keys.PERSONAL)) is not None
+        if (key := keys.find((table, name), personalkeys.KEYS)) is not None
     ]
 
 
