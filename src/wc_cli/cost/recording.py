@@ -54,7 +54,7 @@ def record(
     layout = context.reader.layout
     path = f"{layout.cost}/{safe_name(session)}"
     agent = str(context.viewer.identity.name)
-    cost = ledger.load(layout, path)
+    recorded = cost = ledger.load(layout, path)
     if cost is None:
         durable.make_folder(layout.cost, layout.root, flush=False)
         cost = SessionCost(agent, _size(call.transcript))
@@ -69,7 +69,8 @@ def record(
         runs = call.begins or (call.goes_on and cost.began_ms)
         cost = cost._replace(began_ms=call.now_ms if runs else 0)
     cost = cost._replace(topic=topic if call.ends else _held(context))
-    durable.replace(path, ledger.encode(cost), layout.root)
+    if cost != recorded:  # the start of a session after a compaction changes nothing
+        durable.replace(path, ledger.encode(cost), layout.root)
     if call.ends:
         from wc_cli.cost import spending  # 0.3 ms, only when a turn ends
 

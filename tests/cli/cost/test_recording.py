@@ -83,6 +83,18 @@ def test_a_turn_is_counted_for_the_thread_of_the_ball(session: Session) -> None:
     assert lines[1].split()[:5] == ["auth", "Claude", "Code", "(Pat)", "27"]
 
 
+def test_a_start_that_changes_nothing_writes_nothing(session: Session) -> None:
+    session.turn("m1", 20)
+    (file,) = (session.repo.store / ".local/cost").iterdir()
+    before = file.stat().st_ino, file.read_bytes()
+    session.hook("session-start", source="compact")
+    assert (file.stat().st_ino, file.read_bytes()) == before
+    # What was spent since then is counted.
+    session.respond("m2", 5)
+    session.hook("session-start", source="compact")
+    assert file.read_bytes() != before[1]
+
+
 def test_a_turn_belongs_to_the_thread_that_was_written_in(session: Session) -> None:
     repo = session.repo
     repo.ok("new", "bills", "--title", "T", "--to", "Claude Code")
