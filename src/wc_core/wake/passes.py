@@ -64,7 +64,7 @@ def pass_state(
 ) -> PassState | None:
     """Returns how far the ball of a thread has come; ``None`` if no one has it, or the
     thread is closed."""
-    if not (state.ball and state.ball.strip()) or state.status == CLOSED:
+    if not _has_holder(state):
         return None
     return _progress(reader, state, directory, _record_of(reader, state))
 
@@ -72,14 +72,17 @@ def pass_state(
 def called_state(
     reader: StoreReader, state: State, directory: Directory
 ) -> PassState | None:
-    """Returns the same if the ball's holder was called for it, otherwise ``None``."""
-    if not (state.ball and state.ball.strip()) or state.status == CLOSED:
-        return None
-    record = _record_of(reader, state)
+    """Returns how far the ball of a thread has come since its holder was called for it;
+    ``None`` if that was not done."""
+    record = _record_of(reader, state) if _has_holder(state) else None
     if record is None:
         return None
     passed = _progress(reader, state, directory, record)
     return passed if passed.at_ms else None
+
+
+def _has_holder(state: State) -> bool:
+    return bool(state.ball and state.ball.strip()) and state.status != CLOSED
 
 
 def _record_of(reader: StoreReader, state: State) -> WakeRecord | None:
