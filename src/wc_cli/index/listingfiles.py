@@ -32,5 +32,7 @@ def begin_record(layout: Layout) -> None:
     with suppress(WcError, OSError):
         if changes.load(layout) is None:
             durable.make_folder(layout.index_folder, layout.root, flush=False)
+            # Not replaced: lines may be added to the other one in the meantime.
+            durable.remove(layout.ball_changes, layout.root)
             data = changes.first_line(time.time_ns())
-            durable.replace(layout.ball_changes, data, layout.root)
+            durable.create_new(layout.ball_changes, data, layout.root)

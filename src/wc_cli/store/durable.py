@@ -504,9 +504,9 @@ def touch(path: str, root: str) -> None:
         raise_storage_error("could not be made", path, error)
 
 
-def append_unflushed(path: str, line: bytes, root: str) -> None:
+def append_unflushed(path: str, line: bytes, root: str) -> bool:
     """Append a line to an existing, unimportant file, such as a second copy of safe
-    data. Not flushed; errors are ignored."""
+    data. Not flushed. Errors are ignored: returns whether all of it was written."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     folder, name = os.path.split(path)
     with contextlib.suppress(OSError), folder_handle(folder, root) as within:
@@ -516,6 +516,7 @@ def append_unflushed(path: str, line: bytes, root: str) -> None:
             # The second name of a hard-linked file may be outside the store.
             single = stat.S_ISREG(info.st_mode) and info.st_nlink == 1
             if single and info.st_size < _MAX_SPARE:
-                os.write(handle, line)
+                return os.write(handle, line) == len(line)
         finally:
             os.close(handle)
+    return False

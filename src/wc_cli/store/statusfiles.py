@@ -81,13 +81,21 @@ class StatusFiles:
         return any(changed) or old != set(new)
 
     def _record_changes(self, paths: Iterable[str]) -> None:
-        """Record which balls' files will change, if there is a record."""
+        """Record which balls' files will change, if there is a record that counts."""
         layout = self.reader.layout
-        if os.path.exists(layout.ball_changes):
-            from wc_core.status import changes  # 0.1 ms, where someone holds thousands
+        try:
+            size = os.lstat(layout.ball_changes).st_size
+        except OSError:
+            return
+        from wc_core.status import changes  # 0.1 ms, where someone holds thousands
 
-            lines = changes.render(layout, paths, time.time_ns())
-            durable.append_unflushed(layout.ball_changes, lines, layout.root)
+        lines = changes.render(layout, paths, time.time_ns())
+        if not lines or size > changes.MAX_BYTES:
+            return
+        if not durable.append_unflushed(layout.ball_changes, lines, layout.root):
+            # It lacks a change.
+            with contextlib.suppress(WcError):
+                durable.remove(layout.ball_changes, layout.root)
 
     def _possible_paths(self, state: State) -> set[str]:
         """The status files that a thread in this state can have: whether it waits for

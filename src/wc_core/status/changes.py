@@ -1,22 +1,24 @@
 """The balls whose files changed lately, where someone holds thousands.
 
 A prompt needs the balls whose files changed since the last one. Looking at the times of
-5,000 files takes 11 ms. So the command line keeps a record in a file, to which each
-change of a ball's file adds a line before it happens. The first line is `HEADER` and
-when the record began; the others have the time of the change, when its folder changed
-before that, and the folder and the name of the ball's file. Times are in nanoseconds
-since 1970.
+5,000 files takes 11 ms. So the command line keeps a record in a file, to which whoever
+writes a ball's file, or moves the ball on, adds a line first. The first line is
+`HEADER` and when the record began; the others have the time, when the ball's folder
+last changed, the length of what follows, and the folder and the name of the ball's
+file. Times are in nanoseconds since 1970.
 
     watercooler changes 1 1795687200000000000
-    1795687260000000000 1795687201000000000 codex(pat)/01M5Y25881X33X5W9XCZCETSWK.auth
+    1795687260000000000 1795687201000000000 42 codex(pat)/01M5Y25881X33X5W9XCZ….auth
 
-A folder that changed long after one of its lines, before the next one, was changed by a
-program that adds none, such as an older wc. The record does not count for it then. A
-record that has become too long does not count at all, and is begun again after the next
-hook.
+If a folder changed at another time than just after one of its lines, some program added
+none, such as an older wc, or added one long before its change. The record does not
+count for the folder then, unless that was before the time asked about. A record that
+has become too long does not count at all, and is begun again after the next hook.
 """
 
 from __future__ import annotations
+
+import time
 
 from wc_core.files import read_plain
 from wc_core.lean import os
@@ -33,14 +35,17 @@ HEADER = "watercooler changes 1"
 MAX_BYTES = 1 << 15
 # The folder of the folders of holders, in the paths of balls' files.
 HOLDERS = "status/holder/"
-# File times are coarser than our clock, and a line is older than its change.
+# A record counts from some time after its beginning, because file times are coarser
+# than our clock, and a change may have been under way.
 _MARGIN_NS = 2_000_000_000
+# A change that is later than its line by more than this counts as one without a line.
+_SOON_NS = 100_000_000
 _MAX_DIGITS = 20
 
 
 class BallChange(NamedTuple):
-    """A change of a ball's file: when, when its folder changed before that, in ns since
-    1970, and the folder of its holder and its name there."""
+    """An announced change of a ball's file: the time, when its folder had changed
+    before that, and the folder of its holder and its name there."""
 
     at_ns: int
     before_ns: int
@@ -49,30 +54,35 @@ class BallChange(NamedTuple):
 
 
 class BallChanges(NamedTuple):
-    """The changes since a record began, in nanoseconds since 1970."""
+    """The changes since a record began."""
 
     began_ns: int
     changes: tuple[BallChange, ...]
 
     def names(self, folder: str, since_ns: int, changed_ns: int) -> set[str] | None:
-        """Returns the result of `names_since`."""
+        """Returns the names of all balls in the folder of a holder whose files may have
+        changed since then. ``changed_ns`` is when the folder itself last changed.
+
+        ``None`` if the record began too late, or may lack a change.
+        """
         if since_ns - _MARGIN_NS < self.began_ns:
             return None
-        names, latest_ns = set(), self.began_ns
-        for change in self.changes:
-            if change.folder != folder:
-                continue
-            is_unrecorded = change.before_ns > latest_ns + _MARGIN_NS
-            if is_unrecorded and change.before_ns >= since_ns:
+        # All of the record: a change may come long after its line.
+        own = [change for change in self.changes if change.folder == folder]
+        latest_ns = self.began_ns
+        for change in own:
+            is_announced = change.before_ns <= latest_ns + _SOON_NS
+            if not is_announced and change.before_ns >= since_ns:
                 return None
             latest_ns = max(latest_ns, change.at_ns)
-            if change.at_ns >= since_ns - _MARGIN_NS:
-                names.add(change.name)
-        return None if changed_ns > latest_ns + _MARGIN_NS else names
+        if changed_ns > latest_ns + _SOON_NS:
+            return None
+        return {change.name for change in own}
 
 
 def load(layout: Layout) -> BallChanges | None:
-    """Returns the record; ``None`` if it is missing, damaged or too long."""
+    """Returns the record; ``None`` if it is missing, damaged or too long, or if the
+    clock was set back since it was written."""
     try:
         data = read_plain(layout.ball_changes, layout.root, MAX_BYTES) or b""
     except OSError:
@@ -83,26 +93,30 @@ def load(layout: Layout) -> BallChanges | None:
     began_ns = whole_number(began, _MAX_DIGITS)
     if header != HEADER or began_ns is None or unfinished:
         return None
-    changes = []
-    for line in lines[1:]:
-        at, _, remainder = line.partition(" ")
-        before, _, path = remainder.partition(" ")
-        folder, _, name = path.partition("/")
-        at_ns, before_ns = (whole_number(time, _MAX_DIGITS) for time in (at, before))
-        if at_ns is None or before_ns is None or not name:
-            return None
-        changes.append(BallChange(at_ns, before_ns, folder, name))
-    return BallChanges(began_ns, tuple(changes))
+    changes = [_change_in(line) for line in lines[1:]]
+    latest_ns = max((change.at_ns for change in changes if change), default=began_ns)
+    if None in changes or latest_ns > time.time_ns() + _MARGIN_NS:
+        return None
+    return BallChanges(began_ns, tuple(filter(None, changes)))
+
+
+def _change_in(line: str) -> BallChange | None:
+    """Returns the change in a line; ``None`` for a damaged one."""
+    at, _, line = line.partition(" ")
+    before, _, line = line.partition(" ")
+    size, _, path = line.partition(" ")
+    numbers = (whole_number(text, _MAX_DIGITS) for text in (at, before, size))
+    at_ns, before_ns, length = numbers
+    folder, _, name = path.partition("/")
+    if at_ns is None or before_ns is None or length != len(path) or not name:
+        return None
+    return BallChange(at_ns, before_ns, folder, name)
 
 
 def names_since(
     layout: Layout, folder: str, since_ns: int, changed_ns: int
 ) -> set[str] | None:
-    """Returns the names of all balls in the folder of a holder whose files may have
-    changed since then, ns since 1970. ``changed_ns`` is when the folder last changed.
-
-    ``None`` if there is no record, it began too late, or it lacks the last change.
-    """
+    """Returns the result of `BallChanges.names`, ``None`` if there is no record."""
     record = load(layout)
     return None if record is None else record.names(folder, since_ns, changed_ns)
 
@@ -123,5 +137,6 @@ def render(layout: Layout, paths: Iterable[str], now_ns: int) -> bytes:
                 before_ns = os.lstat(folder).st_mtime_ns
             except OSError:
                 before_ns = 0  # the holder's first ball
-            lines.append(f"{now_ns} {before_ns} {path.removeprefix(HOLDERS)}\n")
+            place = path.removeprefix(HOLDERS)
+            lines.append(f"{now_ns} {before_ns} {len(place)} {place}\n")
     return "".join(lines).encode(errors="surrogateescape")

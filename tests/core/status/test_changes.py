@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -95,29 +96,44 @@ def changed(layout: Layout, since_ns: int) -> list[tuple[str, str]]:
     ]
 
 
-EVENT = st.tuples(
+class Event(NamedTuple):
+    """A change of a ball's file, ``pause`` seconds after the previous event, and
+    ``delay`` seconds after its line; without a line: ``None``."""
+
+    folder: str
+    topic: str
+    is_removed: bool
+    pause: float
+    delay: float | None
+
+
+EVENTS = st.builds(
+    Event,
     st.sampled_from(FOLDERS),
     st.sampled_from(TOPICS),
-    st.booleans(),  # whether the file is removed
-    # How long after its line the change happens, in seconds; without a line: None.
-    st.sampled_from([0.0, 0.5, 1.5, 30.0, None]),
+    st.booleans(),
+    st.sampled_from([0.3, 1.5, 10, 100]),
+    st.sampled_from([0.0, 0.01, 0.5, 30.0, None]),
 )
 
 
-@given(events=st.lists(EVENT, max_size=8), since=st.integers(-30, 900))
+@given(events=st.lists(EVENTS, max_size=8), since=st.floats(-30, 200))
 def test_a_record_never_changes_what_is_found(
-    layout: Layout,
-    events: list[tuple[str, str, bool, float | None]],
-    since: int,
+    layout: Layout, events: list[Event], since: float
 ) -> None:
     begin(layout)
-    for number, (folder, topic, is_removed, delay) in enumerate(events):
-        at_ns = BEGAN_NS + (number + 1) * 100 * SECOND
-        if delay is not None:
-            record(layout, folder, topic, at_ns)
-        after_ns = at_ns + int((delay or 0) * SECOND)
-        change(layout, folder, topic, after_ns, remove=is_removed)
-    since_ns = BEGAN_NS + since * SECOND
+    calls: list[tuple[float, Callable[[int], None]]] = []
+    seconds = 10.0
+    for event in events:
+        seconds += event.pause
+        place = (layout, event.folder, event.topic)
+        if event.delay is not None:
+            calls.append((seconds, partial(record, *place)))
+        after = seconds + (event.delay or 0)
+        calls.append((after, partial(change, *place, remove=event.is_removed)))
+    for after, call in sorted(calls, key=lambda pair: pair[0]):
+        call(BEGAN_NS + int(after * SECOND))
+    since_ns = BEGAN_NS + int(since * SECOND)
     with_record = changed(layout, since_ns)
     Path(layout.ball_changes).unlink()
     assert with_record == changed(layout, since_ns)
@@ -142,8 +158,13 @@ def test_only_recorded_balls_are_looked_at(layout: Layout) -> None:
         lambda data: data + b"x",
         lambda data: data + b"x\n",
         lambda data: data + b"17\n",
-        lambda data: data + b"17 16 codex\n",
+        lambda data: data + b"17 16 5 codex\n",
         lambda data: data + b"17 codex/01.auth\n",
+        # A line that was cut off, with the next one after it.
+        lambda data: data[:-20] + data.splitlines(keepends=True)[1],
+        lambda data: data + b"17 16 1" + data.splitlines(keepends=True)[1],
+        # The clock was set back.
+        lambda data: data + b"%d 16 13 codex/01.auth\n" % (BEGAN_NS * 2),
         lambda data: data + b"\n",
         lambda data: data.replace(b"changes 1", b"changes 2"),
         lambda data: data.replace(b"changes 1 ", b"changes 1 x"),
@@ -193,8 +214,8 @@ def test_a_link_in_the_place_of_a_record_is_not_followed(
 def test_only_the_files_of_holders_are_recorded(layout: Layout) -> None:
     paths = ["status/asked/codex/x", path_of("codex", "auth"), "names/x/auth"]
     name = name_of("auth").encode()
-    assert changes.render(layout, paths, 17) == b"17 0 codex/%s\n" % name
+    assert changes.render(layout, paths, 17) == b"17 0 37 codex/%s\n" % name
     change(layout, "codex", "auth", 18)
-    assert changes.render(layout, paths, 19) == b"19 18 codex/%s\n" % name
+    assert changes.render(layout, paths, 19) == b"19 18 37 codex/%s\n" % name
     path = path_of("a new one", "auth")
-    assert changes.render(layout, [path], 20).startswith(b"20 0 a new one/")
+    assert changes.render(layout, [path], 20).startswith(b"20 0 41 a new one/")
