@@ -6,7 +6,7 @@ import time
 from itertools import chain
 
 from wc_cli.briefing import sessions
-from wc_cli.briefing.sessions import Session
+from wc_cli.briefing.sessions import ASKED, CLAIM, Session
 from wc_cli.store.localfiles import LocalFiles
 from wc_core.errors import WcError
 from wc_core.lean import os
@@ -187,16 +187,16 @@ def stop_reminder(context: Context, path: str) -> str:
     view.note_visit()
     names_of_balls = view.ball_names.of(view.own)
     questions = {
-        f"asked:{held.name}": held.topic
+        f"{ASKED}{held.name}": held.topic
         for held in holders.asked_of(view.layout, view.viewer)
     }
-    claims = {f"claim:{claim_id}": claim_id for claim_id in _claims(context, view)}
+    claims = {f"{CLAIM}{claim_id}": claim_id for claim_id in _claims(context, view)}
     names = {*questions, *claims}.union(*names_of_balls.values())
     if not names:
         return ""
     session = view.load_session() or Session(time.time_ns())
     balls = chain.from_iterable(names_of_balls.values())
-    fresh = holders.without(names_of_balls, session.already_reminded(balls))
+    fresh = holders.without(names_of_balls, session.reminded_of(balls))
     latest = reversed(holders.latest_balls(fresh, _MOST))
     held = [ball for ball in latest if _is_held(view, ball)]
     open_questions = {k: v for k, v in questions.items() if k not in session.reminded}
@@ -207,7 +207,8 @@ def stop_reminder(context: Context, path: str) -> str:
     reminded = session.reminded & names | {ball.name for ball in held}
     # Saved before printing: otherwise the agent could never stop.
     reminded |= {*open_questions, *claimed}
-    view.save_session(session._replace(reminded=reminded, kept_on_ns=time.time_ns()))
+    session = session.with_reminded(reminded)
+    view.save_session(session._replace(kept_on_ns=time.time_ns()))
     return _reminder(
         [ball.topic for ball in held], open_questions.values(), claimed.values()
     )

@@ -27,9 +27,11 @@ VERSION = 1
 # Seconds without a hook after which a session has expired.
 _LASTS = 14 * 24 * 3600
 _MAX_BYTES = 1 << 22
-# The most names of one kind in a file.
-MOST = 256
-_MOST_SWEPT = 1000
+MOST = 1000
+# The most balls that a session has on record as reminded of.
+MOST_REMINDED = 256
+# The beginnings of the names of questions and claims that it was reminded of.
+ASKED, CLAIM = "asked:", "claim:"
 _UNREADABLE = (
     *(OSError, ValueError, TypeError, LookupError, AttributeError),
     RecursionError,
@@ -42,7 +44,9 @@ class Session(NamedTuple):
 
     ``threads`` are those that had changed shortly before: the entry that passed the
     ball, and the number of NEW entries. ``balls`` are the file names of its balls at
-    that time, ``reminded`` those of the balls it was reminded of. ``conflicts`` are the
+    that time, ``reminded`` those of the balls it was reminded of, and the questions and
+    claims, after `ASKED` and `CLAIM`. It counts as reminded of all balls up to the name
+    ``reminded_up_to``, of which most are not recorded. ``conflicts`` are the
     keys of the known conflicts that have not gone away. ``files`` are the changed files
     in the others' claims, by claim: path and stamp. ``warned`` are the claims that it
     was warned of, ``queued`` is the text for its next prompt, ``advice`` the text for
@@ -61,22 +65,31 @@ class Session(NamedTuple):
     log_length: int = 0
     advice: tuple[str, ...] = ()
     kept_on_ns: int = 0
+    reminded_up_to: str = ""
 
     def known(self, names: Iterable[str]) -> frozenset[str]:
         """Return those of these balls and questions that the session knows. If there
         are very many, the oldest are not recorded and count as known."""
-        return _recorded(self.balls, names)
+        first = min(self.balls) if len(self.balls) >= MOST else ""
+        return frozenset(name for name in names if name in self.balls or name <= first)
 
-    def already_reminded(self, names: Iterable[str]) -> frozenset[str]:
-        """Return those of these balls of which the session was reminded, in the same
-        way. Otherwise it would be reminded of the oldest at each stop."""
-        return _recorded(self.reminded, names)
+    def reminded_of(self, names: Iterable[str]) -> frozenset[str]:
+        """Return those of these balls that the session was reminded of."""
+        last = self.reminded_up_to
+        return frozenset(
+            name for name in names if name in self.reminded or name <= last
+        )
 
-
-def _recorded(record: frozenset[str], names: Iterable[str]) -> frozenset[str]:
-    """Return those of these names that are in a record, or too old for a full one."""
-    first = min(record) if len(record) >= MOST else ""
-    return frozenset(name for name in names if name in record or name <= first)
+    def with_reminded(self, reminded: Iterable[str]) -> Session:
+        """Return the session with these names of balls, questions and claims that it
+        was reminded of, as far as there is room."""
+        names = frozenset(reminded)
+        balls = sorted(name for name in names if not name.startswith((ASKED, CLAIM)))
+        dropped = balls[:-MOST_REMINDED]
+        return self._replace(
+            reminded=names.difference(dropped),
+            reminded_up_to=max([self.reminded_up_to, *dropped[-1:]]),
+        )
 
 
 def path_of(layout: Layout, client: str, session: str) -> str:
@@ -112,6 +125,7 @@ def load(layout: Layout, path: str) -> Session | None:
             log_length=int(fields.get("log_length", 0)),
             advice=tuple(map(str, fields.get("advice", ()))),
             kept_on_ns=int(fields.get("kept_on_ns", 0)),
+            reminded_up_to=str(fields.get("reminded_up_to", "")),
         )
     except _UNREADABLE:
         return None
@@ -130,7 +144,7 @@ def save(layout: Layout, path: str, session: Session) -> None:
         "looked_ns": session.looked_ns,
         "told": dict(session.threads),
         "balls": sorted(session.balls)[-MOST:],
-        "reminded": sorted(session.reminded)[-MOST:],
+        "reminded": sorted(session.reminded),
         "conflicts": sorted(session.conflicts)[-MOST:],
         "files": {claim: dict(stamps) for claim, stamps in session.files.items()},
         "warned": sorted(session.warned)[-MOST:],
@@ -138,13 +152,14 @@ def save(layout: Layout, path: str, session: Session) -> None:
         "log_length": session.log_length,
         "advice": list(session.advice)[-MOST:],
         "kept_on_ns": session.kept_on_ns,
+        "reminded_up_to": session.reminded_up_to,
     }
     durable.replace(path, json.dumps(fields).encode(), layout.root)
 
 
 def sweep(layout: Layout, now: float) -> None:
     """Remove the files of expired sessions; ``now`` is in seconds."""
-    for name in names_in(layout.sessions, layout.root)[:_MOST_SWEPT]:
+    for name in names_in(layout.sessions, layout.root)[:MOST]:
         path = f"{layout.sessions}/{name}"
         with contextlib.suppress(OSError, WcError):
             if now - os.lstat(path).st_mtime > _LASTS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from wc_cli.briefing import sessions
-from wc_cli.briefing.sessions import Session
+from wc_cli.briefing.sessions import ASKED, Session
 from wc_core.errors import WcError
 from wc_core.status import holders
 from wc_core.threads.model import CLOSED
@@ -86,13 +86,13 @@ def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arri
         *(held.name for held in holders.asked_of(layout, viewer)),
     }
     passed = (records.names(layout) & listed) | session.known(listed)
-    passed |= session.reminded
+    passed |= session.reminded | session.reminded_of(listed)
     awaited = arrivals.awaiting(reader, viewer, (), new=False)
     awaited = awaited._replace(before=awaited.before | passed)
     questions = [
         held
         for held in arrivals.new_questions(reader, awaited)
-        if f"asked:{held.name}" not in passed
+        if f"{ASKED}{held.name}" not in passed
     ]
     names = {held.name for held in questions}
     balls = [
