@@ -17,6 +17,7 @@ from tests.bench.table import Row, at_most, more, times
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.bench.processes import Process
     from tests.bench.scratch import Scratch
 
 
@@ -257,22 +258,36 @@ class Table:
         """The CPU of what clients' hooks run, in the store with the most threads."""
         threads = self.size.threads[-1]
 
-        def used(*words: str) -> Callable[[], float]:
-            def seconds() -> float:
-                folder = self.scratch.repository(threads, 1)
-                path = self.scratch.file("claude.json", claude_json(folder))
-                return self.scratch.process(
-                    *words, folder=folder, stdin=path
-                ).cpu_seconds()
+        def run(*words: str) -> Process:
+            folder = self.scratch.repository(threads, 1)
+            path = self.scratch.file("claude.json", claude_json(folder))
+            return self.scratch.process(*words, folder=folder, stdin=path)
 
-            return seconds
+        def used(*words: str) -> Callable[[], float]:
+            return lambda: run(*words).cpu_seconds()
 
         hook = ("wc-cli", "brief", "--client", "claude", "--hook")
+        prompt = (*hook, "user-prompt")
+
+        def without_news() -> float:
+            run(*prompt).cpu_seconds()  # hears what other rows have written
+            return run(*prompt).cpu_seconds()
+
+        def with_news() -> float:
+            run(*prompt).cpu_seconds()
+            writer = ""
+            while writer != "claude":
+                process = self.scratch.saying(self.scratch.repository(threads, 1))
+                process.cpu_seconds()
+                writer = process.env["WATERCOOLER_AGENT"]
+            self.scratch.settle()
+            return run(*prompt).cpu_seconds()
+
         rows = {
             "wc brief": used("wc", "brief"),
             "wc brief --hook session-start": used(*hook, "session-start"),
-            # Of a session that has heard everything.
-            "wc brief --hook user-prompt": used(*hook, "user-prompt"),
+            "wc brief --hook user-prompt": without_news,
+            "wc brief --hook user-prompt with news": with_news,
             "wc brief --hook stop": used(*hook, "stop"),
             # It exits 10 if no ball comes.
             "wc wait --timeout 0": used("sh", "-c", "wc-cli wait --timeout 0 || :"),
