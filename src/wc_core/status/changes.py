@@ -61,7 +61,8 @@ class BallChanges(NamedTuple):
 
     def names(self, folder: str, since_ns: int, changed_ns: int) -> set[str] | None:
         """Returns the names of all balls in the folder of a holder whose files may have
-        changed since then. ``changed_ns`` is when the folder itself last changed.
+        changed since then. ``changed_ns`` is when the folder itself last
+        changed, by the time that no program can set (``st_ctime_ns``).
 
         ``None`` if the record began too late, or may lack a change.
         """
@@ -134,7 +135,7 @@ def render(layout: Layout, paths: Iterable[str], now_ns: int) -> bytes:
         if path.startswith(HOLDERS):
             try:
                 folder = f"{layout.local}/{path.rpartition('/')[0]}"
-                before_ns = os.lstat(folder).st_mtime_ns
+                before_ns = os.lstat(folder).st_ctime_ns
             except OSError:
                 before_ns = 0  # the holder's first ball
             place = path.removeprefix(HOLDERS)

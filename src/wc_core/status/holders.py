@@ -260,7 +260,7 @@ def _names_changed_since(
     if status.st_size >= listings.LONG:
         from wc_core.status import changes  # 0.1 ms, where someone holds thousands
 
-        names = changes.names_since(layout, folder, since_ns, status.st_mtime_ns)
+        names = changes.names_since(layout, folder, since_ns, status.st_ctime_ns)
         if names is not None:
             return [name for name in names if opened.changed_ns(name) >= since_ns]
     return opened.names_changed_since(since_ns)

@@ -476,10 +476,11 @@ def test_who_holds_very_many_balls_hears_the_same_news(agent: Agent) -> None:
     else:
         pytest.skip(f"2,000 names take only {folder.stat().st_size} bytes here")
     agent.start()
-    # The record counts some seconds after it began, for what changed since.
+    # The record counts some seconds after it began. This one has all changes since.
     an_hour_ago_ns = time.time_ns() - 3600 * 10**9
-    Path(layout.ball_changes).write_bytes(changes.first_line(an_hour_ago_ns))
-    os.utime(folder, ns=(an_hour_ago_ns, an_hour_ago_ns))
+    place = f"codex(pat)/{number:026}.x"
+    line = f"{time.time_ns()} 0 {len(place)} {place}\n".encode()
+    Path(layout.ball_changes).write_bytes(changes.first_line(an_hour_ago_ns) + line)
     for is_recorded in (True, False):
         agent.repo.ok("say", "auth", "--title", "Yours", "--as", "Codex")
         assert agent.prompt() == ""
@@ -491,10 +492,10 @@ def test_who_holds_very_many_balls_hears_the_same_news(agent: Agent) -> None:
         assert '"auth": its ball came to you, 1 new' in told
         assert agent.prompt() == ""
         since_ns = an_hour_ago_ns + 60 * 10**9
-        changed_ns = folder.stat().st_mtime_ns
+        changed_ns = folder.stat().st_ctime_ns
         names = changes.names_since(layout, folder.name, since_ns, changed_ns)
         topics = names and {name.partition(".")[2] for name in names}
-        assert topics == ({"auth"} if is_recorded else None)
+        assert topics == ({"auth", "x"} if is_recorded else None)
 
 
 def test_a_folder_in_which_nothing_happened_is_not_looked_into(agent: Agent) -> None:
