@@ -81,12 +81,10 @@ def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arri
     path = sessions.path_of(layout, waiter.client, waiter.session)
     session = sessions.load(layout, path) or Session()
     # Listing names is cheap; threads are read only for the remaining ones.
-    listed = {
-        *(held.name for held in holders.held_balls(layout, waiter.keys)),
-        *(held.name for held in holders.asked_of(layout, viewer)),
-    }
+    held_names = {held.name for held in holders.held_balls(layout, waiter.keys)}
+    listed = held_names | {held.name for held in holders.asked_of(layout, viewer)}
     passed = (records.names(layout) & listed) | session.known(listed)
-    passed |= session.reminded | session.reminded_of(listed)
+    passed |= session.reminded | session.reminded_of(held_names)
     awaited = arrivals.awaiting(reader, viewer, (), new=False)
     awaited = awaited._replace(before=awaited.before | passed)
     questions = [

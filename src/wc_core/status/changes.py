@@ -61,8 +61,8 @@ class BallChanges(NamedTuple):
 
     def names(self, folder: str, since_ns: int, changed_ns: int) -> set[str] | None:
         """Returns the names of all balls in the folder of a holder whose files may have
-        changed since then. ``changed_ns`` is when the folder itself last
-        changed, by the time that no program can set (``st_ctime_ns``).
+        changed since then. ``changed_ns`` is when the folder itself last changed, by
+        the time that no program can set (``st_ctime_ns``).
 
         ``None`` if the record began too late, or may lack a change.
         """
