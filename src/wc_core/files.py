@@ -70,7 +70,7 @@ def _open_inside(parent: int, name: str, path: str) -> int:
     try:
         return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent)
     except OSError as error:
-        # A link would be found, and a brief looks for many folders that are missing.
+        # For a link, the error is another one. A brief looks for many missing folders.
         if error.errno != errno.ENOENT and _is_link(name, parent):
             raise NotPlainError(
                 errno.ELOOP, "is reached through a symbolic link", path

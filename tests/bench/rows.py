@@ -270,7 +270,7 @@ class Table:
         prompt = (*hook, "user-prompt")
 
         def without_news() -> float:
-            run(*prompt).cpu_seconds()  # hears what other rows have written
+            run(*prompt).cpu_seconds()  # tells the news from other rows
             return run(*prompt).cpu_seconds()
 
         def with_news() -> float:

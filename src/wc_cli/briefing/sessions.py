@@ -44,9 +44,9 @@ class Session(NamedTuple):
 
     ``threads`` are those that had changed shortly before: the entry that passed the
     ball, and the number of NEW entries. ``balls`` are the file names of its balls at
-    that time, ``reminded`` those of the balls it was reminded of, and the questions and
-    claims, after `ASKED` and `CLAIM`. It counts as reminded of all balls up to the name
-    ``reminded_up_to``, of which most are not recorded. ``conflicts`` are the
+    that time. ``reminded`` are the names of the balls it was reminded of, and of the
+    questions and claims, which begin with `ASKED` and `CLAIM`. All balls up to the name
+    ``reminded_up_to`` count as reminded, too. ``conflicts`` are the
     keys of the known conflicts that have not gone away. ``files`` are the changed files
     in the others' claims, by claim: path and stamp. ``warned`` are the claims that it
     was warned of, ``queued`` is the text for its next prompt, ``advice`` the text for

@@ -27,7 +27,7 @@ def write(layout: Layout, copies: Mapping[str, bytes]) -> None:
 
 
 def begin_record(layout: Layout) -> None:
-    """Begin the record of balls whose files change, unless there is one that counts.
+    """Begin the record of balls whose files change, unless there is a valid one.
     Errors are ignored: without it, the times of all files are read."""
     with suppress(WcError, OSError):
         if changes.load(layout) is None:

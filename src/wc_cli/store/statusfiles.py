@@ -81,7 +81,7 @@ class StatusFiles:
         return any(changed) or old != set(new)
 
     def _record_changes(self, paths: Iterable[str]) -> None:
-        """Record which balls' files will change, if there is a record that counts."""
+        """Record which balls' files will change, if there is a usable record."""
         layout = self.reader.layout
         try:
             size = os.lstat(layout.ball_changes).st_size
@@ -93,7 +93,7 @@ class StatusFiles:
         if not lines or size > changes.MAX_BYTES:
             return
         if not durable.append_unflushed(layout.ball_changes, lines, layout.root):
-            # It lacks a change.
+            # A record without this change would be wrong.
             with contextlib.suppress(WcError):
                 durable.remove(layout.ball_changes, layout.root)
 

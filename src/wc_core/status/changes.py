@@ -1,19 +1,19 @@
 """The balls whose files changed lately, where someone holds thousands.
 
-A prompt needs the balls whose files changed since the last one. Looking at the times of
-5,000 files takes 11 ms. So the command line keeps a record in a file, to which whoever
-writes a ball's file, or moves the ball on, adds a line first. The first line is
-`HEADER` and when the record began; the others have the time, when the ball's folder
-last changed, the length of what follows, and the folder and the name of the ball's
-file. Times are in nanoseconds since 1970.
+The hook of a prompt needs the balls whose files changed since the last prompt. Looking
+at the times of 5,000 files takes 11 ms. So there is a record, a file to which every
+command adds a line before it writes or removes a ball's file. The first line is
+`HEADER` and when the record began. Each of the others has the time, when the ball's
+folder last changed, the length of what follows, and the folder and the name of the
+ball's file. Times are in nanoseconds since 1970.
 
     watercooler changes 1 1795687200000000000
     1795687260000000000 1795687201000000000 42 codex(pat)/01M5Y25881X33X5W9XCZ….auth
 
-If a folder changed at another time than just after one of its lines, some program added
-none, such as an older wc, or added one long before its change. The record does not
-count for the folder then, unless that was before the time asked about. A record that
-has become too long does not count at all, and is begun again after the next hook.
+The record is not used for a folder that has changed at any time other than just after
+one of its lines: a program, such as an older wc, added no line then, or was stopped
+between its line and its change. Changes before the requested time do not matter. A
+record that has become too long is not used at all, and the next hook starts a new one.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ HEADER = "watercooler changes 1"
 MAX_BYTES = 1 << 15
 # The folder of the folders of holders, in the paths of balls' files.
 HOLDERS = "status/holder/"
-# A record counts from some time after its beginning, because file times are coarser
-# than our clock, and a change may have been under way.
+# A record is complete only some time after its beginning: file times are coarser than
+# our clock, and a command may have looked for the record just before.
 _MARGIN_NS = 2_000_000_000
-# A change that is later than its line by more than this counts as one without a line.
+# A change this long after its line is treated as one without a line.
 _SOON_NS = 100_000_000
 _MAX_DIGITS = 20
 
@@ -68,7 +68,7 @@ class BallChanges(NamedTuple):
         """
         if since_ns - _MARGIN_NS < self.began_ns:
             return None
-        # All of the record: a change may come long after its line.
+        # Also those with an old line: a change may come long after its line.
         own = [change for change in self.changes if change.folder == folder]
         latest_ns = self.began_ns
         for change in own:

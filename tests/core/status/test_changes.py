@@ -173,8 +173,8 @@ def test_changes_without_long_delays_are_found_on_the_record() -> None:
 
 def test_only_recorded_balls_are_looked_at(layout: Layout) -> None:
     since_ns = a_moment_later()
-    # Its line vouches for what changes in the folder within the next second.
-    record(layout, "codex", "auth", time.time_ns() + SECOND)
+    # Its line covers all changes of the folder in the next seconds.
+    record(layout, "codex", "auth", time.time_ns() + 2 * SECOND)
     write(layout, "codex", "auth")
     # A lie, which shows which of the two is read.
     write(layout, "codex", "parser")
