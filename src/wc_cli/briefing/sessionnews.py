@@ -30,6 +30,9 @@ _MARGIN_NS = 2_000_000_000
 _NAMED = 5
 # The most balls in a reminder; the thread of each is read.
 _MOST = 20
+# The most new balls whose threads are read at a prompt. After an import, thousands may
+# have come at once, and the hook would run out of time.
+_MOST_READ = 256
 
 
 class SessionView:
@@ -155,7 +158,8 @@ def _newly_free(
     free = []
     names = view.ball_names.of(view.own)
     known_names = session.known(chain.from_iterable(names.values()))
-    for held in holders.merged(holders.without(names, known_names)):
+    unknown = holders.without(names, known_names)
+    for held in reversed(holders.latest_balls(unknown, _MOST_READ)):
         if held.topic in moved:
             continue
         try:

@@ -91,19 +91,12 @@ def holder_folders(layout: Layout) -> list[str]:
 
 def held_balls(layout: Layout, folders: Iterable[str]) -> list[HeldBall]:
     """Returns the balls in these folders, longest held first."""
-    return merged(held_names(layout, folders))
+    return [*in_order(held_names(layout, folders))]
 
 
 def held_names(layout: Layout, folders: Iterable[str]) -> dict[str, list[str]]:
     """Returns the names of the balls in each of these folders, longest held first."""
     return {folder: listings.read(layout, folder).names for folder in folders}
-
-
-def merged(
-    names: Mapping[str, Sequence[str]], *, latest_first: bool = False
-) -> list[HeldBall]:
-    """Returns the balls with these names by folder, longest held first."""
-    return [*in_order(names, latest_first=latest_first)]
 
 
 def without(

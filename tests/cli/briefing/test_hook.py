@@ -132,6 +132,21 @@ def test_a_prompt_hears_once_what_can_begin(agent: Agent) -> None:
     assert agent.prompt() == ""
 
 
+@pytest.mark.parametrize(("first", "told"), [("0", True), ("7", False)])
+def test_a_prompt_reads_the_latest_threads_if_very_many_came(
+    agent: Agent, first: str, told: bool
+) -> None:
+    agent.repo.ok("new", "db", "--title", "T")
+    agent.repo.ok("link", "auth", "waits-for", "db", "--as", "Codex")
+    agent.start()
+    agent.repo.ok("done", "db", "--title", "Done")
+    folder = agent.repo.store / ".local/status/holder/codex"
+    for number in range(300):
+        (folder / f"{first}{number:025}.t{number}").touch()
+    assert ("auth is yours to begin" in agent.prompt()) == told
+    assert agent.prompt() == ""
+
+
 def test_of_many_news_a_few_are_named(agent: Agent) -> None:
     agent.start()
     for number in range(7):

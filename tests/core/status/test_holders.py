@@ -63,7 +63,7 @@ NAMES = st.integers(0, 9).map(lambda number: f"{ulid.encode(number)}.t{number}")
 def test_the_ends_of_all_balls_are_found_at_the_ends_of_each_holder(
     names: dict[str, list[str]], count: int, before: str
 ) -> None:
-    by_name = [ball.name for ball in holders.merged(names)]
+    by_name = [ball.name for ball in holders.in_order(names)]
     assert by_name == sorted(by_name)
     latest = holders.latest_balls(names, count)
     assert [ball.name for ball in latest] == by_name[::-1][:count]
@@ -82,8 +82,8 @@ def test_balls_that_are_not_known_keep_their_order(
 ) -> None:
     fresh = holders.without(names, known)
     assert list(fresh) == list(names)
-    expected = [ball for ball in holders.merged(names) if ball.name not in known]
-    assert holders.merged(fresh) == expected
+    expected = [ball for ball in holders.in_order(names) if ball.name not in known]
+    assert [*holders.in_order(fresh)] == expected
 
 
 @given(st.binary())
