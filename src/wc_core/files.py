@@ -246,6 +246,35 @@ class Folder:
             os.close(handle)
 
 
+class OpenFolders:
+    """A context manager that reads files below ``root`` and opens each of their folders
+    once. A folder that is replaced in the block is read as it was."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._folders: dict[str, Folder] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for folder in self._folders.values():
+            folder.close()
+
+    def read(self, path: str, limit: int = MAX_BYTES) -> bytes | None:
+        """The bytes of a file, like `read_plain`."""
+        parent = os.path.dirname(path)
+        folder = self._folders.get(parent)
+        if folder is None:
+            folder = self._folders[parent] = Folder(parent, self._root)
+        return folder.read(path, limit)
+
+
 def read_plain(path: str, root: str = "", limit: int = MAX_BYTES) -> bytes | None:
     """The bytes of a regular file; ``None`` if it does not exist.
 

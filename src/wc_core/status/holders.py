@@ -10,7 +10,7 @@ from itertools import islice
 
 from wc_core import ulid
 from wc_core.errors import WcError
-from wc_core.files import Folder, names_in
+from wc_core.files import Folder, OpenFolders, names_in
 from wc_core.layout import key_of, safe_name
 from wc_core.lean import os
 from wc_core.status import listings
@@ -181,21 +181,14 @@ def viewer_statuses(
 ) -> Iterator[tuple[HeldBall, ViewerStatus | None]]:
     """Yields the same for many balls. The folder of a holder is opened once."""
     name = safe_name(viewer.key)
-    opened: dict[str, Folder] = {}
-    try:
+    with OpenFolders(layout.root) as folders:
         for held in held_balls:
+            path = f"{root_of(layout)}/{held.folder}/{held.name}"
             try:
-                folder = opened.get(held.folder)
-                if folder is None:
-                    path = f"{root_of(layout)}/{held.folder}"
-                    folder = opened[held.folder] = Folder(path, layout.root)
-                data = folder.read(held.name, MAX_FILE_BYTES) or b""
+                data = folders.read(path, MAX_FILE_BYTES) or b""
             except OSError:
                 data = b""
             yield held, parse_status(data, name)
-    finally:
-        for folder in opened.values():
-            folder.close()
 
 
 def parse_status(data: bytes, name: str) -> ViewerStatus | None:

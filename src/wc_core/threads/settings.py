@@ -10,7 +10,7 @@ from __future__ import annotations
 from wc_core.configuration import keys
 from wc_core.configuration.keys import ADVISE, NUMBER, RULES, SWITCH, ValueOfKeyError
 from wc_core.configuration.rules import NO_RULES, Rules
-from wc_core.files import read_plain
+from wc_core.files import OpenFolders, read_plain
 from wc_core.layout import folded, nearest_slug
 from wc_core.lean.types import MappingProxyType
 from wc_core.names import SPELLINGS, Directory, fold
@@ -83,17 +83,18 @@ class Settings(NamedTuple):
 def load(root: str, env: Mapping[str, str]) -> Settings:
     """Read the settings of the store at ``root``, which need not exist."""
     settings = Settings()
-    for name in FILES:
-        try:
-            data = read_plain(f"{root}/{name}", root)
-            if data is not None:
-                add = _with_toml if name.endswith(".toml") else _with_json
-                settings = add(settings, data, name)
-        except UNUSABLE as error:
-            # A broken file does not affect the others.
-            message = f"the settings cannot be used: {error}"
-            damage = Damage(name, 0, "shape", message, lost=False)
-            settings = settings._replace(damage=damage)
+    with OpenFolders(root) as folders:
+        for name in FILES:
+            try:
+                data = folders.read(f"{root}/{name}")
+                if data is not None:
+                    add = _with_toml if name.endswith(".toml") else _with_json
+                    settings = add(settings, data, name)
+            except UNUSABLE as error:
+                # A broken file does not affect the others.
+                message = f"the settings cannot be used: {error}"
+                damage = Damage(name, 0, "shape", message, lost=False)
+                settings = settings._replace(damage=damage)
     return _with_env(settings, env)
 
 
