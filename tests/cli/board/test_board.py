@@ -439,9 +439,8 @@ def test_keys_typed_ahead_go_to_the_dialog_that_is_still_to_open(
         type_at_once("slash", *"keys", "enter", "l", "s", "b")
         await until(pilot, lambda: "saved auth #1" in live.text)
         type_at_once("question_mark", "escape", "slash", "escape", "c", "q")
-        # A worker that still forwards keys would fail when run_test removes the screens.
-        while live.app.is_running:
-            await asyncio.sleep(0.02)
+        # A worker that still forwards keys fails when run_test removes the screens.
+        await until(pilot, lambda: not live.app.is_running)
 
     live.run(steps, (120, 40))
     entry = repo.json("read", "bills", "--peek")["entries"][-1]

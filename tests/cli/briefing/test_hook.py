@@ -134,7 +134,7 @@ def test_a_prompt_hears_once_what_can_begin(agent: Agent) -> None:
 
 @pytest.mark.parametrize(("first", "told"), [("0", True), ("7", False)])
 def test_a_prompt_reads_the_latest_threads_if_very_many_came(
-    agent: Agent, first: str, told: bool
+    agent: Agent, first: str, *, told: bool
 ) -> None:
     agent.repo.ok("new", "db", "--title", "T")
     agent.repo.ok("link", "auth", "waits-for", "db", "--as", "Codex")
