@@ -87,8 +87,7 @@ def render(floor: str, decisions: Iterable[tuple[str, str]]) -> bytes:
 
 def render_lines(lines: Iterable[str]) -> bytes:
     """Returns lines with their checksum."""
-    text = "".join(f"{line}\n" for line in lines)
-    data = text.encode(errors="surrogatepass")
+    data = "\n".join((*lines, "")).encode(errors="surrogatepass")
     return data + b"=%d\n" % crc32(data)
 
 
