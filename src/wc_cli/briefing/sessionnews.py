@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from itertools import chain
+from itertools import chain, islice
 
 from wc_cli.briefing import sessions
 from wc_cli.briefing.sessions import ASKED, CLAIM, Session
@@ -30,8 +30,8 @@ _MARGIN_NS = 2_000_000_000
 _NAMED = 5
 # The most balls in a reminder; the thread of each is read.
 _MOST = 20
-# The most new balls whose threads are read at a prompt. After an import, thousands may
-# have come at once, and the hook would run out of time.
+# At a prompt, the threads of at most so many unknown balls are read. After an import
+# there may be thousands, and the hook would run out of time.
 _MOST_READ = 256
 
 
@@ -158,10 +158,10 @@ def _newly_free(
     free = []
     names = view.ball_names.of(view.own)
     known_names = session.known(chain.from_iterable(names.values()))
-    unknown = holders.without(names, known_names)
-    for held in reversed(holders.latest_balls(unknown, _MOST_READ)):
-        if held.topic in moved:
-            continue
+    unknown = holders.in_order(holders.without(names, known_names))
+    unread = (held for held in unknown if held.topic not in moved)
+    # The longest held first: the ball of a thread that had to wait is not a recent one.
+    for held in islice(unread, _MOST_READ):
         try:
             state = view.reader.snapshot(held.topic).state
         except WcError:

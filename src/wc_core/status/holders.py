@@ -115,8 +115,9 @@ def in_order(
     *,
     latest_first: bool = False,
 ) -> Iterator[HeldBall]:
-    """Yields the same balls, but those with the names in ``first`` before all others.
-    Of thousands, only those that are needed are made."""
+    """Yields the balls with these names by folder: those with a name in ``first``, then
+    all others, each longest held first, or ``latest_first``. Of thousands, only those
+    that are needed are made."""
     pairs = [(name, folder) for folder in names for name in names[folder]]
     pairs.sort(reverse=latest_first)
     preferred = [pair for pair in pairs if pair[0] in first] if first else []

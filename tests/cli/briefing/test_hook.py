@@ -132,8 +132,8 @@ def test_a_prompt_hears_once_what_can_begin(agent: Agent) -> None:
     assert agent.prompt() == ""
 
 
-@pytest.mark.parametrize(("first", "told"), [("0", True), ("7", False)])
-def test_a_prompt_reads_the_latest_threads_if_very_many_came(
+@pytest.mark.parametrize(("first", "told"), [("7", True), ("0", False)])
+def test_a_prompt_reads_the_oldest_threads_if_very_many_came(
     agent: Agent, first: str, *, told: bool
 ) -> None:
     agent.repo.ok("new", "db", "--title", "T")
