@@ -17,7 +17,7 @@ import pytest
 
 from tests.conftest import Repo
 from tests.contract.inprocess import Here
-from wc_cli.briefing import dialects, sessions
+from wc_cli.briefing import dialects, sessionnews, sessions
 from wc_cli.commands.brief import BriefOptions
 from wc_cli.install import changes as installing
 from wc_cli.install.clients import registry
@@ -145,6 +145,22 @@ def test_a_prompt_reads_the_oldest_threads_if_very_many_came(
         (folder / f"{first}{number:025}.t{number}").touch()
     assert ("auth is yours to begin" in agent.prompt()) == told
     assert agent.prompt() == ""
+
+
+def test_threads_with_news_do_not_count_as_read_at_a_prompt(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessionnews, "_MOST_READ", 1)
+    agent.start()
+    for topic in ("early", "late"):
+        agent.repo.ok("new", topic, "--title", "T", "--to", "Codex")
+    agent.repo.ok("read", "late", "--as", "Codex")
+    agent.repo.ok("new", "db", "--title", "T")
+    agent.repo.ok("link", "late", "waits-for", "db", "--as", "Codex")
+    agent.repo.ok("done", "db", "--title", "Done")
+    told = agent.prompt()
+    assert "db is closed: late is yours to begin" in told
+    assert '"early": its ball came to you, 1 new' in told
 
 
 def test_of_many_news_a_few_are_named(agent: Agent) -> None:
