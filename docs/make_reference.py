@@ -37,6 +37,7 @@ from reference_words import (  # noqa: E402 (beside this script)
 
 from wc_cli import options, table  # noqa: E402 (the checkout's own)
 from wc_cli.commands import common  # noqa: E402
+from wc_cli.helptext import first_sentence  # noqa: E402
 from wc_core import errors  # noqa: E402
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 PAGE = ROOT / "docs" / "commands.md"
 EXAMPLES_FILE = ROOT / "src/wc_cli/examples.txt"
+SUMMARIES_FILE = ROOT / "src/wc_cli/summaries.txt"
 
 SHARED: dict[type[Options], tuple[str, str]] = {
     common.SpeakerOptions: ("Who speaks", SPEAKER),
@@ -217,6 +219,14 @@ def examples_text() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def summaries_text() -> str:
+    """The first sentence about each command, for the help: one command a line."""
+    sentences = {
+        name: first_sentence(sentence(declared(name))) for name in table.COMMANDS
+    }
+    return "".join(f"{name} {text}\n" for name, text in sentences.items())
+
+
 def pages() -> dict[Path, str]:
     """Each page with its path."""
     import make_agents
@@ -239,6 +249,7 @@ def pages() -> dict[Path, str]:
         **make_declared.files(),
         **make_settings.files(),
         EXAMPLES_FILE: examples_text(),
+        SUMMARIES_FILE: summaries_text(),
     }
 
 

@@ -37,7 +37,6 @@ from wc_cli.options import (
     Param,
     takes_signed_words,
 )
-from wc_cli.terminal.style import output_style
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.lean import os
 
@@ -46,11 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from typer._click.shell_completion import CompletionItem
-
-_INTRO = (
-    "Whose move is it? Threads with one ball each, for people who run several "
-    "coding agents in several git worktrees."
-)
 
 # With the longest word before it, one line of a terminal with 80 columns.
 _HELP_WIDTH = 60
@@ -62,7 +56,7 @@ def run(argv: Sequence[str]) -> None:
     Raises InvalidInputError for an invalid command line, and what the command raises.
     """
     if not argv or argv in (["--help"], ["-h"]):
-        print_overview()
+        helptext.show(helptext.overview())
         return
     names = [argv[0]] if not argv[0].startswith("-") else []
     if names and table.load(names[0]) is None:
@@ -87,7 +81,7 @@ def run(argv: Sequence[str]) -> None:
     except typer.Exit as error:
         code = error.exit_code
     if is_help:
-        _print_help(shown.getvalue().rstrip("\n") + _examples(argv[0]))
+        helptext.show(shown.getvalue().rstrip("\n") + _examples(argv[0]))
     if code:
         raise InvalidInputError(f"Typer ended with {code}.", "See: wc help")
 
@@ -104,25 +98,6 @@ def _plain_words(message: str) -> str:
     for pattern, plain in _PLAIN:
         message = re.sub(pattern, plain, message, flags=re.DOTALL)
     return message
-
-
-def print_overview() -> None:
-    """Print what wc is, and its commands by group."""
-    summaries = {}
-    for name in table.COMMANDS:
-        declared = table.load(name)
-        description = inspect.getdoc(declared.options) if declared is not None else ""
-        summaries[name] = _first_sentence(description or "")
-    _print_help(helptext.overview(_INTRO, summaries))
-
-
-def _print_help(text: str) -> None:
-    """Print a help text, through a person's pager if it is longer than the screen."""
-    from wc_cli.terminal import pager  # 20 ms, not for the other uses of this module
-
-    shown = helptext.colored(text, output_style(os.environ))
-    lines = (f"{line}\n" for line in shown.split("\n"))
-    pager.page_parts(lines, pager.person_pager(os.environ), os.environ)
 
 
 def _examples(name: str) -> str:
@@ -196,7 +171,7 @@ def build(names: Sequence[str] = ()) -> typer.Typer:
     """Return the application, with the named commands or with all of them."""
     application = typer.Typer(
         name="wc",
-        help=_INTRO,
+        help=helptext.INTRO,
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -207,7 +182,7 @@ def build(names: Sequence[str] = ()) -> typer.Typer:
     def intro() -> None:
         pass
 
-    intro.__doc__ = _INTRO
+    intro.__doc__ = helptext.INTRO
     for name in names or table.COMMANDS:
         _add_command(application, name)
     return application
@@ -222,7 +197,7 @@ def _add_command(application: typer.Typer, name: str) -> None:
     application.command(
         name,
         help=description,
-        short_help=_first_sentence(description),  # Typer would cut it off
+        short_help=helptext.first_sentence(description),  # Typer would cut it off
         rich_help_panel=table.COMMANDS[real].panel,
         hidden=name in table.ALIASES,
         context_settings=context_settings(declared.options),
@@ -235,11 +210,6 @@ def context_settings(options: type[Options]) -> dict[str, Any]:
     if not takes_signed_words(options):
         return {}
     return {"ignore_unknown_options": True, "help_option_names": ["--help"]}
-
-
-def _first_sentence(description: str) -> str:
-    sentence, _, _ = " ".join(description.partition("\n\n")[0].split()).partition(". ")
-    return f"{sentence.rstrip('.')}."
 
 
 def _callback(declared: Declared, occasion: str) -> Callable[..., None]:

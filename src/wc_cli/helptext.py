@@ -1,4 +1,8 @@
-"""The text of `wc help`: commands by group, examples, colours for a terminal."""
+"""The text of `wc help`: commands by group, examples, colours for a terminal.
+
+The overview uses neither the modules of the commands nor Typer: docs/make_reference.py
+writes the summary of each command to a file.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,21 @@ import re
 import textwrap
 
 from wc_cli import table
-from wc_cli.terminal.style import Style, terminal_width
+from wc_cli.output import say
+from wc_cli.terminal.style import Style, is_terminal, output_style, terminal_width
 from wc_core.lean import os
 from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
+INTRO = (
+    "Whose move is it? Threads with one ball each, for people who run several "
+    "coding agents in several git worktrees."
+)
 _EXAMPLES = os.path.join(os.path.dirname(__file__), "examples.txt")
+_SUMMARIES = os.path.join(os.path.dirname(__file__), "summaries.txt")
 _BOLD, _CYAN = "1", "36"
 _WIDTH, _LEAST_WIDTH = 80, 40
 _NAME_WIDTH = 11
@@ -59,17 +69,31 @@ def groups() -> dict[str, list[str]]:
     return grouped
 
 
-def overview(intro: str, summaries: Mapping[str, str]) -> str:
-    """Return the overview of all commands, given a summary of each."""
+def first_sentence(description: str) -> str:
+    """Return the first sentence of a description, on one line."""
+    sentence, _, _ = " ".join(description.partition("\n\n")[0].split()).partition(". ")
+    return f"{sentence.rstrip('.')}."
+
+
+def summaries() -> dict[str, str]:
+    """Return the summary of each command: the first sentence of its description."""
+    with open(_SUMMARIES, encoding="utf-8") as file:
+        pairs = (line.rstrip("\n").partition(" ") for line in file)
+        return {name: summary for name, _, summary in pairs}
+
+
+def overview() -> str:
+    """Return the overview of all commands."""
+    summary_of = summaries()
     width = max(_LEAST_WIDTH, min(terminal_width() or _WIDTH, _WIDTH))
-    lines = ["Usage: wc COMMAND [ARGUMENTS]", "", *textwrap.wrap(intro, width)]
+    lines = ["Usage: wc COMMAND [ARGUMENTS]", "", *textwrap.wrap(INTRO, width)]
     lines += ["", "Start here:"]
     usage_width = max(len(usage) for usage, _ in _START)
     lines += [f"  {usage:{usage_width}}  {text}" for usage, text in _START]
     for title, names in groups().items():
         lines += ["", f"{title}:"]
         for name in names:
-            lines += _entry(name, summaries[name], width)
+            lines += _entry(name, summary_of[name], width)
     words = (("Statuses", STATUSES), ("Roles", ROLES), ("Types", ENTRY_TYPES))
     lines += ["", "Words:"]
     for title, values in words:
@@ -101,6 +125,18 @@ def _lines_of(name: str, lines: Iterable[str]) -> Iterator[str]:
         words = line.rpartition("| ")[2].split()
         if words[:2] == ["wc", name]:
             yield line.rstrip("\n")
+
+
+def show(text: str) -> None:
+    """Print a help text, through a person's pager if it is longer than the screen."""
+    shown = colored(text, output_style(os.environ))
+    if not is_terminal():
+        say(shown)
+        return
+    from wc_cli.terminal import pager  # 20 ms, only on a terminal
+
+    lines = (f"{line}\n" for line in shown.split("\n"))
+    pager.page_parts(lines, pager.person_pager(os.environ), os.environ)
 
 
 def colored(text: str, style: Style) -> str:

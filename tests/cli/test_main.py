@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -58,6 +59,15 @@ def test_help_begins_with_where_to_start(quiet: Repo) -> None:
 def test_every_command_is_in_a_group_of_the_help() -> None:
     grouped = [name for names in helptext.groups().values() for name in names]
     assert sorted(grouped) == sorted(table.COMMANDS)
+
+
+def test_the_help_has_a_sentence_about_each_command() -> None:
+    for name, summary in helptext.summaries().items():
+        declared = table.load(name)
+        description = inspect.getdoc(declared.options) if declared else None
+        assert description is not None
+        assert " ".join(description.split()).startswith(summary.rstrip(".")), name
+    assert [*helptext.summaries()] == [*table.COMMANDS]
 
 
 def test_help_of_a_command_ends_with_examples(quiet: Repo) -> None:

@@ -120,6 +120,7 @@ COMMANDS = {
     "brief": (["brief"], READING | {"wc_core.guidance"}),
     "brief --hook": (["brief", "--hook", "user-prompt"], PATTERNS | {"json"}),
     "whoami": (["whoami"], frozenset[str]()),
+    "help": (["help"], PATTERNS),
     "statusline": (["statusline"], PATTERNS),
 }
 
@@ -168,4 +169,4 @@ def test_the_first_write_of_a_repository_may_run_git(repo: Repo) -> None:
 
 def test_the_measure_measures(repo: Repo) -> None:
     # Not "inspect": where coverage is measured, it is there before we are.
-    assert "typer" in heavy(imported(repo, "help"))
+    assert "typer" in heavy(imported(repo, "help", "say"))

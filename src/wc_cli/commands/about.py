@@ -60,14 +60,16 @@ def skill(context: Context, options: SkillOptions) -> None:  # noqa: ARG001
 @command(HelpOptions)
 def show_help(context: Context, options: HelpOptions) -> None:  # noqa: ARG001
     """Print the help."""
-    from wc_cli import app  # Typer: 90 ms, it writes the help
-
-    if options.name and table.load(options.name) is None:
-        raise app.unknown_command(options.name)
     if options.name:
+        from wc_cli import app  # Typer: 90 ms, it writes the help of a command
+
+        if table.load(options.name) is None:
+            raise app.unknown_command(options.name)
         app.run([options.name, "--help"])
-    else:
-        app.print_overview()
+        return
+    from wc_cli import helptext  # 7 ms, for the overview
+
+    helptext.show(helptext.overview())
 
 
 @command(CompletionOptions)
