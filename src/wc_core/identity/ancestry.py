@@ -25,7 +25,8 @@ _EDITORS = frozenset(
     {"code", "code-insiders", "code-oss", "codium", "vscodium", "cursor", "windsurf"}
     | {"zed", "zed-editor", "electron", "java", "emacs", "vim", "nvim", "hx"}
 )
-_EDITORS_SERVER = re.compile(r"/(?:\.[a-z]+-server|code-server)(?:-[a-z]+)?/")
+_SERVER = "-server"
+_EDITORS_SERVER = re.compile(rf"/(?:\.[a-z]+|code){_SERVER}(?:-[a-z]+)?/")
 _PACKAGE = re.compile(r"/node_modules/(@[^/]+/[^/]+|[^@/][^/]*)/")
 _TESTS = ("JEST_WORKER_ID", "VITEST", "VITEST_POOL_ID")
 
@@ -125,7 +126,8 @@ def _is_automated(env: Mapping[str, str]) -> bool:
 
 def _known_agent(process: Ancestor) -> str:
     """The agent in the table that a process belongs to."""
-    packages = _PACKAGE.findall(f"{process.script}/")
+    # Matching takes 4 ms the first time, and most processes run no such script.
+    packages = _PACKAGE.findall(f"{process.script}/") if process.script else ()
     names = (process.name, *reversed(packages))
     return next((PROGRAMS[name] for name in names if name in PROGRAMS), "")
 
@@ -135,11 +137,10 @@ def _belongs_to_person(process: Ancestor) -> bool:
     scheduler, or an editor."""
     if process.name in _SHELLS:
         return process.terminal and process.leads_session
+    if process.name in _SCHEDULERS | _EDITORS:
+        return True
     paths = "\n".join((*process.words[:1], process.script))
-    return (
-        process.name in _SCHEDULERS | _EDITORS
-        or _EDITORS_SERVER.search(paths) is not None
-    )
+    return _SERVER in paths and _EDITORS_SERVER.search(paths) is not None
 
 
 def _reads_keys_of_script(process: Ancestor) -> bool:

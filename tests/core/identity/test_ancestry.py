@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from wc_core.identity.ancestry import Ancestor, agent_above, script_word
@@ -110,3 +113,26 @@ def test_shells_are_not_looked_up() -> None:
 )
 def test_which_word_is_a_script(words: tuple[str, ...], expected: str) -> None:
     assert script_word(words) == expected
+
+
+_ORDINARY = """
+import sys
+sys.path[:] = sys.argv[1:]
+from wc_core.identity.ancestry import Ancestor, agent_above
+programs = ("sh", "-c", "wc list"), ("/usr/bin/python3", "job.py"), ("/sbin/init",)
+agent_above(map(Ancestor, programs), {})
+print("re" in sys.modules)
+agent_above([Ancestor(("/home/pat/.vscode-server/bin/node",))], {})
+print("re" in sys.modules)
+"""
+
+
+def test_above_ordinary_programs_nothing_is_imported() -> None:
+    """Importing `re` takes 4 ms, as long as the rest of a command in a pipeline."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _ORDINARY, *sys.path],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["False", "True"]
