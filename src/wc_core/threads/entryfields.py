@@ -100,12 +100,16 @@ def _as_word(value: Any) -> str | None:
 
 
 def _as_texts(value: Any) -> tuple[str, ...] | None:
+    if value == []:
+        return ()  # nearly always
     if isinstance(value, list) and {str}.issuperset(map(type, value)):
         return tuple(value)
     return None
 
 
 def _as_numbers(value: Any) -> tuple[int, ...] | None:
+    if value == []:
+        return ()  # nearly always
     if isinstance(value, list) and {int}.issuperset(map(type, value)):
         return tuple(value)
     return None

@@ -13,7 +13,7 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, TypeVar
 
     from wc_core.threads.linerefs import LineRef
@@ -44,13 +44,15 @@ _NO_FILES = frozenset(
 )
 # Each pattern begins with something rare, so that most characters of a text are skipped
 # at the speed of C. What precedes a match is checked afterwards.
-_FILE_END = rf"(?:\.(?:{_ENDINGS})|{_WHOLE_NAMES})(?![\w/@+-]|\.\w)"
+_FILE_END = re.compile(rf"(?:\.(?:{_ENDINGS})|{_WHOLE_NAMES})(?![\w/@+-]|\.\w)")
 _DIGITS = "0123456789"
-_NUMBER = r"[1-9]\d{0,6}(?![\w-]|\.\d)"
+_NUMBER = re.compile(r"[1-9]\d{0,6}(?![\w-]|\.\d)")
 _ENDS_BEFORE_NUMBER = frozenset("#!/ RrsSt")
-_BEFORE_NUMBER = r"(?i)(?:(?<![\w&/#!])[#!]|\bprs? ?#?|/pull/|\bpull request #?)$"
+_BEFORE_NUMBER = re.compile(
+    r"(?i)(?:(?<![\w&/#!])[#!]|\bprs? ?#?|/pull/|\bpull request #?)$"
+)
 _BEFORE_LENGTH = len(" pull request #")
-_COMMIT_END = r"[0-9][0-9a-f]{0,39}(?![\w-]|\.\w)"
+_COMMIT_END = re.compile(r"[0-9][0-9a-f]{0,39}(?![\w-]|\.\w)")
 _LETTERS = frozenset("abcdef")
 _SHORTENED, _WHOLE = range(_SHORT_ID, 17), 40  # digits
 _NOT_BEFORE_COMMIT = frozenset("_#./@-")
@@ -106,9 +108,9 @@ def references(entry: Entry) -> References:
     if any(digit in text for digit in _DIGITS):
         prs, commits = prs_in(text), _commits(text)
     return References(
-        tuple(_united(entry.file_refs, _files(text), _ends_with)),
+        _united(entry.file_refs, _files(text), _ends_with),
         tuple(dict.fromkeys((*entry.pr_refs, *prs))),
-        tuple(_united(entry.commit_refs, commits, str.startswith)),
+        _united(entry.commit_refs, commits, str.startswith),
         entry.line_refs,
     )
 
@@ -126,11 +128,11 @@ def code_words(entry: Entry) -> str:
     return f"on {branch} ({commit})" if commit else f"on {branch}"
 
 
-# The patterns are compiled when first needed, and then cached by `re`.
-
-
 def _files(text: str) -> list[str]:
-    paths = (_path_before(text, match) for match in re.finditer(_FILE_END, text))
+    matches = [*_FILE_END.finditer(text)]
+    if not matches:
+        return []  # most texts
+    paths = (_path_before(text, match) for match in matches)
     return _first(path for path in paths if path and path.lower() not in _NO_FILES)
 
 
@@ -151,18 +153,17 @@ def prs_in(text: str) -> list[int]:
     """Returns the pull requests that a text names."""
     numbers = (
         int(match[0])
-        for match in re.finditer(_NUMBER, text)
+        for match in _NUMBER.finditer(text)
         if text[match.start() - 1] in _ENDS_BEFORE_NUMBER
-        and re.search(
-            _BEFORE_NUMBER,
-            text[max(0, match.start() - _BEFORE_LENGTH) : match.start()],
+        and _BEFORE_NUMBER.search(
+            text[max(0, match.start() - _BEFORE_LENGTH) : match.start()]
         )
     )
     return _first(numbers)
 
 
 def _commits(text: str) -> list[str]:
-    commits = (_commit_at(text, match) for match in re.finditer(_COMMIT_END, text))
+    commits = (_commit_at(text, match) for match in _COMMIT_END.finditer(text))
     return _first(commit for commit in commits if commit)
 
 
@@ -190,13 +191,13 @@ def _first(values: Iterable[_T]) -> list[_T]:
 
 
 def _united(
-    recorded: Iterable[str], named: list[str], contains: Callable[[str, str], bool]
-) -> Iterator[str]:
-    """Yields recorded references, then those named in texts that are not part of any
+    recorded: Sequence[str], named: Sequence[str], contains: Callable[[str, str], bool]
+) -> tuple[str, ...]:
+    """Returns recorded references, then those named in texts that are not part of any
     other."""
     references = dict.fromkeys(recorded)
-    yield from references
     for name in named:
         longer = (*references, *(text for text in named if text != name))
         if not any(contains(text, name) for text in longer):
-            yield name
+            references[name] = None
+    return tuple(references)
