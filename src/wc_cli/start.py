@@ -48,6 +48,7 @@ BUNDLED = (
     "wc_cli.briefing.fitting",
     "wc_cli.briefing.toolhooks",
     "wc_cli.commands.wait",
+    "wc_cli.commands.repository.inbox",
     "wc_cli.cost.recording",
     "wc_cli.background",
     "wc_cli.review.seeing",

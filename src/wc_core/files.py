@@ -18,7 +18,7 @@ from wc_core.lean.contextlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -167,7 +167,8 @@ class Folder:
         """
         if self.handle is None:
             return None
-        return _read(os.path.basename(path), self.handle, limit)
+        # The same as basename, in half the time: some commands read thousands.
+        return _read(path.rpartition("/")[2], self.handle, limit)
 
     def has(self, path: str) -> bool:
         """Whether there is anything of that name in this folder."""
@@ -212,6 +213,26 @@ class Folder:
             if changed_ns >= since_ns:
                 names.append(name)
         return names
+
+    def heads(self, names: Iterable[str], length: int) -> Iterator[bytes]:
+        """Yields at most the first ``length`` bytes of each file with these names; none
+        of a file that is missing or cannot be read. A special file is not refused, but
+        never waited for. There may be thousands, so each takes three system calls."""
+        handle = self.handle
+        for name in () if handle is None else names:
+            data = b""
+            try:
+                file = os.open(name, _FLAGS, dir_fd=handle)
+            except OSError:
+                yield data
+                continue
+            try:
+                data = os.read(file, length)
+            except OSError:
+                data = b""  # a folder
+            finally:
+                os.close(file)
+            yield data
 
     def tail(self, path: str, length: int) -> bytes:
         """At most the last ``length`` bytes of a regular file in this folder. Raises
@@ -268,11 +289,11 @@ class OpenFolders:
 
     def read(self, path: str, limit: int = MAX_BYTES) -> bytes | None:
         """The bytes of a file, like `read_plain`."""
-        parent = os.path.dirname(path)
+        parent, _, name = path.rpartition("/")
         folder = self._folders.get(parent)
         if folder is None:
             folder = self._folders[parent] = Folder(parent, self._root)
-        return folder.read(path, limit)
+        return folder.read(name, limit)
 
 
 def read_plain(path: str, root: str = "", limit: int = MAX_BYTES) -> bytes | None:

@@ -222,6 +222,21 @@ def test_names_of_what_was_changed_since(tmp_path: Path) -> None:
         assert folder.names_changed_since(0) == []
 
 
+def test_the_heads_of_many_files_are_read_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "short").write_bytes(b"one\n")
+    (tmp_path / "long").write_bytes(b"1234567890")
+    kinds = ("folder", "fifo", "dangling link", "link to a device")
+    for kind in kinds:
+        (tmp_path / f"in {kind}").mkdir()
+        os.rename(strange(tmp_path / f"in {kind}", kind), tmp_path / kind)
+    names = ["long", *kinds, "missing", "short"]
+    with Folder(str(tmp_path)) as folder:
+        expected = [b"12345", *(b"" for _ in kinds), b"", b"one\n"]
+        assert [*folder.heads(names, 5)] == expected
+    with Folder(f"{tmp_path}/missing") as folder:
+        assert [*folder.heads(names, 5)] == []
+
+
 def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x" * 11)

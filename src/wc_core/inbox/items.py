@@ -84,29 +84,23 @@ class InboxItem(NamedTuple):
 def waiting_threads(
     reader: StoreReader, viewer: Viewer, now_ms: int
 ) -> list[WaitingThread]:
-    """Returns what needs the viewer, the longest waiting of each kind first.
+    """Returns what needs the viewer, in any order.
 
     If the status files were never written, the threads are read instead. Raises a
     WcError if they cannot be.
     """
     layout = reader.layout
     if not holders.holder_folders(layout):
-        return sorted(_by_reading(reader, viewer, now_ms), key=_rank)
-    balls = holders.held_balls(layout, holders.folders_of(viewer))
+        return [*_by_reading(reader, viewer, now_ms)]
     own = holders.own_folders_of(viewer)
-    waiting = [
-        WaitingThread(_kind_of(_status(status), is_own=ball.folder in own), ball)
-        for ball, status in holders.viewer_statuses(layout, balls, viewer)
-    ]
-    return sorted((*waiting, *_questions(holders.asked_of(layout, viewer))), key=_rank)
-
-
-def _rank(waiting: WaitingThread) -> tuple[int, str]:
-    return waiting.rank
-
-
-def _status(status: holders.ViewerStatus | None) -> str:
-    return status.status if status is not None else ""
+    waiting: list[WaitingThread] = []
+    names = holders.held_names(layout, holders.folders_of(viewer))
+    for folder, held in names.items():
+        statuses = holders.thread_statuses(layout, folder, held)
+        kinds = (_kind_of(status, is_own=folder in own) for status in statuses)
+        balls = (HeldBall(folder, name) for name in held)
+        waiting += map(WaitingThread, kinds, balls)
+    return [*waiting, *_questions(holders.asked_of(layout, viewer))]
 
 
 def _kind_of(status: str, *, is_own: bool) -> str:

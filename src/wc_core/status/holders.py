@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
 
 _HEAD_LINES = 3
+# The first line, with the longest status, is shorter.
+_HEAD_BYTES = 256
 _MAX_DIGITS = 18
 
 
@@ -190,6 +192,28 @@ def viewer_statuses(
             except OSError:
                 data = b""
             yield held, parse_status(data, name)
+
+
+def thread_statuses(layout: Layout, folder: str, names: Sequence[str]) -> list[str]:
+    """Returns the status of the thread of each ball with these names in the folder of a
+    holder; empty if its file no longer exists or has another version."""
+    try:
+        with Folder(f"{root_of(layout)}/{folder}", layout.root) as opened:
+            heads = [
+                head.partition(b"\n")[0] for head in opened.heads(names, _HEAD_BYTES)
+            ]
+    except OSError:
+        heads = []
+    # Of thousands, nearly all are the same few.
+    texts = {head: _status_in(head) for head in {*heads}}
+    statuses = [texts[head] for head in heads]
+    return statuses or [""] * len(names)
+
+
+def _status_in(first_line: bytes) -> str:
+    """Returns the status in the first line of a file; empty if it is not known."""
+    version, _, status = first_line.decode(errors="replace").partition(" ")
+    return status if version == VERSION else ""
 
 
 def parse_status(data: bytes, name: str) -> ViewerStatus | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wc_cli.briefing import dialects
 from wc_core import ulid
-from wc_core.layout import key_of, safe_name
-from wc_core.status import files, holders
+from wc_core.layout import Layout, key_of, safe_name
+from wc_core.status import files, holders, listings
 from wc_core.status.files import StatusView
 from wc_core.status.holders import HeldBall
 from wc_core.threads.model import State
@@ -50,6 +53,25 @@ def test_everyone_sees_their_own_number_or_none(
         # Left out for lack of room, where nobody's number is known.
         assert shown.new == (None if asking in new else shown.new)
         assert shown.new in {7, None}
+
+
+@given(st.sampled_from(["OPEN", "IN_REVIEW", "BLOCKED", "on hold"]), TEXTS, TEXTS)
+def test_the_status_alone_is_what_the_whole_file_says(
+    status: str, topic: str, ball: str
+) -> None:
+    state = State(topic, ball=ball, status=status, entry_count=1)
+    [content, *_] = files.status_files(StatusView(state, {})).values()
+    with tempfile.TemporaryDirectory() as root:
+        layout = Layout(root)
+        folder = Path(listings.root_of(layout), "pat")
+        folder.mkdir(parents=True)
+        (folder / "a").write_bytes(content)
+        (folder / "b").write_bytes(b"wc9 OPEN\n")
+        statuses = holders.thread_statuses(layout, "pat", ["b", "a", "missing"])
+        assert holders.thread_statuses(layout, "nobody", ["a"]) == [""]
+    whole = holders.parse_status(content, "pat")
+    assert whole is not None
+    assert statuses == ["", whole.status, ""]
 
 
 NAMES = st.integers(0, 9).map(lambda number: f"{ulid.encode(number)}.t{number}")
