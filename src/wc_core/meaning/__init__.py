@@ -5,7 +5,7 @@ of nearly the same direction. The model is on this machine, or a server in a per
 preferences. The vectors are in a file on this machine that may be deleted at any time.
 Here it is read; the command line writes it, in `wc_cli.enrich`.
 
-This room knows entries and how threads are read. `embedding` sends text to a server
+This room knows entries and how threads are read. `servermodel` sends text to a server
 only if a person's preferences name one. NumPy and the tokenizer take long to import,
 and so do `scoring`, `localmodel`, `embedding` and `nearest`, which others import only
 to search.

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import numpy as np
-
 from wc_core.errors import StorageError, WcError
 from wc_core.meaning.localmodel import LocalModel, LocalModelError
-from wc_core.meaning.models import EXTRA, KEY_VARIABLE
-from wc_core.meaning.scoring import unit
-from wc_core.meaning.vectorfile import has_vector
-from wc_core.modelserver import endpoint as modelserver
-from wc_core.modelserver.endpoint import (
-    EMBEDDINGS,
-    USUAL,
-    Endpoint,
-    EndpointError,
-    Patience,
-)
+from wc_core.meaning.models import EXTRA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Protocol, TypeAlias
+    from typing import Protocol, TypeAlias
 
     from wc_core.meaning.models import Model
     from wc_core.meaning.scoring import Vectors
@@ -40,17 +28,18 @@ if TYPE_CHECKING:
             """Returns the vector of each text. Raises WcError."""
 
 
-# Limits while a user waits for a search.
-_SHORT_PATIENCE = Patience(answer_seconds=3.0, attempts=1)
-# The length to which a text is cut that a server refuses.
-_SHORT = 500
-
-
 def embedder(
-    model: Model, env: Mapping[str, str], patience: Patience = USUAL
+    model: Model, env: Mapping[str, str], *, is_awaited: bool = False
 ) -> Embedder:
-    """Returns the model, ready to use. Raises StorageError."""
-    return _own_model() if model.is_local else ServerModel(model, env, patience)
+    """Returns the model, ready to use. ``is_awaited``: a user waits for it, so a server
+    is asked once, for a few seconds. Raises StorageError."""
+    if model.is_local:
+        return _own_model()
+    from wc_core.meaning import servermodel  # 16 ms, only for the model of a server
+
+    if is_awaited:
+        return servermodel.ServerModel(model, env, servermodel.SHORT_PATIENCE)
+    return servermodel.ServerModel(model, env)
 
 
 def query_embedder(
@@ -62,7 +51,7 @@ def query_embedder(
     known = {} if answers is None else answers
 
     def ask(texts: Sequence[str]) -> Vectors:
-        return embedder(model, env, _SHORT_PATIENCE).vectors(texts)
+        return embedder(model, env, is_awaited=True).vectors(texts)
 
     def vectors(texts: Sequence[str]) -> Vectors:
         if len(texts) != 1:
@@ -102,85 +91,3 @@ class OwnModel:
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """Like `Embedder.vectors`."""
         return self._model.vectors(texts)
-
-
-class ServerModel:
-    """A model of a server that speaks OpenAI's API."""
-
-    at_once = 64
-
-    def __init__(
-        self, model: Model, env: Mapping[str, str], patience: Patience = USUAL
-    ) -> None:
-        key = env.get(KEY_VARIABLE, "")
-        self._endpoint = Endpoint(model.endpoint, model.name, key, KEY_VARIABLE)
-        self._asked_dimensions = model.dimensions
-        self._dimensions = model.dimensions
-        self._patience = patience
-
-    def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Like `Embedder.vectors`. If the server refuses a text, which may be too long
-        for the model, the text is cut. Raises EndpointError."""
-        try:
-            return self._ask(texts)
-        except EndpointError as error:
-            if not error.concerns_request:
-                raise
-            if len(texts) > 1:
-                # If the server accepts one of them, another one is the problem.
-                first = self.vectors(texts[:1])
-                middle = (len(texts) + 1) // 2
-                parts = [
-                    first,
-                    self._optional_vectors(texts[1:middle]),
-                    self._optional_vectors(texts[middle:]),
-                ]
-                return np.concatenate([part for part in parts if len(part)])
-            if len(texts[0]) <= _SHORT:
-                raise
-            return self._ask([texts[0][:_SHORT]])
-
-    def _optional_vectors(self, texts: Sequence[str]) -> Vectors:
-        return self.vectors(texts) if texts else np.empty((0, 0), np.float32)
-
-    def _ask(self, texts: Sequence[str]) -> Vectors:
-        fields: dict[str, Any] = {"input": list(texts), "encoding_format": "float"}
-        if self._asked_dimensions:
-            fields["dimensions"] = self._asked_dimensions
-        answer = modelserver.ask(self._endpoint, EMBEDDINGS, fields, self._patience)
-        vectors = _vectors_in(answer.get("data"), len(texts))
-        if vectors is None:
-            error = self._error("an answer without a vector for each text")
-            # Some models have none for some texts, and answer with NaN or nothing.
-            error.concerns_request = True
-            raise error
-        lengths = {len(vector) for vector in vectors}
-        expected = self._dimensions or len(vectors[0])
-        if lengths != {expected}:
-            unwanted = ", ".join(map(str, sorted(lengths - {expected})))
-            raise self._error(f"vectors of {unwanted} numbers, not of {expected}")
-        self._dimensions = expected
-        return np.stack([unit(vector) for vector in vectors])
-
-    def _error(self, problem: str) -> EndpointError:
-        return EndpointError(
-            f"The model server {self._endpoint.host}: {problem}.",
-            "Check that meaning.model and meaning.dimensions match the server.",
-        )
-
-
-def _vectors_in(data: Any, count: int) -> list[list[float]] | None:
-    """The vectors in an answer, in the order of the texts; ``None`` if any is
-    missing."""
-    if not isinstance(data, list) or len(data) != count:
-        return None
-    vectors: list[list[float] | None] = [None] * count
-    for place, item in enumerate(data):
-        if not isinstance(item, dict) or not has_vector(item.get("embedding")):
-            return None
-        index = item.get("index", place)
-        if type(index) is not int or not 0 <= index < count:
-            return None
-        vectors[index] = item["embedding"]
-    complete = [vector for vector in vectors if vector is not None]
-    return complete if len(complete) == count else None

@@ -22,9 +22,10 @@ from wc_core.errors import ConflictError, LockTimeoutError
 from wc_core.index import keys
 from wc_core.layout import Layout
 from wc_core.meaning import coverage, vectorfile
-from wc_core.meaning.embedding import OwnModel, ServerModel
+from wc_core.meaning.embedding import OwnModel
 from wc_core.meaning.models import LOCAL, Model
 from wc_core.meaning.scoring import row_vector
+from wc_core.meaning.servermodel import ServerModel
 from wc_core.modelserver.endpoint import EndpointError, Patience
 from wc_core.threads.reader import StoreReader
 
@@ -500,7 +501,7 @@ def test_the_model_on_this_machine_is_missing(monkeypatch: pytest.MonkeyPatch) -
 
 _PROGRAM = """
 import sys
-from wc_core.meaning.embedding import ServerModel
+from wc_core.meaning.servermodel import ServerModel
 from wc_cli.enrich.enriching import Enrichment
 from wc_core.meaning.models import Model
 from wc_core.threads.reader import StoreReader

@@ -17,10 +17,11 @@ from tests.core.strategies import entry, write_thread
 from wc_cli.enrich.enriching import Enrichment
 from wc_core.errors import NotFoundError
 from wc_core.index.keys import TICK_SECONDS, thread_keys
-from wc_core.meaning import coverage, embedding, models
+from wc_core.meaning import coverage, models, servermodel
 from wc_core.meaning.asking import Meaning
-from wc_core.meaning.embedding import OwnModel, ServerModel
+from wc_core.meaning.embedding import OwnModel
 from wc_core.meaning.models import LOCAL, Model
+from wc_core.meaning.servermodel import ServerModel
 from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:
@@ -180,9 +181,9 @@ def test_a_server_that_does_not_answer_soon_is_not_waited_for(
     model = Model("small", 0, server.url)
     Enrichment(reader, model, lambda: ServerModel(model, {})).run()
     monkeypatch.setattr(
-        embedding,
-        "_SHORT_PATIENCE",
-        embedding._SHORT_PATIENCE._replace(answer_seconds=0.2),
+        servermodel,
+        "SHORT_PATIENCE",
+        servermodel.SHORT_PATIENCE._replace(answer_seconds=0.2),
     )
     server.planned = [Planned(503), Planned(200, b"{}"), Planned(pause=1.0)]
     late = "no answer within|timed out"
