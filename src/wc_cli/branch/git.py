@@ -156,7 +156,8 @@ class Running:
             seconds = max(0.0, self._deadline - time.monotonic())
             code, out, err = self._process.communicate(feed, seconds)
         except TimeoutError as error:
-            message = f"git {word} took over {self._seconds:.0f} s"
+            limit = max(0.1, round(self._seconds, 1))
+            message = f"git {word} took longer than {limit:g} s"
             raise GitTimeoutError(message) from error
         # A program that git talked to may have ended first; then git tidies up.
         if code < 0 and code != -SIGPIPE:

@@ -299,10 +299,10 @@ def test_a_git_that_is_ended_removes_its_locks(clone: Clone) -> None:
     (hooks / "reference-transaction").chmod(0o755)
     git = Git(str(clone.path), clone.machine.env)
     git.until = 0.0
-    with pytest.raises(GitTimeoutError):
+    with pytest.raises(GitTimeoutError, match="no time left for git version"):
         git.run("version")
     git.until = time.monotonic() + 0.6
-    with pytest.raises(GitTimeoutError):
+    with pytest.raises(GitTimeoutError, match=r"git -c took longer than 0\.6 s"):
         git.run("-c", f"core.hooksPath={hooks}", "update-ref", REF, commit)
     assert (clone.path / "locked").exists()
     assert not list((clone.path / ".git").rglob("*.lock"))
