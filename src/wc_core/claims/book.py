@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 
 from wc_core.claims import record, refs, sessions
+from wc_core.claims.ids import TOP, ClaimId
 from wc_core.claims.record import Claim
 from wc_core.files import read_plain
 from wc_core.lean import json
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
-    from wc_core.claims.ids import ClaimId
     from wc_core.layout import Layout
 
     ReadCommits = Callable[[list[str]], Mapping[str, bytes]]
@@ -107,7 +107,20 @@ class Book(NamedTuple):
 
     def overlapping(self, target: ClaimId) -> list[Claim]:
         """The claims on what a target covers, and on what covers the target."""
-        return [claim for claim in self.claims if claim.target.overlaps(target)]
+        near = self.claims if target.path == TOP else self._near(target.path)
+        return [claim for claim in near if claim.target.overlaps(target)]
+
+    def _near(self, path: str) -> list[Claim]:
+        """The claims whose ids begin as a path does, or are a folder above it. Of
+        thousands, few are left to compare exactly."""
+        start = str(ClaimId(path))
+        parts = start.split("/")
+        above = {TOP, *("/".join(parts[:count]) for count in range(1, len(parts)))}
+        return [
+            claim
+            for claim in self.claims
+            if claim.id in above or claim.id.startswith(start)
+        ]
 
 
 class Index(NamedTuple):

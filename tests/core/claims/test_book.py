@@ -8,11 +8,14 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.contract.inprocess import Here
 from wc_core.claims import book as books
 from wc_core.claims import refs
-from wc_core.claims.record import FOLDER, MAX_RECORD_BYTES
+from wc_core.claims.ids import TOP, ClaimId
+from wc_core.claims.record import FOLDER, MAX_RECORD_BYTES, WRITE, Claim
 from wc_core.layout import Layout
 
 if TYPE_CHECKING:
@@ -98,6 +101,23 @@ def test_the_records_are_kept_when_the_machine_restarts(repo: Here) -> None:
 @pytest.mark.parametrize("oid", ["", "HEAD", "../../config", "\0", "a" * 39])
 def test_only_the_file_of_an_object_is_read(repo: Here, oid: str) -> None:
     assert refs.loose_commit(f"{repo.path}/.git", oid) is None
+
+
+PATHS = st.lists(st.sampled_from(["a", "ab", "a::b", "a:"]), min_size=1, max_size=3)
+IDS = st.one_of(
+    st.just(ClaimId(TOP)),
+    st.builds(ClaimId, PATHS.map("/".join), st.sampled_from(["", "", "A", "A.b"])),
+)
+
+
+@given(st.lists(IDS, unique=True), IDS)
+def test_the_claims_that_overlap_a_target(
+    claimed: list[ClaimId], asked: ClaimId
+) -> None:
+    claims = tuple(Claim(str(claim_id), WRITE, "Codex") for claim_id in claimed)
+    book = books.Book(claims, {}, {}, 0)
+    expected = [str(claim_id) for claim_id in claimed if claim_id.overlaps(asked)]
+    assert [claim.id for claim in book.overlapping(asked)] == expected
 
 
 def test_what_changed_in_the_same_moment_is_seen(repo: Here) -> None:
