@@ -114,7 +114,7 @@ COMMANDS = {
     "list": (["list"], READING),
     "list --json": (["list", "--json"], READING),
     "a part of a list": (["list", "--limit", "1"], READING),
-    "read": (["read", "auth"], READING | PATTERNS),
+    "read": (["read", "auth"], READING),
     "search": (["search", "text"], READING | INDEX),
     "search for a phrase": (["search", "--phrase", "a text"], READING | INDEX),
     "brief": (["brief"], READING | {"wc_core.guidance"}),

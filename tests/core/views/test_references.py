@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
+from tests.core.views import patterns
 from wc_core.errors import InvalidInputError
 from wc_core.search.mentions import Mentions
 from wc_core.threads.model import Entry
-from wc_core.views.references import References, code_words, references
+from wc_core.views.references import References, code_words, named_in, references
 
 
 def entry(body: str = "", **fields: Any) -> Entry:
@@ -38,6 +39,7 @@ FILES = {
 }
 PRS = {
     "see #12, PR 7, PRs 8": (12, 7, 8),
+    "#9.and #10.5 #11.": (9, 11),
     "!4 and https://github.com/o/r/pull/99": (4, 99),
     "Pull request #8, pull request 9, PR#10, pr11": (8, 9, 10, 11),
     "7 at the start, and a number alone 12": (),
@@ -120,6 +122,35 @@ PIECES = st.sampled_from(
         *("src/a.py", "lib.md", "PR ", "pull request ", "12", "3f2a1b9", "é", "//"),
     ]
 )
+
+
+TEXTS = st.lists(
+    st.sampled_from(
+        [
+            *(
+                *"0129abf#!/.-+@~: \n(&_xsé",
+                "PR",
+                "pr",
+                "PRs ",
+                "/pull/",
+                "pull request ",
+            ),
+            *("12", "3f2a1b9", "0123456789abcdef", "0a" * 20, "Pull request #", ".."),
+            *("py", ".c", ".json", ".gradle", "Makefile", "src/a", ".py", "node.js"),
+        ]
+    ),
+    max_size=20,
+).map("".join)
+
+
+@relaxed
+@given(TEXTS)
+def test_the_rules_are_those_of_regular_expressions(text: str) -> None:
+    assert named_in(text) == References(
+        tuple(patterns.files_in(text)),
+        tuple(patterns.prs_in(text)),
+        tuple(patterns.commits_in(text)),
+    )
 
 
 @relaxed
