@@ -111,6 +111,12 @@ def consists_of(text: str, characters: str, most: int) -> bool:
     return 0 < len(text) <= most and not text.strip(characters)
 
 
+def is_hexadecimal(text: str, *lengths: int) -> bool:
+    """Returns whether the text has one of these lengths, and only lowercase hexadecimal
+    digits."""
+    return len(text) in lengths and not text.strip("0123456789abcdef")
+
+
 def whole_number(text: str, max_digits: int) -> int | None:
     """Returns the number in up to ``max_digits`` ASCII digits, ``None`` for other text.
     Without a bound, Python needs seconds for some numbers and refuses longer ones."""

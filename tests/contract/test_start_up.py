@@ -42,6 +42,8 @@ OURS = sorted(name for name in HEAVY if name.startswith("wc_"))
 READING = frozenset({"operator"})
 # SQLite imports these by itself.
 INDEX = frozenset({"functools", "types", "collections"})
+# Claims and notes are refs, which travel with the branch.
+REFS = frozenset({"wc_cli.branch", "wc_cli.sync"})
 # Patterns are matched, or a signal is waited for.
 PATTERNS = frozenset({"re", "enum", "types", "functools", "collections", "operator"})
 
@@ -121,6 +123,12 @@ COMMANDS = {
     "brief --hook": (["brief", "--hook", "user-prompt"], PATTERNS | {"json"}),
     "whoami": (["whoami"], frozenset[str]()),
     "help": (["help"], PATTERNS),
+    "check": (["check", "x.py"], REFS),
+    "claims": (["claims"], REFS),
+    "claim": (["claim", "x.py"], REFS),
+    "note": (["note", "tests"], REFS),
+    "activity": (["activity"], frozenset[str]()),
+    "inbox": (["inbox"], frozenset[str]()),
     "statusline": (["statusline"], PATTERNS),
 }
 

@@ -160,6 +160,27 @@ def test_a_function_is_cached(module: Any) -> None:
     assert module.partial(int, base=2)("11") == 3
 
 
+@pytest.mark.parametrize("module", [functools, lean_functools])
+def test_an_attribute_is_computed_once(module: Any) -> None:
+    class Counter:
+        calls = 0
+
+        @module.cached_property  # type: ignore[untyped-decorator]
+        def value(self) -> int:
+            """How often it was computed."""
+            self.calls += 1
+            return self.calls
+
+    counter, other = Counter(), Counter()
+    assert [counter.value, counter.value, other.value] == [1, 1, 1]
+    del counter.value
+    assert counter.value == 2
+    counter.value = 7
+    assert counter.value == 7
+    assert isinstance(Counter.value, module.cached_property)
+    assert Counter.value.__doc__ == "How often it was computed."
+
+
 @given(st.binary(max_size=200), st.sampled_from(["sha1", "sha256"]))
 def test_bytes_are_hashed_alike(data: bytes, algorithm: str) -> None:
     digest = hashlib.new(algorithm, data).hexdigest()

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wc_core.text import clean, defused, one_line, one_lines
+from wc_core.text import clean, defused, is_hexadecimal, one_line, one_lines
 
 HOSTILE = "\x1b\x9b\x9d\x90\x07\x9c[]P;0m\\\n\r\t \u202e\u2066\u2028\ud800ab"
 
@@ -195,3 +196,9 @@ def test_a_text_full_of_beginnings_takes_linear_time(piece: str) -> None:
     began = time.process_time()
     defused(text)
     assert time.process_time() - began < 2
+
+
+@given(st.text("0123456789abcdefgAF \n", max_size=18), st.integers(0, 18))
+def test_hexadecimal_digits(text: str, length: int) -> None:
+    pattern = f"[0-9a-f]{{{length}}}|[0-9a-f]{{16}}"
+    assert is_hexadecimal(text, length, 16) == bool(re.fullmatch(pattern, text))

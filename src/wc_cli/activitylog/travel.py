@@ -8,13 +8,13 @@ move, and no history of the log is kept.
 
 from __future__ import annotations
 
-import random
 import sys
 import time
 
 from wc_cli.activitylog import writing
 from wc_cli.branch.git import Git, GitError
 from wc_cli.claims.remote import digest_of, fetched_folder
+from wc_cli.clock import random_between
 from wc_cli.store import locks
 from wc_cli.sync import routes
 from wc_cli.sync.declined import Declined
@@ -82,7 +82,7 @@ class ActivityRemote:
             try:
                 self._push(merged, before)
             except LeaseError:
-                time.sleep(_PAUSE * random.uniform(0, attempt + 1))  # noqa: S311
+                time.sleep(_PAUSE * random_between(0, attempt + 1))
             except DeclinedError as error:
                 self._declined.remember(error)
                 raise

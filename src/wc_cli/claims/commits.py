@@ -3,13 +3,13 @@ of a remote."""
 
 from __future__ import annotations
 
-import hashlib
 import time
 import zlib
 
 from wc_core.claims import combined, record
 from wc_core.git import config
 from wc_core.git.authorship import Authorship, Person, clean, git_identity
+from wc_core.lean import hashlib
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -74,7 +74,9 @@ class ClaimCommitter(NamedTuple):
     def oid(self, kind: bytes, content: bytes) -> str:
         """The id of an object."""
         head = b"%s %d\0" % (kind, len(content))
-        return hashlib.new(self.algorithm, head + content).hexdigest()
+        return hashlib.new(
+            self.algorithm, head + content, usedforsecurity=False
+        ).hexdigest()
 
 
 def store_claims(
@@ -103,7 +105,8 @@ def pack_of(commits: Iterable[bytes], committer: ClaimCommitter) -> bytes:
     for kind, content in objects:
         parts += [_object_head(kind, len(content)), zlib.compress(content, 1)]
     body = b"".join(parts)
-    return body + hashlib.new(committer.algorithm, body).digest()
+    checksum = hashlib.new(committer.algorithm, body, usedforsecurity=False)
+    return body + checksum.digest()
 
 
 def _object_head(kind: int, size: int) -> bytes:

@@ -14,7 +14,6 @@ A remote that refuses such refs has all of them in one branch, see `combined`.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 
@@ -37,6 +36,7 @@ from wc_core.claims.combined import CombinedClaims
 from wc_core.claims.record import FOLDER
 from wc_core.claims.rules import RefMove
 from wc_core.git.repository import resolve
+from wc_core.lean import hashlib
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -71,7 +71,7 @@ def fetched_folder(remote: Remote) -> str:
 def digest_of(remote: Remote) -> str:
     """The key of a remote in the names of refs and files."""
     tracking = remote.tracking.encode(errors="replace")
-    return hashlib.sha256(tracking).hexdigest()[:_DIGITS]
+    return hashlib.new("sha256", tracking, usedforsecurity=False).hexdigest()[:_DIGITS]
 
 
 class ClaimsRemote:

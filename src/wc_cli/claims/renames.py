@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-import unicodedata
 
 from wc_cli.branch.git import Git, GitError
 from wc_core.claims import held
 from wc_core.claims.ids import ClaimId, is_canonical
-from wc_core.lean import os, re
+from wc_core.lean import os, re, unicodedata
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -6,10 +6,9 @@ The program and its kind follow git-config(1) ``core.sshCommand`` and ``ssh.vari
 
 from __future__ import annotations
 
-import shlex
-
 from wc_core.git import config
 from wc_core.lean import os
+from wc_core.phrases import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def ssh_command(repository: Repository, env: Mapping[str, str]) -> str:
     if path:
         # Without this check, ssh would try other keys.
         os.stat(path)
-        words += ["-i", shlex.quote(path)]
+        words += ["-i", quoted(path)]
         words += ["-o IdentitiesOnly=yes"] if openssh else []
     words += [_OPTIONS] if openssh else []
     return " ".join(words) if len(words) > 1 else ""
@@ -59,13 +58,20 @@ def _configured_command(
     command = env.get("GIT_SSH_COMMAND") or config.get(
         "core.sshCommand", repository, env
     )
-    if not command:
-        command = shlex.quote(env.get("GIT_SSH") or "ssh")
+    program = "" if command else env.get("GIT_SSH") or "ssh"
+    command = command or quoted(program)
     kind = env.get("GIT_SSH_VARIANT") or config.get("ssh.variant", repository, env)
     if kind in {"", "auto"}:
-        try:
-            program = (shlex.split(command) or [""])[0]
-        except ValueError:
-            program = ""  # the shell will report it
+        program = program or _program_of(command)
         kind = os.path.basename(program).lower().removesuffix(".exe")
     return command, kind == "ssh"
+
+
+def _program_of(command: str) -> str:
+    """The program that a shell would start; empty if it would refuse the command."""
+    import shlex  # 3 ms, only for those who configured a command
+
+    try:
+        return (shlex.split(command) or [""])[0]
+    except ValueError:
+        return ""

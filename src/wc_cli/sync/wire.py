@@ -7,7 +7,6 @@ used, but never prompt.
 
 from __future__ import annotations
 
-import copy
 import math
 import time
 
@@ -21,7 +20,7 @@ from wc_cli.sync.wireerrors import (
     classify,
 )
 from wc_core.git import config, remotes
-from wc_core.git.repository import resolve
+from wc_core.git.repository import is_object_id, resolve
 from wc_core.layout import BRANCH
 from wc_core.lean import contextlib, re
 
@@ -36,10 +35,10 @@ if TYPE_CHECKING:
 
 _REF = f"refs/heads/{BRANCH}"
 _NO_BRANCH = b"couldn't find remote ref"
-_ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # git-push(1) "OUTPUT": the branch's previous commit, or that it is new.
-_PUSHED = re.compile(rb"^(?: \t[^\t\n]*\t(?P<before>[0-9a-f]+)\.\.|\*\t)", re.MULTILINE)
-_CREATED = re.compile(rb"^\*\t", re.MULTILINE)
+# Flags are part of the patterns: a name such as re.MULTILINE would import `re`.
+_PUSHED = re.compile(rb"(?m)^(?: \t[^\t\n]*\t(?P<before>[0-9a-f]+)\.\.|\*\t)")
+_CREATED = re.compile(rb"(?m)^\*\t")
 # Another clone moved a ref: noticed by our git, or by the remote's when it locks or
 # moves the ref.
 _LEASE_LOST = re.compile(
@@ -100,7 +99,7 @@ class Wire:
     def __init__(self, git: Git, remote: Remote, repository: Repository) -> None:
         self.remote = remote
         self.repository = repository
-        self.git = copy.copy(git)
+        self.git = git.duplicate()
         self.git.handle = None
         if self.git.until < math.inf:
             self.git.longest = math.inf  # the caller has set a limit
@@ -159,7 +158,7 @@ class Wire:
         """Start to move the remote's branch forward to a commit, or to create it there;
         the tracking ref follows, unless pushes go elsewhere than fetches. Raises
         WireError."""
-        if not _ID.fullmatch(commit):
+        if not is_object_id(commit):
             raise ValueError(commit)  # an empty one would delete the branch
         began = time.monotonic()
         words = ("push", *_PUSH, "--", self.remote.name, f"{commit}:{_REF}")

@@ -12,9 +12,9 @@ from __future__ import annotations
 from wc_core.activity import presence
 from wc_core.activity.presence import MAX_SCOPE, Note
 from wc_core.claims import ids
-from wc_core.lean import json, re
+from wc_core.lean import json
 from wc_core.names import parse
-from wc_core.text import one_line
+from wc_core.text import is_hexadecimal, one_line
 from wc_core.threads.vocabulary import MAX_LASTING
 from wc_core.ulid import LENGTH, prefix, timestamp_ms
 from wc_core.values import NamedTuple
@@ -31,7 +31,7 @@ MAX_LINES = 500
 MAX_LINE_BYTES = 8192
 MAX_BYTES = MAX_LINES * MAX_LINE_BYTES
 
-_CLONE = re.compile("[0-9a-f]{16}")
+_CLONE_DIGITS = 16
 _MAX_NAME = 200
 _KEY = tuple[str, str, str]
 
@@ -70,8 +70,8 @@ def decode(line: bytes) -> Announcement | None:
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
     note = presence.note_of(fields)
-    is_valid = type(clone) is str and _CLONE.fullmatch(clone) and _is_id(line_id)
-    if note is None or not is_valid:
+    is_clone = type(clone) is str and is_hexadecimal(clone, _CLONE_DIGITS)
+    if note is None or not (is_clone and _is_id(line_id)):
         return None
     note = note._replace(
         worktree=one_line(note.worktree, _MAX_NAME),

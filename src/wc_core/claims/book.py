@@ -153,8 +153,16 @@ def assemble(
     names: Mapping[str, str], index: Index, common: str, read_commits: ReadCommits
 ) -> Book:
     """The claims of these refs."""
+    # The index has only claims whose ref was compared. Thousands of digests take
+    # milliseconds, so another comparison is left to refs that have changed since, or
+    # that point to the same commit.
+    is_compared = names is index.refs and len({*names.values()}) == len(names)
     kept = {ref: index.claims.get(oid) for ref, oid in names.items()}
-    claims = {ref: claim for ref, claim in kept.items() if claim and claim.ref == ref}
+    claims = {
+        ref: claim
+        for ref, claim in kept.items()
+        if claim and (is_compared or claim.ref == ref)
+    }
     missing = {ref: oid for ref, oid in names.items() if ref not in claims}
     contents = _contents(missing.values(), common, read_commits) if missing else {}
     for ref, oid in missing.items():
@@ -162,8 +170,9 @@ def assemble(
         if claim is not None:
             claims[ref] = claim
     now_ms = monotonic_ms()
+    in_order = sorted(claims.items(), key=lambda item: (item[1].id, item[0]))
     return Book(
-        claims=tuple(sorted(claims.values(), key=lambda claim: (claim.id, claim.ref))),
+        claims=tuple(claim for _, claim in in_order),
         refs=names,
         seen_ms={oid: index.seen_ms.get(oid, now_ms) for oid in names.values()},
         now_ms=now_ms,

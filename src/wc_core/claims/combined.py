@@ -13,10 +13,12 @@ go with the branch, which only ever moves forward.
 
 from __future__ import annotations
 
-from wc_core.claims.record import FOLDER
-from wc_core.lean import json, re
+from wc_core.claims.record import FOLDER, REF_DIGITS
+from wc_core.git.repository import is_object_id
+from wc_core.lean import json
 from wc_core.lean.types import MappingProxyType
 from wc_core.phrases import counted
+from wc_core.text import is_hexadecimal
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 VERSION = 1
-_REF = re.compile(f"{FOLDER}[0-9a-f]{{40}}")
-_ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 class CombinedClaims(NamedTuple):
@@ -63,5 +63,6 @@ def decode(commit: bytes, tip: str) -> CombinedClaims | None:
 
 def _is_pair(ref: str, oid: object) -> bool:
     """Whether these are the ref of a claim and the id of a commit."""
-    is_id = isinstance(oid, str) and _ID.fullmatch(oid) is not None
-    return is_id and _REF.fullmatch(ref) is not None
+    digits = ref.removeprefix(FOLDER)
+    is_ref = digits != ref and is_hexadecimal(digits, REF_DIGITS)
+    return is_ref and isinstance(oid, str) and is_object_id(oid)

@@ -7,10 +7,8 @@ seem to succeed.
 
 from __future__ import annotations
 
-import hashlib
-
 from wc_core.claims import ids
-from wc_core.lean import json
+from wc_core.lean import hashlib, json
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
@@ -25,7 +23,8 @@ MODES = (WRITE, READ)
 
 MAX_RECORD_BYTES = 16384
 MIN_TTL, MAX_TTL = 10, 7 * 24 * 3600
-_DIGITS = 40
+# In the name of a ref, behind the folder.
+REF_DIGITS = 40
 _MAX_TEXT = 500
 # The end of the year 9999, the last one that calendars support.
 _MAX_TIME = 253402300799
@@ -77,8 +76,9 @@ class Claim(NamedTuple):
 def ref_of(claim_id: str, reader: str = "") -> str:
     """The ref of a claim on an id: for writing, or for a ``reader``."""
     text = f"{claim_id}\0read\0{reader}" if reader else claim_id
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{FOLDER}{digest[:_DIGITS]}"
+    data = text.encode("utf-8", "surrogatepass")
+    digest = hashlib.new("sha256", data, usedforsecurity=False).hexdigest()
+    return f"{FOLDER}{digest[:REF_DIGITS]}"
 
 
 def encode(claim: Claim) -> bytes:

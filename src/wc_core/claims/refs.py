@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import zlib
 
-from wc_core.claims.record import FOLDER, MAX_RECORD_BYTES
+from wc_core.claims.record import FOLDER, MAX_RECORD_BYTES, REF_DIGITS
 from wc_core.files import read_plain
-from wc_core.lean import os, re
+from wc_core.git.repository import is_object_id
+from wc_core.lean import os
+from wc_core.text import is_hexadecimal
 from wc_core.values import NamedTuple
 
-_ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_NAME = re.compile("[0-9a-f]{40}")
 _MAX_REF_BYTES = 1024
 
 
@@ -63,7 +63,7 @@ def claim_refs(common: str, folder: str = FOLDER) -> dict[str, str]:
     except OSError:
         names = []  # all refs are packed, or there are none
     for name in names:
-        if _NAME.fullmatch(name):
+        if is_hexadecimal(name, REF_DIGITS):
             oid = _loose(f"{common}/{folder}{name}")
             if oid:
                 refs[f"{FOLDER}{name}"] = oid
@@ -76,7 +76,7 @@ def _loose(path: str) -> str:
         text = (read_plain(path, limit=_MAX_REF_BYTES) or b"").decode("ascii").strip()
     except (OSError, ValueError):
         return ""
-    return text if _ID.fullmatch(text) else ""
+    return text if is_object_id(text) else ""
 
 
 def _packed(common: str, folder: str) -> dict[str, str]:
@@ -90,7 +90,7 @@ def _packed(common: str, folder: str) -> dict[str, str]:
             continue
         oid, _, name = line.decode("ascii", "replace").partition(" ")
         digest = name.removeprefix(folder)
-        if digest != name and _NAME.fullmatch(digest) and _ID.fullmatch(oid):
+        if digest != name and is_hexadecimal(digest, REF_DIGITS) and is_object_id(oid):
             refs[f"{FOLDER}{digest}"] = oid
     return refs
 
@@ -98,7 +98,7 @@ def _packed(common: str, folder: str) -> dict[str, str]:
 def loose_commit(common: str, oid: str) -> bytes | None:
     """The content of a commit in a separate file; ``None`` if it is packed, or larger
     than any record."""
-    if not _ID.fullmatch(oid):
+    if not is_object_id(oid):
         return None  # it would name another file
     try:
         data = read_plain(f"{common}/objects/{oid[:2]}/{oid[2:]}")

@@ -7,9 +7,7 @@ unknown, the session is empty, and only time ends the claim.
 
 from __future__ import annotations
 
-import hashlib
-
-from wc_core.lean import os
+from wc_core.lean import hashlib, os
 from wc_core.lean.functools import cache
 from wc_core.processes import has_ended, started
 
@@ -43,7 +41,8 @@ def host() -> str:
     if not boot():
         return ""
     text = f"wc claims\n{machine}\n{boot()}\n{space}\n{os.uname().nodename}"
-    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
+    data = text.encode(errors="replace")
+    return hashlib.new("sha256", data, usedforsecurity=False).hexdigest()[:16]
 
 
 def session_of(pid: int) -> str:

@@ -7,12 +7,10 @@ change of that file takes effect immediately.
 
 from __future__ import annotations
 
-import hashlib
-
 from wc_core import names
 from wc_core.files import read_plain
 from wc_core.git import config
-from wc_core.lean import os
+from wc_core.lean import hashlib, os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -87,7 +85,7 @@ def _digest(path: str) -> str:
         data = read_plain(os.path.realpath(path)) if path else None
     except OSError:
         data = None
-    return hashlib.sha256(data or b"").hexdigest()[:16]
+    return hashlib.new("sha256", data or b"", usedforsecurity=False).hexdigest()[:16]
 
 
 def refusal(status: str, signer: str, holder: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from wc_core.files import read_plain
 from wc_core.lean import os
+from wc_core.text import is_hexadecimal
 from wc_core.values import NamedTuple
 
 _CHANGE_MARK = "-wt-"
@@ -73,6 +74,11 @@ class Repository(NamedTuple):
     def commit(self) -> str:
         """The commit of HEAD; empty if it has none, or one that only git can read."""
         return resolve(self, "HEAD")
+
+
+def is_object_id(text: str) -> bool:
+    """Whether a text can be the id of an object: SHA-1 or SHA-256, in full."""
+    return is_hexadecimal(text, 40, 64)
 
 
 def change_of(top: str) -> str:

@@ -13,11 +13,10 @@ first.
 
 from __future__ import annotations
 
-import json
-
 from wc_core.errors import WcError
 from wc_core.files import read_plain
 from wc_core.graph.model import Graph
+from wc_core.lean import json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from wc_core.lean import os
+from wc_core.lean.types import MappingProxyType
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 

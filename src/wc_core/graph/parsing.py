@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from wc_core.graph.languages import LANGUAGES, language_of
 from wc_core.lean import site
 from wc_core.lean.functools import cache
@@ -77,8 +75,8 @@ def grammar(language: Language) -> Grammar | None:
     """The grammar of a language; ``None`` if tree-sitter or the grammar is not
     installed."""
     try:
-        library = import_module("tree_sitter")
-        return Grammar(language, library, import_module(language.module))
+        library = __import__("tree_sitter")
+        return Grammar(language, library, __import__(language.module))
     except ImportError:
         return None
 

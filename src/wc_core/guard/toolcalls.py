@@ -8,8 +8,6 @@ in the text of the patch.
 
 from __future__ import annotations
 
-import shlex
-
 from wc_core.guard import patches, shell
 from wc_core.lean import os
 from wc_core.values import NamedTuple
@@ -93,6 +91,8 @@ def _command(arguments: Mapping[str, Any]) -> str:
         return ""
     if len(value) == _SHELL_WORDS and value[1] in {"-c", "-lc"}:
         return str(value[2])
+    import shlex  # 3 ms, and most commands are texts
+
     return shlex.join(value)
 
 

@@ -10,8 +10,9 @@ from wc_core.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.git import discovery, storefolder
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
-from wc_core.lean import os, re
+from wc_core.lean import os
 from wc_core.phrases import shown_path
+from wc_core.text import is_hexadecimal
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from wc_core.git.discovery import Place
     from wc_core.git.repository import Repository
 
-_FOLDER_NAME = re.compile(r"watercooler-(.+)-[0-9a-f]{12}(?:-\d+)?")
+_PREFIX, _DIGEST_DIGITS = "watercooler-", 12
 
 
 class InboxStore(NamedTuple):
@@ -112,8 +113,7 @@ def _current_store(cwd: str, env: Mapping[str, str]) -> InboxStore | None:
 def _checked_out(path: str, env: Mapping[str, str]) -> InboxStore | None:
     """The store that is checked out in a folder; ``None`` if none ever was."""
     root = os.path.realpath(path)
-    match = _FOLDER_NAME.fullmatch(os.path.basename(path))
-    name = match[1] if match else os.path.basename(path)
+    name = _repository_name(os.path.basename(path))
     admin = repositories.pointed_dir(f"{root}/.git")
     if not admin:
         if not discovery.is_store(root):
@@ -128,6 +128,16 @@ def _checked_out(path: str, env: Mapping[str, str]) -> InboxStore | None:
         problem = "its folder belongs to no repository"
         return InboxStore(name, root, root, problem=problem)
     return _store_of(repository, root, env)
+
+
+def _repository_name(folder: str) -> str:
+    """The name in that of a store's folder: between a prefix, and a digest with perhaps
+    a number. The whole name if it has another form."""
+    name, _, digest = folder.removeprefix(_PREFIX).rpartition("-")
+    if not is_hexadecimal(digest, _DIGEST_DIGITS) and digest.isdecimal():
+        name, _, digest = name.rpartition("-")
+    has_form = folder.startswith(_PREFIX) and is_hexadecimal(digest, _DIGEST_DIGITS)
+    return name if name and has_form else folder
 
 
 def _store_of(repository: Repository, root: str, env: Mapping[str, str]) -> InboxStore:

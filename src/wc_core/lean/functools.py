@@ -1,11 +1,11 @@
-"""Caches of functions, without `collections`, which `functools` imports."""
+"""Caches of functions and attributes, without `collections`, which takes 2 ms."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from functools import cache, lru_cache, partial
+    from functools import cache, cached_property, lru_cache, partial
     from typing import Any
 else:
     from _functools import _lru_cache_wrapper, partial
@@ -26,8 +26,24 @@ else:
         """Cache all results of a function."""
         return lru_cache(None)(function)
 
+    class cached_property:  # noqa: N801
+        """An attribute whose value is computed when it is first read."""
+
+        def __init__(self, function: Callable[[Any], Any]) -> None:
+            self._function = function
+            self.__doc__ = function.__doc__
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self._name = name
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self._name] = self._function(instance)
+            return value
+
     def _CacheInfo(*counts: int) -> tuple[int, ...]:  # noqa: N802
         return counts
 
 
-__all__ = ["cache", "lru_cache", "partial"]
+__all__ = ["cache", "cached_property", "lru_cache", "partial"]

@@ -3,21 +3,27 @@ loads."""
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _hashlib import HASH
     from hashlib import new
 else:
-    # Modules of Python that have only this hash; SHA-256 since Python 3.12, and before.
-    _MODULES = {"sha1": ("_sha1",), "sha256": ("_sha2", "_sha256")}
+    # Modules of Python that have only this hash, or, since Python 3.12, its family. One
+    # that does not exist would be looked for in all folders of packages.
+    _MODULES = {
+        "sha1": "_sha1",
+        "sha256": "_sha2" if sys.version_info >= (3, 12) else "_sha256",
+    }
 
     def new(algorithm: str, data: bytes, *, usedforsecurity: bool) -> HASH:
         """Return the hash of ``data``."""
-        for name in () if usedforsecurity else _MODULES.get(algorithm, ()):
+        if not usedforsecurity and algorithm in _MODULES:
             try:
-                return getattr(__import__(name), algorithm)(data)
+                return getattr(__import__(_MODULES[algorithm]), algorithm)(data)
             except (ImportError, AttributeError):
-                continue
+                pass  # a build of Python without it
         import hashlib  # 3 ms, only where Python has neither of its own
 
         return hashlib.new(algorithm, data, usedforsecurity=usedforsecurity)

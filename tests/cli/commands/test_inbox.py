@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any
+import tempfile
+from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.conftest import Machine, Repo
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from wc_core.inbox.stores import known_stores
 
 CODEX = ("--as", "Codex")
 
@@ -329,3 +332,19 @@ def test_watch_shows_it_again_when_something_changes(app: Repo, shop: Repo) -> N
     finally:
         watching.terminate()
         watching.communicate()
+
+
+@given(
+    st.lists(
+        st.sampled_from(["app", "-", "0123456789ab", "12", "watercooler-", "a"]),
+        max_size=6,
+    ).map("".join)
+)
+def test_a_store_that_lost_its_repository_has_the_name_in_its_folder(name: str) -> None:
+    match = re.fullmatch(r"watercooler-(.+)-[0-9a-f]{12}(?:-\d+)?", name)
+    with tempfile.TemporaryDirectory() as home:
+        folder = Path(home, ".watercooler/worktrees", name or "x")
+        (folder / "threads").mkdir(parents=True)
+        [store] = known_stores(home, {"HOME": home})
+    assert store.problem == "its folder belongs to no repository"
+    assert store.name == (match[1] if match else name or "x")
