@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from wc_cli.briefing import editnews, sessions
 from wc_cli.briefing.dialects import BEFORE
 from wc_cli.briefing.sessions import Session
@@ -17,6 +15,7 @@ from wc_core.errors import ClaimedError, WcError
 from wc_core.guard.toolcalls import ToolCall
 from wc_core.layout import Layout
 from wc_core.lean import os
+from wc_core.lean.contextlib import suppress
 from wc_core.status import holders
 from wc_core.text import defused
 from wc_core.values import NamedTuple

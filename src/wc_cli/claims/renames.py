@@ -7,7 +7,8 @@ import time
 from wc_cli.branch.git import Git, GitError
 from wc_core.claims import held
 from wc_core.claims.ids import ClaimId, is_canonical
-from wc_core.lean import os, re, unicodedata
+from wc_core.git.repository import is_object_id
+from wc_core.lean import os, unicodedata
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from wc_core.claims.record import Claim
 
 # A record comes from a ref, which anyone may have written.
-_COMMIT = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _DIFF = (
     *("diff", "-M", "--name-status", "--diff-filter=R", "-z"),
     *("--no-relative", "--ignore-submodules"),
@@ -46,7 +46,7 @@ def renamed(registry: Registry, claims: Sequence[Claim]) -> list[Renamed]:
     gone = [claim for claim in claims if claim.id in absent - planned]
     until = time.monotonic() + _SECONDS
     by_ref: dict[str, Renamed] = {}
-    for head in sorted({claim.head for claim in gone if _COMMIT.fullmatch(claim.head)}):
+    for head in sorted({claim.head for claim in gone if is_object_id(claim.head)}):
         git = Git(top, registry.env, until=until)
         try:
             pairs = list(_pairs(git.run(*_DIFF, head, "--")))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.entries import localtopic
@@ -13,6 +11,7 @@ from wc_cli.terminal import render
 from wc_cli.terminal.style import output_style
 from wc_core.cost import ledger
 from wc_core.errors import InvalidInputError, WcError
+from wc_core.lean.contextlib import suppress
 from wc_core.phrases import Table
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, holder_text

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import command
@@ -12,6 +10,7 @@ from wc_cli.terminal import worktrees as worktree_rendering
 from wc_cli.terminal.style import output_style
 from wc_core.activity.statefile import StateFiles
 from wc_core.errors import WcError
+from wc_core.lean import contextlib
 from wc_core.views import worktrees as worktree_views
 
 TYPE_CHECKING = False

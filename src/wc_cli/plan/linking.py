@@ -3,10 +3,9 @@ allowed."""
 
 from __future__ import annotations
 
-import contextlib
-
 from wc_cli.store import locks
 from wc_core.errors import ConflictError, InvalidInputError, NotFoundError
+from wc_core.lean import contextlib
 from wc_core.planning import kinds, linkfiles
 from wc_core.planning.graph import OwnedLink
 from wc_core.threads.model import Link

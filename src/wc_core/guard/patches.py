@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from wc_core.lean import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 # Agents also run it in a shell.
 PROGRAMS = ("apply_patch", "applypatch")
 _FILE = re.compile(
-    r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$", re.MULTILINE
+    r"(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$"
 )
 
 

@@ -6,8 +6,7 @@ Operators are distinguished from quoted text that looks like one.
 
 from __future__ import annotations
 
-import re
-
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import islice
 
 from wc_core.errors import WcError
+from wc_core.lean.contextlib import suppress
 from wc_core.names import fold, parse
 
 TYPE_CHECKING = False
