@@ -24,14 +24,18 @@ def are_similar(first: str, second: str) -> bool:
     They are equal except for separators, or differ in one letter or in two swapped
     ones. Topics with different numbers are different on purpose.
     """
-    plain_first, plain_second = (
-        "".join(c for c in text if c not in "-_.") for text in (first, second)
-    )
+    plain_first, plain_second = _without_separators(first), _without_separators(second)
     if plain_first == plain_second:
         return True
-    if min(len(plain_first), len(plain_second)) < _LEAST_LENGTH:
+    lengths = len(plain_first), len(plain_second)
+    if min(lengths) < _LEAST_LENGTH or max(lengths) - min(lengths) > 1:
         return False
     return _one_letter_apart(plain_first, plain_second)
+
+
+def _without_separators(topic: str) -> str:
+    # A new topic is compared with all others.
+    return topic.replace("-", "").replace("_", "").replace(".", "")
 
 
 def _one_letter_apart(first: str, second: str) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from wc_cli.plan.linking import ThreadLinks
 from wc_core.errors import ConflictError, InvalidInputError, NotFoundError
+from wc_core.lean import json
 from wc_core.planning import kinds
 from wc_core.planning.graph import OwnedLink
 from wc_core.threads.model import Link

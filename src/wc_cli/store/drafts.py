@@ -23,13 +23,12 @@ def topic_for(draft: Draft, reader: StoreReader, place: Place) -> str:
     """The thread that a draft is for: an existing one, or a new one if its action may
     start a thread. Raises NotFoundError, ConflictError or InvalidInputError."""
     is_new = draft.action in STARTING_ACTIONS
-    try:
-        # A store inside the work tree may change without wc, so its index is checked.
-        trusting = is_new and place.kind != IN_TREE_STORE
-        return reader.find(draft.topic, trusting=trusting)
-    except NotFoundError:
-        if not is_new:
-            raise
+    if not is_new:
+        return reader.find(draft.topic)
+    # A store inside the work tree may change without wc, so its index is checked.
+    existing = reader.lookup(draft.topic, trusting=place.kind != IN_TREE_STORE)
+    if existing is not None:
+        return existing
     topic = new_topic(draft.topic)
     count = len(files.names_in(reader.layout.threads, reader.layout.root))
     if count >= vocabulary.MAX_THREADS:

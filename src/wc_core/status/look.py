@@ -142,7 +142,8 @@ def link_prefix(links: str, pages: str) -> str:
         from urllib.parse import quote  # 3 ms: most lines have no links
 
         return f"file://{quote(f'{pages}/', safe='/')}"
-    is_address = re.fullmatch(r"[!-~]+://[!-~]+", links)
+    # Without an address, `re` is not imported.
+    is_address = "://" in links and re.fullmatch(r"[!-~]+://[!-~]+", links)
     return links if is_address else ""
 
 

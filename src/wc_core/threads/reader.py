@@ -183,10 +183,18 @@ class StoreReader:
             return self._size(pages, path) >= 0
 
     def find(self, text: str, *, trusting: bool = False) -> str:
-        """Return the topic of the existing thread that ``text`` names.
+        """Return the same as `lookup`. Raises NotFoundError with similar names."""
+        topic = self.lookup(text, trusting=trusting)
+        if topic is None:
+            raise self.not_found_error(text.strip())
+        return topic
+
+    def lookup(self, text: str, *, trusting: bool = False) -> str | None:
+        """Return the topic of the existing thread that ``text`` names; ``None`` if
+        there is none.
 
         It is compared as written, then in the spelling of new topics, then with the
-        names given later (`aliases.owner`). Raises NotFoundError with similar names.
+        names given later (`aliases.owner`).
         """
         written = text.strip()
         for candidate in dict.fromkeys((written, folded(written))):
@@ -196,9 +204,7 @@ class StoreReader:
                 continue
             if self.has(candidate):
                 return candidate
-        if topic := aliases.owner(self, written, trusting=trusting):
-            return topic
-        raise self.not_found_error(written)
+        return aliases.owner(self, written, trusting=trusting) or None
 
     def page(self, topic: str) -> bytes:
         """The bytes of a thread's page; empty if there is none.
