@@ -481,11 +481,13 @@ def test_every_real_page_is_read_as_it_is(tmp_path: Path) -> None:
 def test_a_thread_that_is_not_there_is_answered_with_near_ones(store: Store) -> None:
     write_thread(store.root, "fix-login", LOG)
     with pytest.raises(NotFoundError) as caught:
-        store.reader.thread("fix-logni")
+        store.reader.find("fix-logni")
+    assert caught.value.near == ("fix-login",)
     assert "fix-login" in caught.value.hint
-    with pytest.raises(NotFoundError) as caught:
-        store.reader.snapshot("quite-another")
-    assert caught.value.hint == "List them with: wc list"
+    for read in (store.reader.find, store.reader.thread, store.reader.snapshot):
+        with pytest.raises(NotFoundError) as caught:
+            read("quite-another")
+        assert caught.value.hint == "List them with: wc list"
 
 
 def test_near_names_ignore_case_and_spacing() -> None:
