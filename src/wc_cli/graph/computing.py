@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import time
-from hashlib import sha256
 
 from wc_cli.branch.git import GitError
 from wc_cli.graph.sources import SourceReader
@@ -15,7 +12,7 @@ from wc_core.files import read_plain
 from wc_core.graph import kept, parsing, resolving
 from wc_core.graph.facts import VERSION, FileFacts, facts_of
 from wc_core.graph.model import Graph
-from wc_core.lean import os
+from wc_core.lean import contextlib, hashlib, json, os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +135,8 @@ def _key(files: Mapping[str, SourceFile]) -> str:
     """A key that differs if any file does."""
     lines = (f"{path}\0{file.oid}\0" for path, file in files.items())
     text = f"{VERSION}\0{''.join(lines)}"
-    return sha256(text.encode(errors="surrogateescape")).hexdigest()
+    data = text.encode(errors="surrogateescape")
+    return hashlib.new("sha256", data, usedforsecurity=False).hexdigest()
 
 
 def _facts_bytes(

@@ -6,14 +6,13 @@ date, it starts ``python -m wc_cli.graph.refreshing``. The next check uses the r
 
 from __future__ import annotations
 
-import contextlib
 import sys
 
 from wc_cli.graph.computing import GraphSource
 from wc_core.errors import WcError
 from wc_core.git import repository as repositories
 from wc_core.layout import Layout
-from wc_core.lean import os
+from wc_core.lean import contextlib, os
 
 _NICENESS = 10
 
