@@ -37,6 +37,7 @@ from wc_cli.options import (
     Param,
     takes_signed_words,
 )
+from wc_cli.terminal.style import terminal_width
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.lean import os
 
@@ -56,7 +57,7 @@ def run(argv: Sequence[str]) -> None:
     Raises InvalidInputError for an invalid command line, and what the command raises.
     """
     if not argv or argv in (["--help"], ["-h"]):
-        helptext.show(helptext.overview())
+        helptext.show(helptext.overview(terminal_width()))
         return
     names = [argv[0]] if not argv[0].startswith("-") else []
     if names and table.load(names[0]) is None:

@@ -11,13 +11,13 @@ import textwrap
 
 from wc_cli import table
 from wc_cli.output import say
-from wc_cli.terminal.style import Style, is_terminal, output_style, terminal_width
+from wc_cli.terminal.style import Style, is_terminal, output_style
 from wc_core.lean import os
 from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 INTRO = (
     "Whose move is it? Threads with one ball each, for people who run several "
@@ -35,6 +35,10 @@ _START = (
     ("wc say [TOPIC] -m TEXT", "add an entry and pass the ball back"),
     ("wc done [TOPIC] -m TEXT", "finish your part"),
     ("wc use TOPIC", "choose the thread of this worktree"),
+)
+_MORE = (
+    ("More about a command, with examples:", "wc help COMMAND"),
+    ("A tour in a throwaway folder:", "wc demo"),
 )
 _GROUPS = {
     "Pass the ball": "say done ack handoff take set-status close new ask answer",
@@ -82,14 +86,13 @@ def summaries() -> dict[str, str]:
         return {name: summary for name, _, summary in pairs}
 
 
-def overview() -> str:
-    """Return the overview of all commands."""
+def overview(columns: int = 0) -> str:
+    """Return the overview of all commands, for a terminal with so many columns (0: none
+    is attached)."""
     summary_of = summaries()
-    width = max(_LEAST_WIDTH, min(terminal_width() or _WIDTH, _WIDTH))
+    width = max(_LEAST_WIDTH, min(columns or _WIDTH, _WIDTH))
     lines = ["Usage: wc COMMAND [ARGUMENTS]", "", *textwrap.wrap(INTRO, width)]
-    lines += ["", "Start here:"]
-    usage_width = max(len(usage) for usage, _ in _START)
-    lines += [f"  {usage:{usage_width}}  {text}" for usage, text in _START]
+    lines += ["", "Start here:", *_in_columns(_START, width, "  ")]
     for title, names in groups().items():
         lines += ["", f"{title}:"]
         for name in names:
@@ -98,9 +101,26 @@ def overview() -> str:
     lines += ["", "Words:"]
     for title, values in words:
         lines += _entry(title, f"{', '.join(values)}.", width)
-    lines += ["", "More about a command, with examples: wc help COMMAND"]
-    lines += ["A tour in a throwaway folder:        wc demo"]
+    lines += ["", *_in_columns(_MORE, width)]
     return "\n".join(lines)
+
+
+def _in_columns(
+    pairs: Sequence[tuple[str, str]], width: int, indent: str = ""
+) -> list[str]:
+    """Return a line for each pair, or more if the terminal is narrow."""
+    first_width = max(len(first) for first, _ in pairs)
+    lines = [f"{indent}{first:{first_width}}  {second}" for first, second in pairs]
+    if max(map(len, lines)) <= width:
+        return lines
+    inner = f"{indent}    "
+    lines = []
+    for first, second in pairs:
+        below = textwrap.wrap(
+            second, width, initial_indent=inner, subsequent_indent=inner
+        )
+        lines += [f"{indent}{first}", *below]
+    return lines
 
 
 def _entry(name: str, text: str, width: int) -> list[str]:

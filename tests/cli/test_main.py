@@ -56,6 +56,13 @@ def test_help_begins_with_where_to_start(quiet: Repo) -> None:
     assert max(map(len, out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("columns", [0, 40, 55, 60, 79, 80, 200])
+def test_the_help_is_as_wide_as_the_terminal(columns: int) -> None:
+    lines = helptext.overview(columns).splitlines()
+    assert max(map(len, lines)) <= min(columns or 80, 80)
+    assert {line.rpartition("  ")[2].strip() for line in lines} >= {"wc demo"}
+
+
 def test_every_command_is_in_a_group_of_the_help() -> None:
     grouped = [name for names in helptext.groups().values() for name in names]
     assert sorted(grouped) == sorted(table.COMMANDS)

@@ -8,6 +8,7 @@ from wc_cli import table
 from wc_cli.completion import SCRIPTS
 from wc_cli.options import Options, argument, command
 from wc_cli.output import say
+from wc_cli.terminal.style import terminal_width
 from wc_core.errors import InvalidInputError
 from wc_core.lean import os
 from wc_core.version import __version__
@@ -69,7 +70,7 @@ def show_help(context: Context, options: HelpOptions) -> None:  # noqa: ARG001
         return
     from wc_cli import helptext  # 7 ms, for the overview
 
-    helptext.show(helptext.overview())
+    helptext.show(helptext.overview(terminal_width()))
 
 
 @command(CompletionOptions)
