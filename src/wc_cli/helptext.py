@@ -58,7 +58,7 @@ _GROUPS = {
     ),
     "Help": "demo help skill version",
 }
-_HEADING = re.compile(r"^(?:Usage:|[A-Z][\w ]*:?$)")
+_HEADING = re.compile(r"^(?:Usage:|[A-Z][\w ,]*:$)")
 # An option, or a word in a column of its own.
 _FIRST_WORD = re.compile(r"^  (-[^ ,]+|\S+(?=  ))")
 
@@ -87,8 +87,8 @@ def summaries() -> dict[str, str]:
 
 
 def overview(columns: int = 0) -> str:
-    """Return the overview of all commands, for a terminal with so many columns (0: none
-    is attached)."""
+    """Return the overview of all commands. ``columns`` is the width of the terminal, 0
+    if there is none."""
     summary_of = summaries()
     width = max(_LEAST_WIDTH, min(columns or _WIDTH, _WIDTH))
     lines = ["Usage: wc COMMAND [ARGUMENTS]", "", *textwrap.wrap(INTRO, width)]

@@ -215,23 +215,20 @@ class Folder:
         return names
 
     def heads(self, names: Iterable[str], length: int) -> Iterator[bytes]:
-        """Yields at most the first ``length`` bytes of each file with these names; none
-        of a file that is missing or cannot be read. A special file is not refused, but
-        never waited for. There may be thousands, so each takes three system calls."""
+        """Yields at most the first ``length`` bytes of each file with these names,
+        which is empty if it is missing or cannot be read. It does not check that a file
+        is a regular one, but never waits for a special one. There may be thousands, so
+        each takes three system calls."""
         handle = self.handle
         for name in () if handle is None else names:
-            data = b""
             try:
                 file = os.open(name, _FLAGS, dir_fd=handle)
+                try:
+                    data = os.read(file, length)
+                finally:
+                    os.close(file)
             except OSError:
-                yield data
-                continue
-            try:
-                data = os.read(file, length)
-            except OSError:
-                data = b""  # a folder
-            finally:
-                os.close(file)
+                data = b""  # missing, a link or a folder
             yield data
 
     def tail(self, path: str, length: int) -> bytes:

@@ -111,8 +111,8 @@ class Book(NamedTuple):
         return [claim for claim in near if claim.target.overlaps(target)]
 
     def _near(self, path: str) -> list[Claim]:
-        """The claims whose ids begin as a path does, or are a folder above it. Of
-        thousands, few are left to compare exactly."""
+        """The claims whose ids begin as a path does, or are a folder above it: only
+        these can overlap with it. To compare thousands exactly takes milliseconds."""
         start = str(ClaimId(path))
         parts = start.split("/")
         above = {TOP, *("/".join(parts[:count]) for count in range(1, len(parts)))}
@@ -153,9 +153,9 @@ def assemble(
     names: Mapping[str, str], index: Index, common: str, read_commits: ReadCommits
 ) -> Book:
     """The claims of these refs."""
-    # The index has only claims whose ref was compared. Thousands of digests take
-    # milliseconds, so another comparison is left to refs that have changed since, or
-    # that point to the same commit.
+    # A claim in the index was compared with its ref when the index was written. It is
+    # compared again only if refs have changed since, or if two point to one commit:
+    # thousands of digests take milliseconds.
     is_compared = names is index.refs and len({*names.values()}) == len(names)
     kept = {ref: index.claims.get(oid) for ref, oid in names.items()}
     claims = {

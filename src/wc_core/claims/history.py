@@ -6,7 +6,7 @@ import re
 
 from wc_core.claims.refs import loose_commit
 
-_PARENT = re.compile(rb"(?m)^parent ([0-9a-f]+)$")
+_PARENT = re.compile(rb"^parent ([0-9a-f]+)$", re.MULTILINE)
 _MOST = 500
 
 

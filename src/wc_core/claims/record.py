@@ -23,7 +23,7 @@ MODES = (WRITE, READ)
 
 MAX_RECORD_BYTES = 16384
 MIN_TTL, MAX_TTL = 10, 7 * 24 * 3600
-# In the name of a ref, behind the folder.
+# Of the name of a ref, after the folder.
 REF_DIGITS = 40
 _MAX_TEXT = 500
 # The end of the year 9999, the last one that calendars support.

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 # Agents also run it in a shell.
 PROGRAMS = ("apply_patch", "applypatch")
+# The flag is part of the pattern: the name re.MULTILINE would import `re`.
 _FILE = re.compile(
     r"(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)[ \t\r]*$"
 )

@@ -131,8 +131,8 @@ def _checked_out(path: str, env: Mapping[str, str]) -> InboxStore | None:
 
 
 def _repository_name(folder: str) -> str:
-    """The name in that of a store's folder: between a prefix, and a digest with perhaps
-    a number. The whole name if it has another form."""
+    """The repository's name in ``watercooler-NAME-DIGEST``, which may end with another
+    number; the whole name of the folder if it has another form."""
     name, _, digest = folder.removeprefix(_PREFIX).rpartition("-")
     if not is_hexadecimal(digest, _DIGEST_DIGITS) and digest.isdecimal():
         name, _, digest = name.rpartition("-")

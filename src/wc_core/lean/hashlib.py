@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from _hashlib import HASH
     from hashlib import new
 else:
-    # Modules of Python that have only this hash, or, since Python 3.12, its family. One
-    # that does not exist would be looked for in all folders of packages.
+    # Modules of Python that have only this hash, or, since Python 3.12, its family. To
+    # import one that does not exist, Python would search all of sys.path.
     _MODULES = {
         "sha1": "_sha1",
         "sha256": "_sha2" if sys.version_info >= (3, 12) else "_sha256",

@@ -6,7 +6,7 @@ preferences. The vectors are in a file on this machine that may be deleted at an
 Here it is read; the command line writes it, in `wc_cli.enrich`.
 
 This room knows entries and how threads are read. `servermodel` sends text to a server
-only if a person's preferences name one. NumPy and the tokenizer take long to import,
-and so do `scoring`, `localmodel`, `embedding` and `nearest`, which others import only
-to search.
+only if a person's preferences name one. NumPy and the tokenizer take long to import. So
+do `scoring`, `localmodel`, `servermodel`, `embedding` and `nearest`: others import them
+only to search.
 """

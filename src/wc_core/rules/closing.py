@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_core.configuration.rules import BRANCH_LINK, NO_LINK, PR_LINK, Rules
 from wc_core.threads import revisions
 from wc_core.values import NamedTuple
-from wc_core.views.references import named_in
+from wc_core.views.references import prs_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class ClosingEvidence(NamedTuple):
             roles=self.roles | {draft.role},
             types=self.types | {draft.type},
             has_pr=self.has_pr
-            or bool(draft.pr_refs or named_in(f"{draft.title}\n{draft.body}").prs),
+            or bool(draft.pr_refs or prs_in(f"{draft.title}\n{draft.body}")),
         )
 
 
@@ -61,10 +61,7 @@ def evidence_of(entries: Sequence[Entry], state: State) -> ClosingEvidence:
         frozenset(entry.type for entry in valid),
         frozenset(entry.kind for entry in valid),
         bool(branches - _TRUNKS),
-        any(
-            entry.pr_refs or named_in(f"{entry.title}\n{entry.body}").prs
-            for entry in valid
-        ),
+        any(entry.pr_refs or prs_in(f"{entry.title}\n{entry.body}") for entry in valid),
     )
 
 

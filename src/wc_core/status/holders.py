@@ -204,7 +204,7 @@ def thread_statuses(layout: Layout, folder: str, names: Sequence[str]) -> list[s
             ]
     except OSError:
         heads = []
-    # Of thousands, nearly all are the same few.
+    # There may be thousands of heads, but only a few different ones.
     texts = {head: _status_in(head) for head in {*heads}}
     statuses = [texts[head] for head in heads]
     return statuses or [""] * len(names)

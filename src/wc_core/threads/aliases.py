@@ -103,8 +103,7 @@ def _first_with(reader: StoreReader, name: str, topics: Iterable[str]) -> str | 
 
 def _names(reader: StoreReader, topic: str) -> tuple[str, ...]:
     try:
-        # Checked first: the error for a missing thread looks for similar names.
-        return reader.snapshot(topic).state.names if reader.has(topic) else ()
+        return reader.snapshot(topic).state.names
     except WcError:
         return ()
 

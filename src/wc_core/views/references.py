@@ -4,9 +4,10 @@ Only what authors record is stored, so references are the same for old and new e
 The rules are stricter than those of `mentions`, which looks for something known: here a
 word must look like a path or an id by itself.
 
-It looks for rare characters, a dot or a digit, at the speed of C, and then at those
+It looks for rare characters, a dot or a digit, with `str.find`, and then at those
 around them. Regular expressions would find the same, but to import `re` and compile
-them takes 4 ms, a fifth of `wc read`.
+them takes 4 ms, a fifth of `wc read`. Texts may be long and hostile, so the time it
+takes is proportional to their length.
 """
 
 from __future__ import annotations
@@ -16,13 +17,11 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, TypeVar
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
     from wc_core.threads.linerefs import LineRef
     from wc_core.threads.model import Entry
-
-    _T = TypeVar("_T")
 
 
 # The most references of a kind from one text.
@@ -38,8 +37,8 @@ _ENDINGS = (
     "sol sql sum svelte svg swift tex tf toml ts tsx txt v vim vue xml yaml yml zig zsh"
 )
 _FILE_ENDINGS = frozenset(_ENDINGS.split())
-_LONGEST = max(map(len, _FILE_ENDINGS))
-# All of them end with this.
+_LONGEST_ENDING = max(map(len, _FILE_ENDINGS))
+# The end of each of the names below.
 _FILE = "file"
 _WHOLE_NAMES = (
     *("Makefile", "Dockerfile", "Jenkinsfile", "Gemfile", "Rakefile", "Procfile"),
@@ -53,12 +52,14 @@ _NO_FILES = frozenset(
     ]
 )
 _IN_PATHS = frozenset("_.@+-/")
+# Linux opens no longer ones.
+_LONGEST_PATH = 4096
 _NOT_AFTER_FILE = frozenset("_/@+-")
 _NOT_AFTER_NUMBER = frozenset("_-")
 _DIGITS = "0123456789"
 _HEXADECIMAL = frozenset("0123456789abcdef")
-_PR_DIGITS = 7
-_BEFORE_PR = len(" pull request #")
+_MOST_PR_DIGITS = 7
+_BEFORE_PR_LENGTH = len(" pull request #")
 _NOT_BEFORE_SIGN = frozenset("_&/#!")
 _SHORTENED, _WHOLE = range(_SHORT_ID, 17), 40  # digits
 _NOT_BEFORE_COMMIT = frozenset("_#./@-")
@@ -118,7 +119,7 @@ def references(entry: Entry) -> References:
 def named_in(text: str) -> References:
     """Returns the first references that a text names, without repeating any."""
     prs, commits = _numbers(text)
-    return References(tuple(_files(text)), tuple(prs), tuple(commits))
+    return References(_files(text), tuple(prs), tuple(commits))
 
 
 def _ends_with(path: str, name: str) -> bool:
@@ -134,37 +135,53 @@ def code_words(entry: Entry) -> str:
     return f"on {branch} ({commit})" if commit else f"on {branch}"
 
 
-def _files(text: str) -> list[str]:
-    ends = _file_ends(text)
-    if not ends:
-        return []  # most texts
-    paths = (_path_before(text, start, end) for start, end in ends)
-    return _first(path for path in paths if path and path.lower() not in _NO_FILES)
+def _files(text: str) -> tuple[str, ...]:
+    files: dict[str, None] = {}
+    run_start = run_end = 0
+    for start, end in _file_ends(text):
+        # The path begins where the run of its characters does. If there was an ending
+        # in this run before, its beginning is known.
+        first = start
+        while first > run_end and _is_in_path(text[first - 1]):
+            first -= 1
+        run_start, run_end = (run_start if first == run_end else first), end
+        path = ""
+        if end - run_start <= _LONGEST_PATH:
+            before = text[max(0, run_start - 1) : run_start]
+            path = _path(text[run_start:end], text[start:end], before)
+        if path and path.lower() not in _NO_FILES:
+            files[path] = None
+            if len(files) == _MOST:
+                break
+    return tuple(files)
 
 
-def _file_ends(text: str) -> list[tuple[int, int]]:
-    """Returns where the endings of files, and names without one, start and end."""
-    ends = []
-    start = text.find(".")
-    while start >= 0:
-        end = start + 1
-        while end - start <= _LONGEST + 1 and _is_word(text[end : end + 1]):
-            end += 1
-        if text[start + 1 : end] in _FILE_ENDINGS:
-            ends.append((start, end))
-        start = text.find(".", end)
-    end = text.find(_FILE) + len(_FILE)
-    while end >= len(_FILE):
-        name = next((name for name in _WHOLE_NAMES if text.endswith(name, 0, end)), "")
-        if name:
-            ends.append((end - len(name), end))
-        end = text.find(_FILE, end) + len(_FILE)
-    ends.sort()
-    return [place for place in ends if _is_end(text, place[1], _NOT_AFTER_FILE)]
+def _file_ends(text: str) -> Iterator[tuple[int, int]]:
+    """Yields where the endings of files, and names without one, start and end."""
+    dot, name_end = text.find("."), text.find(_FILE)
+    while dot >= 0 or name_end >= 0:
+        if name_end < 0 or 0 <= dot < name_end:
+            start, end = dot, dot + 1
+            while end - start <= _LONGEST_ENDING + 1 and _is_word(text[end : end + 1]):
+                end += 1
+            is_found = text[start + 1 : end] in _FILE_ENDINGS
+            dot = text.find(".", end)
+        else:
+            end = name_end + len(_FILE)
+            names = (name for name in _WHOLE_NAMES if text.endswith(name, 0, end))
+            name = next(names, "")
+            start, is_found = end - len(name), bool(name)
+            name_end = text.find(_FILE, end)
+        if is_found and _is_end(text, end, _NOT_AFTER_FILE):
+            yield start, end
+
+
+def _is_in_path(character: str) -> bool:
+    return character.isalnum() or character in _IN_PATHS
 
 
 def _is_word(character: str) -> bool:
-    """Returns whether a character belongs to a word; no character does not."""
+    """Returns whether a character belongs to a word; False for an empty text."""
     return character.isalnum() or character == "_"
 
 
@@ -174,25 +191,26 @@ def _is_end(
     not_after: frozenset[str],
     is_joined: Callable[[str], bool] = _is_word,
 ) -> bool:
-    """Returns whether a name or number may end there. A dot after it is that of the
-    sentence, unless the character that follows ``is_joined`` to it."""
+    """Returns whether a name or number may end there. A dot after it ends a sentence,
+    unless ``is_joined`` says that the character after the dot belongs to it."""
     following = text[end : end + 2]
     if following[:1] == ".":
         return not is_joined(following[1:])
     return not (following[:1].isalnum() or following[:1] in not_after)
 
 
-def _path_before(text: str, start: int, end: int) -> str:
-    """Returns the path whose ending, or name, is between these places; empty for a part
-    of an address, and for a path outside the repository."""
-    ending = text[start:end]
-    while start and (text[start - 1].isalnum() or text[start - 1] in _IN_PATHS):
-        start -= 1
-    path = text[start:end].removeprefix("./")
+def _path(path: str, ending: str, before: str) -> str:
+    """Returns a path with this ending, or name, and this character before it; empty for
+    a part of an address, and for a path outside the repository."""
+    path = path.removeprefix("./")
     is_outside = path.startswith(("/", "../")) or "//" in path
-    is_part = text[max(0, start - 1) : start] in {":", "~"}
     is_ending = path.rpartition("/")[2] == ending and ending.startswith(".")
-    return "" if is_outside or is_part or is_ending else path
+    return "" if is_outside or before in {":", "~"} or is_ending else path
+
+
+def prs_in(text: str) -> list[int]:
+    """Returns the first pull requests that a text names."""
+    return _numbers(text)[0]
 
 
 def _numbers(text: str) -> tuple[list[int], list[str]]:
@@ -200,7 +218,8 @@ def _numbers(text: str) -> tuple[list[int], list[str]]:
     prs: dict[int, None] = {}
     commits: dict[str, None] = {}
     for start, end in _digit_runs(text):
-        digits, before = text[start:end], text[max(0, start - _BEFORE_PR) : start]
+        digits = text[start:end]
+        before = text[max(0, start - _BEFORE_PR_LENGTH) : start]
         is_joined = str.isdecimal if digits.isdecimal() else _is_word
         if not _is_end(text, end, _NOT_AFTER_NUMBER, is_joined):
             continue
@@ -233,21 +252,27 @@ def _digit_runs(text: str) -> Iterator[tuple[int, int]]:
 def _is_pr(digits: str, before: str) -> bool:
     """Returns whether decimal digits are the number of a pull request, by the text
     before them: ``#`` or ``!``, an address, ``PR`` or ``pull request``."""
-    if len(digits) > _PR_DIGITS or digits[0] == "0":
+    if len(digits) > _MOST_PR_DIGITS or digits[0] == "0":
         return False
-    before = before.lower()
     sign, before_sign = before[-1:], before[-2:-1]
-    if sign in {"#", "!"} and not (
-        before_sign.isalnum() or before_sign in _NOT_BEFORE_SIGN
-    ):
-        return True
-    if before.endswith("/pull/"):
+    is_in_word = before_sign.isalnum() or before_sign in _NOT_BEFORE_SIGN
+    if sign in {"#", "!"} and not is_in_word:
         return True
     words = before.removesuffix("#")
-    pull_request, pr = "pull request ", words.removesuffix(" ").removesuffix("s")
-    if words.endswith(pull_request):
-        return not _is_word(words.removesuffix(pull_request)[-1:])
-    return pr.endswith("pr") and not _is_word(pr.removesuffix("pr")[-1:])
+    return (
+        before.lower().endswith("/pull/")
+        or _ends_with_word(words, "pull request ")
+        or _ends_with_word(words.removesuffix(" "), "pr")
+        or _ends_with_word(words.removesuffix(" "), "prs")
+    )
+
+
+def _ends_with_word(text: str, word: str) -> bool:
+    """Returns whether the text ends with the word, in capitals or not, and nothing
+    joined to its front."""
+    start = len(text) - len(word)
+    is_joined = start > 0 and _is_word(text[start - 1])
+    return start >= 0 and text[start:].lower() == word and not is_joined
 
 
 def _is_commit(digits: str, before: str) -> bool:
@@ -255,16 +280,6 @@ def _is_commit(digits: str, before: str) -> bool:
     letters among them, and not a part of something else."""
     is_part = before.isalnum() or before in _NOT_BEFORE_COMMIT
     return (len(digits) in _SHORTENED or len(digits) == _WHOLE) and not is_part
-
-
-def _first(values: Iterable[_T]) -> list[_T]:
-    """Returns the first different values."""
-    different: dict[_T, None] = {}
-    for value in values:
-        different[value] = None
-        if len(different) == _MOST:
-            break
-    return list(different)
 
 
 def _united(

@@ -81,7 +81,8 @@ def _served_inbox(call: Call, limit: int) -> Inbox:
         place = InboxStore(reachable.name, "", "", is_current=True)
         try:
             store = open_store(reachable.call)
-            threads = waiting_threads(store.reader, store.viewer, call.now_ms())
+            waiting = waiting_threads(store.reader, store.viewer, call.now_ms())
+            threads = sorted(waiting, key=lambda thread: thread.rank)
         except WcError as error:
             unreadable.append(place._replace(problem=error.message))
             continue
