@@ -97,11 +97,16 @@ def check_site(folder: Path, site: Path, tmp_path: Path) -> None:
     (site / "noted.pth").write_text(
         "import os; open(os.environ.get('NOTED', os.devnull), 'a').write('.')\n"
     )
-    for command, runs in (("version", False), ("help", True)):
-        noted = tmp_path / f"{command}.noted"
+    # Typer writes the help of a command.
+    for words, runs in (
+        (["version"], False),
+        (["help"], False),
+        (["help", "say"], True),
+    ):
+        noted = tmp_path / f"{len(words)}{words[0]}.noted"
         noted.touch()
         settings = {"HOME": str(tmp_path), "PATH": SYSTEM_PATH, "NOTED": str(noted)}
-        assert run(folder / "wc", command, cwd=tmp_path, **settings)
+        assert run(folder / "wc", *words, cwd=tmp_path, **settings)
         assert bool(noted.read_text()) is runs
     (site / "noted.pth").unlink()
 
