@@ -42,7 +42,7 @@ OURS = sorted(name for name in HEAVY if name.startswith("wc_"))
 READING = frozenset({"operator"})
 # SQLite imports these by itself.
 INDEX = frozenset({"functools", "types", "collections"})
-# Claims and notes are refs, which travel with the branch.
+# Claims and notes are kept in refs, which are sent to the remote like the branch.
 REFS = frozenset({"wc_cli.branch", "wc_cli.sync"})
 # Patterns are matched, or a signal is waited for.
 PATTERNS = frozenset({"re", "enum", "types", "functools", "collections", "operator"})

@@ -182,8 +182,8 @@ PIECES_OF_LONG_TEXTS = [
 @pytest.mark.parametrize("piece", PIECES_OF_LONG_TEXTS)
 def test_a_long_text_takes_linear_time(piece: str) -> None:
     begun = time.perf_counter()
-    references(entry("//" + piece * (1_000_000 // len(piece))))
-    assert time.perf_counter() - begun < 10
+    references(entry("//" + piece * (2_000_000 // len(piece))))
+    assert time.perf_counter() - begun < 20
 
 
 def test_a_path_is_no_longer_than_the_system_allows() -> None:
