@@ -133,7 +133,7 @@ class Projection:
         writer.tidy()
         if vectors is not None and self._full:
             renew_index(self._graph, vectors)
-        _await_indexes(self._graph)
+        await_indexes(self._graph)
         if writer.written:
             _follow_edges(self._graph, self._repository.id)
         self._graph.query(
@@ -222,7 +222,7 @@ def _summaries_version(path: str) -> str:
     return f";{status.st_ino}.{status.st_size}.{status.st_mtime_ns}"
 
 
-def _await_indexes(graph: GraphConnection) -> None:
+def await_indexes(graph: GraphConnection) -> None:
     """Wait until indexes contain what was written: the server fills a new index while
     it answers other requests."""
     status = (

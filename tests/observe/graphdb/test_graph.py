@@ -17,6 +17,7 @@ from tests.graphserver import GraphServer, started
 from tests.observe.every_call import CALLS
 from tests.observe.stores import Session
 from wc_cli.graphdb.connection import GraphConnection
+from wc_cli.graphdb.projecting import await_indexes
 from wc_core.graphdb import address, connecting, schema
 from wc_core.graphdb.nodes import thread_key
 from wc_core.search.mentions import Mentions
@@ -439,6 +440,7 @@ def test_hidden_entries_take_no_places_among_the_nearest(
         "CREATE (e)-[:MEANS]->(:Vector {key: e.key, repository: e.repository, "
         "vector_0: vecf32([1.0, 1.0, 0.0, 0.0])})"
     )
+    await_indexes(writable)
     vector = QueryVector("vector_0", (1.0, 0.0, 0.0, 0.0))
     before = loosely(graph, scope, "nowhere absent", vector)
     assert len(before) > 1
