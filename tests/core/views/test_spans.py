@@ -22,9 +22,10 @@ from tests.core.strategies import (
     relaxed,
     viewer,
 )
+from wc_core import files
 from wc_core.lean import json
 from wc_core.threads import codec, folding
-from wc_core.threads.excerpts.sealed import sealed_thread
+from wc_core.threads.excerpts.sealed import excerpt, sealed_thread
 from wc_core.threads.excerpts.sealing import seal_of
 from wc_core.threads.projections import Meta, Seal, read_meta, render_meta
 from wc_core.threads.reader import StoreReader
@@ -106,25 +107,28 @@ def facts(span: ThreadSpan) -> tuple[object, ...]:
 @relaxed
 @given(
     linear_logs() | linear_logs(recorded=False) | forked_logs(),
-    damages,
-    st.integers(0, 11),
+    st.tuples(damages, st.integers(0, 11)),
     st.lists(queries, min_size=1, max_size=4),
     st.integers(0, 12),
     st.sampled_from((*AGENTS, "Nobody")),
+    # The size of a piece decides how much is kept at first: no line, the last ones or
+    # all.
+    st.sampled_from((7, 300, 1 << 16)),
 )
 def test_a_sealed_log_gives_the_same_entries_as_the_whole_thread(
     entries: list[Entry],
-    damage: str,
-    at: int,
+    damage: tuple[str, int],
     asked: list[SpanQuery],
     read: int,
     name: str,
+    piece_bytes: int,
 ) -> None:
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "_PIECE", piece_bytes)
         reader, someone = StoreReader(folder), viewer(name)
         layout = reader.layout
         os.makedirs(layout.folder("t"))
-        put(layout, entries, damage, at)
+        put(layout, entries, *damage)
         if read:
             # Up to there it was read when the thread was that long.
             state = folding.fold("t", entries[:read])
@@ -189,6 +193,46 @@ def test_only_what_is_asked_for_is_decoded(
     assert [item.mark for item in span.entries] == ["", "", "amended"]
     assert (span.left_out_count, span.following) == (46, 3)
     assert len(decoded) == 4  # the correction, too
+
+
+def test_few_lines_of_a_long_log_are_kept(tmp_path: Path) -> None:
+    reader = StoreReader(os.fspath(tmp_path))
+    os.makedirs(reader.layout.folder("t"))
+    log = Path(reader.layout.log("t"))
+    # Lines longer than a piece, and pieces with many lines.
+    lengths = [300_000, *[3000] * 198, 300_000]
+    entries = [entry(step)._replace(body="x" * n) for step, n in enumerate(lengths)]
+    texts = chain(*entries)
+    put(reader.layout, texts)
+    thread = sealed_thread(reader, "t")
+    assert thread is not None
+    assert thread.entry_count == 200
+    assert len(thread.lines.kept) < 50
+    for position in (199, 0, 1, 100, 101, 198, 0, 199):
+        assert thread.entry(position) == texts[position]
+        assert len(thread.lines.kept) < 50
+    for start, stop in ((0, 4), (90, 111), (150, 199), (199, 200), (0, 200)):
+        assert thread.lines.keep(start, stop)
+        kept = [thread.entry(position) for position in range(start, stop)]
+        assert kept == [*texts[start:stop]]
+
+    thread = sealed_thread(reader, "t")
+    assert thread is not None
+    log.write_bytes(log.read_bytes().replace(b"title 7", b"title 8"))
+    assert thread.entry(0) is None
+    assert excerpt(thread, [0, 1]) is None
+    os.unlink(log)
+    assert thread.entry(0) is None
+
+
+def test_a_log_that_is_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = StoreReader(os.fspath(tmp_path))
+    os.makedirs(reader.layout.folder("t"))
+    put(reader.layout, chain(entry(0)))
+    monkeypatch.setattr("wc_core.threads.excerpts.sealed.MAX_BYTES", 10)
+    assert sealed_thread(reader, "t") is None
 
 
 @pytest.mark.parametrize("change", ["appended", "edited"])

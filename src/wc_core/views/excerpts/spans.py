@@ -90,7 +90,7 @@ def _sealed_span(
 ) -> ThreadSpan | None:
     """Returns some entries of a thread that is not forked; ``None`` if it has to be
     read completely."""
-    count = len(thread.lines)
+    count = thread.entry_count
     positions: Iterable[int] = range(first_index(query.start, count), count)
     if query.new:
         cursor = reader.cursor(thread.state.topic, viewer.key)
@@ -127,7 +127,7 @@ def _new_positions(
     through a correction, like `new_ids`; ``None`` if that takes all entries."""
     if not thread.seal.linear:
         return None
-    count = len(thread.lines)
+    count = thread.entry_count
     first = count - thread.state.new_for(viewer.is_me)
     if cursor.heads:
         if not 0 < cursor.entry_count <= count:
