@@ -7,6 +7,8 @@ shown.
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import safe_name
 from wc_core.lean import os
@@ -36,19 +38,30 @@ UNREADABLE = "(cannot be read; see wc doctor)"
 
 
 class WaitingThread(NamedTuple):
-    """A thread that needs the viewer, by the name of a status file. ``is_question`` if
-    the file is that of a question, ``ball`` is which file it is, and ``several`` if the
-    thread has more than one question to the viewer."""
+    """A thread that needs the viewer, by the name of a status file and the folder of
+    its holder, which is empty if no file was read. ``rank`` is the index of its kind in
+    ``KINDS``. ``is_question`` is true if it is a question's file, and ``several`` if
+    the thread has more than one question to the viewer.
 
-    kind: str
-    ball: HeldBall
+    Those that are sorted by ``thread[:2]`` are in the order of importance, then the
+    longest waiting first.
+    """
+
+    rank: int
+    name: str
+    folder: str
     is_question: bool = False
     several: bool = False
 
     @property
-    def rank(self) -> tuple[int, str]:
-        """The sort key: the kind, then the longest waiting."""
-        return KINDS.index(self.kind), self.ball.name
+    def kind(self) -> str:
+        """The kind, one of ``KINDS``."""
+        return KINDS[self.rank]
+
+    @property
+    def ball(self) -> HeldBall:
+        """The ball, or the question in place of one."""
+        return HeldBall(self.folder, self.name)
 
 
 class InboxItem(NamedTuple):
@@ -97,23 +110,36 @@ def waiting_threads(
     names = holders.held_names(layout, holders.folders_of(viewer))
     for folder, held in names.items():
         statuses = holders.thread_statuses(layout, folder, held)
-        kinds = (_kind_of(status, is_own=folder in own) for status in statuses)
-        balls = (HeldBall(folder, name) for name in held)
-        waiting += map(WaitingThread, kinds, balls)
+        ranks = {
+            status: _rank_of(status, is_own=folder in own) for status in {*statuses}
+        }
+        fields = (map(ranks.__getitem__, statuses), held, repeat(folder))
+        defaults = map(repeat, WaitingThread._field_defaults.values())
+        rows = zip(*fields, *defaults, strict=False)
+        # There may be thousands, and calling the class for each takes three times as
+        # long.
+        waiting += map(tuple.__new__, repeat(WaitingThread), rows)
     return [*waiting, *_questions(holders.asked_of(layout, viewer))]
 
 
-def _kind_of(status: str, *, is_own: bool) -> str:
+def _rank_of(status: str, *, is_own: bool) -> int:
+    """Returns the rank of a ball in a thread with this status."""
     if status == BLOCKED:
-        return INPUT
-    return MOVE if is_own else OFFERED
+        return KINDS.index(INPUT)
+    return KINDS.index(MOVE if is_own else OFFERED)
 
 
 def _questions(balls: Sequence[HeldBall]) -> Iterator[WaitingThread]:
     topics = [question.topic for question in balls]
     for question in balls:
         several = topics.count(question.topic) > 1
-        yield WaitingThread(INPUT, question, is_question=True, several=several)
+        yield WaitingThread(
+            KINDS.index(INPUT),
+            question.name,
+            question.folder,
+            is_question=True,
+            several=several,
+        )
 
 
 def _by_reading(
@@ -135,8 +161,8 @@ def _by_reading(
         yield from _questions(questions)
         if viewer.holds(state.ball) and not waits_of(reader, state, now_ms):
             is_own = viewer.whose(state.ball) == MINE
-            ball = HeldBall("", files.file_name(state))
-            yield WaitingThread(_kind_of(state.status, is_own=is_own), ball)
+            rank = _rank_of(state.status, is_own=is_own)
+            yield WaitingThread(rank, files.file_name(state), "")
 
 
 def read_item(
@@ -144,15 +170,15 @@ def read_item(
 ) -> InboxItem | None:
     """Returns a thread that needs the viewer as it is shown; ``None`` if it no longer
     needs them."""
-    ulid = prefix(waiting.ball.since)
+    ball = waiting.ball
+    ulid = prefix(ball.since)
     since_ms = timestamp_ms(ulid) if ulid not in {"", files.UNKNOWN_ID} else None
     try:
-        snapshot = reader.snapshot(waiting.ball.topic)
+        snapshot = reader.snapshot(ball.topic)
     except NotFoundError:
         return None
     except WcError:
-        topic = waiting.ball.topic
-        return InboxItem(waiting.kind, topic, UNREADABLE, "?", since_ms=since_ms)
+        return InboxItem(waiting.kind, ball.topic, UNREADABLE, "?", since_ms=since_ms)
     if snapshot.state.status == CLOSED:
         return None
     if waiting.is_question:
@@ -167,8 +193,8 @@ def _ball_item(
     if not viewer.holds(state.ball):
         return None
     texts = (snapshot.name, state.title, state.status, _passed_by(state))
-    kind = _kind_of(state.status, is_own=viewer.whose(state.ball) == MINE)
-    return InboxItem(kind, *texts, since_ms)
+    rank = _rank_of(state.status, is_own=viewer.whose(state.ball) == MINE)
+    return InboxItem(KINDS[rank], *texts, since_ms)
 
 
 def _question_item(

@@ -123,7 +123,7 @@ def _checked_out(path: str, env: Mapping[str, str]) -> InboxStore | None:
     if not os.path.isdir(admin):
         problem = f"its repository is gone: there is no {shown_path(admin, env)}"
         return InboxStore(name, root, root, problem=problem)
-    repository = repositories.find(root)
+    repository = repositories.containing(root)
     if repository is None or repository.top != root:
         problem = "its folder belongs to no repository"
         return InboxStore(name, root, root, problem=problem)

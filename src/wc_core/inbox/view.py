@@ -199,7 +199,7 @@ def _entries(
     """Returns the first items, and how many items of each store no longer need anyone,
     by the store's folder."""
     queue = [(waiting, source) for source in opened for waiting in source.waiting]
-    queue.sort(key=lambda pair: pair[0].rank)
+    queue.sort(key=lambda pair: pair[0][:2])
     entries: list[InboxEntry] = []
     vanished: dict[str, int] = {}
     for waiting, source in queue:

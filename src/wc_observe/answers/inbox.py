@@ -82,7 +82,7 @@ def _served_inbox(call: Call, limit: int) -> Inbox:
         try:
             store = open_store(reachable.call)
             waiting = waiting_threads(store.reader, store.viewer, call.now_ms())
-            threads = sorted(waiting, key=lambda thread: thread.rank)
+            threads = sorted(waiting, key=lambda thread: thread[:2])
         except WcError as error:
             unreadable.append(place._replace(problem=error.message))
             continue
