@@ -102,20 +102,24 @@ def most_used_words(reader: StoreReader, topic: str) -> dict[str, str]:
     """Returns the stems that a thread uses most, each with one of its forms. Raises
     WcError if the thread cannot be read."""
     thread = reader.thread(topic)
-    counts: dict[str, int] = {}
-    forms: dict[str, str] = {}
+    weights: dict[str, int] = {}
 
-    def count(text: str, weight: int) -> None:
-        for word in significant_words(text):
-            beginning = stem(word)
-            counts[beginning] = counts.get(beginning, 0) + weight
-            forms.setdefault(beginning, word)
+    def add_words(text: str, weight: int) -> None:
+        for word in words.plain_words(text).split():
+            weights[word] = weights.get(word, 0) + weight
 
-    count(thread.state.title, _TITLE)
+    add_words(thread.state.title, _TITLE)
     for item in numbered(thread):
         if not item.retracted:
-            count(item.entry.title, _TITLE)
-            count(item.entry.body, 1)
+            add_words(item.entry.title, _TITLE)
+            add_words(item.entry.body, 1)
+    counts: dict[str, int] = {}
+    forms: dict[str, str] = {}
+    # Stem each word once: a long thread repeats most of its words.
+    for word in filter(_is_significant, weights):
+        beginning = stem(word)
+        counts[beginning] = counts.get(beginning, 0) + weights[word]
+        forms.setdefault(beginning, word)
     most_used = sorted(counts, key=lambda word: (-counts[word], word))
     return {word: forms[word] for word in most_used[:_TERMS]}
 
@@ -123,8 +127,8 @@ def most_used_words(reader: StoreReader, topic: str) -> dict[str, str]:
 def significant_words(text: str) -> Iterable[str]:
     """Returns the words of a text that indicate its subject: no stop words, numbers or
     short words."""
-    return (
-        word
-        for word in words.plain_words(text).split()
-        if not is_stop_word(word) and not word.isdecimal() and len(word) >= STEM_LENGTH
-    )
+    return filter(_is_significant, words.plain_words(text).split())
+
+
+def _is_significant(word: str) -> bool:
+    return not is_stop_word(word) and not word.isdecimal() and len(word) >= STEM_LENGTH
