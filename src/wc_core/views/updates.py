@@ -10,7 +10,7 @@ from wc_core.views.entries import Numbered, numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
     from typing import Any
 
     from wc_core.index.entries import IndexedEntry
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from wc_core.views.rows import ThreadRow
     from wc_core.views.search.query import Engine
 
+# Reading one entry through the index takes as long as reading 40 from a complete log;
+# opening the index, as long as reading 500.
+_MANY_ENTRIES, _FEW_UPDATES = 2000, 50
 # Nearly the last character there is; it is printable.
 _BEHIND = "\uffee"
 
@@ -65,14 +68,17 @@ def updates(
 
     Raises InvalidInputError for an invalid ``since``.
     """
-    if engine is not None and limit:
-        floor = times.since_id(since, now_ms)
-        first = _first_updates(overview, engine, floor, limit, branch)
-        if first is not None:
-            return first
+    floor = times.since_id(since, now_ms)
+    rows = [row for row in overview.rows() if not row.last_id or row.last_id > floor]
+    has_many_entries = sum(row.entry_count for row in rows) > _MANY_ENTRIES
+    if engine is not None and (limit or has_many_entries):
+        indexed = _indexed_updates(overview, rows, engine, floor, limit, branch)
+        if indexed is not None:
+            return indexed
     entries: list[tuple[str, Numbered]] = []
     unreadable = []
-    for row, new in _since(overview, times.since_id(since, now_ms), branch):
+    for row in rows:
+        new = _new(overview, row, floor, branch)
         if new is None:
             unreadable.append(row.topic)
         else:
@@ -86,18 +92,23 @@ def updates(
     return Updates(tuple(visible), hidden, following, tuple(unreadable))
 
 
-def _first_updates(
-    overview: Overview, engine: Engine, floor: str, limit: int, branch: str
+def _indexed_updates(
+    overview: Overview,
+    changed: Iterable[ThreadRow],
+    engine: Engine,
+    floor: str,
+    limit: int,
+    branch: str,
 ) -> Updates | None:
-    """Returns the result of `updates`, from the index and the logs of other threads;
-    ``None`` if an entry was removed in the meantime."""
-    rows = {
-        row.topic: row
-        for row in overview.rows()
-        if not row.last_id or row.last_id > floor
-    }
+    """Returns the result of `updates` for the changed threads, from the index and from
+    the logs of those that it lacks; ``None`` if an entry was removed in the meantime
+    or, without a limit, if the index has too many."""
+    rows = {row.topic: row for row in changed}
     straight = [row.topic for row in rows.values() if row.last_id and not row.forked]
-    indexed = engine.written_after(straight, floor, branch, limit)
+    most_entries = limit or _FEW_UPDATES
+    indexed = engine.written_after(straight, floor, branch, most_entries)
+    if not limit and indexed.total > most_entries:
+        return None
     entries: list[tuple[str, str, IndexedEntry | Numbered]] = [
         (entry.id, topic, entry) for topic, entry in indexed.entries
     ]
@@ -115,7 +126,7 @@ def _first_updates(
     order = {topic: place for place, topic in enumerate(rows)}
     entries.sort(key=lambda item: (item[0], order[item[1]]))
     visible: list[tuple[str, Numbered]] = []
-    for _, topic, entry in entries[:limit]:
+    for _, topic, entry in entries[: limit or None]:
         try:
             numbered_entry = (
                 entry if isinstance(entry, Numbered) else engine.read(topic, entry)
@@ -126,16 +137,6 @@ def _first_updates(
     hidden = count - len(visible)
     following = continuation(visible[-1][1].changed_id) if hidden else ""
     return Updates(tuple(visible), hidden, following, tuple(unreadable))
-
-
-def _since(
-    overview: Overview, floor: str, branch: str
-) -> Iterator[tuple[ThreadRow, list[Numbered] | None]]:
-    """Yields the threads that changed with their entries after ``floor``; ``None`` for
-    a thread that cannot be read."""
-    for row in overview.rows():
-        if not row.last_id or row.last_id > floor:
-            yield row, _new(overview, row, floor, branch)
 
 
 def _new(
