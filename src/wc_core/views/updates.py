@@ -10,7 +10,7 @@ from wc_core.views.entries import Numbered, numbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from wc_core.index.entries import IndexedEntry
@@ -60,18 +60,20 @@ def updates(
     limit: int = 0,
     *,
     branch: str = "",
-    engine: Engine | None = None,
+    open_engine: Callable[[], Engine] | None = None,
 ) -> Updates:
     """Returns at most ``limit`` (0: all) entries written or corrected after ``since``:
     a time, an age or an entry's id (see `times.since_id`); of a ``branch``, those
-    written on it. With an ``engine``, only the necessary logs are read.
+    written on it. With a search engine, which ``open_engine`` returns, only the
+    necessary logs are read.
 
     Raises InvalidInputError for an invalid ``since``.
     """
     floor = times.since_id(since, now_ms)
     rows = [row for row in overview.rows() if not row.last_id or row.last_id > floor]
     has_many_entries = sum(row.entry_count for row in rows) > _MANY_ENTRIES
-    if engine is not None and (limit or has_many_entries):
+    if open_engine is not None and (limit or has_many_entries):
+        engine = open_engine()
         indexed = _indexed_updates(overview, rows, engine, floor, limit, branch)
         if indexed is not None:
             return indexed

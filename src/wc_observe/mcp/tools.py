@@ -203,8 +203,9 @@ def list_updates(  # noqa: PLR0913, PLR0917 (what a client may say)
             return markdown_result(text)
         fields = search_answers.digest_json(store, since, digested, show)
         return json_result(fields, len(digested.threads), "threads")
+    open_engine = store.live.engine
     news = updates.updates(
-        store.overview, since, now, limit, branch=branch, engine=store.live.engine()
+        store.overview, since, now, limit, branch=branch, open_engine=open_engine
     )
     request = UpdatesRequest(since, times.since_id(since, now), limit, branch)
     part = UpdatesPart(news)

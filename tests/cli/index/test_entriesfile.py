@@ -533,7 +533,7 @@ def test_updates_are_the_same_with_the_index_and_without(
             questions = ((1, ""), (5, ""), (4, "main"), (100, ""), (0, ""), (0, "main"))
             for limit, branch in questions:
                 by_index = updates(
-                    overview, since, 0, limit, branch=branch, engine=engine
+                    overview, since, 0, limit, branch=branch, open_engine=lambda: engine
                 )
                 by_logs = updates(
                     overview_of(store.reader), since, 0, limit, branch=branch

@@ -53,7 +53,7 @@ def updates(context: Context, options: UpdatesOptions) -> None:
         now,
         options.limit,
         branch=options.branch.strip(),
-        engine=context.search_engine(overview),
+        open_engine=lambda: context.search_engine(overview),
     )
     remarks = "\n".join(_remarks(options, news))
     fitting = None
