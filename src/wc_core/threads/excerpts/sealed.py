@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class _CheckedLines:
-    """The lines of a log, numbered from 0. The whole log is checked, but only some
-    lines are kept in memory: first the last ones; others are kept when they are needed,
-    by reading the log again.
+    """The lines of a log, numbered from 0. The whole log is read for its checksum, but
+    only some lines are kept in memory: first the last ones; others when they are
+    needed, by reading the log again and comparing its checksum.
 
     ``count`` is the number of lines, ``size`` the number of bytes, and ``checksum``
     their CRC-32. ``kept`` are the lines from number ``start`` on.
@@ -45,7 +45,7 @@ class _CheckedLines:
         self._set_kept(previous_line, end, is_cut=len(end) < self.size)
 
     def line(self, number: int) -> bytes | None:
-        """The line with this number; ``None`` as for `keep`."""
+        """The line with this number; ``None`` if it cannot be kept (see `keep`)."""
         if not self.keep(number, number + 1):
             return None
         return self.kept[number - self.start]
@@ -56,14 +56,15 @@ class _CheckedLines:
         if self.start <= start and stop <= self.start + len(self.kept):
             return True
         pieces: list[bytes] = []
-        first_line = skipped = count = checksum = 0
+        first_line = count = checksum = 0
+        is_cut = False
         try:
             for piece in self._pieces():
                 # This piece has at least a part of each line from `count` to
                 # `following`.
                 following = count + piece.count(b"\n")
                 if start > following:
-                    first_line, skipped = following, skipped + 1
+                    first_line, is_cut = following, True
                 elif count < stop:
                     pieces.append(piece)
                 count, checksum = following, crc32(piece, checksum)
@@ -71,7 +72,7 @@ class _CheckedLines:
             return False
         if (count, checksum) != (self.count, self.checksum):
             return False
-        self._set_kept(first_line, b"".join(pieces), is_cut=skipped > 0)
+        self._set_kept(first_line, b"".join(pieces), is_cut=is_cut)
         return True
 
     def _pieces(self) -> Iterator[bytes]:
