@@ -36,8 +36,9 @@ from reference_words import (  # noqa: E402 (beside this script)
 )
 
 from wc_cli import options, table  # noqa: E402 (the checkout's own)
+from wc_cli.app import command_help  # noqa: E402
 from wc_cli.commands import common  # noqa: E402
-from wc_cli.helptext import first_sentence  # noqa: E402
+from wc_cli.help.overview import first_sentence, overview  # noqa: E402
 from wc_core import errors  # noqa: E402
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ if TYPE_CHECKING:
     from wc_cli.options import Options, Param
 
 PAGE = ROOT / "docs" / "commands.md"
-EXAMPLES_FILE = ROOT / "src/wc_cli/examples.txt"
-SUMMARIES_FILE = ROOT / "src/wc_cli/summaries.txt"
+HELP = ROOT / "src/wc_cli/help"
 
 SHARED: dict[type[Options], tuple[str, str]] = {
     common.SpeakerOptions: ("Who speaks", SPEAKER),
@@ -209,13 +209,14 @@ def page() -> str:
     return "".join(parts)
 
 
+def help_examples(name: str) -> tuple[str, ...]:
+    """The examples of a command, for its help."""
+    return (*EXAMPLES.get(name, ()), *ENDLESS.get(name, ()))
+
+
 def examples_text() -> str:
     """The examples of all commands, for the help: one command line each."""
-    lines = [
-        line
-        for name in table.COMMANDS
-        for line in (*EXAMPLES.get(name, ()), *ENDLESS.get(name, ()))
-    ]
+    lines = [line for name in table.COMMANDS for line in help_examples(name)]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -225,6 +226,16 @@ def summaries_text() -> str:
         name: first_sentence(sentence(declared(name))) for name in table.COMMANDS
     }
     return "".join(f"{name} {text}\n" for name, text in sentences.items())
+
+
+def help_texts() -> str:
+    """The overview and the help of each command, as `wc help` shows them."""
+    names = (*table.COMMANDS, *table.ALIASES)
+    texts = [
+        command_help(name, help_examples(table.ALIASES.get(name, name)))
+        for name in names
+    ]
+    return "\n\n".join([overview(), *texts]) + "\n"
 
 
 def pages() -> dict[Path, str]:
@@ -248,8 +259,9 @@ def pages() -> dict[Path, str]:
         **make_commands.files(),
         **make_declared.files(),
         **make_settings.files(),
-        EXAMPLES_FILE: examples_text(),
-        SUMMARIES_FILE: summaries_text(),
+        HELP / "examples.txt": examples_text(),
+        HELP / "summaries.txt": summaries_text(),
+        HELP / "texts.txt": help_texts(),
     }
 
 

@@ -9,7 +9,8 @@ import subprocess
 import pytest
 
 from tests.conftest import SOURCE
-from wc_cli import helptext, table
+from wc_cli import table
+from wc_cli.help import texts
 
 PAGES = sorted((SOURCE.parent / "docs/man").iterdir())
 
@@ -47,8 +48,6 @@ def test_the_manual_has_the_examples_and_other_names_of_every_command() -> None:
     text = PAGES[0].read_text().replace("\\-", "-").replace("\\(aq", "'")
     text = text.replace("\\e", "\\")
     for name in table.COMMANDS:
-        missing = [
-            line for line in helptext.examples(name) if f"\n{line}\n" not in text
-        ]
+        missing = [line for line in texts.examples(name) if f"\n{line}\n" not in text]
         assert missing == []
     assert "Also written \\fBwc ls\\fR or \\fBwc status\\fR." in text

@@ -21,9 +21,10 @@ from typer._completion_classes import BashComplete, FishComplete, ZshComplete
 from typer.completion import shell_complete
 from typer.main import get_command
 
-from wc_cli import helptext, table
+from wc_cli import table
 from wc_cli.completion import VARIABLE, completer
 from wc_cli.context import execute
+from wc_cli.help import overview, showing, texts
 from wc_cli.options import (
     CHANGES,
     FLAG,
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 
 # With the longest word before it, one line of a terminal with 80 columns.
 _HELP_WIDTH = 60
+# As Typer chooses the width of its help.
+_MARGIN, _LEAST_WIDTH = 2, 50
 
 
 def run(argv: Sequence[str]) -> None:
@@ -56,21 +59,19 @@ def run(argv: Sequence[str]) -> None:
 
     Raises InvalidInputError for an invalid command line, and what the command raises.
     """
+    columns = terminal_width()
     if not argv or argv in (["--help"], ["-h"]):
-        helptext.show(helptext.overview(terminal_width()))
+        showing.show(overview.overview(columns))
         return
     names = [argv[0]] if not argv[0].startswith("-") else []
     if names and table.load(names[0]) is None:
         raise unknown_command(names[0])
-    application = build(names[:1])
     is_help = "--help" in argv or "-h" in argv
     shown = io.StringIO()
     try:
         # Typer prints the help itself, without colours.
         with contextlib.redirect_stdout(shown) if is_help else contextlib.nullcontext():
-            code = get_command(application).main(
-                list(argv), prog_name="wc", standalone_mode=False
-            )
+            code = _main(argv, names, columns)
     except UsageError as error:
         command = f" {argv[0]}" if names else ""
         message = _plain_words(error.format_message())
@@ -82,9 +83,30 @@ def run(argv: Sequence[str]) -> None:
     except typer.Exit as error:
         code = error.exit_code
     if is_help:
-        helptext.show(shown.getvalue().rstrip("\n") + _examples(argv[0]))
+        examples = texts.examples(table.ALIASES.get(argv[0], argv[0]))
+        showing.show(_with_examples(shown.getvalue(), examples))
     if code:
         raise InvalidInputError(f"Typer ended with {code}.", "See: wc help")
+
+
+def command_help(name: str, examples: Sequence[str]) -> str:
+    """Return the help of a command, by any of its names, for 80 columns."""
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        _main([name, "--help"], [name], texts.WIDTH)
+    return _with_examples(shown.getvalue(), examples)
+
+
+def _main(argv: Sequence[str], names: Sequence[str], columns: int) -> int:
+    """Carry out a command line with Typer. Returns its exit code."""
+    width = min(columns or texts.WIDTH, texts.WIDTH) - _MARGIN
+    code: int = get_command(build(names)).main(
+        list(argv),
+        prog_name="wc",
+        standalone_mode=False,
+        terminal_width=max(width, _LEAST_WIDTH),
+    )
+    return code
 
 
 # What the parser says, and the same for readers who write no programs.
@@ -101,10 +123,11 @@ def _plain_words(message: str) -> str:
     return message
 
 
-def _examples(name: str) -> str:
-    """Return the text below the options of a command; empty without examples."""
-    lines = helptext.examples(table.ALIASES.get(name, name))
-    return "\n  ".join(("\n\nExamples:", *lines)) if lines else ""
+def _with_examples(options: str, examples: Sequence[str]) -> str:
+    """Return the help of a command with examples, if there are any, below its
+    options."""
+    lines = ["\n\nExamples:", *examples] if examples else []
+    return options.rstrip("\n") + "\n  ".join(lines)
 
 
 def complete() -> None:
@@ -172,7 +195,7 @@ def build(names: Sequence[str] = ()) -> typer.Typer:
     """Return the application, with the named commands or with all of them."""
     application = typer.Typer(
         name="wc",
-        help=helptext.INTRO,
+        help=overview.INTRO,
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -183,7 +206,7 @@ def build(names: Sequence[str] = ()) -> typer.Typer:
     def intro() -> None:
         pass
 
-    intro.__doc__ = helptext.INTRO
+    intro.__doc__ = overview.INTRO
     for name in names or table.COMMANDS:
         _add_command(application, name)
     return application
@@ -198,7 +221,7 @@ def _add_command(application: typer.Typer, name: str) -> None:
     application.command(
         name,
         help=description,
-        short_help=helptext.first_sentence(description),  # Typer would cut it off
+        short_help=overview.first_sentence(description),  # Typer would cut it off
         rich_help_panel=table.COMMANDS[real].panel,
         hidden=name in table.ALIASES,
         context_settings=context_settings(declared.options),

@@ -91,6 +91,11 @@ def _not_plain(error: NotPlainError) -> WcError:
 
 def _dispatch(argv: Sequence[str]) -> None:
     completing = _COMPLETING in os.environ
+    if not completing and _asks_for_help(argv):
+        from wc_cli.help.showing import show_written  # 0.5 ms, only for help
+
+        if show_written(*argv):
+            return
     declared = table.load(argv[0]) if argv and not completing else None
     argv = argv if completing else with_defaults(argv, os.environ)
     options = parse(declared.options, argv[1:]) if declared is not None else None
@@ -103,6 +108,11 @@ def _dispatch(argv: Sequence[str]) -> None:
         app.complete()
     else:
         app.run(argv)
+
+
+def _asks_for_help(argv: Sequence[str]) -> bool:
+    """Return whether this is a command with an option for help, and nothing else."""
+    return len(argv) == 2 and argv[1] in {"--help", "-h"}  # noqa: PLR2004
 
 
 def _wants_json(argv: Sequence[str]) -> bool:

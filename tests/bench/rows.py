@@ -165,6 +165,7 @@ class Table:
         return [
             Row("wc version", self._time("wc", "version"), TYPER),
             Row("wc help", self._time("wc", "help"), TYPER, times(0.6)),
+            Row("wc help say", self._time("wc", "help", "say"), "wc help", times(1.2)),
             Row(SAY, self._time_say((1, 1)), PYTHON, times(2.4), paired=True),
             in_memory,
             Row(f"wc say, {self.many}", self._time_say(many), SAY, times(1.2)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
@@ -16,8 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import Machine
-from wc_cli import helptext, options, table
-from wc_cli.terminal.style import Style
+from wc_cli import options, table
 from wc_core.version import __version__
 
 if TYPE_CHECKING:
@@ -31,78 +29,6 @@ ROOT = Path(__file__).resolve().parents[2]
 def quiet(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """A repository in which nothing is written."""
     return Machine(tmp_path_factory.mktemp("quiet")).repo()
-
-
-# --- help ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
-def test_help_lists_every_command(quiet: Repo, words: list[str]) -> None:
-    out = quiet.ok(*words).out
-    assert "Whose move is it?" in out
-    for name in table.COMMANDS:
-        assert re.search(rf"^  {name} ", out, re.MULTILINE), name
-    assert "set_status" not in out
-    assert not re.search(r"[\w,:]\.\.\.$", out, re.MULTILINE)  # whole sentences
-
-
-def test_help_begins_with_where_to_start(quiet: Repo) -> None:
-    out = quiet.ok("help").out
-    assert out.index("Start here:") < out.index("Pass the ball:") < out.index("Read:")
-    assert "IN_REVIEW" in out
-    assert "implementer" in out
-    assert "Closure" in out
-    assert "\x1b" not in out
-    assert max(map(len, out.splitlines())) <= 80
-
-
-@pytest.mark.parametrize("columns", [0, 40, 55, 60, 79, 80, 200])
-def test_the_help_is_as_wide_as_the_terminal(columns: int) -> None:
-    lines = helptext.overview(columns).splitlines()
-    assert max(map(len, lines)) <= min(columns or 80, 80)
-    assert {line.rpartition("  ")[2].strip() for line in lines} >= {"wc demo"}
-
-
-def test_every_command_is_in_a_group_of_the_help() -> None:
-    grouped = [name for names in helptext.groups().values() for name in names]
-    assert sorted(grouped) == sorted(table.COMMANDS)
-
-
-def test_the_help_has_a_sentence_about_each_command() -> None:
-    for name, summary in helptext.summaries().items():
-        declared = table.load(name)
-        description = inspect.getdoc(declared.options) if declared else None
-        assert description is not None
-        assert " ".join(description.split()).startswith(summary.rstrip(".")), name
-    assert [*helptext.summaries()] == [*table.COMMANDS]
-
-
-def test_help_of_a_command_ends_with_examples(quiet: Repo) -> None:
-    out = quiet.ok("help", "set_status").out
-    _, _, examples = out.partition("\nExamples:\n")
-    lines = examples.splitlines()
-    assert lines
-    assert all(line.startswith("  ") and "wc set-status " in line for line in lines)
-    assert [name for name in table.COMMANDS if not helptext.examples(name)] == []
-
-
-def test_help_has_colours_at_a_terminal() -> None:
-    text = "Usage: wc say\n\n  Add it.\n\nOptions:\n  --to NAME  To.\n  say   Add it."
-    shown = helptext.colored(text, Style(color=True))
-    assert shown == (
-        "\x1b[1mUsage:\x1b[0m wc say\n\n  Add it.\n\n\x1b[1mOptions:\x1b[0m\n"
-        "  \x1b[36m--to\x1b[0m NAME  To.\n  \x1b[36msay\x1b[0m   Add it."
-    )
-    assert helptext.colored(text, Style(color=False)) == text
-
-
-@pytest.mark.parametrize("name", ["say", "list", "set_status", "search"])
-def test_help_of_a_command(quiet: Repo, name: str) -> None:
-    said = quiet.ok("help", name)
-    assert said.out.startswith(f"Usage: wc {name} ")
-    assert quiet.ok(name, "--help").out == said.out
-    assert quiet.ok(name, "-h").out == said.out
-    assert said.err == ""
 
 
 @pytest.mark.parametrize("name", table.COMMANDS)
@@ -121,10 +47,6 @@ def test_the_reference_has_brackets_around_what_can_be_left_out() -> None:
     assert "\n    wc list [WORD...] [OPTION...]\n" in reference
     assert "\n    wc tag TOPIC TAG... [OPTION...]\n" in reference
     assert "\n    wc read [TOPIC] [OPTION...]\n" in reference
-
-
-def test_help_of_what_is_not_a_command(quiet: Repo) -> None:
-    assert "Did you mean: tree, read, related?" in quiet.fails(2, "help", "reed")
 
 
 def test_version(quiet: Repo) -> None:

@@ -6,9 +6,9 @@ import sys
 
 from wc_cli import table
 from wc_cli.completion import SCRIPTS
+from wc_cli.help.showing import show_written
 from wc_cli.options import Options, argument, command
 from wc_cli.output import say
-from wc_cli.terminal.style import terminal_width
 from wc_core.errors import InvalidInputError
 from wc_core.lean import os
 from wc_core.version import __version__
@@ -61,16 +61,13 @@ def skill(context: Context, options: SkillOptions) -> None:  # noqa: ARG001
 @command(HelpOptions)
 def show_help(context: Context, options: HelpOptions) -> None:  # noqa: ARG001
     """Print the help."""
-    if options.name:
-        from wc_cli import app  # Typer: 90 ms, it writes the help of a command
-
-        if table.load(options.name) is None:
-            raise app.unknown_command(options.name)
-        app.run([options.name, "--help"])
+    if show_written(options.name):
         return
-    from wc_cli import helptext  # 7 ms, for the overview
+    from wc_cli import app  # Typer: 90 ms, for a narrow terminal and errors
 
-    helptext.show(helptext.overview(terminal_width()))
+    if options.name and table.load(options.name) is None:
+        raise app.unknown_command(options.name)
+    app.run([options.name, "--help"] if options.name else [])
 
 
 @command(CompletionOptions)

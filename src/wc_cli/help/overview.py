@@ -1,32 +1,28 @@
-"""The text of `wc help`: commands by group, examples, colours for a terminal.
+"""The overview of all commands, by group.
 
-The overview uses neither the modules of the commands nor Typer: docs/make_reference.py
-writes the summary of each command to a file.
+It uses neither the modules of the commands nor Typer: docs/make_reference.py writes the
+summary of each command to a file.
 """
 
 from __future__ import annotations
 
-import re
 import textwrap
 
 from wc_cli import table
-from wc_cli.output import say
-from wc_cli.terminal.style import Style, is_terminal, output_style
+from wc_cli.help.texts import WIDTH
 from wc_core.lean import os
 from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
 INTRO = (
     "Whose move is it? Threads with one ball each, for people who run several "
     "coding agents in several git worktrees."
 )
-_EXAMPLES = os.path.join(os.path.dirname(__file__), "examples.txt")
 _SUMMARIES = os.path.join(os.path.dirname(__file__), "summaries.txt")
-_BOLD, _CYAN = "1", "36"
-_WIDTH, _LEAST_WIDTH = 80, 40
+_LEAST_WIDTH = 40
 _NAME_WIDTH = 11
 _START = (
     ("wc new TOPIC -m TEXT --to NAME", "start a thread, pass its ball to NAME"),
@@ -58,9 +54,6 @@ _GROUPS = {
     ),
     "Help": "demo help skill version",
 }
-_HEADING = re.compile(r"^(?:Usage:|[A-Z][\w ,]*:$)")
-# An option, or a word in a column of its own.
-_FIRST_WORD = re.compile(r"^  (-[^ ,]+|\S+(?=  ))")
 
 
 def groups() -> dict[str, list[str]]:
@@ -90,7 +83,7 @@ def overview(columns: int = 0) -> str:
     """Return the overview of all commands. ``columns`` is the width of the terminal, 0
     if there is none."""
     summary_of = summaries()
-    width = max(_LEAST_WIDTH, min(columns or _WIDTH, _WIDTH))
+    width = max(_LEAST_WIDTH, min(columns or WIDTH, WIDTH))
     lines = ["Usage: wc COMMAND [ARGUMENTS]", "", *textwrap.wrap(INTRO, width)]
     lines += ["", "Start here:", *_in_columns(_START, width, "  ")]
     for title, names in groups().items():
@@ -131,42 +124,3 @@ def _entry(name: str, text: str, width: int) -> list[str]:
         subsequent_indent=" " * (_NAME_WIDTH + 3),
         break_on_hyphens=False,
     )
-
-
-def examples(name: str) -> list[str]:
-    """Return the examples of a command, one command line each."""
-    with open(_EXAMPLES, encoding="utf-8") as file:
-        return list(_lines_of(name, file))
-
-
-def _lines_of(name: str, lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines whose last command is ``wc NAME``."""
-    for line in lines:
-        words = line.rpartition("| ")[2].split()
-        if words[:2] == ["wc", name]:
-            yield line.rstrip("\n")
-
-
-def show(text: str) -> None:
-    """Print a help text, through a person's pager if it is longer than the screen."""
-    shown = colored(text, output_style(os.environ))
-    if not is_terminal():
-        say(shown)
-        return
-    from wc_cli.terminal import pager  # 20 ms, only on a terminal
-
-    lines = (f"{line}\n" for line in shown.split("\n"))
-    pager.page_parts(lines, pager.person_pager(os.environ), os.environ)
-
-
-def colored(text: str, style: Style) -> str:
-    """Return a help text with bold headings, and coloured commands and options."""
-    return "\n".join(_colored_line(line, style) for line in text.split("\n"))
-
-
-def _colored_line(line: str, style: Style) -> str:
-    heading = _HEADING.match(line)
-    if heading is not None:
-        return style(heading[0], _BOLD) + line[heading.end() :]
-    first = _FIRST_WORD.match(line)
-    return line if first is None else f"  {style(first[1], _CYAN)}{line[first.end() :]}"
