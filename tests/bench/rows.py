@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
@@ -219,14 +220,29 @@ class Table:
             text, store = f"a thread of {length:,}", (1, length)
             listed = self._time("wc", "list", store=store)
             found = self._time("wc", "search", "needle", store=store)
-            goal, name = LAST_OF_MANY.get(length), f"wc read, {LAST} of {length:,}"
+            goal, part = LAST_OF_MANY.get(length), f"{LAST} of {length:,}"
+            history = self._time("wc", "log", FIRST, "--limit", str(LAST), store=store)
             rows += [
                 Row(f"wc say, {text}", self._time_say(store), SAY, times(1.2)),
-                Row(name, last(length), PYTHON, goal),
+                Row(f"wc read, {part}", last(length), PYTHON, goal),
+                Row(f"wc digest, {part}", self._digest(length), PYTHON, goal),
+                Row(f"wc log, {part}", history, PYTHON),
                 Row(f"wc list, {text}", listed, PYTHON),
                 Row(f"wc search, {text}", found, PYTHON),
             ]
         return rows
+
+    def _digest(self, length: int) -> Callable[[], float]:
+        """The digest of the last entries of a long thread."""
+
+        def seconds() -> float:
+            folder = self.scratch.repository(1, length)
+            log = Path(self.scratch.layout(folder).log(FIRST)).read_bytes()
+            before = json.loads(log.splitlines()[-LAST - 1])["entry_id"]
+            words = ("wc", "digest", "--since", before)
+            return self.scratch.process(*words, folder=folder).seconds()
+
+        return seconds
 
     def _many(self) -> list[Row]:
         """What the number of threads costs."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from wc_core import times
 from wc_core.errors import WcError
-from wc_core.search.mentions import is_written_on
 from wc_core.values import NamedTuple
-from wc_core.views.entries import Numbered, numbered
+from wc_core.views.entries import Numbered
+from wc_core.views.excerpts.since import new_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.index.entries import IndexedEntry
-    from wc_core.threads.reader import Thread
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
     from wc_core.views.search.query import Engine
@@ -143,24 +142,13 @@ def _indexed_updates(
 
 def _new(
     overview: Overview, row: ThreadRow, floor: str, branch: str
-) -> list[Numbered] | None:
+) -> tuple[Numbered, ...] | None:
     """Returns the entries of a thread written or corrected after ``floor``, on
     ``branch`` if that is not empty; ``None`` if the thread cannot be read."""
     try:
-        thread = overview.reader.thread(row.topic)
+        return new_entries(overview.reader, row.topic, floor, branch).entries
     except WcError:
         return None
-    return entries_since(thread, floor, branch)
-
-
-def entries_since(thread: Thread, floor: str, branch: str = "") -> list[Numbered]:
-    """Returns the entries of a thread that were written or corrected after the id
-    ``floor``, on ``branch`` if that is not empty."""
-    return [
-        item
-        for item in numbered(thread)
-        if item.changed_id > floor and is_written_on(item.entry, branch)
-    ]
 
 
 def continuation(entry_id: str) -> str:

@@ -22,6 +22,7 @@ from tests.core.strategies import (
     relaxed,
     viewer,
 )
+from tests.core.views.sealedlogs import damages, put
 from wc_core import files
 from wc_core.lean import json
 from wc_core.threads import codec, folding
@@ -33,9 +34,6 @@ from wc_core.views.entries import thread_head
 from wc_core.views.excerpts.spans import SpanQuery, ThreadSpan, thread_span, whole_span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from wc_core.layout import Layout
     from wc_core.threads.model import Entry
 
 queries = st.builds(
@@ -47,55 +45,6 @@ queries = st.builds(
     st.sampled_from(("", "", "", "main")),
     st.sampled_from(("", "", "", "question")),
 )
-# What other programs, merges and power cuts make of the lines of a log.
-damages = st.sampled_from(
-    (
-        *("none", "none", "none", "twice", "swapped", "torn", "no_end", "empty_line"),
-        *("garbage", "other_shape", "spaces", "changed", "shorter"),
-    )
-)
-
-
-def damaged(lines: list[bytes], damage: str, at: int) -> bytes:
-    """The log with one kind of damage at a line."""
-    at = min(at, len(lines) - 1)
-    line = lines[at]
-    match damage:
-        case "twice":
-            lines.insert(at, line)
-        case "swapped":
-            lines.reverse()
-        case "torn":
-            lines[-1] = lines[-1][:20]
-        case "no_end":
-            lines[-1] = lines[-1][:-1]
-        case "empty_line":
-            lines.insert(at, b"\n")
-        case "garbage":
-            lines.insert(at, b"\xff{]\n")
-        case "other_shape":
-            lines[at] = line.replace(b'"pr_refs":[]', b'"pr_refs":"x"')
-        case "spaces":
-            fields = json.loads(line.decode())
-            lines[at] = json.dumps(fields).encode() + b"\n"
-        case "shorter":
-            del lines[at]
-    return b"".join(lines)
-
-
-def put(
-    layout: Layout, entries: Sequence[Entry], damage: str = "none", at: int = 0
-) -> None:
-    """Write a log, and a meta of ours that is true of it; ``changed`` afterwards."""
-    lines = [codec.to_line(item, index) for index, item in enumerate(entries)]
-    data = damaged(lines, damage, at) if lines else b""
-    log = codec.read_log("t", data)
-    state = folding.fold("t", log.entries)._replace(lost=log.lost)
-    meta = render_meta(state, len(data), {}, seal_of(log, data))
-    if damage == "changed" and lines:
-        data = data.replace(b"title 1", b"title 7").replace(b"(pat)", b"(sam)", 1)
-    Path(layout.log("t")).write_bytes(data)
-    Path(layout.meta("t")).write_bytes(meta)
 
 
 def facts(span: ThreadSpan) -> tuple[object, ...]:

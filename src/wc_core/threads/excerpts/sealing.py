@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from binascii import crc32
 
+from wc_core import ulid
 from wc_core.threads import folding, revisions
 from wc_core.threads.projections import Seal
 
@@ -14,10 +15,14 @@ if TYPE_CHECKING:
 
 def seal_of(log: Log, data: bytes) -> Seal | None:
     """The seal of a log that was read from ``data``; ``None`` if it has no entry, or if
-    any line is not an entry, is damaged, or is not at its entry's place."""
+    any line is not an entry, is damaged, or is not at its entry's place. Ids are in the
+    order of their entries: a log with an id that does not begin with a ULID has no
+    seal."""
     entries = log.entries
     # Each line gives at most one entry, and no entry occurs twice.
     if not entries or log.damage or not log.ordered:
+        return None
+    if not all(ulid.prefix(entry.id) for entry in entries):
         return None
     if data.count(b"\n") != len(entries):
         return None

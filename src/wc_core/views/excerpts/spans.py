@@ -111,7 +111,7 @@ def _sealed_span(
     chosen_positions = set(chosen)
     items = [
         item
-        for item in _numbered(part, history=query.history)
+        for item in numbered_part(part, history=query.history)
         if item.idx in chosen_positions and query.fits(item)
     ]
     if query.limit and not hidden:
@@ -144,7 +144,7 @@ def _new_positions(
     return corrected.union(range(first, count))
 
 
-def _numbered(part: Excerpt, *, history: bool) -> Iterator[Numbered]:
+def numbered_part(part: Excerpt, *, history: bool = False) -> Iterator[Numbered]:
     """Yields entries that are not forked, like `numbered`."""
     positions, entries = [*part.entries], [*part.entries.values()]
     texts = revisions.history(entries) if history else revisions.revisions(entries)

@@ -6,20 +6,18 @@ from wc_core import times
 from wc_core.errors import WcError
 from wc_core.summaries.choosing import Summary, summary_of
 from wc_core.summaries.kept import read_kept
-from wc_core.threads import folding
-from wc_core.threads.model import DECISION, holder_text, written_by_wc
+from wc_core.threads.model import DECISION, holder_text
 from wc_core.threads.revisions import has_text
 from wc_core.values import NamedTuple
-from wc_core.views.updates import entries_since
+from wc_core.views.excerpts.since import new_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
-    from wc_core.threads.model import Entry
-    from wc_core.threads.reader import StoreReader, Thread
+    from wc_core.threads.reader import StoreReader
     from wc_core.views.entries import Numbered
+    from wc_core.views.excerpts.since import Before, NewEntries
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
 
@@ -38,13 +36,6 @@ class SummarizedEntry(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Returns the entry without its body, with its summary."""
         return self.numbered.to_summary_json(self.summary)
-
-
-class Before(NamedTuple):
-    """A thread's state at some time: its status and holder."""
-
-    status: str
-    ball: str | None
 
 
 class News(NamedTuple):
@@ -159,12 +150,12 @@ def digest(
     unreadable: list[str] = []
     for row in moved:
         try:
-            thread = overview.reader.thread(row.topic)
+            new = new_entries(overview.reader, row.topic, floor, branch)
         except WcError:
             unreadable.append(row.topic)
             continue
-        if new := entries_since(thread, floor, branch):
-            news.append(_news(overview.reader, row, thread, new, floor))
+        if new.entries:
+            news.append(_news(overview.reader, row, new))
         if limit and len(news) >= limit and not branch:
             break  # latest moves come first: no other log has to be read
     unvisited = [*moved]
@@ -183,34 +174,27 @@ def _latest(overview: Overview, floor: str, limit: int) -> Digest | None:
     news = []
     for row in page.rows:
         try:
-            thread = overview.reader.thread(row.topic)
+            new = new_entries(overview.reader, row.topic, floor)
         except WcError:
             return None  # another thread is shown instead
-        new = entries_since(thread, floor)
-        if not new:
+        if not new.entries:
             return None
-        news.append(_news(overview.reader, row, thread, new, floor))
+        news.append(_news(overview.reader, row, new))
     return Digest(tuple(news), page.total - len(news))
 
 
-def _news(
-    reader: StoreReader,
-    row: ThreadRow,
-    thread: Thread,
-    new: Sequence[Numbered],
-    floor: str,
-) -> News:
-    earlier = [entry for entry in thread.entries if entry.id <= floor]
-    texts = [item for item in new if has_text(item.entry) and not item.retracted]
+def _news(reader: StoreReader, row: ThreadRow, new: NewEntries) -> News:
+    entries = new.entries
+    texts = [item for item in entries if has_text(item.entry) and not item.retracted]
     kept = read_kept(reader.layout, row.topic)
     return News(
         row=row,
-        new=len(new),
-        authors=tuple(dict.fromkeys(item.entry.agent for item in new)),
-        first=new[0],
-        last=new[-1],
-        begun=not earlier,
-        before=_before(row.topic, thread.entries, earlier),
+        new=len(entries),
+        authors=tuple(dict.fromkeys(item.entry.agent for item in entries)),
+        first=entries[0],
+        last=entries[-1],
+        begun=new.begun,
+        before=new.before,
         decisions=tuple(item for item in texts if item.entry.any_kind == DECISION),
         summaries=tuple(
             SummarizedEntry(item, summary_of(item.entry, kept))
@@ -218,14 +202,3 @@ def _news(
         ),
         texts=len(texts),
     )
-
-
-def _before(
-    topic: str, entries: Sequence[Entry], earlier: Sequence[Entry]
-) -> Before | None:
-    """Returns a thread's state after its earlier entries. The logs of other tools do
-    not have it."""
-    if not earlier or not written_by_wc(entries):
-        return None
-    state = folding.fold(topic, earlier)
-    return Before(state.status, state.ball)
