@@ -27,7 +27,7 @@ from wc_core.remarks import wording
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.values import NamedTuple
-from wc_core.views import entries as entry_views
+from wc_core.views.excerpts.spans import SpanQuery, thread_span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from wc_cli.context import Context
     from wc_cli.terminal.style import Style
     from wc_core.git.repository import Repository
+    from wc_core.threads.excerpts.sealed import Excerpt
     from wc_core.threads.reader import Thread
     from wc_core.views.entries import Numbered
 
@@ -79,25 +80,26 @@ def log(context: Context, options: LogOptions) -> None:
     """Show who changed what."""
     fill_topic(context, options)
     reader = context.reader
-    thread = reader.thread(reader.find(options.topic))
-    history = thread_commits(thread, reader.layout.log(thread.state.topic), context.env)
-    numbered = entry_views.numbered(thread, history=True)[::-1]
-    visible = numbered[: options.limit] if options.limit else numbered
+    topic = reader.find(options.topic)
+    query = SpanQuery(start=-options.limit, history=True)
+    thread, entries, *_ = thread_span(reader, topic, query, context.viewer)
+    history = thread_commits(thread, entries, reader.layout.log(topic), context.env)
+    left_out_count = entries[0].idx if entries else 0
     if options.json:
-        rows = [_entry_json(entry, history) for entry in visible]
+        rows = [_entry_json(entry, history) for entry in entries[::-1]]
         fields = {"store": context.store, "topic": thread.name, "entries": rows}
         if history.problem:
             fields["problem"] = history.problem
-        say_json(fields | ({"truncated": True} if len(visible) < len(numbered) else {}))
+        say_json(fields | ({"truncated": True} if left_out_count else {}))
         return
     style = output_style(context.env)
     if context.took_local_topic:
         say(style(one_line(f"{thread.name}: {thread.state.title}"), "1"))
     width = max((len(entry.short) for entry in history.commits.values()), default=0)
-    say("\n".join(_entry_line(entry, history, width, style) for entry in visible))
-    if len(visible) < len(numbered):
-        following = f"wc log {quoted(one_line(thread.name))}"
-        remark(f"{len(numbered) - len(visible)} more: {following}")
+    lines = [_entry_line(entry, history, width, style) for entry in entries[::-1]]
+    say("\n".join(lines))
+    if left_out_count:
+        remark(f"{left_out_count} more: wc log {quoted(one_line(thread.name))}")
     if history.problem:
         remark(f"note: the commits are unknown: {one_line(history.problem)}")
 
@@ -150,19 +152,24 @@ def _is_named(name: str, agent: str) -> bool:
     }
 
 
-def thread_commits(thread: Thread, path: str, env: Mapping[str, str]) -> CommitHistory:
-    """Return the commits with the entries of the thread whose log is at ``path``."""
+def thread_commits(
+    thread: Thread | Excerpt,
+    entries: Iterable[Numbered],
+    path: str,
+    env: Mapping[str, str],
+) -> CommitHistory:
+    """Return the commits with these entries of the thread whose log is at ``path``."""
     root = os.path.dirname(path)
     own_repository = repository.find(root)
     if own_repository is None:
         return CommitHistory(problem="this store is not in git")
-    if not thread.data:
+    if thread.snapshot.log_size < 0:
         return CommitHistory(
             problem="this thread is only a page, which names no commits"
         )
     try:
         commits = _LogCommits(own_repository, root, os.path.basename(path), env)
-        return CommitHistory(commits.by_entry(thread))
+        return CommitHistory(commits.by_entry({item.entry.id for item in entries}))
     except GitError as error:
         return CommitHistory(problem=str(error))
 
@@ -177,8 +184,9 @@ class _LogCommits:
         self.repository = repository
         self.name = name
 
-    def by_entry(self, thread: Thread) -> dict[str, Commit]:
-        """Return the commit of each entry that has one. Raises GitError."""
+    def by_entry(self, entry_ids: set[str]) -> dict[str, Commit]:
+        """Return the commit of each of these entries that has one, and perhaps of
+        others. Raises GitError."""
         commits: dict[str, Commit] = {}
         nameless: dict[str, Commit] = {}
         for commit, names in self._changes():
@@ -186,7 +194,7 @@ class _LogCommits:
             commits |= dict.fromkeys(names, commit)
             if not names:
                 nameless[commit.id] = commit
-        missing = {entry.id for entry in thread.entries} - commits.keys()
+        missing = entry_ids - commits.keys()
         if missing and nameless:
             for entry_id, commit_id in self._added_entries(nameless):
                 if entry_id in missing:
