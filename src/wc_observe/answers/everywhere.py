@@ -396,7 +396,7 @@ def related_threads(call: Call, topic: str, limit: int) -> RelatedThreads:
         threads = relating.related(
             graph,
             thread_key(own.id, topic),
-            most_used_words(store.reader, topic),
+            most_used_words(store.overview, topic),
             allowed_repositories(call),
         )
     except GraphAwayError as error:
@@ -421,7 +421,7 @@ def _related_by_words(
 ) -> RelatedThreads:
     """The threads in each store that share words with a thread, as `wc related` finds
     them."""
-    forms = most_used_words(store.reader, topic)
+    forms = most_used_words(store.overview, topic)
     neighbours: list[tuple[str, SimilarThread]] = []
     for reachable in reachable_stores(call):
         try:

@@ -13,7 +13,7 @@ from wc_core.threads.reader import StoreReader
 from wc_core.views.overview import Overview
 from wc_core.views.search import alike
 from wc_core.views.search.alike import similar_thread
-from wc_core.views.search.related import related_threads
+from wc_core.views.search.related import most_used_words, related_threads
 from wc_core.views.search.scan import Scan
 
 if TYPE_CHECKING:
@@ -48,6 +48,22 @@ def test_a_thread_without_words_is_related_to_none(overview: Overview) -> None:
     assert related_threads(Scan(overview.reader), overview, "odd", 0) == []
     with pytest.raises(NotFoundError):
         related_threads(Scan(overview.reader), overview, "absent", 0)
+
+
+def test_of_a_long_thread_the_last_entries_count(
+    overview: Overview, tmp_path: Path
+) -> None:
+    texts = [entry(step, title="Retrying a busy server") for step in range(10, 611)]
+    texts[-1] = texts[-1]._replace(title="Other colours")
+    texts[100] = texts[100]._replace(body="exponentially")
+    texts[101] = texts[101]._replace(body="uploading")
+    write_thread(tmp_path, "long", chain(*texts))
+    words = most_used_words(overview, "long").values()
+    assert {"retrying", "busy", "colours", "uploading"} <= {*words}
+    assert "exponentially" not in words
+    texts[0] = texts[0]._replace(title="Dark mode")
+    write_thread(tmp_path, "long", chain(*texts))
+    assert "dark" in most_used_words(overview, "long").values()
 
 
 @pytest.mark.parametrize("few", [100, 0])

@@ -7,7 +7,7 @@ from wc_core.search import words
 from wc_core.search.ranking import STEM_LENGTH, SearchedText, is_stop_word, stem
 from wc_core.search.words import Term
 from wc_core.values import NamedTuple
-from wc_core.views.entries import numbered
+from wc_core.views.excerpts.spans import SpanQuery, thread_span
 from wc_core.views.rows import Filter
 from wc_core.views.search.loose import LooseQuery
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from wc_core.threads.reader import StoreReader
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
     from wc_core.views.search.query import Engine
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 # The most words of a thread that are searched in others, and how many of them are
 # shown.
 _TERMS, _REASONS = 24, 5
+# How many of a thread's entries count: a long thread is about what was said last.
+_LAST = 500
 # The most entries that are examined, and how many of one thread count.
 _ENTRIES, _BEST = 100, 3
 # A word of a title weighs as much as this many in a body.
@@ -48,7 +49,7 @@ def related_threads(
 ) -> list[SimilarThread]:
     """Returns at most ``limit`` other threads (0: all), the nearest first. Raises
     WcError if the thread cannot be read."""
-    forms = most_used_words(overview.reader, topic)
+    forms = most_used_words(overview, topic)
     return threads_with(engine, overview, forms, topic)[: limit or None]
 
 
@@ -98,18 +99,19 @@ def _heaviest(weights: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(by_weight[:_REASONS])
 
 
-def most_used_words(reader: StoreReader, topic: str) -> dict[str, str]:
-    """Returns the stems that a thread uses most, each with one of its forms. Raises
-    WcError if the thread cannot be read."""
-    thread = reader.thread(topic)
+def most_used_words(overview: Overview, topic: str) -> dict[str, str]:
+    """Returns the stems that a thread uses most in its title and its last entries, each
+    with one of its forms. Raises WcError if the thread cannot be read."""
+    query = SpanQuery(start=-_LAST)
+    span = thread_span(overview.reader, topic, query, overview.viewer)
     weights: dict[str, int] = {}
 
     def add_words(text: str, weight: int) -> None:
         for word in words.plain_words(text).split():
             weights[word] = weights.get(word, 0) + weight
 
-    add_words(thread.state.title, _TITLE)
-    for item in numbered(thread):
+    add_words(span.thread.state.title, _TITLE)
+    for item in span.entries:
         if not item.retracted:
             add_words(item.entry.title, _TITLE)
             add_words(item.entry.body, 1)
