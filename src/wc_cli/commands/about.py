@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 
+_SKILL = f"{os.path.dirname(table.__file__)}/skill/watercooler/SKILL.md"
+
 
 class VersionOptions(Options):
     """Show the version."""
@@ -52,10 +54,8 @@ def version(context: Context, options: VersionOptions) -> None:  # noqa: ARG001
 @command(SkillOptions)
 def skill(context: Context, options: SkillOptions) -> None:  # noqa: ARG001
     """Print the skill."""
-    from importlib import resources  # 30 ms, only for the skill
-
-    page = resources.files("wc_cli") / "skill" / "watercooler" / "SKILL.md"
-    say(page.read_text(encoding="utf-8"))
+    with open(_SKILL, encoding="utf-8") as file:
+        say(file.read())
 
 
 @command(HelpOptions)
