@@ -94,7 +94,7 @@ def _dispatch(argv: Sequence[str]) -> None:
     if not completing and _asks_for_help(argv):
         from wc_cli.help.showing import show_written  # 0.5 ms, only for help
 
-        if show_written(*argv):
+        if show_written(argv[0], argv[-1]):
             return
     declared = table.load(argv[0]) if argv and not completing else None
     argv = argv if completing else with_defaults(argv, os.environ)
@@ -111,8 +111,11 @@ def _dispatch(argv: Sequence[str]) -> None:
 
 
 def _asks_for_help(argv: Sequence[str]) -> bool:
-    """Return whether this is a command with an option for help, and nothing else."""
-    return len(argv) == 2 and argv[1] in {"--help", "-h"}  # noqa: PLR2004
+    """Return whether these are a command, perhaps arguments, and an option for help: no
+    other option, which could take the last word as its value."""
+    if len(argv) < 2 or argv[-1] not in {"--help", "-h"}:  # noqa: PLR2004
+        return False
+    return not any(word.startswith("-") for word in argv[:-1])
 
 
 def _wants_json(argv: Sequence[str]) -> bool:

@@ -145,6 +145,7 @@ def test_help_of_a_command(quiet: Repo, name: str) -> None:
     assert said.out.startswith(f"Usage: wc {name} ")
     assert quiet.ok(name, "--help").out == said.out
     assert quiet.ok(name, "-h").out == said.out
+    assert quiet.ok(name, "word", "--help").out == said.out
     assert said.err == ""
 
 
