@@ -115,7 +115,7 @@ def _asks_for_help(argv: Sequence[str]) -> bool:
     other option, which could take the last word as its value."""
     if len(argv) < 2 or argv[-1] not in {"--help", "-h"}:  # noqa: PLR2004
         return False
-    return not any(word.startswith("-") for word in argv[:-1])
+    return argv[0] != "" and not any(word.startswith("-") for word in argv[:-1])
 
 
 def _wants_json(argv: Sequence[str]) -> bool:

@@ -92,6 +92,11 @@ def test_no_help_is_written_for_other_words(quiet: Repo, name: str) -> None:
     assert "There is no command" in quiet.fails(2, "help", "--", name)
 
 
+@pytest.mark.parametrize("name", ["", "COMMAND", "raed"])
+def test_no_command_no_help(quiet: Repo, name: str) -> None:
+    assert "There is no command" in quiet.fails(2, name, "--help")
+
+
 def test_a_short_option_that_can_be_an_argument_is_no_request_for_help(
     quiet: Repo,
 ) -> None:
