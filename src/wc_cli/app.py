@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 # With the longest word before it, one line of a terminal with 80 columns.
 _HELP_WIDTH = 60
-# As Typer chooses the width of its help.
+# Typer's own rule for the width of its help.
 _MARGIN, _LEAST_WIDTH = 2, 50
 
 
@@ -59,14 +59,14 @@ def run(argv: Sequence[str]) -> None:
 
     Raises InvalidInputError for an invalid command line, and what the command raises.
     """
-    columns = terminal_width()
     if not argv or argv in (["--help"], ["-h"]):
-        showing.show(overview.overview(columns))
+        showing.show_overview()
         return
     names = [argv[0]] if not argv[0].startswith("-") else []
     if names and table.load(names[0]) is None:
         raise unknown_command(names[0])
     is_help = "--help" in argv or "-h" in argv
+    columns = terminal_width()  # while standard output is still the terminal
     shown = io.StringIO()
     try:
         # Typer prints the help itself, without colours.

@@ -1,8 +1,9 @@
 """The entry point: ordinary command lines without Typer, all others with it.
 
 Typer with this many commands takes three times as long as the rest of ``wc say``, so an
-ordinary command line is parsed by `wc_cli.options`. Help, invalid command lines and
-completion are left to Typer. Errors are printed here and nowhere else.
+ordinary command line is parsed by `wc_cli.options`, and ordinary help is read from a
+file (`wc_cli.help`). Invalid command lines and completion are left to Typer. Errors are
+printed here and nowhere else.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def _dispatch(argv: Sequence[str]) -> None:
     if declared is not None and options is not None:
         execute(declared, options, table.occasion(argv[0]))
         return
-    from wc_cli import app  # Typer: 90 ms, for help, errors and completion
+    from wc_cli import app  # Typer: 90 ms, for errors and completion
 
     if completing:
         app.complete()
@@ -115,7 +116,7 @@ def _asks_for_help(argv: Sequence[str]) -> bool:
     other option, which could take the last word as its value."""
     if len(argv) < 2 or argv[-1] not in {"--help", "-h"}:  # noqa: PLR2004
         return False
-    return argv[0] != "" and not any(word.startswith("-") for word in argv[:-1])
+    return not any(word.startswith("-") for word in argv[:-1])
 
 
 def _wants_json(argv: Sequence[str]) -> bool:

@@ -1,9 +1,9 @@
 """Declarations of a command's arguments and options: one declaration, two parsers.
 
 A command's options are a class with one attribute for each. `parse` reads the usual
-command line in microseconds. It leaves everything else, including `--help`, to Typer,
-whose signature `wc_cli.app` builds from the same class. A property test checks that
-both give the same answers.
+command line in microseconds. It leaves everything else to Typer, whose signature
+`wc_cli.app` builds from the same class. A property test checks that both give the same
+answers.
 """
 
 from __future__ import annotations

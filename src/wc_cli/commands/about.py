@@ -6,7 +6,7 @@ import sys
 
 from wc_cli import table
 from wc_cli.completion import SCRIPTS
-from wc_cli.help.showing import show_written
+from wc_cli.help.showing import show_overview, show_written
 from wc_cli.options import Options, argument, command
 from wc_cli.output import say
 from wc_core.errors import InvalidInputError
@@ -61,13 +61,16 @@ def skill(context: Context, options: SkillOptions) -> None:  # noqa: ARG001
 @command(HelpOptions)
 def show_help(context: Context, options: HelpOptions) -> None:  # noqa: ARG001
     """Print the help."""
+    if not options.name:
+        show_overview()
+        return
     if show_written(options.name):
         return
     from wc_cli import app  # Typer: 90 ms, for a narrow terminal and errors
 
-    if options.name and table.load(options.name) is None:
+    if table.load(options.name) is None:
         raise app.unknown_command(options.name)
-    app.run([options.name, "--help"] if options.name else [])
+    app.run([options.name, "--help"])
 
 
 @command(CompletionOptions)

@@ -14,10 +14,21 @@ _HEADING = r"(?:Usage:|[A-Z][\w ,]*:$)"
 _FIRST_WORD = r"  (-[^ ,]+|\S+(?=  ))"
 
 
-def show_written(name: str = "", option: str = "--help") -> bool:
-    """Show the help of a command, or else the overview, as it was written for 80
-    columns. Returns False, and shows nothing, if the terminal is narrower, or there is
-    no command with this name and this option for help."""
+def show_overview() -> None:
+    """Show the overview of all commands."""
+    columns = terminal_width()
+    if not 0 < columns < texts.WIDTH:
+        show(texts.written_overview())
+        return
+    from wc_cli.help.overview import overview  # 7 ms, for a narrow terminal
+
+    show(overview(columns))
+
+
+def show_written(name: str, option: str = "--help") -> bool:
+    """Show the help of a command as it was written for 80 columns. Returns False, and
+    shows nothing, if the terminal is narrower, or if there is no command with this name
+    and this option for help."""
     if 0 < terminal_width() < texts.WIDTH:
         return False
     text = texts.written(name)

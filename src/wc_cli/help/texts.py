@@ -15,17 +15,25 @@ _FOLDER = os.path.dirname(__file__)
 _TEXTS = os.path.join(_FOLDER, "texts.txt")
 _EXAMPLES = os.path.join(_FOLDER, "examples.txt")
 _USAGE = "\n\nUsage: wc "
-_OVERVIEW = "COMMAND"
 
 
-def written(name: str = "") -> str:
-    """Return the help of a command, by any of its names, or else the overview. It is
-    empty if there is no such command."""
-    if name and name not in table.COMMANDS and name not in table.ALIASES:
-        return ""
+def written_overview() -> str:
+    """Return the overview of all commands."""
+    return _after_usage("COMMAND")
+
+
+def written(name: str) -> str:
+    """Return the help of a command, by any of its names; empty if there is no such
+    command."""
+    is_name = name in table.COMMANDS or name in table.ALIASES
+    return _after_usage(name) if is_name else ""
+
+
+def _after_usage(word: str) -> str:
+    """Return the text that begins with the usage of ``wc WORD``."""
     with open(_TEXTS, encoding="utf-8") as file:
         texts = f"\n\n{file.read()}"
-    beginning = f"{_USAGE}{name or _OVERVIEW} "
+    beginning = f"{_USAGE}{word} "
     rest = texts.partition(beginning)[2]
     return f"{beginning.strip()} {rest.partition(_USAGE)[0].strip()}"
 

@@ -83,7 +83,7 @@ def test_the_written_help_is_that_of_typer(name: str) -> None:
 
 
 def test_the_written_overview_is_up_to_date() -> None:
-    assert texts.written() == overview.overview()
+    assert texts.written_overview() == overview.overview()
 
 
 @pytest.mark.parametrize("name", ["COMMAND", "say [OPTIONS]", "sa", "--help"])
