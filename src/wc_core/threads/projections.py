@@ -168,7 +168,7 @@ def render_meta(
         **({"budget_id": state.budget_id} if state.budget_id else {}),
         **({"review": state.review} if state.review.id else {}),
         **({"lost": state.lost} if state.lost else {}),
-        **({"seal": seal} if seal is not None else {}),
+        **({"sealed": seal} if seal is not None else {}),
     }
     text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
     # Our fields are one line, so that a diff of this file shows the others first.
@@ -235,7 +235,7 @@ def _with_state(topic: str, meta: Meta, own: Mapping[str, Any]) -> Meta:
     try:
         log_size = int(own["log_size"])
         state = _state(topic, meta.base or Base(), meta, own)
-        seal = _seal(own.get("seal"))
+        seal = _seal(own.get("sealed"))
     except (KeyError, TypeError, ValueError, OverflowError):
         return meta
     return meta._replace(state=state, log_size=log_size, seal=seal)

@@ -6,7 +6,7 @@ from wc_core import times
 from wc_core.errors import WcError
 from wc_core.values import NamedTuple
 from wc_core.views.entries import Numbered
-from wc_core.views.excerpts.since import new_entries
+from wc_core.views.excerpts.since import entries_since
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _new(
     """Returns the entries of a thread written or corrected after ``floor``, on
     ``branch`` if that is not empty; ``None`` if the thread cannot be read."""
     try:
-        return new_entries(overview.reader, row.topic, floor, branch).entries
+        return entries_since(overview.reader, row.topic, floor, branch).entries
     except WcError:
         return None
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 damages = st.sampled_from(
     (
         *("none", "none", "none", "twice", "swapped", "torn", "no_end", "empty_line"),
-        *("garbage", "other_shape", "spaces", "changed", "shorter"),
+        *("garbage", "other_shape", "spaces", "changed", "shorter", "escaped"),
     )
 )
 
@@ -44,14 +44,23 @@ def damaged(lines: list[bytes], damage: str, at: int) -> bytes:
             lines.insert(at, b"\n")
         case "garbage":
             lines.insert(at, b"\xff{]\n")
-        case "other_shape":
-            lines[at] = line.replace(b'"pr_refs":[]', b'"pr_refs":"x"')
-        case "spaces":
-            fields = json.loads(line.decode())
-            lines[at] = json.dumps(fields).encode() + b"\n"
+        case "other_shape" | "escaped" | "spaces":
+            lines[at] = respelt(line, damage)
         case "shorter":
             del lines[at]
     return b"".join(lines)
+
+
+def respelt(line: bytes, how: str) -> bytes:
+    """The line of an entry as another program may write it."""
+    match how:
+        case "other_shape":
+            return line.replace(b'"pr_refs":[]', b'"pr_refs":"x"')
+        case "escaped":
+            line = line.replace(b'"status"', b'"st\\u0061tus"')
+            return line.replace(b'"ball"', b'"b\\u0061ll"')
+        case _:
+            return json.dumps(json.loads(line.decode())).encode() + b"\n"
 
 
 def put(

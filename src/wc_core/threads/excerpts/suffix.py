@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from wc_core.threads.excerpts.sealed import SealedThread
     from wc_core.threads.model import Entry
 
-# In the line of an entry that has the field, or at least one of these: the state with
-# which a thread was taken over, and an escape, which may spell the name of a field.
+# In the line of an entry that has the field, or the state with which a thread was taken
+# over, which has both. Other programs may spell a field with an escape.
 _STATUS, _BALL = b'"status"', b'"ball"'
-_OTHERS = (b'"base"', b"\\u")
+_ESCAPE = b"\\u"
 
 
 def first_after(thread: SealedThread, entry_id: str) -> int | None:
@@ -59,7 +59,7 @@ def status_and_ball_before(
         if number < lines.start and not lines.keep(0, position):
             return None
         line = lines.line(number) or b""
-        if not any(mark in line for mark in (*missing, *_OTHERS)):
+        if not any(mark in line for mark in (*missing, _ESCAPE)):
             continue
         entry = thread.entry(number)
         if entry is None:

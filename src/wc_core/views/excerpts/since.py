@@ -30,7 +30,7 @@ class Before(NamedTuple):
     ball: str | None
 
 
-class NewEntries(NamedTuple):
+class EntriesSince(NamedTuple):
     """The entries of a thread that were written or corrected after some entry.
 
     ``begun`` says that there are none before. ``before`` is the state before them;
@@ -42,9 +42,9 @@ class NewEntries(NamedTuple):
     before: Before | None = None
 
 
-def new_entries(
+def entries_since(
     reader: StoreReader, topic: str, floor: str, branch: str = ""
-) -> NewEntries:
+) -> EntriesSince:
     """Returns the entries with an id greater than ``floor``, or a correction with such
     an id; of a ``branch``, only those written on it.
 
@@ -56,11 +56,11 @@ def new_entries(
         new = _of_sealed(sealed, floor, branch)
         if new is not None:
             return new
-    return entries_since(reader.thread(topic), floor, branch)
+    return whole_entries_since(reader.thread(topic), floor, branch)
 
 
-def entries_since(thread: Thread, floor: str, branch: str = "") -> NewEntries:
-    """Returns the result of `new_entries` for a thread that was read completely."""
+def whole_entries_since(thread: Thread, floor: str, branch: str = "") -> EntriesSince:
+    """Returns the result of `entries_since` for a thread that was read completely."""
     earlier = [entry for entry in thread.entries if entry.id <= floor]
     before = None
     # The logs of other tools do not have it.
@@ -68,12 +68,12 @@ def entries_since(thread: Thread, floor: str, branch: str = "") -> NewEntries:
         state = folding.fold(thread.state.topic, earlier)
         before = Before(state.status, state.ball)
     items = _changed_since(numbered(thread), floor, branch)
-    return NewEntries(items, not earlier, before)
+    return EntriesSince(items, not earlier, before)
 
 
-def _of_sealed(thread: SealedThread, floor: str, branch: str) -> NewEntries | None:
-    """Returns the result of `new_entries` for a thread that is not forked; ``None`` if
-    it has to be read completely."""
+def _of_sealed(thread: SealedThread, floor: str, branch: str) -> EntriesSince | None:
+    """Returns the result of `entries_since` for a thread that is not forked;
+    ``None`` if it has to be read completely."""
     start = first_after(thread, floor)
     if start is None:
         return None
@@ -95,7 +95,7 @@ def _of_sealed(thread: SealedThread, floor: str, branch: str) -> NewEntries | No
             return None
         before = Before(*status_and_ball)
     items = _changed_since(numbered_part(part), floor, branch)
-    return NewEntries(items, not start, before)
+    return EntriesSince(items, not start, before)
 
 
 def _changed_since(

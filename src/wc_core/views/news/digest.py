@@ -9,7 +9,7 @@ from wc_core.summaries.kept import read_kept
 from wc_core.threads.model import DECISION, holder_text
 from wc_core.threads.revisions import has_text
 from wc_core.values import NamedTuple
-from wc_core.views.excerpts.since import new_entries
+from wc_core.views.excerpts.since import entries_since
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from wc_core.threads.reader import StoreReader
     from wc_core.views.entries import Numbered
-    from wc_core.views.excerpts.since import Before, NewEntries
+    from wc_core.views.excerpts.since import Before, EntriesSince
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
 
@@ -150,7 +150,7 @@ def digest(
     unreadable: list[str] = []
     for row in moved:
         try:
-            new = new_entries(overview.reader, row.topic, floor, branch)
+            new = entries_since(overview.reader, row.topic, floor, branch)
         except WcError:
             unreadable.append(row.topic)
             continue
@@ -174,7 +174,7 @@ def _latest(overview: Overview, floor: str, limit: int) -> Digest | None:
     news = []
     for row in page.rows:
         try:
-            new = new_entries(overview.reader, row.topic, floor)
+            new = entries_since(overview.reader, row.topic, floor)
         except WcError:
             return None  # another thread is shown instead
         if not new.entries:
@@ -183,7 +183,7 @@ def _latest(overview: Overview, floor: str, limit: int) -> Digest | None:
     return Digest(tuple(news), page.total - len(news))
 
 
-def _news(reader: StoreReader, row: ThreadRow, new: NewEntries) -> News:
+def _news(reader: StoreReader, row: ThreadRow, new: EntriesSince) -> News:
     entries = new.entries
     texts = [item for item in entries if has_text(item.entry) and not item.retracted]
     kept = read_kept(reader.layout, row.topic)
