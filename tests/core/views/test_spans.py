@@ -184,6 +184,24 @@ def test_a_log_that_is_too_large_is_refused(
     assert sealed_thread(reader, "t") is None
 
 
+@pytest.mark.parametrize("pair", [(1, 3), (1, 99), (-1, 1), (-9, 1)])
+def test_a_seal_with_a_correction_outside_of_the_log_is_not_used(
+    tmp_path: Path, pair: tuple[int, int]
+) -> None:
+    reader = StoreReader(os.fspath(tmp_path))
+    os.makedirs(reader.layout.folder("t"))
+    texts = chain(*(entry(step) for step in range(3)))
+    put(reader.layout, texts)
+    meta = reader.meta("t")
+    assert meta.seal is not None
+    assert meta.state is not None
+    forged = meta.seal._replace(corrections=(pair,))
+    data = render_meta(meta.state, meta.log_size, {}, forged)
+    Path(reader.layout.meta("t")).write_bytes(data)
+    span = thread_span(reader, "t", SpanQuery(start=-2), viewer())
+    assert [item.entry for item in span.entries] == texts[1:]
+
+
 @pytest.mark.parametrize("change", ["appended", "edited"])
 def test_a_log_that_another_program_changed_is_read_whole(
     tmp_path: Path, change: str

@@ -153,6 +153,9 @@ def sealed_thread(reader: StoreReader, topic: str) -> SealedThread | None:
             lines = _CheckedLines(reader, topic)
             if lines.size != size or lines.checksum != seal.checksum:
                 return None
+            pairs = seal.corrections
+            if not all(0 <= first < second < lines.count for first, second in pairs):
+                return None
             snapshot = Snapshot(state, size, True, (), meta.unknown, meta)
             snapshot = labelled(reader, folder, snapshot)
     except (WcError, OSError):
