@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from wc_core.views.rows import ThreadRow
     from wc_core.views.search.query import Engine
 
-# Reading one entry through the index takes as long as reading 40 from a complete log;
-# opening the index, as long as reading 500.
-_MANY_ENTRIES, _FEW_UPDATES = 2000, 50
 # Nearly the last character there is; it is printable.
 _BEHIND = "\uffee"
 
@@ -63,15 +60,14 @@ def updates(
 ) -> Updates:
     """Returns at most ``limit`` (0: all) entries written or corrected after ``since``:
     a time, an age or an entry's id (see `times.since_id`); of a ``branch``, those
-    written on it. With a search engine, which ``open_engine`` returns, only the
-    necessary logs are read.
+    written on it. With a limit and a search engine, which ``open_engine`` returns, only
+    the necessary logs are read.
 
     Raises InvalidInputError for an invalid ``since``.
     """
     floor = times.since_id(since, now_ms)
     rows = [row for row in overview.rows() if not row.last_id or row.last_id > floor]
-    has_many_entries = sum(row.entry_count for row in rows) > _MANY_ENTRIES
-    if open_engine is not None and (limit or has_many_entries):
+    if open_engine is not None and limit:
         engine = open_engine()
         indexed = _indexed_updates(overview, rows, engine, floor, limit, branch)
         if indexed is not None:
@@ -102,14 +98,11 @@ def _indexed_updates(
     branch: str,
 ) -> Updates | None:
     """Returns the result of `updates` for the changed threads, from the index and from
-    the logs of those that it lacks; ``None`` if an entry was removed in the meantime
-    or, without a limit, if the index has too many."""
+    the logs of those that it lacks; ``None`` if an entry was removed in the
+    meantime."""
     rows = {row.topic: row for row in changed}
     straight = [row.topic for row in rows.values() if row.last_id and not row.forked]
-    most_entries = limit or _FEW_UPDATES
-    indexed = engine.written_after(straight, floor, branch, most_entries)
-    if not limit and indexed.total > most_entries:
-        return None
+    indexed = engine.written_after(straight, floor, branch, limit)
     entries: list[tuple[str, str, IndexedEntry | Numbered]] = [
         (entry.id, topic, entry) for topic, entry in indexed.entries
     ]
@@ -127,7 +120,7 @@ def _indexed_updates(
     order = {topic: place for place, topic in enumerate(rows)}
     entries.sort(key=lambda item: (item[0], order[item[1]]))
     visible: list[tuple[str, Numbered]] = []
-    for _, topic, entry in entries[: limit or None]:
+    for _, topic, entry in entries[:limit]:
         try:
             numbered_entry = (
                 entry if isinstance(entry, Numbered) else engine.read(topic, entry)
