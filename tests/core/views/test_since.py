@@ -85,20 +85,6 @@ def reader(tmp_path: Path) -> StoreReader:
     return reader
 
 
-@pytest.fixture
-def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """The lines that were decoded."""
-    lines: list[bytes] = []
-    read_line = codec.read_line
-
-    def counted(topic: str, line: bytes) -> Entry | codec.BadLine:
-        lines.append(line)
-        return read_line(topic, line)
-
-    monkeypatch.setattr(codec, "read_line", counted)
-    return lines
-
-
 def long_thread(**last: Any) -> list[Entry]:
     """A thread of 2,000 entries, whose status is only set by the first."""
     texts = [entry(step, AGENTS[step % 2]) for step in range(2000)]

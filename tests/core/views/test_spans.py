@@ -119,21 +119,14 @@ def test_every_log_of_ours_has_a_seal(entries: list[Entry]) -> None:
 
 
 def test_only_what_is_asked_for_is_decoded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, decoded: list[bytes]
 ) -> None:
     reader = StoreReader(os.fspath(tmp_path))
     os.makedirs(reader.layout.folder("t"))
     texts = [entry(step, AGENTS[step % 2]) for step in range(50)]
     texts[48] = texts[48]._replace(action="amend", supersedes=entry_id(2))
     put(reader.layout, chain(*texts))
-    decoded: list[bytes] = []
-    read_line = codec.read_line
-
-    def counted(topic: str, line: bytes) -> Entry | codec.BadLine:
-        decoded.append(line)
-        return read_line(topic, line)
-
-    monkeypatch.setattr(codec, "read_line", counted)
+    decoded.clear()
     span = thread_span(reader, "t", SpanQuery(-5), viewer())
     assert [item.idx for item in span.entries] == [45, 46, 47, 49]
     assert len(decoded) == 4
