@@ -527,7 +527,8 @@ def test_updates_are_the_same_with_the_index_and_without(
             store.take(step)
         engine, overview, _ = indexed(store.reader)
         for since in (entry_id(0), entry_id(3), "2020-01-01"):
-            for limit, branch in ((1, ""), (5, ""), (4, "main"), (100, "")):
+            questions = ((1, ""), (5, ""), (4, "main"), (100, ""), (0, ""), (0, "main"))
+            for limit, branch in questions:
                 by_index = updates(
                     overview, since, 0, limit, branch=branch, open_engine=lambda: engine
                 )
