@@ -54,7 +54,6 @@ def files() -> dict[Path, str]:
         ("bin/test", "agents", [f"agents='{' '.join(first_words())}'"]),
         ("bin/wc-statusline", "agents", script_agents()),
         ("bin/wc-statusline", "sessions", script_sessions()),
-        ("bin/wc-statusline", "spellings", script_spellings()),
     )
     texts: dict[Path, str] = {}
     for name, block, lines in blocks:
@@ -130,11 +129,3 @@ def script_sessions() -> Iterator[str]:
     yield "    part=''"
     for variable in SESSION_VARIABLES:
         yield f"    part=${{part:-${{{variable}-}}}}"
-
-
-def script_spellings() -> Iterator[str]:
-    """The canonical spelling of an agent's name, into $text."""
-    for agent in AGENTS:
-        spellings = [word for word in agent.spellings if word != fold(agent.name)]
-        if spellings:
-            yield f"    {' | '.join(spellings)}) text='{fold(agent.name)}' ;;"

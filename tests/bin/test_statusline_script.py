@@ -21,23 +21,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.core.status.placecases import CASES, PERSON, WORKTREES, PlaceCase
+from tests.core.status.placecases import CASES, WORKTREES, PlaceCase
 
 from wc_core import agents, ulid
 from wc_core.git import repository
-from wc_core.git.authorship import Person
 from wc_core.git.discovery import find
 from wc_core.identity.resolve import (
     Asked,
-    Evidence,
     Identity,
     identify,
-    winning_rule,
-    worktree_rules,
 )
-from wc_core.identity.userrecord import UserRecord
 from wc_core.layout import Layout
-from wc_core.names import SPELLINGS, Directory, Name, parse
+from wc_core.names import Directory, Name, parse
 from wc_core.status import conflictmarks, elsewhere, pins
 from wc_core.status.conflictmarks import ConflictMark
 from wc_core.status.files import (
@@ -58,7 +53,6 @@ from wc_core.status.line import (
 )
 from wc_core.status.look import LineStyle, isolate_rtl
 from wc_core.status.places import Surroundings, worktree_places
-from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import CLOSED, STATUSES, State
 from wc_core.threads.settings import Settings
 
@@ -239,15 +233,6 @@ def be(
     put(store, identity_files(worktree, identity, Directory(), {source: "1"}))
 
 
-USER = UserRecord(Person("Pat", "pat@example.org"))
-RECORDED = Evidence(lambda: USER)
-
-
-def record_user(store: Path, user: UserRecord = USER) -> None:
-    """Record git's user, as each command of wc does."""
-    put(store, {"git-user.json": f"{dumps(user.fields())}\n".encode()})
-
-
 def named(name: Name) -> Identity:
     """An identity out of WATERCOOLER_AGENT."""
     return Identity(name, "WATERCOOLER_AGENT")
@@ -351,13 +336,11 @@ WHOS = st.sampled_from(
         Who(Name("Codex"), "codex", written=True, variable="CLAUDECODE"),
         Who(PAT, written=True, variable="CLAUDECODE"),
         Who(Name("opencode", "fix", "pat"), written=True, variable="OPENCODE"),
-        Who(PAT, "Claude Code (Pat)"),
-        Who(Name("Claude Code", "fix", "pat"), "claude@FIX(pat)"),
-        Who(Name("*"), "*"),
-        Who(parse("codex@"), "codex\t@ "),
-        Who(parse("(x)"), "(X)"),
-        Who(parse("@a@b"), "@a@b"),
-        Who(parse("Gemini@s@t (u)(v)"), "Gemini@s@t (u)(v)"),
+        Who(Name("Claude Code", "fix", "pat"), "claude@FIX(pat)", written=True),
+        Who(parse("codex@"), "codex\t@ ", written=True),
+        Who(parse("(x)"), "(X)", written=True),
+        Who(parse("@a@b"), "@a@b", written=True),
+        Who(parse("Gemini@s@t (u)(v)"), "Gemini@s@t (u)(v)", written=True),
     ]
 )
 LOOKS = st.builds(
@@ -393,17 +376,8 @@ def _place(world: World, name: str) -> tuple[Path, str, Surroundings]:
     return folder, found.worktree_id or MAIN_WORKTREE, here
 
 
-def _full_name(who: Who, folder: Path, tag: str) -> Name | None:
-    """The name with the seat and the tag that wc gives it in ``folder``."""
-    if who.written or who.name is None:
-        return who.name
-    found = repository.find(str(folder))
-    seat = winning_rule(worktree_rules(found, Settings())).value
-    return who.name._replace(seat=who.name.seat or seat, tag=who.name.tag or tag)
-
-
-def _rows(made: Iterable[StatusView], who: Who, me: Name | None) -> Iterator[StatusRow]:
-    key = Directory().key(me) if me else None
+def _rows(made: Iterable[StatusView], who: Who) -> Iterator[StatusRow]:
+    key = Directory().key(who.name) if who.name else None
     for view in made:
         known = view.new.get(key) if key is not None else None
         if known is None and who.written:
@@ -425,28 +399,26 @@ def _options(look: LineStyle) -> list[str]:
     who=WHOS,
     look=LOOKS,
     place=PLACES,
-    kept=st.tuples(
-        st.sampled_from(["", "Pat"]), CONFLICTS, st.none() | st.integers(0, 5)
-    ),
+    kept=st.tuples(CONFLICTS, st.none() | st.integers(0, 5)),
 )
 @example(
     [StatusView(state("main", "codex", 2, status="IN_REVIEW"), {"codex": 3})],
     Who(Name("Codex"), "codex", written=True),
     LineStyle(24),
     "main",
-    ("Pat", "", None),
+    ("", None),
 )
-@example([], Who(), LineStyle(24), "main", ("", "auth.py with Codex@review", None))
+@example([], Who(), LineStyle(24), "main", ("auth.py with Codex@review", None))
 @example(
     [
         StatusView(state("main", "codex", 2), {}),
         StatusView(state("other", "codex@main", 3), {}),
         StatusView(state("third", "claude@app-wt-fix", 3), {}),
     ],
-    Who(Name("Claude", "app-wt-fix"), "claude@app-wt-fix"),
+    Who(Name("Claude", "app-wt-fix"), "claude@app-wt-fix", written=True),
     LineStyle(),
     "main",
-    ("Pat", "", 1),
+    ("", 1),
 )
 def test_says_the_same_as_the_twin(
     shared: World,
@@ -454,11 +426,10 @@ def test_says_the_same_as_the_twin(
     who: Who,
     look: LineStyle,
     place: str,
-    kept: tuple[str, str, int | None],
+    kept: tuple[str, int | None],
 ) -> None:
-    user, conflict, pinned = kept
+    conflict, pinned = kept
     cwd, worktree, around = _place(shared, place)
-    full_name = _full_name(who, cwd, user)
     shutil.rmtree(shared.store / ".local", ignore_errors=True)
     (shared.store / ".local" / "status").mkdir(parents=True)
     if pinned is not None and pinned < len(made):
@@ -467,13 +438,11 @@ def test_says_the_same_as_the_twin(
         put(shared.store, {pins.pin_file(worktree): f"{topic}\n".encode()})
         if made[pinned].state.status != CLOSED:
             around = around._replace(pinned=topic)
-    here = LinePlace(around._replace(me=full_name), conflict=conflict)
+    here = LinePlace(around._replace(me=who.name), conflict=conflict)
     for view in made:
         put(shared.store, status_files(view))
     if conflict:
         put(shared.store, {f"hot/{worktree}": ConflictMark(conflict).encode()})
-    if user:
-        record_user(shared.store)
     env: dict[str, Any] = {who.variable: "1"} if who.variable else {}
     if who.agent:
         env["WATERCOOLER_AGENT"] = who.agent
@@ -487,7 +456,7 @@ def test_says_the_same_as_the_twin(
     said = shared.run(cwd, *_options(look), shell=_known(), **env)
     again = shared.run(cwd, *_options(look), **env)
     assert again == said
-    rows = [*_rows(made, who, full_name)]
+    rows = [*_rows(made, who)]
     expected = (
         "" if _is_left_to_the_twin(rows, here, look) else status_line(rows, here, look)
     )
@@ -573,13 +542,7 @@ def test_the_line_of_each_case(trees: World, shell: Shells, case: PlaceCase) -> 
     source = "CLAUDECODE" if case.me.tag else "user"
     env: dict[str, Any] = {"CLAUDECODE": "1"} if case.me.tag else {}
     folder = trees.home / case.folder
-    if case.is_first:
-        be(trees.store, PERSON)
-        record_user(trees.store)
-        who = identify(Asked(), env, repository.find(str(folder)), Settings(), RECORDED)
-        assert who.name == case.me
-    else:
-        be(trees.store, case.me, worktree, source=source)
+    be(trees.store, case.me, worktree, source=source)
     assert trees.run(folder, shell=shell, **env) == case.line
 
 
@@ -621,32 +584,6 @@ def test_the_options(world: World) -> None:
 # --- who I am ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("agent", "mine"),
-    [
-        ("codex", True),
-        (" C O D E X ", True),
-        ("Codex CLI", True),
-        ("codex@fix", True),
-        ("Codex@fix (pat)", True),
-        ("Codex (pat)", True),
-        ("codexx", False),
-        ("cod\x1bex", False),
-        ("c" * 300, False),
-        ("*", False),
-        ("../=default", False),
-    ],
-)
-def test_the_first_prompt_knows_who_asks(
-    world: World, shell: Shells, agent: str, *, mine: bool
-) -> None:
-    be(world.store)
-    write(world.store, state("main", "Codex", entry_count=4))
-    said = world.run(world.repo, shell=shell, WATERCOOLER_AGENT=agent)
-    expected = "🎾 you · main" if mine else "Codex has the ball · main"
-    assert said == expected
-
-
 @pytest.mark.parametrize("agent", ["", "  ", "\t\n"])
 def test_a_blank_agent_is_none(world: World, shell: Shells, agent: str) -> None:
     be(world.store)
@@ -654,26 +591,6 @@ def test_a_blank_agent_is_none(world: World, shell: Shells, agent: str) -> None:
     assert (
         world.run(world.repo, shell=shell, WATERCOOLER_AGENT=agent) == "🎾 you · main"
     )
-
-
-def test_the_script_knows_the_platforms(world: World) -> None:
-    for alias, canonical in SPELLINGS.items():
-        shutil.rmtree(world.store / ".local", ignore_errors=True)
-        write(world.store, state("main", canonical))
-        for name in (alias, alias.upper(), f"{canonical} (pat)"):
-            said = world.run(world.repo, WATERCOOLER_AGENT=name)
-            assert said == "🎾 you · main", name
-
-
-def test_an_alias_of_the_store_counts_once_wc_has_run(world: World) -> None:
-    directory = Directory({**SPELLINGS, "robby": "Robot"})
-    put(world.store, status_files(StatusView(state("main", "Robot"), {}, directory)))
-    asked = "Robby"
-    assert world.run(world.repo, WATERCOOLER_AGENT=asked) == "Robot has the ball · main"
-    env = {"WATERCOOLER_AGENT": asked}
-    me = identity_files(MAIN_WORKTREE, named(Name("Robby")), directory, env)
-    put(world.store, me)
-    assert world.run(world.repo, WATERCOOLER_AGENT=asked) == "🎾 you · main"
 
 
 def test_the_script_looks_at_the_same_variables() -> None:
@@ -723,14 +640,9 @@ def _function(name: str) -> str:
 def test_the_script_takes_the_agent_that_wc_takes(
     world: World, env: dict[str, str], name: str
 ) -> None:
-    be(world.store, Name("Pat"))
     who = identify(Asked(), env | {"USER": "Pat"}, None, Settings())
     assert who.name.agent == (name or "Pat")
-    write(world.store, state("main", who.name.agent))
     prompt: dict[str, Any] = {**env}
-    assert world.run(world.repo, **prompt) == "🎾 you · main"
-    # Once wc has run, it also knows whose it is.
-    shutil.rmtree(world.store / ".local")
     put(world.store, identity_files(MAIN_WORKTREE, who, Directory(), env))
     write(world.store, state("main", str(who.name)))
     assert world.run(world.repo, **prompt) == "🎾 you · main"
@@ -778,75 +690,6 @@ def test_an_agent_and_a_person_in_one_worktree(
     assert world.run(world.repo, shell=shell, WATERCOOLER_AGENT="zed", **mine) == theirs
     mine[variable] = ""
     assert world.run(world.repo, shell=shell, **mine) == theirs
-
-
-@pytest.mark.parametrize(("variable", "agent"), agents.VARIABLES)
-def test_an_agent_s_first_prompt(
-    world: World, shell: Shells, variable: str, agent: str
-) -> None:
-    """Whose it is and where it sits is not known yet, but what it is."""
-    be(world.store, Name("Pat"))
-    mine: dict[str, Any] = {variable: "1"}
-    key = Directory().key(Name(agent))
-    write(world.store, state("main", "Pat"))
-    assert world.run(world.repo, shell=shell, **mine) == "Pat has the ball · main"
-    write(world.store, state("x", agent, branch="main"), new={key: 3})
-    assert world.run(world.repo, shell=shell, **mine) == "🎾 you · x"
-
-
-@pytest.mark.parametrize(
-    ("name", "env", "holder", "mine"),
-    [
-        ("Pat", {"CLAUDECODE": "1"}, "Claude Code@fix (Pat)", True),
-        ("Pat (ACME Inc)", {"CLAUDECODE": "1"}, "Claude Code@fix (Pat ACME Inc)", True),
-        ("a/b%*", {"CLAUDECODE": "1"}, "Claude Code@fix (a/b%*)", True),
-        ("Pat", {"WATERCOOLER_AGENT": "Claude"}, "Claude Code@fix (Pat)", True),
-        ("Pat", {"WATERCOOLER_AGENT": "Claude@fix"}, "Claude Code@fix (Pat)", True),
-        ("Pat (ACME)", {"WATERCOOLER_AGENT": "pat"}, "Pat", True),
-        # What only wc itself can tell.
-        ("Pat", {"CLAUDECODE": "1", "WATERCOOLER_USER": "Sam"}, "Claude@fix", False),
-        ("Pat", {"CLAUDECODE": "1", "WATERCOOLER_SEAT": "a b"}, "Claude@fix", False),
-        ('P"t', {"CLAUDECODE": "1"}, 'Claude Code@fix (P"t)', False),
-    ],
-)
-def test_the_first_prompt_knows_the_user_on_record(
-    world: World,
-    shell: Shells,
-    *,
-    name: str,
-    env: dict[str, Any],
-    holder: str,
-    mine: bool,
-) -> None:
-    world.git("worktree", "add", "-q", "-b", "fix", "../tree")
-    folder = world.home / "tree"
-    record_user(world.store, UserRecord(Person(name, "pat@example.org")))
-    write(world.store, state("fix", holder))
-    assert Directory().matches(holder, _identified(name, env, folder)) or not mine
-    line = "🎾 you · fix" if mine else f"{holder} has the ball · fix"
-    assert world.run(folder, shell=shell, **env) == line
-
-
-def _identified(user: str, env: dict[str, Any], folder: Path) -> Name:
-    evidence = Evidence(lambda: UserRecord(Person(user)))
-    found = repository.find(str(folder))
-    return identify(Asked(), env, found, Settings(), evidence).name
-
-
-@pytest.mark.parametrize(
-    "record",
-    [b"", b"{}", b"\0", b'{"name":', b'{"name":"\xff', b'"name":"..", "x', None],
-)
-def test_a_damaged_record_of_the_user(
-    world: World, shell: Shells, record: bytes | None
-) -> None:
-    write(world.store, state("main", "Claude Code (Pat)"))
-    if record is None:
-        (world.store / ".local/git-user.json").mkdir()
-    else:
-        put(world.store, {"git-user.json": record})
-    said = world.run(world.repo, shell=shell, CLAUDECODE="1")
-    assert said == "Claude Code (Pat) has the ball · main"
 
 
 def test_a_person_is_the_same_one_in_all_worktrees(world: World, shell: Shells) -> None:

@@ -39,7 +39,10 @@ class StatuslineOptions(Options):
 
 @command(StatuslineOptions)
 def print_statusline(context: Context, options: StatuslineOptions) -> None:
-    """Print the line. Like the script, print an empty one if there is no store."""
+    """Print the line. Like the script, print an empty one if there is no store.
+
+    Who looks is recorded, so that the script can print the next line itself.
+    """
     if options.color not in _WHEN:
         raise InvalidInputError(
             f"{options.color!r} is not a value of --color.",
@@ -80,6 +83,7 @@ def _status_line(context: Context, style: LineStyle) -> str:
         rows.append(StatusRow(state, new, waits))
     prefix = link_prefix(style.links, Layout(place.root).pages)
     count = elsewhere.load(Layout(place.root), viewer.key)
+    context.remember()
     place_of_line = LinePlace(around, loop, _conflict(context), count)
     return line.status_line(rows, place_of_line, style._replace(links=prefix))
 

@@ -39,6 +39,18 @@ def twins(
     return script.out.rstrip("\n")
 
 
+CLAUDE = {"CLAUDECODE": "1"}
+
+
+def alone(repo: Repo, env: Mapping[str, str] | None = None) -> str:
+    """What a copy of the script prints that finds no ``wc-cli``."""
+    copy = repo.machine.root / "alone" / "wc-statusline"
+    copy.parent.mkdir(exist_ok=True)
+    shutil.copy(SCRIPT, copy)
+    env = {**(env or {}), "PWD": str(repo.path)}
+    return repo.machine.run(["sh", str(copy)], repo.path, env=env).out.rstrip("\n")
+
+
 def test_nothing_to_say(repo: Repo, machine: Machine) -> None:
     assert twins(repo) == ""
     assert twins(machine.folder("notes")) == ""
@@ -158,6 +170,63 @@ def test_a_person_in_a_worktree_that_is_new_to_wc(repo: Repo) -> None:
     repo.ok("new", "job", "--title", "a")
     fix = repo.worktree("fix", "fix")
     assert twins(fix) == "🎾 job waits for you elsewhere"
+
+
+@pytest.mark.parametrize("user", ["Pat", "Zoë van Dyk", "Sam (ACME)"])
+def test_first_prompts_after_an_agent_s_first_ball(repo: Repo, user: str) -> None:
+    """The person has never run wc: not here, and not in any other worktree."""
+    repo.git("config", "user.name", user)
+    person = user.partition(" (")[0]
+    fix = repo.worktree("app-wt-fix", "feature/fix")
+    fix.ok("new", "fix", "--title", "Q?", "--to", person, env=CLAUDE)
+    bare = repo.path.parent / "bare"
+    repo.git("worktree", "add", "-q", "--detach", str(bare))
+    other = Repo(repo.machine, bare)
+    assert twins(repo) == "🎾 fix waits for you elsewhere"
+    assert twins(fix) == "🎾 you · fix · 1 new"
+    assert twins(other) == "🎾 fix waits for you elsewhere"
+    # The script now knows who looks.
+    assert alone(fix) == "🎾 you · fix · 1 new"
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"CLAUDECODE": "1"},
+        {"WATERCOOLER_AGENT": "Claude"},
+        {"WATERCOOLER_AGENT": "CLAUDE Code@fix (pat)"},
+        {"CLAUDECODE": "1", "WATERCOOLER_SEAT": "Review"},
+        {"AI_AGENT": "claude-code_2-1_agent"},
+        {"WATERCOOLER_AGENT": "robby"},
+    ],
+)
+def test_first_prompts_of_an_agent(repo: Repo, env: dict[str, str]) -> None:
+    repo.ok("config", "set", "aliases.robby", "Claude Code")
+    fix = repo.worktree("app-wt-fix", "feature/fix")
+    repo.ok(
+        "new",
+        "any",
+        "--title",
+        "Q?",
+        "--to",
+        "Claude Code",
+        "--branch",
+        "main",
+        "--force",
+    )
+    repo.ok("new", "fix", "--title", "Q?", "--to", "Claude Code@fix", "--force")
+    assert "you · any" in twins(repo, env=env)
+    line = twins(fix, env=env)
+    seat = env.get("WATERCOOLER_SEAT")
+    assert ("you · fix" in line) == (seat is None)
+    assert alone(fix, env=env) == line
+
+
+def test_a_store_without_status_files(repo: Repo) -> None:
+    """An older tool's, or one whose local files were deleted."""
+    repo.settled("new", "auth", "--title", "x", "--to", "Codex", "--force")
+    shutil.rmtree(repo.store / ".local")
+    assert twins(repo) == "Codex has the ball · auth"
 
 
 def test_another_branch_is_another_seat(repo: Repo) -> None:

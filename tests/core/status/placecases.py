@@ -21,15 +21,13 @@ WORKTREES = {
 
 
 class PlaceCase(NamedTuple):
-    """Some threads, and the line for ``me`` in the worktree ``folder``. ``is_first``
-    says that wc has not run there as ``me`` yet."""
+    """Some threads, and the line for ``me`` in the worktree ``folder``."""
 
     name: str
     folder: str
     me: Name
     threads: tuple[State, ...]
     line: str
-    is_first: bool = False
 
 
 def thread(topic: str, ball: str | None, at: int = 1, **more: Any) -> State:
@@ -205,15 +203,14 @@ CASES = (
         "",
     ),
     PlaceCase(
-        "the first prompt in the seat's worktree",
+        "offered one beside the seat's",
         "login",
         CLAUDE,
         (_ASKED, _OFFERED),
         "🎾 you · passkeys · 1 elsewhere",
-        is_first=True,
     ),
     PlaceCase(
-        "the first prompt, and the seat is the change",
+        "the own seat is the change",
         "app-wt-review",
         Name("Claude Code", "review", "Pat"),
         (
@@ -221,39 +218,34 @@ CASES = (
             thread("y", "claude@feature/review", 2, branch="feature/review"),
         ),
         "🎾 you · x",
-        is_first=True,
     ),
     PlaceCase(
-        "the first prompt, and the seat is a branch with a slash",
+        "the own seat is a branch with a slash",
         "other",
         Name("Claude Code", "Fix/UI", "Pat"),
         (thread("x", "claude@fix/ui"), thread("y", "Claude Code@other (Pat)", 2)),
         "🎾 you · x",
-        is_first=True,
     ),
     PlaceCase(
-        "the first prompt without a branch",
+        "the own seat in a worktree without a branch",
         "tree",
         Name("Claude Code", "tree", "Pat"),
         (thread("x", "Claude Code@tree (Pat)"),),
         "🎾 you · x",
-        is_first=True,
     ),
     PlaceCase(
-        "the first prompt in the main worktree",
+        "an agent in the main worktree",
         "app",
         Name("Claude Code", "", "Pat"),
         (thread("x", "Claude Code (Pat)", branch="main"), _ASKED),
         "🎾 you · x",
-        is_first=True,
     ),
     PlaceCase(
-        "the first prompt beside one who works for another",
+        "beside one who works for another",
         "login",
         CLAUDE,
         (thread("x", "Claude Code@login (Sam)"),),
         "Claude Code@login (Sam) has the ball · x",
-        is_first=True,
     ),
     PlaceCase("closed", "app", PERSON, (_ASKED._replace(status="CLOSED"),), ""),
 )
