@@ -40,8 +40,8 @@ class Addressees:
 
     @property
     def _user(self) -> str:
-        """The speaking person, or the person of the speaking agent."""
-        return self.me.name.tag or self.me.name.agent
+        """The tag of the agents that work for the same person as the speaker."""
+        return self.me.agents_tag or self.me.name.tag or self.me.name.agent
 
     def resolve(self, topic: str, to: str) -> str:
         """The full name in its usual spelling, if it matches exactly one participant.
@@ -100,7 +100,7 @@ class Addressees:
     def _configured_people(self, topic: str) -> list[str]:
         """The author, and the counterparts in the settings."""
         # The person whose agent this is, who gets the ball when a person is needed.
-        people = [self.me.author, self._user]
+        people = [self.me.author, self.me.behind or self._user]
         for table in self.rules.counterparts_in([topic]):
             for chain in table.values():
                 people.extend(chain)

@@ -116,21 +116,14 @@ def _allowed(
 ) -> Iterator[Arrived]:
     """Yield what has arrived from those who may wake the agent, marked if the sender is
     a stranger."""
-    viewer, allowed = context.viewer, person.wake_from
-    words = {senders.KNOWN, senders.ANYONE} & {*allowed}
-    names = tuple(name for name in allowed if name not in words)
-    acquaintances = senders.Acquaintances(reader, viewer)
+    allowed = senders.AllowedSenders(reader, context.viewer, person.wake_from)
     for arrival in arrived:
         state = _state(reader, arrival.held)
         if state is None:
             continue
-        sender = senders.sender_of(state)
-        is_known = senders.is_named(viewer, sender, names) or (
-            bool(words) and acquaintances.is_known(sender, state.topic)
-        )
-        if is_known:
+        if allowed.is_known(senders.sender_of(state), state.topic):
             yield arrival
-        elif senders.ANYONE in words:
+        elif allowed.anyone:
             yield arrival._replace(is_stranger=True)
 
 

@@ -106,6 +106,7 @@ def _register(
         token=f"{os.getpid()}.{time.time_ns()}",
         since_ns=time.time_ns(),
         again=hook_input.again,
+        person=context.identity.behind,
     )
     turns.save(layout, waiter)
     return waiter

@@ -71,13 +71,16 @@ class Identity(NamedTuple):
     """A participant, and the rule that determined them (for ``wc whoami``).
 
     ``branch`` is the current branch, or empty, if the seat depends on it; otherwise
-    ``None``.
+    ``None``. ``behind`` is the person that an agent works for; empty for a person.
+    ``agents_tag`` is the tag of the agents that work for the same person.
     """
 
     name: Name
     source: str
     person: bool = False
     branch: str | None = None
+    behind: str = ""
+    agents_tag: str = ""
 
     @property
     def author(self) -> str:
@@ -106,7 +109,8 @@ def identify(
     name = settings.directory.canonical(names.parse(checked_name(agent.value)))
     _refuse_reserved(name)
     if not name.tag and names.fold(name.agent) == names.fold(person):
-        return Identity(name, agent.name, person=True)
+        agents_tag = _unbracketed(user.value)
+        return Identity(name, agent.name, person=True, agents_tag=agents_tag)
     tag = name.tag or _unbracketed(checked_name(user.value))
     places = tuple(worktree_rules(repository, settings))
     seat = winning_rule(seat_rules(name, asked, env, places))
@@ -116,7 +120,8 @@ def identify(
             f"{agent.value!r} cannot be a name.", "Write it as: Agent@seat (tag)"
         )
     branch = _branch_of_seat(seat, winning_rule(places), repository)
-    return Identity(full, agent.name, branch=branch)
+    behind = name.tag or person
+    return Identity(full, agent.name, branch=branch, behind=behind, agents_tag=tag)
 
 
 def person_behind(
@@ -142,7 +147,7 @@ def _person(user: Rule, person: str) -> Identity:
     name = Name(checked_name(person))
     _refuse_reserved(name)
     source = GIT_USER if user.name in _GIT_RULES else "user"
-    return Identity(name, source, person=True)
+    return Identity(name, source, person=True, agents_tag=_unbracketed(user.value))
 
 
 def _branch_of_seat(

@@ -40,8 +40,8 @@ class Acquaintances:
     def is_known(self, sender: str, topic: str) -> bool:
         """Returns whether the sender of the ball of ``topic`` is known.
 
-        Agents of the same person know each other. So does everyone who has passed them
-        a ball that they answered, or got one from them.
+        Agents of the same person know each other and that person. So does everyone who
+        has passed them a ball that they answered, or got one from them.
         """
         if _is_same_person(self._viewer, sender):
             return True
@@ -64,15 +64,39 @@ class Acquaintances:
         return self._viewer.directory.key(parse(name))
 
 
-def is_named(viewer: Viewer, sender: str, allowed: tuple[str, ...]) -> bool:
-    """Returns whether one of the names in `[wake] from` means ``sender``."""
-    name = parse(sender)
-    return any(viewer.directory.matches(pattern, name) for pattern in allowed)
+class AllowedSenders:
+    """Whose balls wake the viewer: ``allowed`` is `[wake] from`. ``anyone`` says that
+    strangers may, too."""
+
+    def __init__(
+        self, reader: StoreReader, viewer: Viewer, allowed: tuple[str, ...]
+    ) -> None:
+        words = {KNOWN, ANYONE}.intersection(allowed)
+        self.anyone = ANYONE in words
+        self._viewer = viewer
+        self._names = tuple(name for name in allowed if name not in words)
+        self._acquaintances = Acquaintances(reader, viewer) if words else None
+
+    def is_known(self, sender: str, topic: str) -> bool:
+        """Returns whether the sender of the ball of ``topic`` is one of those named, or
+        known."""
+        name, directory = parse(sender), self._viewer.directory
+        if any(directory.matches(pattern, name) for pattern in self._names):
+            return True
+        acquaintances = self._acquaintances
+        return acquaintances is not None and acquaintances.is_known(sender, topic)
 
 
 def _is_same_person(viewer: Viewer, name: str) -> bool:
-    tag = fold(viewer.identity.name.tag)
-    return viewer.is_me(name) or (tag != "" and fold(parse(name).tag) == tag)
+    """Returns whether ``name`` is the viewer, another agent of the same person, or that
+    person: a name without a tag is a person's own."""
+    if viewer.is_me(name):
+        return True
+    other, tag = parse(name), fold(viewer.identity.name.tag)
+    if other.tag:
+        return fold(other.tag) == tag
+    person = fold(viewer.identity.behind)
+    return person != "" and not other.seat and fold(other.agent) == person
 
 
 def _states(reader: StoreReader) -> Iterator[State]:

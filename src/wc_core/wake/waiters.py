@@ -39,7 +39,8 @@ class Waiter(NamedTuple):
     unknown). ``token`` begins with the id of the process that waits, ``since_ns`` is
     when its turn ended, ``again`` says that a hook had made the agent go on before
     that. ``called`` are the balls for which it was called last
-    (`wc_core.wake.records`).
+    (`wc_core.wake.records`), ``person`` is whom the agent works for, empty if an older
+    version wrote the file.
     """
 
     client: str
@@ -53,6 +54,7 @@ class Waiter(NamedTuple):
     since_ns: int = 0
     again: bool = False
     called: tuple[str, ...] = ()
+    person: str = ""
 
     @property
     def name(self) -> str:
@@ -121,6 +123,7 @@ def load(layout: Layout, name: str) -> Waiter | None:
             since_ns=int(fields["since_ns"]),
             again=bool(fields["again"]),
             called=tuple(map(str, fields["called"])),
+            person=str(fields.get("person", "")),
         )
     except _UNREADABLE:
         return None

@@ -372,6 +372,29 @@ def test_a_stranger_wakes_nobody(agents: Agents) -> None:
     assert "- schema" in client.ended().err
 
 
+@pytest.mark.parametrize("user", ["Pat", "Pat (ACME)"])
+def test_a_person_s_first_ball_wakes_their_agent(agents: Agents, user: str) -> None:
+    """Nobody has passed a ball here before."""
+    agents.repo.git("config", "user.name", user)
+    client = agents.wait().sleeps()
+    words = ("--title", "Look", "--to", "Claude Code@fix")
+    assert "not woken" not in agents.repo.ok("new", "login", *words).err
+    assert "- login" in client.ended().err
+
+
+def test_the_receipt_says_whose_balls_wake_no_one(agents: Agents) -> None:
+    client = agents.wait().sleeps()
+    note = "note: not woken: balls of Codex (eve) wake no one here"
+    assert note in agents.pass_ball("login", by="Codex (eve)")
+    assert note not in agents.pass_ball("other", by="Codex (pat)")
+    assert client.ended().code == 2
+    agents.hook("user-prompt")
+    agents.prefer('[wake]\nfrom = "Claude Code"\n')
+    again = agents.wait().sleeps()
+    assert "balls of Pat wake no one" in agents.pass_ball("third", by="Pat")
+    again.end()
+
+
 def test_strangers_who_may_do_so_at_most_once_a_minute(agents: Agents) -> None:
     agents.prefer('[wake]\nfrom = "anyone"\n')
     client = agents.wait().sleeps()
