@@ -21,6 +21,7 @@ from wc_core.identity.viewer import Viewer
 from wc_core.layout import BRANCH, Layout
 from wc_core.lean import contextlib, os
 from wc_core.phrases import with_home
+from wc_core.status.places import home_of
 from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader
 
@@ -284,7 +285,7 @@ class Context:
         branch = commit = worktree = ""
         if current is not None and current.working_branch != BRANCH:
             branch, commit = current.working_branch, current.commit
-            worktree = "" if branch else current.worktree_id
+            worktree = "" if branch or not current.top else home_of(current)
         authorship = self._authorship()
         author = Author(self.identity, branch, commit, authorship, worktree)
         find_author = self._meta_author

@@ -1,11 +1,13 @@
 """The places of a thread: the branches, changes and worktrees that it belongs to.
 
 A thread is at the branch that it was opened from or moved to, at the branch or change
-that it is named after, and in the worktree that is the seat of who has the ball
-(`wc_core.identity.resolve.worktree_rules` names seats after worktrees).
+that it is named after, and in the worktree that is the seat of who has the ball, or of
+who passed it to them (`wc_core.identity.resolve.worktree_rules` names seats after
+worktrees).
 
 Each of these is a *place*: the name of a branch, a change id, git's name of a linked
-worktree without a branch, or `MAIN`. `places_of` returns the places of a thread,
+worktree without a branch, or `MAIN`, where threads belong that were opened in a main
+worktree without a branch. `places_of` returns the places of a thread,
 `worktree_places` those of a worktree. A thread is here if it has a place of this
 worktree, or if the holder's seat is the viewer's own: `Surroundings`.
 """
@@ -64,8 +66,12 @@ _CACHED = 1024
 def places_of(state: State) -> tuple[str, ...]:
     """Returns the places of a thread, without repetition."""
     named = dict.fromkeys((state.topic, state.name))
-    names = (*map(safe_name, named), *_seat_places(state.ball or ""))
+    holders = (state.ball or "", _passer(state))
+    seats = (place for holder in holders for place in _seat_places(holder))
+    names = (*map(safe_name, named), *seats)
     branch = state.branch
+    if branch == MAIN:
+        return tuple(dict.fromkeys((MAIN, *names)))
     if not is_branch(branch):
         return tuple(dict.fromkeys(names))
     # A worktree with this branch has the name with dashes as a place, too.
@@ -74,6 +80,13 @@ def places_of(state: State) -> tuple[str, ...]:
         branch,
         *dict.fromkeys(name for name in names if name not in spellings),
     )
+
+
+def _passer(state: State) -> str:
+    """Returns who passed the ball to its holder, and usually gets it back; empty if
+    nobody did."""
+    passes = (item.by for item in state.passes if item.to == state.ball)
+    return next(passes, "") if state.ball else ""
 
 
 @functools.lru_cache(_CACHED)
@@ -89,6 +102,16 @@ def _seat_places(holder: str) -> tuple[str, ...]:
     return (*filter(is_branch, seats), *main)
 
 
+def home_of(tree: PlacedTree) -> str:
+    """Returns the place of a thread that is opened in a worktree without a branch."""
+    return tree.worktree_id or MAIN
+
+
+def branch_text(branch: str) -> str:
+    """Returns the branch of a thread, for display."""
+    return "the main worktree" if branch == MAIN else branch
+
+
 def branch_places(branch: str) -> tuple[str, ...]:
     """Returns the places of a branch: threads are named after it with dashes, too."""
     return tuple(dict.fromkeys((branch, branch.replace("/", "-")))) if branch else ()
@@ -99,7 +122,7 @@ def worktree_places(tree: PlacedTree | None) -> tuple[str, ...]:
     if tree is None:
         return ()
     branch = tree.branch
-    by_id = tree.worktree_id or MAIN
+    by_id = home_of(tree)
     # A linked worktree with a branch has its branch as a seat, not its id.
     by_id = "" if branch and by_id != MAIN else by_id
     names = (*branch_places(branch or tree.rebased), tree.change_id, by_id)

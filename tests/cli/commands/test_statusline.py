@@ -79,6 +79,35 @@ def test_a_thread_is_in_the_worktree_without_a_branch_where_it_was_opened(
     assert "thread_branch" not in repo.entries("fourth")[0]
 
 
+def test_a_thread_is_in_the_main_worktree_without_a_branch_where_it_was_opened(
+    repo: Repo,
+) -> None:
+    fix = repo.worktree("app-fix", "fix")
+    repo.git("checkout", "-q", "--detach")
+    repo.ok("new", "auth", "--title", "x")
+    assert twins(repo) == "🎾 you · auth"
+    assert twins(fix) == "🎾 auth waits for you elsewhere"
+    assert repo.ok("whose").out.startswith("auth: your move")
+    # It stays here, whatever is checked out later.
+    repo.git("checkout", "-q", "main")
+    assert twins(repo) == "🎾 you · auth"
+    assert repo.entries("auth")[0]["thread_branch"] == ".main"
+
+
+def test_who_gets_the_ball_back_sees_who_has_it(repo: Repo) -> None:
+    fix = repo.worktree("app-wt-fix", "fix")
+    review = repo.worktree("app-wt-review", "review")
+    repo.ok("new", "auth", "--title", "x", "--to", "Claude Code@fix", "--force")
+    to = ("--to", "Codex@review", "--force")
+    fix.ok("say", "auth", "--title", "Please review", *to, env=CLAUDE)
+    line = "Codex@review has the ball · auth"
+    assert twins(fix, env=CLAUDE) == line
+    assert twins(fix) == f"{line} · 1 new"
+    assert twins(review).startswith(line)
+    review.ok("done", "auth", "--title", "OK", env={"CODEX_SANDBOX": "1"})
+    assert twins(fix, env=CLAUDE).startswith("Pat has the ball · auth")
+
+
 def test_whoever_rebases_stays_in_their_seat(repo: Repo) -> None:
     """Git detaches HEAD, but balls and entries stay those of the branch."""
     fix = repo.worktree("app-fix", "fix/login")

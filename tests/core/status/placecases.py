@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from wc_core import ulid
 from wc_core.names import Name
-from wc_core.threads.model import State
+from wc_core.threads.model import Pass, State
 
 PERSON = Name("Pat")
 CLAUDE = Name("Claude Code", "login", "Pat")
@@ -53,6 +53,49 @@ CASES = (
         PERSON,
         (_ASKED,),
         "Claude Code@login (Pat) has the ball · passkeys",
+    ),
+    PlaceCase(
+        "in the worktree of who gets it back next",
+        "app-wt-review",
+        PERSON,
+        (
+            thread(
+                "x",
+                "Claude Code@login (Pat)",
+                passes=(
+                    Pass("Pat", "Codex@login (Pat)"),
+                    Pass("Claude Code@login (Pat)", "Codex@review (Pat)"),
+                ),
+            ),
+        ),
+        "Claude Code@login (Pat) has the ball · x",
+    ),
+    PlaceCase(
+        "in the worktree of who passed it to an earlier holder",
+        "app-wt-review",
+        PERSON,
+        (
+            thread(
+                "x",
+                "Claude Code@login (Pat)",
+                passes=(Pass("Pat", "Codex@review (Pat)"),),
+            ),
+        ),
+        "",
+    ),
+    PlaceCase(
+        "opened in the main worktree without a branch",
+        "app",
+        PERSON,
+        (thread("x", "Codex (Pat)", branch=".main"),),
+        "Codex (Pat) has the ball · x",
+    ),
+    PlaceCase(
+        "opened in the main worktree without a branch, seen from another",
+        "tree",
+        PERSON,
+        (thread("x", "Codex (Pat)", branch=".main"),),
+        "",
     ),
     PlaceCase("in no place of it", "app-wt-review", PERSON, (_ASKED,), ""),
     PlaceCase(

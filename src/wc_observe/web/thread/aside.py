@@ -10,6 +10,7 @@ from wc_core import times
 from wc_core.errors import WcError
 from wc_core.phrases import quoted
 from wc_core.planning import kinds, linkfiles
+from wc_core.status.places import branch_text
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED
 from wc_core.values import NamedTuple
@@ -138,7 +139,7 @@ def _status(context: AsideContext) -> Html:
     if tags := tag_marks(context.thread.snapshot.tags):
         lines.append(element("p", tags))
     if state.branch:
-        name = one_line(state.branch, _WIDTH)
+        name = one_line(branch_text(state.branch), _WIDTH)
         lines.append(element("p", "Branch ", element("code", name, data_copy=True)))
     return joined(lines)
 
