@@ -21,6 +21,7 @@ from tests.conftest import THREADS, Machine, Repo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from tests.conftest import Done
 
@@ -68,6 +69,23 @@ def titles(repo: Repo) -> list[str]:
 
 def local(repo: Repo, name: str) -> str:
     return str(repo.store / ".local" / name)
+
+
+def test_a_first_write_flushes_the_folders_above_the_store(
+    repo: Repo, tmp_path: Path
+) -> None:
+    """The names of the store and of the folders that were made for it."""
+    output = tmp_path / "calls"
+    calls = ["-y", "-e", "trace=fsync,write"]
+    trace = ["strace", "-f", "-o", str(output), *calls, *repo.machine.wc_words]
+    done = repo.machine.run([*trace, "new", "auth", "--title", "x"], repo.path)
+    assert done.code == 0, done
+    before, _, _ = output.read_text().partition('"saved auth')
+    folder = repo.store
+    for _ in range(3):
+        folder = folder.parent
+        assert re.search(rf"fsync\(\d+<{re.escape(str(folder))}>\)", before), folder
+    assert folder == repo.machine.home
 
 
 @pytest.mark.parametrize(

@@ -406,6 +406,20 @@ def flush_names(path: str, root: str) -> None:
         raise_storage_error("could not be flushed", folder, error)
 
 
+def flush_parents(path: str, count: int) -> None:
+    """Flush the names of ``path`` and of the ``count`` - 1 folders above it: git, or a
+    process that has died, may have made them. Raises StorageError."""
+    folder = path
+    for _ in range(count):
+        folder = os.path.dirname(folder)
+        try:
+            flush_folder(folder)
+        except PermissionError:
+            return  # whoever may not read a folder has not made it
+        except OSError as error:
+            raise_storage_error("could not be flushed", folder, error)
+
+
 def _append_whole(handle: int, data: bytes, before: int, path: str) -> bool:
     """Write all of ``data`` and flush it, or truncate the file to ``before`` bytes.
 

@@ -51,10 +51,14 @@ class IdSource(NamedTuple):
     random: Callable[[], int]
 
 
+# `worktrees`, `.watercooler` and the home folder: the first write makes the first two.
+_FOLDERS_ABOVE = 3
+
+
 class Author(NamedTuple):
     """The author of an entry, with the code's branch and commit, and the ``git``
-    authorship of the entry's commit. ``worktree`` is git's name of a linked worktree
-    without a branch."""
+    authorship of the entry's commit. ``worktree`` is the place of a worktree without
+    a branch (`wc_core.status.places.home_of`)."""
 
     identity: Identity
     code_branch: str = ""
@@ -164,6 +168,7 @@ class StoreWriter:
         if self.place.kind == BRANCH_STORE:
             self._note_applied()
         self._write_all_status_files()
+        durable.flush_parents(root, _FOLDERS_ABOVE)
         # Last: its existence means that everything else exists.
         durable.make_folder(layout.unsettled, root)
 

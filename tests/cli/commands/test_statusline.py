@@ -104,8 +104,9 @@ def test_who_gets_the_ball_back_sees_who_has_it(repo: Repo) -> None:
     assert twins(fix, env=CLAUDE) == line
     assert twins(fix) == f"{line} · 1 new"
     assert twins(review).startswith(line)
-    review.ok("done", "auth", "--title", "OK", env={"CODEX_SANDBOX": "1"})
-    assert twins(fix, env=CLAUDE).startswith("Pat has the ball · auth")
+    # From now on, it usually goes back to Codex.
+    review.ok("say", "auth", "--title", "OK", "--to", "Pat", env={"CODEX_SANDBOX": "1"})
+    assert twins(fix, env=CLAUDE) == ""
 
 
 def test_whoever_rebases_stays_in_their_seat(repo: Repo) -> None:
