@@ -17,6 +17,7 @@ from wc_core.git import discovery, remotes, storefolder
 from wc_core.git import repository as repositories
 from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
 from wc_core.lean import os
+from wc_core.phrases import quoted
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -47,11 +48,13 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> MadeCheck
     """Check out the store's branch of a repository, and create it if there is none.
 
     An existing branch, local or fetched, is used unchanged; the network is not used.
-    Raises StorageError with git's reason.
+    Raises StorageError with git's reason, before anything is made if other branches
+    are in the way.
     """
     repository = place.repository
     if repository is None:
         raise NotFoundError("This is not a git repository.", "Run wc in one.")
+    refuse_obstructed_branch(repository)
     named = place.root if env.get("WATERCOOLER_DIR") else ""
     first = named or storefolder.first_choice(repository, env)
     durable.make_folder(os.path.dirname(first))
@@ -71,6 +74,19 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> MadeCheck
             ) from error
     finally:
         os.close(lock)
+
+
+def refuse_obstructed_branch(repository: Repository) -> None:
+    """Raise StorageError if git cannot make the store's branch beside another one."""
+    obstacles = repositories.branches_in_the_way(repository, BRANCH)
+    if obstacles:
+        name = obstacles[0]
+        new_name = f"{name.replace('/', '-')}-old"
+        renaming = f"git branch -m {quoted(name)} {quoted(new_name)}"
+        raise StorageError(
+            f"The branch {name} is in the way: git cannot make {BRANCH} beside it.",
+            f"Rename it, and run the same command again: {renaming}",
+        )
 
 
 def _check_out(

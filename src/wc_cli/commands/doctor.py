@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 
-from wc_cli.branch import commits, git
+from wc_cli.branch import checkouts, commits, git
 from wc_cli.branch.git import GitError
 from wc_cli.briefing.coverage import coverage, coverage_text
 from wc_cli.claims import travel
@@ -220,6 +220,10 @@ def missing_store_findings(context: Context) -> Iterator[Finding]:
         yield Finding("store", 0, error.message, error.hint)
     if place.kind != BRANCH_STORE or place.repository is None:
         return
+    try:
+        checkouts.refuse_obstructed_branch(place.repository)
+    except WcError as error:
+        yield Finding("store", 0, error.message, error.hint)
     folder = storefolder.planned(place.repository, context.env)
     for path in folder.orphans:
         message = "belonged to an earlier repository here, and is not read"

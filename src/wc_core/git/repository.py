@@ -188,6 +188,26 @@ def has_branch(repository: Repository, branch: str) -> bool:
     return bool(remote_branches(repository, branch))
 
 
+def branches_in_the_way(repository: Repository, branch: str) -> list[str]:
+    """The branches beside which git cannot make ``branch``, sorted: ``a`` and ``a/b``
+    cannot both exist."""
+    prefix = f"{repository.common}/refs/heads/"
+    parents = [branch[:at] for at, letter in enumerate(branch) if letter == "/"]
+    children = {
+        f"{folder}/{name}".removeprefix(prefix)
+        for folder, _, names in os.walk(f"{prefix}{branch}")
+        for name in names
+    }
+    packed = f"refs/heads/{branch}/"
+    children |= {
+        name.removeprefix("refs/heads/")
+        for name in _packed_refs(repository)
+        if name.startswith(packed)
+    }
+    names = (*parents, *children)
+    return sorted(name for name in names if resolve(repository, f"refs/heads/{name}"))
+
+
 def remote_branches(repository: Repository, branch: str) -> list[str]:
     """The remotes from which ``branch`` has been fetched, sorted.
 

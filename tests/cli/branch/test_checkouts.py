@@ -459,3 +459,27 @@ def test_a_store_that_cannot_be_started_leaves_no_report(repo: Repo) -> None:
     assert not repo.git("branch", "--list", THREADS)
     repo.ok("init")
     assert repo.git("rev-parse", THREADS) == FIRST_COMMIT
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", ["watercooler", "watercooler/threads/x's"])
+def test_a_branch_in_the_way_of_a_first_store(
+    repo: Repo, name: str, *, packed: bool
+) -> None:
+    repo.git("branch", name)
+    if packed:
+        repo.git("pack-refs", "--all")
+    words = f"The branch {name} is in the way: git cannot make watercooler/threads"
+    for first in (("new", "auth", "--title", "x"), ("init",)):
+        done = repo.wc(*first)
+        assert (done.code, done.out) == (7, "")
+        assert words in done.err
+    [finding] = repo.wc("doctor", "--json").json["findings"]
+    assert words in finding["message"]
+    assert not (repo.machine.home / ".watercooler").exists()
+    assert not (repo.path / ".git/worktrees").exists()
+    # The command that helps is the one shown.
+    rename = done.err.partition("again: ")[2].strip()
+    assert repo.machine.run(["sh", "-c", rename], repo.path).code == 0
+    repo.ok("new", "auth", "--title", "x")
+    assert [row["topic"] for row in repo.json("list")["threads"]] == ["auth"]
