@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +37,6 @@ Fields = dict[str, Any]
 
 PAGE = Path(__file__).parents[1] / "src/wc_observe/front/declared.json"
 # What shapes the answers.
-_PACKAGES = ("fastmcp", "fastmcp-slim", "mcp", "mcp-types", "pydantic")
 _INFO = {"name": "reference", "version": "1"}
 _PREFIX = "io.modelcontextprotocol/"
 
@@ -117,7 +115,6 @@ async def declared() -> Declarations:
     ):
         info["version"] = ""
     return Declarations(
-        packages={name.replace("-", "_"): version(name) for name in _PACKAGES},
         handshakes=list(HANDSHAKE_PROTOCOL_VERSIONS),
         stateless=list(MODERN_PROTOCOL_VERSIONS),
         optional_tools=sorted(names - {tool.name for tool in usual}),

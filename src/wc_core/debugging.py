@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "WATERCOOLER_DEBUG"
 
-_OFF = ("", "0", "off")
+OFF = ("", "0", "off")
 _ON = ("1", "bodies")
 _WIDTH = 200
 _BODY_WIDTH = 4_000
@@ -41,7 +41,7 @@ class Mode(NamedTuple):
 def mode(env: Mapping[str, str]) -> Mode:
     """The mode that the variable sets. An invalid value turns nothing on."""
     text = env.get(VARIABLE, "")
-    if text in _OFF:
+    if text in OFF:
         return Mode()
     if text in _ON:
         return Mode(on=True, bodies=text == "bodies")

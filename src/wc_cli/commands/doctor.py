@@ -35,6 +35,7 @@ from wc_core.layout import Layout
 from wc_core.lean import os
 from wc_core.meaning.report import meaning_report
 from wc_core.phrases import counted, quoted, with_home
+from wc_core.serverstart import slow_start
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
@@ -287,6 +288,7 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
     yield from _claims_notes(context)
     yield from _hook_notes(context)
     yield from _server_notes(context)
+    yield from _start_notes(context)
     if problem := _index_problem(context.place.root):
         yield f"{problem}; to make it again: wc doctor --repair"
 
@@ -322,6 +324,15 @@ def _login_notes(context: Context) -> Iterator[str]:
     with contextlib.suppress(WcError):
         site = install_site(context, "user")
         yield from searchpath.login_problems(Ledger(site.home).owners(), site)
+
+
+def _start_notes(context: Context) -> Iterator[str]:
+    """Yield why clients of the MCP server wait while it starts."""
+    if name := slow_start(context.env):
+        yield (
+            f"server: with {name}, as here, clients of wc-observe wait half a second "
+            "for the list of tools"
+        )
 
 
 def _server_notes(context: Context) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """The server's declarations: its name, its capabilities, its lists.
 
 ``declared.json`` has them as FastMCP answers them. ``docs/make_reference.py`` generates
-the file from the declarations in `wc_observe.mcp`, and a test compares both for each
-revision of the protocol.
+the file from the declarations in `wc_observe.mcp`. Tests compare both for each revision
+of the protocol, with the oldest, the locked and the newest libraries that
+``pyproject.toml`` allows.
 """
 
 from __future__ import annotations
@@ -18,24 +19,23 @@ from wc_observe.clients import is_schema_listed
 Fields = dict[str, Any]
 
 INITIALIZE, DISCOVER, PING = "initialize", "server/discover", "ping"
+LISTEN = "subscriptions/listen"
 TOOLS = "tools/list"
 # The list of resources is missing: it depends on the store.
 LISTS = (TOOLS, "prompts/list", "resources/templates/list")
 
 _INFO = "io.modelcontextprotocol/serverInfo"
-_METADATA = ".dist-info"
 
 
 class Declarations(NamedTuple):
     """The content of ``declared.json``.
 
-    ``packages`` are the versions it was generated with; ``handshakes`` the revisions
-    that begin with ``initialize``, oldest first, and ``stateless`` those without.
-    ``results`` are the results by method, and ``envelope`` is what the stateless
-    protocol adds to each. A server for all stores also lists ``optional_tools``.
+    ``handshakes`` are the revisions that begin with ``initialize``, oldest first, and
+    ``stateless`` those without. ``results`` are the results by method, and ``envelope``
+    is what the stateless protocol adds to each. A server for all stores also lists
+    ``optional_tools``.
     """
 
-    packages: dict[str, str]
     handshakes: list[str]
     stateless: list[str]
     optional_tools: list[str]
@@ -81,25 +81,3 @@ def read_declared() -> Declarations:
     with open(path, encoding="utf-8") as file:
         fields = json.load(file)
     return Declarations(*(fields[name] for name in Declarations._fields))
-
-
-def installed_versions(path: list[str]) -> dict[str, str]:
-    """Returns the version of each package in these folders, by its name with
-    underscores; of several versions the first, which imports find.
-
-    Importing ``importlib.metadata`` would take longer than all of this.
-    """
-    versions: dict[str, str] = {}
-    for folder in path:
-        for name in _content(folder):
-            if name.endswith(_METADATA):
-                package, _, version = name.removesuffix(_METADATA).partition("-")
-                versions.setdefault(package.lower(), version)
-    return versions
-
-
-def _content(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder or ".")
-    except OSError:
-        return []

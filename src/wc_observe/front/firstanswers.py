@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wc_observe.clients import agent_name
 from wc_observe.front import requests
-from wc_observe.front.declared import DISCOVER, INITIALIZE, LISTS, PING
+from wc_observe.front.declared import DISCOVER, INITIALIZE, LISTEN, LISTS, PING
 
 if TYPE_CHECKING:
     from wc_observe.front.declared import Declarations, Fields
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 # The id with which the real server gets the first request again. Its answer must not
 # reach the client, which already has one.
 REPEATED_ID = "watercooler: the first request, repeated"
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
+# Of the lists, only this one changes while the server runs.
+RESOURCES_CHANGED = "resourcesListChanged"
 
 
 class FirstAnswers:
@@ -25,6 +29,9 @@ class FirstAnswers:
     answered, too, whatever waits for the real server. ``is_over`` becomes true if the
     first message is something else, at a second handshake, and at a line that is
     neither a request nor a notification: the real server gets everything from there on.
+
+    A stream of changes is only acknowledged: the real server gets its request, too.
+    ``acknowledged`` are the ids of these requests.
     """
 
     def __init__(self, declared: Declarations, *, all_stores: bool = False) -> None:
@@ -33,6 +40,7 @@ class FirstAnswers:
         self._opening: ClientMessage | None = None
         self._client = ""
         self.is_over = False
+        self.acknowledged: set[int | str] = set()
 
     def answer(self, message: ClientMessage | None) -> bytes | None:
         """Returns the answer to a message, as a line. ``None`` if the real server must
@@ -44,6 +52,22 @@ class FirstAnswers:
         if message is None or self._opening is None:
             self.is_over = True
         return None
+
+    def acknowledgement(self, message: ClientMessage | None) -> bytes | None:
+        """Returns the first message of the stream of changes that a request asks for,
+        as a line: some clients list tools only after it. ``None`` for anything else."""
+        if message is None or message.method != LISTEN or message.id is None:
+            return None
+        envelope = requests.envelope_of(message, "notifications")
+        wanted = requests.wanted_changes(message)
+        if self.is_over or envelope is None or wanted is None:
+            return None
+        if envelope.version not in self._declared.stateless:
+            return None
+        self.acknowledged.add(message.id)
+        kept = {name: True for name in (RESOURCES_CHANGED,) if wanted.get(name)}
+        params = {"_meta": {SUBSCRIPTION_ID: message.id}, "notifications": kept}
+        return _line({"method": ACKNOWLEDGED, "params": params})
 
     def opening_line(self) -> bytes:
         """Returns the first request for the real server, so that it knows the client;

@@ -31,6 +31,7 @@ _LEVELS = frozenset(
 # Members of the client's capabilities with content defined by the client.
 _OPEN_CAPABILITIES = frozenset({"experimental", "extensions"})
 _FLAGS = frozenset({"listChanged", "applyDefaults"})
+_CHANGES = frozenset({"toolsListChanged", "promptsListChanged", "resourcesListChanged"})
 
 
 class ClientMessage(NamedTuple):
@@ -96,11 +97,20 @@ def hello_of(request: ClientMessage) -> Envelope | None:
     )
 
 
-def envelope_of(request: ClientMessage) -> Envelope | None:
+def wanted_changes(request: ClientMessage) -> Fields | None:
+    """Returns which lists a request for a stream of changes asks for; ``None`` if it
+    asks for anything else, such as a resource."""
+    wanted = request.params.get("notifications")
+    if not isinstance(wanted, dict) or not wanted.keys() <= _CHANGES:
+        return None
+    return wanted if all(type(flag) is bool for flag in wanted.values()) else None
+
+
+def envelope_of(request: ClientMessage, *others: str) -> Envelope | None:
     """Returns the description of a client of the stateless protocol if its request has
-    no other parameters."""
+    only the parameters ``others``."""
     meta = request.params.get("_meta")
-    if request.params.keys() != {"_meta"} or not isinstance(meta, dict):
+    if request.params.keys() != {"_meta", *others} or not isinstance(meta, dict):
         return None
     known = _ENVELOPE | {_LOG_LEVEL}
     extra = {name: value for name, value in meta.items() if name not in known}

@@ -14,8 +14,17 @@ import anyio
 from fastmcp.server.context import reset_transport, set_transport
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+)
 from pydantic import ValidationError
+
+from wc_core.values import NamedTuple
+from wc_observe.front.firstanswers import ACKNOWLEDGED, SUBSCRIPTION_ID
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -29,13 +38,23 @@ _NO_JSON = "json_invalid"
 _log = logging.getLogger(__name__)
 
 
-def serve_stdio(server: FastMCP, repeated_id: str = "") -> None:
-    """Serves one client until its input ends. The request with ``repeated_id`` was
-    answered before, and is not answered again."""
-    anyio.run(_serve, server, repeated_id)
+class Withheld(NamedTuple):
+    """What the client already has: the answer to the request ``repeated_id``, and the
+    acknowledgements of the streams that it requested with the ids ``acknowledged``."""
+
+    repeated_id: str = ""
+    acknowledged: frozenset[int | str] = frozenset()
 
 
-async def _serve(server: FastMCP, repeated_id: str) -> None:
+NOTHING = Withheld()
+
+
+def serve_stdio(server: FastMCP, withheld: Withheld = NOTHING) -> None:
+    """Serves one client until its input ends, without sending what is ``withheld``."""
+    anyio.run(_serve, server, withheld)
+
+
+async def _serve(server: FastMCP, withheld: Withheld) -> None:
     low = server._mcp_server  # noqa: SLF001
     token = set_transport("stdio")
     try:
@@ -43,7 +62,7 @@ async def _serve(server: FastMCP, repeated_id: str) -> None:
             options = low.create_initialization_options()
             await low.run(
                 AnsweredStream(reads, writes),
-                WithheldStream(writes, repeated_id),
+                WithheldStream(writes, withheld),
                 options,
             )
     finally:
@@ -70,11 +89,12 @@ class _Closing:
 
 
 class WithheldStream(_Closing):
-    """A stream of answers that withholds the one with the id ``repeated_id``."""
+    """A stream of messages without those that the client already has."""
 
-    def __init__(self, writes: Any, repeated_id: str) -> None:
+    def __init__(self, writes: Any, withheld: Withheld) -> None:
         self._writes = writes
-        self._repeated_id = repeated_id
+        self._repeated_id = withheld.repeated_id
+        self._acknowledged = set(withheld.acknowledged)
 
     async def send(self, item: SessionMessage) -> None:
         """Sends a message, unless the client already has it."""
@@ -84,11 +104,24 @@ class WithheldStream(_Closing):
             if isinstance(answer, JSONRPCError):
                 _log.error("the first request was refused: %s", answer.error.message)
             return
+        if self._acknowledged and isinstance(answer, JSONRPCNotification):
+            stream = _acknowledged_stream(answer)
+            if stream in self._acknowledged:
+                self._acknowledged.remove(stream)
+                return
         await self._writes.send(item)
 
     async def aclose(self) -> None:
         """Closes the stream."""
         await self._writes.aclose()
+
+
+def _acknowledged_stream(message: JSONRPCNotification) -> int | str | None:
+    """Returns the id of the stream that a notification acknowledges."""
+    if message.method != ACKNOWLEDGED or message.params is None:
+        return None
+    stream: int | str | None = message.params.get("_meta", {}).get(SUBSCRIPTION_ID)
+    return stream
 
 
 class AnsweredStream(_Closing):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import pytest
@@ -17,14 +16,10 @@ from wc_observe.front.declared import (
     DISCOVER,
     LISTS,
     PING,
-    installed_versions,
     read_declared,
 )
 from wc_observe.front.firstanswers import REPEATED_ID, FirstAnswers
 from wc_observe.front.requests import parse_message
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Fields = dict[str, Any]
 # One that is shown structured content alone, one by the form of its name, and others.
@@ -193,11 +188,3 @@ def test_lists_are_answered_before_what_waits(waits: bytes, *, is_over: bool) ->
     assert front.answer(parse_message(waits)) is None
     listed = front.answer(parse_message(line({"id": 3, "method": "tools/list"})))
     assert (listed is None) is front.is_over is is_over
-
-
-def test_the_packages_are_the_installed_ones(tmp_path: Path) -> None:
-    declared, installed = read_declared(), installed_versions(sys.path)
-    assert {name: installed[name] for name in declared.packages} == declared.packages
-    (tmp_path / "mcp-1.0.dist-info").mkdir()
-    shadowed = installed_versions([str(tmp_path), "/nowhere", *sys.path])
-    assert shadowed == installed | {"mcp": "1.0"}

@@ -173,6 +173,54 @@ def test_the_stateless_protocol_is_handed_over_as_well(server: Starting) -> None
     assert modules & HEAVY == set()
 
 
+def listen(number: int, **wanted: object) -> dict[str, Any]:
+    request = enveloped("subscriptions/listen", "2026-07-28", INFO)
+    request["params"]["notifications"] = wanted
+    return request | {"id": number}
+
+
+def test_a_stream_of_changes_is_acknowledged_at_once(
+    server: Starting, store: Store
+) -> None:
+    """Claude Code lists tools only after that."""
+    server.say(enveloped("server/discover", "2026-07-28", INFO))
+    assert "result" in server.hear()
+    every = {"toolsListChanged": True, "resourcesListChanged": True}
+    server.say(listen(7, **every))
+    acknowledged = server.hear()
+    assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+    assert acknowledged["params"]["notifications"] == {"resourcesListChanged": True}
+    server.say(enveloped("tools/list", "2026-07-28", INFO))
+    assert len(server.hear()["result"]["tools"]) > 10
+    # One that names a resource is left to the real server, which looks for it.
+    server.say(listen(8, resourceSubscriptions=["watercooler://threads"]))
+    server.open_gate()
+    own = server.hear()
+    assert own == acknowledged | {
+        "params": {
+            "_meta": {"io.modelcontextprotocol/subscriptionId": 8},
+            "notifications": {"resourceSubscriptions": ["watercooler://threads"]},
+        }
+    }
+    # The stream is open, and was not acknowledged twice.
+    store.thread("second")
+    changed = server.hear()
+    while changed["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] != 7:
+        changed = server.hear()
+    assert changed["method"] == "notifications/resources/list_changed"
+    server.input.close()
+    assert server.process.wait(20) == 0
+
+
+def test_a_client_that_only_listens_is_not_kept_waiting(server: Starting) -> None:
+    server.say(enveloped("server/discover", "2026-07-28", INFO))
+    server.say(listen(7, resourcesListChanged=True))
+    assert "result" in server.hear()
+    assert server.hear()["method"].endswith("acknowledged")
+    server.input.close()
+    assert server.process.wait(20) == 0
+
+
 def begin(server: Starting) -> None:
     server.say(*hello("2025-11-25", INFO))
     assert "result" in server.hear()
@@ -222,11 +270,3 @@ def desk_for(env: dict[str, str]) -> object:
 )
 def test_the_real_server_answers_where_settings_change_it(env: dict[str, str]) -> None:
     assert desk_for(env) is None
-
-
-def test_the_real_server_answers_with_other_versions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "mcp_types-0.9.dist-info").mkdir()
-    monkeypatch.syspath_prepend(tmp_path)
-    assert desk_for({}) is None
