@@ -1,14 +1,14 @@
 """The wheel, installed by pip, by uv and by pipx: what lands on someone's PATH.
 
-uv and pipx fetch what the package needs, held to the committed lock, into a
-cache of this test run's own: nothing outside the temporary folders is touched.
+uv and pipx fetch the newest versions of what the package needs, into a cache of this
+test run's own: nothing outside the temporary folders is touched.
 """
 
 from __future__ import annotations
 
 import ensurepip
+import json
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -16,12 +16,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.observe.front.asking import hello, line
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("wc", "wc-guard", "wc-statusline")
 COMMANDS = (*COPIED, "wc-cli", "wc-observe")
 MANUAL = ["wc-cli.1", "wc-observe.1", "wc-statusline.1"]
 SYSTEM_PATH = "/usr/bin:/bin"
+IMPORTS = {"PYTHONPROFILEIMPORTTIME": "1"}
 
 
 def beside_python(name: str) -> str:
@@ -66,11 +68,20 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def downloads(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """One cache for this run, and the versions of the lock: settings of uv."""
-    folder = tmp_path_factory.mktemp("uv")
-    constraints = folder / "requirements.lock"
-    shutil.copy(ROOT / "requirements.lock", constraints)
-    return {"UV_CACHE_DIR": str(folder / "cache"), "UV_CONSTRAINT": str(constraints)}
+    """One cache for this run: a setting of uv. It takes the newest versions, as it does
+    for people."""
+    settings = {"UV_CACHE_DIR": str(tmp_path_factory.mktemp("uv"))}
+    command = (beside_python("uv"), "pip", "compile", "-q", "--no-deps", "-")
+    asked = subprocess.run(
+        command,
+        check=False,
+        input=b"typer",
+        capture_output=True,
+        env=os.environ | settings,
+    )
+    if asked.returncode:
+        pytest.skip(f"NO PACKAGE INDEX: {asked.stderr.decode()}")
+    return settings
 
 
 def check_installed(folder: Path, tmp_path: Path) -> None:
@@ -89,6 +100,26 @@ def check_installed(folder: Path, tmp_path: Path) -> None:
     version = run(folder / "wc", "version", cwd=tmp_path, **settings)
     assert version == run(folder / "wc-cli", "version", cwd=tmp_path, **settings)
     assert version
+
+
+def check_server(folder: Path, tmp_path: Path) -> None:
+    """The server answers what clients ask first without FastMCP."""
+    messages = [*hello("2025-11-25", {"name": "codex-mcp-client", "version": "1"})]
+    messages += [{"id": 1, "method": "tools/list"}]
+    done = subprocess.run(
+        [folder / "wc-observe"],
+        input=b"".join(map(line, messages)),
+        capture_output=True,
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PATH": SYSTEM_PATH, **IMPORTS},
+        check=True,
+    )
+    _, listed = map(json.loads, done.stdout.splitlines())
+    assert len(listed["result"]["tools"]) > 10
+    rows = done.stderr.decode().split("\n")
+    imported = {row.rpartition("|")[2].strip() for row in rows}
+    assert "wc_observe.front.desk" in imported
+    assert "fastmcp" not in imported
 
 
 def check_site(folder: Path, site: Path, tmp_path: Path) -> None:
@@ -160,6 +191,7 @@ def test_uv_tool(wheel: Path, downloads: dict[str, str], tmp_path: Path) -> None
         COMMANDS
     )
     check_installed(tmp_path / "bin", tmp_path)
+    check_server(tmp_path / "bin", tmp_path)
 
 
 def test_pipx(wheel: Path, downloads: dict[str, str], tmp_path: Path) -> None:
