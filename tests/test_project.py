@@ -123,7 +123,7 @@ def test_only_the_job_that_needs_a_permission_has_it() -> None:
         }
         assert pasted <= {
             *("name", "group", "cancel-in-progress", "runs-on", "python-version"),
-            *("GH_REPO", "GH_TOKEN"),
+            *("GH_REPO", "GH_TOKEN", "LIBRARIES"),
         }
 
 
@@ -170,3 +170,19 @@ def test_every_use_of_a_private_name_is_in_the_table() -> None:
     for _, _, test in rows:
         name, _, function = test.partition("::")
         assert f"def {function}(" in text_of(name), test
+
+
+def requirements_of(name: str) -> dict[str, str]:
+    """The hashes of each requirement of a lock."""
+    blocks = re.split(r"(?m)^(?=[a-z0-9])", text_of(name))[1:]
+    return {block.split()[0]: block.partition("\n")[2] for block in blocks}
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_packages_with_extras_are_locked_without_them_too(lock: str) -> None:
+    """pip 23.0, which Debian 12 has, installs the lock only then."""
+    locked = requirements_of(lock)
+    with_extras = [name for name in locked if "[" in name]
+    assert with_extras
+    for name in with_extras:
+        assert locked[re.sub(r"\[.*\]", "", name)] == locked[name]

@@ -213,3 +213,17 @@ def test_pipx(wheel: Path, downloads: dict[str, str], tmp_path: Path) -> None:
     check_installed(tmp_path / "bin", tmp_path)
     manual = tmp_path / "man" / "man1"
     assert sorted(path.name for path in manual.iterdir()) == MANUAL
+
+
+@pytest.mark.long
+def test_the_pip_of_debian_12_installs_the_lock(
+    downloads: dict[str, str], tmp_path: Path
+) -> None:
+    settings = {**downloads, "HOME": str(tmp_path)}
+    venv = tmp_path / "venv"
+    run(sys.executable, "-m", "venv", "--without-pip", venv, **settings)
+    python, uv = venv / "bin" / "python", beside_python("uv")
+    run(uv, "pip", "install", "-q", "--python", python, "pip==23.0.1", **settings)
+    lock = ROOT / "requirements.lock"
+    run(python, "-m", "pip", "install", "-q", "-r", lock, **settings)
+    assert "fastmcp" in run(python, "-m", "pip", "list", **settings)
