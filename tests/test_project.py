@@ -180,7 +180,7 @@ def requirements_of(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
 def test_packages_with_extras_are_locked_without_them_too(lock: str) -> None:
-    """pip 23.0, which Debian 12 has, installs the lock only then."""
+    """Pip 23.0, which Debian 12 has, installs the lock only then."""
     locked = requirements_of(lock)
     with_extras = [name for name in locked if "[" in name]
     assert with_extras
