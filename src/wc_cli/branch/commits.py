@@ -73,10 +73,16 @@ def checkout_at(root: str) -> Repository:
 def tip(checkout: Repository) -> str:
     """The commit that the branch points to, in a store's checkout.
 
-    Raises GitError if the checkout is on another branch or has disappeared.
+    Raises GitError if the checkout is on another branch or has disappeared, or if the
+    branch cannot be read: a branch without a commit would be another state.
     """
     if checkout.branch == BRANCH:
-        return checkout.commit
+        try:
+            repositories.check_common(checkout)
+            return repositories.resolve(checkout, "HEAD", strict=True)
+        except OSError as error:
+            reason = f"{error.filename or checkout.gitdir}: {error.strerror}"
+            raise GitError(f"the branch {BRANCH} cannot be read: {reason}") from error
     if not os.path.lexists(f"{checkout.top}/.git"):
         raise GitError(f"{checkout.top} is no longer in git")
     raise GitError(why_away(checkout))

@@ -7,6 +7,8 @@ repositories may have the same name.
 
 from __future__ import annotations
 
+import errno
+
 from wc_core.files import read_plain
 from wc_core.lean import os
 from wc_core.text import is_hexadecimal
@@ -138,8 +140,17 @@ def _common_dir(gitdir: str) -> str:
     return os.path.realpath(os.path.join(gitdir, target)) if target else gitdir
 
 
-def _read_text(path: str) -> str:
-    """The text of one of git's files; empty if it cannot be read, as for git."""
+def check_common(repository: Repository) -> None:
+    """Raise OSError if the file that names the common directory could not be read when
+    the repository was found, so that all refs seem to be missing."""
+    path = f"{repository.gitdir}/commondir"
+    if not repository.linked and os.path.lexists(path):
+        raise OSError(errno.EIO, "could not be read", path)
+
+
+def _read_text(path: str, *, strict: bool = False) -> str:
+    """The text of one of git's files; empty if it is missing. If it cannot be read, it
+    is empty as well, or OSError is raised if ``strict``."""
     try:
         # git follows links to its own files, and some tools make .git a link.
         target = os.path.realpath(path) if os.path.islink(path) else path
@@ -147,6 +158,8 @@ def _read_text(path: str) -> str:
         text, _, _ = (read_plain(target) or b"").partition(b"\0")
         return os.fsdecode(text)
     except OSError:
+        if strict:
+            raise
         return ""
 
 
@@ -160,12 +173,16 @@ def head_branch(gitdir: str) -> str:
     return "" if branch == _STUB else branch
 
 
-def resolve(repository: Repository, ref: str) -> str:
-    """The commit of a ref, from loose and packed refs; empty if there is none."""
+def resolve(repository: Repository, ref: str, *, strict: bool = False) -> str:
+    """The commit of a ref, from loose and packed refs; empty if there is none.
+
+    If one of git's files cannot be read, the result may be empty as well; if
+    ``strict``, OSError is raised.
+    """
     for _ in range(_MAX_SYMREFS):
         place = repository.gitdir if ref == "HEAD" else repository.common
-        text = _read_text(f"{place}/{ref}").strip()
-        text = text or _packed_refs(repository).get(ref, "")
+        text = _read_text(f"{place}/{ref}", strict=strict).strip()
+        text = text or _packed_refs(repository, strict=strict).get(ref, "")
         target = text.removeprefix("ref:").strip()
         if target == text:
             return text
@@ -173,10 +190,11 @@ def resolve(repository: Repository, ref: str) -> str:
     return ""
 
 
-def _packed_refs(repository: Repository) -> dict[str, str]:
+def _packed_refs(repository: Repository, *, strict: bool = False) -> dict[str, str]:
     """The commit of each packed ref, by the ref's name."""
+    path = f"{repository.common}/packed-refs"
     # Not splitlines(): a ref's name may have characters that end a line there.
-    lines = _read_text(f"{repository.common}/packed-refs").split("\n")
+    lines = _read_text(path, strict=strict).split("\n")
     pairs = (line.partition(" ") for line in lines)
     return {name: commit for commit, _, name in pairs if name.startswith("refs/")}
 
