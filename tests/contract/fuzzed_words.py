@@ -15,10 +15,14 @@ from wc_core.layout import Layout
 from wc_core.threads import codec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # docs/commands.md; 1 would be a bug of ours.
 CODES = frozenset({0, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+# What ends only when somebody else acts: a command, or one of its flags. `demo` takes
+# its time, and makes stores of its own.
+_ENDLESS = {"demo": "", "open": "", "wait": "", "inbox": "--watch"}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _VALUES = (
     *("auth", "AUTH", "new-one", "me", "anyone", "Codex", "OPEN", "CLOSED", "Note"),
@@ -39,14 +43,17 @@ _VALUES = (
 
 
 def _commands() -> dict[str, tuple[str, ...]]:
-    """Every command with its flags; the demonstration makes stores of its own, and
-    who waits does so until a ball comes."""
+    """Every command with its flags, without those that do not end by themselves."""
     found = {}
     for name in (*table.COMMANDS, *table.ALIASES, "", "no-such"):
         declared = table.load(name)
         params = declared.options.params() if declared else ()
         found[name] = ("--help", *(one for param in params for one in param.flags))
-    del found["demo"], found["wait"]
+    for name, flag in _ENDLESS.items():
+        if flag:
+            found[name] = tuple(word for word in found[name] if word != flag)
+        else:
+            del found[name]
     return found
 
 
@@ -58,7 +65,15 @@ class Words:
 
     def __call__(self, random: Random, folder: Path) -> None:
         """One case."""
-        argv = self._argv(random)
+        self.run(self._argv(random), folder)
+
+    def ordinary(self) -> Iterator[list[str]]:
+        """Yield every command alone, with a thread, and with each of its flags."""
+        for name, flags in sorted(self._known.items()):
+            yield from ([name], *([name, word] for word in ("auth", *flags)))
+
+    def run(self, argv: list[str], folder: Path) -> None:
+        """Run a command line at a new store, and check how it ends."""
         store = folder / "store"
         _fill(store)
         done = wc(argv, folder, surroundings(folder, store))

@@ -328,14 +328,14 @@ TARGETS: dict[str, Callable[[Random, Path], None]] = {
 
 
 @contextmanager
-def _ending() -> Iterator[None]:
-    """Interrupt a case that does not end."""
+def ending(seconds: int = HANGS) -> Iterator[None]:
+    """Interrupt a case that does not end in time, with HangError."""
 
     def give_up(*_: object) -> None:
         raise HangError
 
     before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(HANGS)
+    signal.alarm(seconds)
     try:
         yield
     finally:
@@ -356,7 +356,7 @@ def fuzz(target: str, run: Run, folder: Path) -> None:
     for number in range(run.first, run.first + run.cases):
         random = Random(f"{run.seed}:{target}:{number}")
         try:
-            with _ending():
+            with ending():
                 TARGETS[target](random, folder)
         except (Exception, HangError) as error:
             again = f"--seed {run.seed} --first {number} --cases 1 {target}"

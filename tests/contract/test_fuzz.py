@@ -10,6 +10,7 @@ import pytest
 
 from tests import amounts
 from tests.contract import fuzzer
+from tests.contract.fuzzed_words import Words
 from tests.contract.fuzzer import FuzzError, Run, fuzz
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ CASES = {
     "statusline": 50,
 }
 SEED = amounts.seed()
+# No command takes a second; other work may slow it down.
+SECONDS = 20
 
 
 @pytest.mark.parametrize("target", fuzzer.TARGETS)
@@ -40,6 +43,16 @@ def test_nothing_crashes_hangs_or_loses_what_is_good(
     tmp_path: Path, target: str
 ) -> None:
     fuzz(target, Run(CASES[target], SEED), tmp_path)
+
+
+def test_every_command_that_is_fuzzed_ends(tmp_path: Path) -> None:
+    words = Words()
+    for argv in words.ordinary():
+        try:
+            with fuzzer.ending(SECONDS):
+                words.run(argv, tmp_path)
+        except fuzzer.HangError:
+            pytest.fail(f"wc {' '.join(argv)} does not end: add it to _ENDLESS")
 
 
 @pytest.fixture

@@ -127,3 +127,15 @@ def test_what_cannot_be_exported(
     assert done.code == code
     assert done.out == ""
     assert said in done.err
+
+
+@pytest.mark.parametrize("form", ["md", "html", "adr"])
+def test_a_terminal_gets_nothing_that_it_would_obey_and_a_file_gets_everything(
+    repo: Here, tmp_path: Path, form: str
+) -> None:
+    decide(repo, "pay", "Turned \u202e around")
+    file = tmp_path / "out"
+    words = ("export", "pay", "--format", form)
+    repo.ok(*words, "--output", str(file))
+    assert "\u202e" not in repo.ok(*words).out
+    assert "\u202e" in file.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from wc_cli.output import json_line, remark, say
 from wc_core.errors import InvalidInputError, NotFoundError, StorageError
 from wc_core.exchange import jsonexport
 from wc_core.phrases import counted
-from wc_core.text import one_line
+from wc_core.text import clean, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _exported(threads: Sequence[Thread], form: str) -> str:
 
 def _put_out(data: str, path: str) -> None:
     if not path or path == "-":
-        say(data)
+        say(clean(data))  # pages and records keep what a terminal would obey
         return
     try:
         with open(path, "w", encoding="utf-8") as file:
