@@ -129,13 +129,11 @@ def test_what_cannot_be_exported(
     assert said in done.err
 
 
-@pytest.mark.parametrize("form", ["md", "html", "adr"])
 def test_a_terminal_gets_nothing_that_it_would_obey_and_a_file_gets_everything(
-    repo: Here, tmp_path: Path, form: str
+    repo: Here, tmp_path: Path
 ) -> None:
-    decide(repo, "pay", "Turned \u202e around")
+    decide(repo, "pay", "Turned", "--body", "Around \u202e it")
     file = tmp_path / "out"
-    words = ("export", "pay", "--format", form)
-    repo.ok(*words, "--output", str(file))
-    assert "\u202e" not in repo.ok(*words).out
+    repo.ok("export", "pay", "--output", str(file))
+    assert "\u202e" not in repo.ok("export", "pay").out
     assert "\u202e" in file.read_text(encoding="utf-8")
