@@ -142,12 +142,12 @@ def programs() -> Programs:
 
 @pytest.fixture(scope="session")
 def address(place: Place) -> Iterator[str]:
-    """Where the server listens, in the repository."""
+    """Where the server listens, in the repository, with the limits of everyone."""
     told = place.repo.machine.root / "listening"
     with (
         told.open("w") as errors,
         subprocess.Popen(
-            [*place.server, "--transport", "http", "--port", "0", "--rate", "1000"],
+            [*place.server, "--transport", "http", "--port", "0"],
             cwd=place.repo.path,
             env=place.env,
             stdin=subprocess.DEVNULL,

@@ -8,6 +8,7 @@ limits, body size.
 from __future__ import annotations
 
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fastmcp.server.auth.middleware import RequireAuthMiddleware
@@ -29,7 +30,7 @@ from wc_observe.live.stores import Stores
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from fastmcp.server.auth import AccessToken, AuthProvider
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
     from wc_observe.http.login import Login
     from wc_observe.http.options import HttpOptions
     from wc_observe.http.tenants import Access
-
-# One caller may hold a quarter of all connections.
-_SHARE = 4
 
 
 class Site(NamedTuple):
@@ -60,7 +58,7 @@ class _Shared(NamedTuple):
     options: HttpOptions
     auth: AuthProvider | None
     metrics: Metrics
-    fair: Middleware
+    fair: Callable[..., Middleware]
     kept: dict[str, Stores]
     access: Access | None = None
 
@@ -113,8 +111,10 @@ def build_site(
     tokens = [Middleware(GuessLimit)] if auth else []
     if auth is not None:
         tokens.append(Middleware(TokenGate, auth=auth, login=login))
-    at_once = max(1, options.limits.connections // _SHARE)
-    fair = Middleware(CallerLimit, rate=options.limits.rate, at_once=at_once)
+    limits = options.limits
+    fair = partial(
+        Middleware, CallerLimit, rate=limits.rate, connections=limits.connections
+    )
     shared = _Shared(options, auth, metrics, fair, kept, access)
     for name, context in stores.items():
         apps[name] = _store_app(shared, context._replace(served=served.visible))
@@ -176,10 +176,10 @@ def _pages(shared: _Shared, stores: Sequence[ServerContext]) -> list[Route]:
         authentication = auth.get_middleware()
         numbers = RequireAuthMiddleware(request_response(numbers), auth.required_scopes)
     gate = [Middleware(MetricsGate, access=shared.access)] if shared.access else []
-    around = [guard, *authentication, *gate, shared.fair]
+    around = [guard, *authentication, *gate, shared.fair()]
     health = healthz(stores, is_brief=shared.access is not None)
     return [
-        Route("/healthz", health, middleware=[guard, shared.fair]),
+        Route("/healthz", health, middleware=[guard, shared.fair()]),
         Route("/metrics", numbers, methods=["GET"], middleware=around),
     ]
 
@@ -193,7 +193,7 @@ def _login_routes(shared: _Shared, login: Login) -> list[Route]:
             allowed_origins=(*shared.options.origins, login.public_url),
             mode="strict",
         ),
-        shared.fair,
+        shared.fair(),
         Middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY),
     ]
     return [
@@ -214,7 +214,7 @@ def _store_app(shared: _Shared, start: ServerContext) -> StarletteWithLifespan:
         outer=[CallCounter(shared.metrics, name)],
         stores=shared.kept[name],
     )
-    app = server.http_app(
+    app: StarletteWithLifespan = server.http_app(
         path=options.path,
         transport="http",
         json_response=False,
@@ -224,7 +224,7 @@ def _store_app(shared: _Shared, start: ServerContext) -> StarletteWithLifespan:
         allowed_origins=[*options.origins],
         session_idle_timeout=options.limits.idle,
         middleware=[
-            shared.fair,
+            shared.fair(is_session=lambda session: session in _sessions(app)),
             Middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY),
             Middleware(WholeRequest),
         ],
@@ -253,8 +253,13 @@ def _session_manager(app: StarletteWithLifespan) -> StreamableHTTPSessionManager
 
 def open_sessions(app: StarletteWithLifespan) -> int:
     """Returns how many clients of the older protocol have a session."""
+    return len(_sessions(app))
+
+
+def _sessions(app: StarletteWithLifespan) -> Collection[str]:
+    """Returns the ids of the open sessions."""
     manager = _session_manager(app)
-    return len(manager._server_instances) if manager is not None else 0  # noqa: SLF001
+    return manager._server_instances if manager is not None else ()  # noqa: SLF001
 
 
 def _lifespan(

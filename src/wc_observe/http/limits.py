@@ -1,6 +1,7 @@
 """Limits on what one caller may use.
 
-A caller is an authenticated subject, otherwise an address. All counts are kept in
+A holder is an authenticated subject, otherwise an address. One person, or one machine,
+runs many agents at the same time; each of them is a caller. All counts are kept in
 memory only, and bounded.
 """
 
@@ -15,10 +16,12 @@ from typing import TYPE_CHECKING
 from fastmcp.server.middleware.rate_limiting import TokenBucketRateLimiter
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 
+from wc_core.values import NamedTuple
 from wc_observe.http.pages import error_response
+from wc_observe.http.waiting import caller_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -30,6 +33,11 @@ _GUESSES = 20
 _GUESSES_PER_SECOND = 0.5
 _CALLERS = 10_000
 _UNAUTHORIZED, _BAD_REQUEST = 401, 400
+
+# All callers of one holder together: four times as many requests per second as one
+# caller, and half of all connections, of which one caller may hold a quarter.
+_TOGETHER = 4
+_SHARE, _SHARE_TOGETHER = 4, 2
 
 
 class Buckets:
@@ -111,43 +119,88 @@ def _token_digest(scope: Scope) -> bytes:
     return hashlib.sha256(b"\n".join(authorization)).digest() if authorization else b""
 
 
-class CallerLimit:
-    """Limits the requests of each caller, per second and concurrently.
+class _Limit(NamedTuple):
+    """Limits of callers of one kind: requests per second, and at the same time."""
 
-    It runs after authentication: a caller with a token is the same caller from any
-    address, and no one else can use up their share.
+    buckets: Buckets
+    at_once: int
+
+
+class CallerLimit:
+    """Limits the requests of each caller, per second and at the same time, and those of
+    all callers with the same token or address.
+
+    A caller is an open session of the older protocol. Outside of sessions, where
+    requests do not name their sender, it is a connection. The requests that a holder
+    sends in sessions and outside of them are counted separately: a client that opens
+    session after session does not delay those that have one.
+
+    It runs after authentication: no one else can use up the share of a token.
     """
 
-    def __init__(self, app: ASGIApp, rate: float, at_once: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        rate: float,
+        connections: int,
+        is_session: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self._app = app
-        self._buckets = Buckets(rate, max(1, math.ceil(rate * 2)))
-        self._at_once = at_once
+        self._is_session = is_session
+        self._each = _limit(rate, connections // _SHARE)
+        self._together = _limit(rate * _TOGETHER, connections // _SHARE_TOGETHER)
         self._under_way: dict[str, int] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, unless its caller exceeds a limit."""
+        """Passes a request on, unless its caller or holder exceeds a limit."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        caller = _caller(scope)
-        if not await self._buckets.take(caller):
-            seconds = await self._buckets.wait(caller)
-            await _too_many_requests(max(1, seconds))(scope, receive, send)
-        elif self._under_way.get(caller, 0) >= self._at_once:
-            await _too_many_requests(1)(scope, receive, send)
+        limited = self._limited(scope)
+        for key, limit in limited.items():
+            if seconds := await self._refusal(key, limit):
+                await _too_many_requests(seconds)(scope, receive, send)
+                return
+        with self._counted(limited):
+            await self._app(scope, receive, send)
+
+    def _limited(self, scope: Scope) -> dict[str, _Limit]:
+        """Returns the limits of a request, by what they are counted for: first the
+        caller's, so that what is refused there does not count for the holder."""
+        holder = _holder(scope)
+        session = _session_id(scope)
+        if session and self._is_session(session):
+            each, together = f"{holder} session {session}", f"{holder} in sessions"
         else:
-            with self._counted(caller):
-                await self._app(scope, receive, send)
+            _, port = scope.get("client") or ("", 0)
+            each = f"{holder} port {port}" if port else ""  # a proxy does not tell it
+            together = f"{holder} outside"
+        limits = {each: self._each, together: self._together}
+        limits.pop("", None)
+        return limits
+
+    async def _refusal(self, key: str, limit: _Limit) -> int:
+        """Returns the seconds after which a refused request may be repeated; 0 if it is
+        not refused."""
+        if not await limit.buckets.take(key):
+            return max(1, await limit.buckets.wait(key))
+        return 1 if self._under_way.get(key, 0) >= limit.at_once else 0
 
     @contextmanager
-    def _counted(self, caller: str) -> Iterator[None]:
-        self._under_way[caller] = self._under_way.get(caller, 0) + 1
+    def _counted(self, keys: Iterable[str]) -> Iterator[None]:
+        for key in keys:
+            self._under_way[key] = self._under_way.get(key, 0) + 1
         try:
             yield
         finally:
-            self._under_way[caller] -= 1
-            if not self._under_way[caller]:
-                del self._under_way[caller]
+            for key in keys:
+                self._under_way[key] -= 1
+                if not self._under_way[key]:
+                    del self._under_way[key]
+
+
+def _limit(rate: float, at_once: int) -> _Limit:
+    return _Limit(Buckets(rate, max(1, math.ceil(rate * 2))), max(1, at_once))
 
 
 def _too_many_requests(seconds: int) -> ASGIApp:
@@ -160,7 +213,7 @@ def _too_many_requests(seconds: int) -> ASGIApp:
     )
 
 
-def _caller(scope: Scope) -> str:
+def _holder(scope: Scope) -> str:
     user = scope.get("user")
     if isinstance(user, AuthenticatedUser):
         token = user.access_token
@@ -170,4 +223,9 @@ def _caller(scope: Scope) -> str:
 
 def _address(scope: Scope) -> str:
     client = scope.get("client")
-    return f"from {client[0]}" if client else "from nowhere"
+    return f"from {caller_of(client[0])}" if client else "from nowhere"
+
+
+def _session_id(scope: Scope) -> str:
+    headers = dict(scope["headers"])
+    return str(headers.get(b"mcp-session-id", b"").decode("latin-1"))
