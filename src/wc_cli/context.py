@@ -290,7 +290,10 @@ class Context:
         author = Author(self.identity, branch, commit, authorship, worktree)
         find_author = self._meta_author
         writer = StoreWriter(self.place, author, self.settings, self.env, find_author)
+        is_new = not os.path.isdir(writer.layout.unsettled)
         writer.prepare_store()
+        if is_new:
+            self.note_unindexed(len(writer.reader.topics()))
         if not self._is_recorded(authorship):
             self.record_user()
         self._remember_identity()

@@ -269,13 +269,23 @@ def start_graph(layout: Layout, folder: str, env: Mapping[str, str]) -> None:
 def start_index_if_due(layout: Layout, unindexed: int, env: Mapping[str, str]) -> None:
     """Have the index made, if it lacks many threads and was not just made, unless a
     process is doing so."""
-    if unindexed <= _FEW_THREADS or not os.path.isdir(layout.local):
+    if unindexed <= _FEW_THREADS:
         return
     if age_of(layout.index_making) > _RETRY_SECONDS:
         with contextlib.suppress(WcError, OSError):
+            if not os.path.isdir(layout.local):
+                _make_local_folder(layout)
             _start("wc_cli.index.refreshing", layout, layout.index_making, env)
             # However it ends: some threads cannot be indexed, and the disk may be full.
             os.utime(layout.index_making, follow_symlinks=False)
+
+
+def _make_local_folder(layout: Layout) -> None:
+    """Make the folder for local files in a store to which only other tools have
+    written. git ignores it, although the store does not say so yet."""
+    from wc_cli.store.localfiles import LocalFiles  # 2 ms, once for each store
+
+    LocalFiles(layout).write(".gitignore", b"*\n")
 
 
 def start_vectors_if_due(layout: Layout, missing: int, env: Mapping[str, str]) -> None:

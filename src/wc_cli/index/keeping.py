@@ -33,9 +33,9 @@ def update(root: str, topics: Iterable[str]) -> set[str]:
     reader = StoreReader(root)
     # A few builds of Python lack SQLite.
     with contextlib.suppress(WcError, ImportError), locked(reader):
-        overviewfile.update(reader, topics)
+        was_rebuilt = overviewfile.update(reader, topics)
         behind = note_behind(reader.layout, topics)
-        is_whole = decisions.load(reader.layout) is not None
+        is_whole = not was_rebuilt and decisions.load(reader.layout) is not None
         if not is_whole or _is_due(reader.layout, behind):
             # 4 ms (SQLite), not after every write.
             from wc_cli.index import entriesfile

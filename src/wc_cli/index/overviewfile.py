@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     # Returns nanoseconds since 1970.
     Clock = Callable[[], int]
 
+# If the file lacks more threads than this, other programs have written them: all are
+# checked.
+_FEW_THREADS = 20
 # Replaced records stay in the file until they take up as much space as the others, and
 # more than this.
 _MOST_DEAD = 1 << 16
@@ -25,23 +28,26 @@ _MOST_DEAD = 1 << 16
 
 def update(
     reader: StoreReader, topics: Iterable[str], clock: Clock = time.time_ns
-) -> None:
-    """Bring the records of these threads up to date. Very recent changes are left to
-    the next time, because a change right after them might not show. Raises WcError."""
+) -> bool:
+    """Bring the records of these threads up to date; those of all threads if the file
+    is missing or lacks many. Returns whether it was all. Very recent changes are left
+    to the next time, because a change right after them might not show. Raises
+    WcError."""
     layout = reader.layout
     data = _read(reader)
-    if not data:
+    kept = overview.parse(data) if data else {}
+    if not data or len({*reader.topics()} - kept.keys()) > _FEW_THREADS:
         rebuild(reader, clock)
-        return
-    kept = overview.parse(data)
+        return True
     changed = _changed(reader, topics, kept, clock())
     batch = overview.render_batch(changed.values())
     if not batch:
-        return
+        return False
     if len(data) > 2 * sum(map(len, kept.values())) + _MOST_DEAD:
         _write(reader, kept | changed)
     else:
         durable.append_unflushed(layout.overview, batch, layout.root)
+    return False
 
 
 def rebuild(reader: StoreReader, clock: Clock = time.time_ns) -> None:

@@ -147,8 +147,8 @@ class CallerLimit:
     ) -> None:
         self._app = app
         self._is_session = is_session
-        self._each = _limit(rate, connections // _SHARE)
-        self._together = _limit(rate * _TOGETHER, connections // _SHARE_TOGETHER)
+        self._of_caller = _limit(rate, connections // _SHARE)
+        self._of_holder = _limit(rate * _TOGETHER, connections // _SHARE_TOGETHER)
         self._under_way: dict[str, int] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -170,12 +170,12 @@ class CallerLimit:
         holder = _holder(scope)
         session = _session_id(scope)
         if session and self._is_session(session):
-            each, together = f"{holder} session {session}", f"{holder} in sessions"
+            caller, all_callers = f"{holder} session {session}", f"{holder} in sessions"
         else:
             _, port = scope.get("client") or ("", 0)
-            each = f"{holder} port {port}" if port else ""  # a proxy does not tell it
-            together = f"{holder} outside"
-        limits = {each: self._each, together: self._together}
+            caller = f"{holder} port {port}" if port else ""  # a proxy hides it
+            all_callers = f"{holder} outside"
+        limits = {caller: self._of_caller, all_callers: self._of_holder}
         limits.pop("", None)
         return limits
 
