@@ -2,6 +2,8 @@
 
 With ``1``, only the length of an argument with people's text is logged, with ``bodies``
 also the text. Credentials in URLs are never logged.
+
+With it, or with a setting of FastMCP, the server's clients wait for FastMCP.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import json
 
 from wc_core import times
 from wc_core.git.remotes import anonymous
+from wc_core.lean import os
 from wc_core.text import clean
 from wc_core.values import NamedTuple
 
@@ -22,6 +25,9 @@ VARIABLE = "WATERCOOLER_DEBUG"
 
 OFF = ("", "0", "off")
 _ON = ("1", "bodies")
+_PREFIX, _ENV_FILE = "FASTMCP_", "FASTMCP_ENV_FILE"
+# FastMCP's settings that do not affect its answers.
+_HARMLESS = frozenset({"FASTMCP_CHECK_FOR_UPDATES", "FASTMCP_LOG_LEVEL"})
 _WIDTH = 200
 _BODY_WIDTH = 4_000
 _LONGEST_SECRET = 2_000
@@ -49,6 +55,20 @@ def mode(env: Mapping[str, str]) -> Mode:
         complaint=f"{VARIABLE} cannot be {_cut(text, 60)!r}, so nothing is logged: "
         "1 logs without texts, bodies with them."
     )
+
+
+def slow_start(env: Mapping[str, str]) -> str:
+    """Returns the name of a variable in the environment that makes clients wait for
+    FastMCP, half a second or more: it may change FastMCP's answers, or requests a log
+    of every request. Empty if there is none."""
+    if env.get(VARIABLE, "") not in OFF:
+        return VARIABLE
+    for name, value in sorted(env.items()):
+        setting = name.upper()
+        is_file = setting == _ENV_FILE and value == os.devnull
+        if setting.startswith(_PREFIX) and setting not in _HARMLESS and not is_file:
+            return name
+    return ""
 
 
 def shown_argument(value: Any, bodies: bool) -> Any:  # noqa: FBT001 - the mode's own word

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # docs/commands.md; 1 would be a bug of ours.
 CODES = frozenset({0, 2, 3, 4, 5, 6, 7, 8, 9, 10})
-# What ends only when somebody else acts: a command, or one of its flags. `demo` takes
+# What ends only when someone else acts: a command, or one of its flags. `demo` takes
 # its time, and makes stores of its own.
 _ENDLESS = {"demo": "", "open": "", "wait": "", "inbox": "--watch"}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")

@@ -320,7 +320,6 @@ def check_prompt(words: str, scene: Scene, before: str) -> None:
         "as before": (before, 0, before),
         "as last written; `wc statusline` by what is left": (before, 0, None),
         "as last written; `wc statusline` fails": (before, 6, ""),
-        "none; `wc statusline` as before": ("", 0, before),
         "wrong; `wc statusline` is right": (None, 0, None),
     }[words]
     if expected[0] is not None:

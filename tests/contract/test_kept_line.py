@@ -241,7 +241,7 @@ def test_a_name_is_not_taken_for_the_agent_that_runs_the_prompt(
     named = Prompt(repo, {"WATERCOOLER_AGENT": f"={name}"})
     for _ in range(2):
         assert named.says("--stdin", *PLAIN) == named.says_afresh()
-        assert named.says() == "Pat has the ball · main"
+        assert named.says() == "Pat has the ball · main · 1 new"
 
 
 def test_a_repair_of_what_lines_are_made_of_ends_a_kept_line(repo: Repo) -> None:

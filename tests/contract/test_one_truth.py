@@ -181,10 +181,11 @@ def by_prompt(party: Party) -> str:
 
 def _by_line(line: str, party: Party) -> str:
     """The thread was opened in the main worktree and is named after the branch of
-    Claude Code. In that of Codex it is elsewhere, unless Codex has the ball there."""
+    Claude Code. In that of Codex it is elsewhere, unless Codex has the ball there or
+    passed it to who has it."""
     (row,) = party.home.json("list", "--all", env=party.variables)["threads"]
     whose = by_row(row)
-    is_here = party.name != CODEX or whose == MINE
+    is_here = party.name != CODEX or whose == MINE or _passer(party) == CODEX
     here = {
         MINE: f"🎾 you · {TOPIC}",
         OTHERS: f"{row['ball']} has the ball · {TOPIC}",
@@ -195,6 +196,17 @@ def _by_line(line: str, party: Party) -> str:
     assert line.startswith(beginning)
     assert bool(line) == bool(beginning)
     return whose
+
+
+def _passer(party: Party) -> str | None:
+    """Who passed the ball to its holder, or had it taken."""
+    entries = party.home.json("read", TOPIC, env=party.variables)["entries"]
+    holder, passer = None, None
+    for entry in entries:
+        if "ball" in entry and entry["ball"] != holder:
+            passer = holder if entry["action"] == "take" else entry["author"]
+            holder = entry["ball"]
+    return passer if holder else None
 
 
 def by_server(party: Party) -> str:

@@ -111,7 +111,7 @@ def test_the_status_line_while_the_ball_goes_to_and_fro(repo: Repo) -> None:
             statusline.status_line([statusline.StatusRow(state, new)], here).casefold()
             + "\n"
             for state in {(one.ball, one.status): one for one in states}.values()
-            for new in (None, *range(len(states)))
+            for new in (None, *range(len(states) + 1))
         }
         # A name is spelt as its key where its file was gone before it was read.
         assert {one.casefold() for one in said} <= known, agent
@@ -128,8 +128,8 @@ def test_a_ball_on_its_way_is_counted_once(repo: Repo) -> None:
     repo.ok("handoff", "main", "--to", "Cursor", "--force", "--as", "Codex")
     old.write_bytes(kept)
     for agent, line in {
-        "zed": "Cursor has the ball · main\n",
-        "cursor": "🎾 you · main\n",
+        "zed": "Cursor has the ball · main · 2 new\n",
+        "cursor": "🎾 you · main · 2 new\n",
     }.items():
         env = {"WATERCOOLER_AGENT": agent}
         assert repo.machine.run([str(SCRIPT)], repo.path, env=env).out == line

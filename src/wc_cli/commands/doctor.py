@@ -26,6 +26,7 @@ from wc_cli.settle import reports
 from wc_cli.store import pending
 from wc_core.claims import book as books
 from wc_core.configuration import preferences
+from wc_core.debugging import slow_start
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.files import read_plain
 from wc_core.git import discovery, storefolder
@@ -35,7 +36,6 @@ from wc_core.layout import Layout
 from wc_core.lean import os
 from wc_core.meaning.report import meaning_report
 from wc_core.phrases import counted, quoted, with_home
-from wc_core.serverstart import slow_start
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 

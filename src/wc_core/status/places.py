@@ -85,8 +85,8 @@ def places_of(state: State) -> tuple[str, ...]:
 def _passer(state: State) -> str:
     """Returns who passed the ball to its holder, and usually gets it back; empty if
     nobody did."""
-    passes = (item.by for item in state.passes if item.to == state.ball)
-    return next(passes, "") if state.ball else ""
+    latest = state.passes[-1:]
+    return "".join(item.by for item in latest if item.to == state.ball)
 
 
 @functools.lru_cache(_CACHED)

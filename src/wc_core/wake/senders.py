@@ -92,11 +92,11 @@ def _is_same_person(viewer: Viewer, name: str) -> bool:
     person: a name without a tag is a person's own."""
     if viewer.is_me(name):
         return True
-    other, tag = parse(name), fold(viewer.identity.name.tag)
-    if other.tag:
-        return fold(other.tag) == tag
+    parts, tag = parse(name), fold(viewer.identity.name.tag)
+    if parts.tag:
+        return fold(parts.tag) == tag
     person = fold(viewer.identity.behind)
-    return person != "" and not other.seat and fold(other.agent) == person
+    return person != "" and not parts.seat and fold(parts.agent) == person
 
 
 def _states(reader: StoreReader) -> Iterator[State]:

@@ -59,13 +59,13 @@ class FirstAnswers:
         if message is None or message.method != LISTEN or message.id is None:
             return None
         envelope = requests.envelope_of(message, "notifications")
-        wanted = requests.wanted_changes(message)
-        if self.is_over or envelope is None or wanted is None:
+        changes = requests.wanted_changes(message)
+        if self.is_over or envelope is None or changes is None:
             return None
         if envelope.version not in self._declared.stateless:
             return None
         self.acknowledged.add(message.id)
-        kept = {name: True for name in (RESOURCES_CHANGED,) if wanted.get(name)}
+        kept = {name: True for name in (RESOURCES_CHANGED,) if changes.get(name)}
         params = {"_meta": {SUBSCRIPTION_ID: message.id}, "notifications": kept}
         return _line({"method": ACKNOWLEDGED, "params": params})
 

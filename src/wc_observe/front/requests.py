@@ -100,17 +100,17 @@ def hello_of(request: ClientMessage) -> Envelope | None:
 def wanted_changes(request: ClientMessage) -> Fields | None:
     """Returns which lists a request for a stream of changes asks for; ``None`` if it
     asks for anything else, such as a resource."""
-    wanted = request.params.get("notifications")
-    if not isinstance(wanted, dict) or not wanted.keys() <= _CHANGES:
+    changes = request.params.get("notifications")
+    if not isinstance(changes, dict) or not changes.keys() <= _CHANGES:
         return None
-    return wanted if all(type(flag) is bool for flag in wanted.values()) else None
+    return changes if all(type(flag) is bool for flag in changes.values()) else None
 
 
-def envelope_of(request: ClientMessage, *others: str) -> Envelope | None:
+def envelope_of(request: ClientMessage, *parameters: str) -> Envelope | None:
     """Returns the description of a client of the stateless protocol if its request has
-    only the parameters ``others``."""
+    only these ``parameters``."""
     meta = request.params.get("_meta")
-    if request.params.keys() != {"_meta", *others} or not isinstance(meta, dict):
+    if request.params.keys() != {"_meta", *parameters} or not isinstance(meta, dict):
         return None
     known = _ENVELOPE | {_LOG_LEVEL}
     extra = {name: value for name, value in meta.items() if name not in known}

@@ -14,17 +14,18 @@ import anyio
 from fastmcp.server.context import reset_transport, set_transport
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
+from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp_types import (
     INVALID_REQUEST,
     PARSE_ERROR,
     ErrorData,
     JSONRPCError,
     JSONRPCNotification,
+    SubscriptionsAcknowledgedNotification,
 )
 from pydantic import ValidationError
 
 from wc_core.values import NamedTuple
-from wc_observe.front.firstanswers import ACKNOWLEDGED, SUBSCRIPTION_ID
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from fastmcp import FastMCP
 
 _NO_JSON = "json_invalid"
+_ACKNOWLEDGED = SubscriptionsAcknowledgedNotification.model_fields["method"].default
 
 
 _log = logging.getLogger(__name__)
@@ -118,9 +120,10 @@ class WithheldStream(_Closing):
 
 def _acknowledged_stream(message: JSONRPCNotification) -> int | str | None:
     """Returns the id of the stream that a notification acknowledges."""
-    if message.method != ACKNOWLEDGED or message.params is None:
+    if message.method != _ACKNOWLEDGED or message.params is None:
         return None
-    stream: int | str | None = message.params.get("_meta", {}).get(SUBSCRIPTION_ID)
+    about: dict[str, Any] = message.params.get("_meta", {})
+    stream: int | str | None = about.get(SUBSCRIPTION_ID_META_KEY)
     return stream
 
 
