@@ -221,9 +221,19 @@ def test_the_pip_of_debian_12_installs_the_lock(
 ) -> None:
     settings = {**downloads, "HOME": str(tmp_path)}
     venv = tmp_path / "venv"
-    run(sys.executable, "-m", "venv", "--without-pip", venv, **settings)
+    run(sys.executable, "-m", "venv", "--without-pip", venv, cwd=tmp_path, **settings)
     python, uv = venv / "bin" / "python", beside_python("uv")
-    run(uv, "pip", "install", "-q", "--python", python, "pip==23.0.1", **settings)
+    run(
+        uv,
+        "pip",
+        "install",
+        "-q",
+        "--python",
+        python,
+        "pip==23.0.1",
+        cwd=tmp_path,
+        **settings,
+    )
     lock = ROOT / "requirements.lock"
-    run(python, "-m", "pip", "install", "-q", "-r", lock, **settings)
-    assert "fastmcp" in run(python, "-m", "pip", "list", **settings)
+    run(python, "-m", "pip", "install", "-q", "-r", lock, cwd=tmp_path, **settings)
+    assert "fastmcp" in run(python, "-m", "pip", "list", cwd=tmp_path, **settings)
