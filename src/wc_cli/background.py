@@ -20,7 +20,6 @@ from wc_cli.index import keeping
 from wc_cli.settle import settler
 from wc_cli.store import locks
 from wc_cli.sync import routes
-from wc_core.configuration import preferences
 from wc_core.errors import LockTimeoutError, OfflineError, WcError
 from wc_core.git import repository as repositories
 from wc_core.git import worktrees
@@ -58,26 +57,16 @@ def main() -> None:
     if not finished:
         latest = settler.settle(root, env)
         settled |= latest.settled if latest is not None else frozenset()
-    _inform_person(root, env)
+    elsewhere.inform_person(root, env)
     _refresh_radar(root, env)
     indexed = keeping.update_when_settled(root, settled)
     _make_vectors(root, indexed, env)
     exchange(root, env)
-    _inform_person(root, env)
+    elsewhere.inform_person(root, env)
     if os.path.isdir(Layout(root).held):
         from wc_cli import exchanging  # 30 ms, for those who claim what they edit
 
         exchanging.send_claims(root, env)
-
-
-def _inform_person(root: str, env: Mapping[str, str]) -> None:
-    """Notify the person, and update the numbers in their status line, according to
-    their preferences."""
-    if preferences.load(env).targets:
-        from wc_cli.notify import notifying  # 12 ms, for those who are notified
-
-        notifying.start_if_due(root, env)
-    elsewhere.refresh_after_write(root, env)
 
 
 def _make_vectors(root: str, topics: set[str], env: Mapping[str, str]) -> None:

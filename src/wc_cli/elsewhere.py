@@ -1,8 +1,9 @@
-"""Writes the number of things that wait for the person in other repositories, for the
-status line.
+"""Tells the person of this machine, according to their preferences, what came to them:
+a notification, and in the status lines of other repositories the number of things that
+wait for them here.
 
-Only if they want it: ``inbox.statusline`` in their preferences. Each store gets the
-total of all others. A convenience: failures are left to the next time.
+The numbers are written only with ``inbox.statusline`` in their preferences. Each store
+gets the total of all others. A convenience: failures are left to the next time.
 """
 
 from __future__ import annotations
@@ -22,6 +23,16 @@ if TYPE_CHECKING:
 
     from wc_core.configuration.preferences import Preferences
     from wc_core.inbox.stores import InboxStore
+
+
+def inform_person(root: str, env: Mapping[str, str]) -> None:
+    """Notify the person of what came to them in the store at ``root``, by a write here
+    or from a remote, and refresh the numbers."""
+    if preferences.load(env).targets:
+        from wc_cli.notify import notifying  # 12 ms, for those who are notified
+
+        notifying.start_if_due(root, env)
+    refresh_after_write(root, env)
 
 
 def refresh_after_write(root: str, env: Mapping[str, str]) -> None:

@@ -19,6 +19,8 @@ BRANCH = "watercooler/threads"
 # For remotes that accept no other refs, see `wc_core.claims.combined`.
 CLAIMS_BRANCH = "watercooler/claims"
 IN_TREE = ".watercooler"
+# The end of the name of a folder with what must be known before there is a store.
+EARLY = ".idle"
 GUIDANCE = "guidance.md"
 # Relative to ``.local``: the last visit of each participant, see `status.lastvisits`.
 VISITS = "visits"

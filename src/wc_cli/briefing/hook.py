@@ -22,7 +22,7 @@ from wc_cli.output import remark, say
 from wc_cli.terminal.style import Style
 from wc_core.errors import ClaimedError, WcError
 from wc_core.identity.resolve import Asked
-from wc_core.layout import Layout
+from wc_core.layout import EARLY, Layout
 from wc_core.lean import os, signal
 from wc_core.lean.contextlib import contextmanager, suppress
 from wc_core.text import defused
@@ -211,6 +211,8 @@ def _reply(
         _adopt(context)
     late = deadline(context)
     if not context.place.exists:
+        if options.hook == PROMPT and hook_input.session:
+            note_turn(context, options.client, hook_input.session)
         return ""
     text = _event_text(context, options, hook_input, late)
     if not text:
@@ -254,8 +256,10 @@ def _event_text(
 def note_turn(context: Context, client: str, session: str) -> None:
     """Record that the agent is working, if sessions can be woken. It knows then what it
     was woken for."""
-    layout = Layout(context.place.root)
-    if os.path.isdir(layout.waiters):
+    root = context.place.root
+    for layout in (Layout(f"{root}{EARLY}"), Layout(root)):
+        if not os.path.isdir(layout.waiters):
+            continue
         from wc_cli.briefing import turns  # 1 ms, only where agents are woken
 
         names = turns.note_turn(layout, client, session, now_ms())

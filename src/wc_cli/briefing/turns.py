@@ -26,6 +26,13 @@ def save(layout: Layout, waiter: Waiter) -> None:
     durable.replace(path, waiter.to_bytes(), layout.root)
 
 
+def remove(layout: Layout, name: str) -> None:
+    """Remove a session by the name of its file. Raises StorageError."""
+    path = waiters.path_of(layout, name)
+    if os.path.lexists(path):
+        durable.remove(path, layout.root)
+
+
 def note_turn(
     layout: Layout, client: str, session: str, now_ms: int
 ) -> tuple[str, ...]:
@@ -60,7 +67,8 @@ def sweep(layout: Layout, current: Waiter, now_ms: int) -> None:
     with suppress(WcError, OSError):
         for waiter in waiters.sessions(layout):
             if not waiter.is_running or waiter.was_left_for(current):
-                durable.remove(waiters.path_of(layout, waiter.name), layout.root)
+                remove(layout, waiter.name)
+                remove(waiters.early(layout.root), waiter.name)
     with suppress(WcError, OSError):
         for name in names_in(layout.wakes, layout.root):
             record = records.load(layout, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
+from wc_cli import elsewhere
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag, number
 from wc_cli.output import remark, say, say_json
@@ -92,6 +93,7 @@ def sync(context: Context, options: SyncOptions) -> None:
         _print_result(exchanger.preview(new_store=is_new), options)
         return
     result = exchanger.exchange(new_store=is_new)
+    _inform_person(context)
     # A send-only exchange took one request. More are needed only for claims and notes.
     root = context.place.root
     if not result.ahead or result.behind or _has_more(own_repository, root):
@@ -174,6 +176,7 @@ def _watch(context: Context, remote: Remote, options: SyncOptions) -> None:
     while True:
         try:
             result = _exchanger(context, remote, options).exchange()
+            _inform_person(context)
             _show_progress("")
             # Unchanged notes are printed once.
             if result._replace(notes=()).moved or result.notes != notes:
@@ -185,6 +188,12 @@ def _watch(context: Context, remote: Remote, options: SyncOptions) -> None:
             remark(f"wc: {one_line(error.message)}")
             pause = min(pause * 2, max(_LONGEST_PAUSE, options.every))
         _await_news(context.place.root, pause, again=pause == options.every)
+
+
+def _inform_person(context: Context) -> None:
+    """Tell the person of this machine what came to them."""
+    if context.settings.sync != "off":
+        elsewhere.inform_person(context.place.root, context.env)
 
 
 def _await_news(root: str, seconds: float, *, again: bool) -> None:

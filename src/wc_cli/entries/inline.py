@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from wc_cli import elsewhere
 from wc_cli.index import keeping
-from wc_cli.notify import notifying
 from wc_cli.settle import reports, settler
 from wc_cli.sync import routes
 from wc_cli.sync.exchange import Waiting
@@ -46,5 +46,5 @@ def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
     except WcError as error:
         # The entry is saved, so the write has not failed.
         notes.append(f"not pushed: {error.message}")
-    notifying.start_if_due(root, context.env)
+    elsewhere.inform_person(root, context.env)
     return notes

@@ -13,14 +13,14 @@ from wc_core import names, ulid
 from wc_core.errors import WcError
 from wc_core.layout import safe_name
 from wc_core.lean import contextlib, os
-from wc_core.status.files import StatusView, status_files
+from wc_core.status.files import StatusView, file_name, status_files
 from wc_core.threads import model
 from wc_core.threads.aliases import COMPLETE, alias_files, is_complete, own_names
 from wc_core.threads.model import CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from wc_cli.store.localfiles import LocalFiles
     from wc_core.threads.model import State
@@ -50,25 +50,18 @@ class StatusFiles:
         changed.
         """
         self._note_cycles(state, before)
-        new = status_files(self._view(state))
+        view = self._view(state)
+        new = status_files(view)
         if before is None:
             old = self.paths_of(state.topic)
         else:
             old = self._possible_paths(before)
             if self._paths_by_name is not None:
                 old |= self.paths_of(state.topic)
-        self._record_changes((*new, *(old - set(new))))
-        # The prompt reads branches before holders. Files are added to the branch first
-        # and removed from it last, so that no reader finds a ball of its branch
-        # elsewhere.
-        written: dict[bytes, str] = {}
-        for path in sorted(new):
-            data = new[path]
-            if self.local.write(path, data, written.get(data, "")):
-                written[data] = path
-        changed = [bool(written)]
-        for path in sorted(old - set(new), reverse=True):
-            self.local.remove(path)
+        changed = [self._replace(old, new)]
+        if view.waits:
+            # It comes again when it no longer waits, and may wake its holder again.
+            self.local.remove(f"wakes/{file_name(state)}")
         if before is None or state.names != before.names:
             changed += [self.local.write(path, b"") for path in alias_files(state)]
         changed += self._index_links(state, before)
@@ -79,6 +72,24 @@ class StatusFiles:
         if before is None or self._paths_by_name is not None:
             self._index()[safe_name(state.topic)] = set(new)
         return any(changed) or old != set(new)
+
+    def _replace(self, old: set[str], new: Mapping[str, bytes]) -> bool:
+        """Write the ``new`` status files of a thread, and remove its ``old`` ones that
+        are not among them. Returns whether a content changed.
+
+        The prompt reads branches before holders. Files are added to the branch first
+        and removed from it last, so that no reader finds a ball of its branch
+        elsewhere.
+        """
+        self._record_changes((*new, *(old - set(new))))
+        written: dict[bytes, str] = {}
+        for path in sorted(new):
+            data = new[path]
+            if self.local.write(path, data, written.get(data, "")):
+                written[data] = path
+        for path in sorted(old - set(new), reverse=True):
+            self.local.remove(path)
+        return bool(written)
 
     def _record_changes(self, paths: Iterable[str]) -> None:
         """Record which balls' files will change, if there is a usable record."""

@@ -6,6 +6,7 @@ import math
 
 from wc_cli.briefing import sessions
 from wc_cli.briefing.sessions import ASKED, Session
+from wc_core import ulid
 from wc_core.errors import WcError
 from wc_core.status import holders
 from wc_core.threads.model import CLOSED
@@ -83,10 +84,11 @@ def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arri
     # Listing names is cheap; threads are read only for the remaining ones.
     held_names = {held.name for held in holders.held_balls(layout, waiter.keys)}
     listed = held_names | {held.name for held in holders.asked_of(layout, viewer)}
-    passed = (records.names(layout) & listed) | session.known(listed)
-    passed |= session.reminded | session.reminded_of(held_names)
+    came = _came_since(waiter, held_names)
+    known = session.known(listed) | session.reminded | session.reminded_of(held_names)
+    passed = (records.names(layout) & listed) | (known - came)
     awaited = arrivals.awaiting(reader, viewer, (), new=False)
-    awaited = awaited._replace(before=awaited.before | passed)
+    awaited = awaited._replace(before=(awaited.before - came) | passed)
     questions = [
         held
         for held in arrivals.new_questions(reader, awaited)
@@ -102,6 +104,19 @@ def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arri
         *(Arrived(held, is_question=True) for held in questions),
         *(Arrived(held) for held in balls),
     ]
+
+
+def _came_since(waiter: Waiter, names: set[str]) -> set[str]:
+    """Return the balls that were passed before the agent's turn ended, but came later:
+    from another machine, or because their threads no longer wait for something."""
+    if waiter.held is None:
+        return set()
+    ended_ms = waiter.since_ns // 1_000_000
+    return {
+        name
+        for name in names.difference(waiter.held)
+        if ulid.timestamp_ms(name[: ulid.LENGTH]) <= ended_ms
+    }
 
 
 def _bounces(context: Context, reader: StoreReader, held: HeldBall) -> bool:

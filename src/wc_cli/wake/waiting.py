@@ -4,6 +4,8 @@ The process records in the session's file that it waits, checks whether somethin
 arrived, and otherwise executes a `sleeper`, which executes it again when something
 changes. A later process of the same session puts its own token into the file, which
 ends this one; a prompt's hook empties the file.
+
+In a repository without a store it waits for the first write, which makes one.
 """
 
 from __future__ import annotations
@@ -18,12 +20,16 @@ from wc_cli import ancestors, spawn
 from wc_cli.briefing import dialects, sessions, turns
 from wc_cli.clock import now_ms
 from wc_cli.context import Context
+from wc_cli.store import durable
 from wc_cli.wake import calling, choosing, sleeper
 from wc_core import processes
 from wc_core.errors import WcError
 from wc_core.files import age_of
+from wc_core.git import discovery
+from wc_core.git.discovery import BRANCH_STORE
 from wc_core.identity.resolve import Asked
-from wc_core.layout import Layout
+from wc_core.layout import EARLY, Layout
+from wc_core.planning import duefiles
 from wc_core.status import holders, listings
 from wc_core.wake import waiters
 from wc_core.wake.waiters import Waiter
@@ -47,6 +53,10 @@ _GOES_ON_NS = 2_000_000_000
 _INPUT_SECONDS = 5.0
 # Time gates open without a change in the store's files.
 _GATE_SECONDS = 60.0
+# How often to look for a store that git does not know, such as one in the tree.
+_STORE_SECONDS = 60.0
+# A waiter's file has room for this many.
+_MOST_HELD = 500
 _LEAST_SECONDS, _MOST_SECONDS = 1.0, 24 * 3600.0
 
 
@@ -58,11 +68,15 @@ def wait_in_hook(context: Context, options: SpeakerOfHook) -> None:
     data = hook.read_input(_INPUT_SECONDS, hook.MAX_BYTES)
     hook_input = dialects.parse_input(data)
     context = hook.session_context(context, options, hook_input)
-    if not context.place.exists or not _is_session(hook_input):
+    if not _is_session(hook_input) or _ends_by_itself(context.env):
         return
-    if _ends_by_itself(context.env):
-        return
-    layout = Layout(context.place.root)
+    place = context.place
+    layout = Layout(place.root)
+    if not place.exists:
+        if place.kind != BRANCH_STORE:
+            return
+        layout = waiters.early(place.root)
+        durable.make_folder(layout.root, flush=False)
     with suppress(WcError, OSError):
         # Not every turn begins with a prompt.
         hook.note_turn(context, options.client, hook_input.session)
@@ -95,11 +109,13 @@ def _register(
 ) -> Waiter:
     """Record that this process now waits for the balls of a session."""
     pid = ancestors.client_process()
+    keys = holders.folders_of(context.viewer)
+    held = [ball.name for ball in holders.held_balls(layout, keys)]
     waiter = Waiter(
         client,
         hook_input.session,
         context.viewer.identity.author,
-        holders.folders_of(context.viewer),
+        keys,
         context.cwd,
         pid,
         processes.started(pid) or 0,
@@ -107,6 +123,7 @@ def _register(
         since_ns=time.time_ns(),
         again=hook_input.again,
         person=context.identity.behind,
+        held=tuple(held) if len(held) <= _MOST_HELD else None,
     )
     turns.save(layout, waiter)
     return waiter
@@ -138,16 +155,17 @@ def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
     waiter = waiters.load(layout, name)
     if waiter is None or waiter.token != token or not waiter.is_running:
         raise SystemExit(0)
+    speaker = (as_name, seat)
+    context = _context_of(waiter, *speaker)
+    if root.endswith(EARLY) and root != context.place.root:
+        waiter, layout = _await_store(context, layout, waiter, speaker)
+        root = layout.root
     _await_hook(waiter.since_ns)
     if _goes_on(layout, waiter):
         if _is_current(layout, waiter):
             with suppress(WcError):
                 turns.save(layout, waiter._replace(token=""))
         raise SystemExit(0)
-    dialect = dialects.dialect_of(waiter.client)
-    identity = Asked(as_name, seat, dialect.agent)
-    env = dialect.with_session(dict(os.environ), waiter.session)
-    context = Context(env, waiter.worktree, identity)
     # Before checking: anything that arrives in the meantime changes it.
     folders = _folders(layout, waiter)
     before = sleeper.fingerprint(folders, layout.wake_switch)
@@ -161,9 +179,42 @@ def _run(root: str, name: str, token: str, as_name: str, seat: str) -> NoReturn:
     if status is not None:
         _end(status)
     seconds = min(again_ms / 1000, _next_look(context, layout))
-    _sleep(
-        waiter, (layout, folders, before), seconds, (root, name, token, as_name, seat)
-    )
+    _sleep(waiter, (layout, folders, before), seconds, (root, name, token, *speaker))
+
+
+def _context_of(waiter: Waiter, as_name: str, seat: str) -> Context:
+    """Return the context that a command of the session's agent would have."""
+    dialect = dialects.dialect_of(waiter.client)
+    env = dialect.with_session(dict(os.environ), waiter.session)
+    return Context(env, waiter.worktree, Asked(as_name, seat, dialect.agent))
+
+
+def _await_store(
+    context: Context, early: Layout, waiter: Waiter, speaker: tuple[str, str]
+) -> tuple[Waiter, Layout]:
+    """Record the session in the store, and return both; or sleep until there may be a
+    store."""
+    repository = context.place.repository
+    if repository is None:
+        raise SystemExit(0)
+    folders = [f"{repository.common}/worktrees"]
+    before = sleeper.fingerprint(folders, early.wake_switch)
+    place = None
+    with suppress(WcError):
+        place = discovery.find(waiter.worktree, context.env)
+    if place is None or not place.exists:
+        words = (early.root, waiter.name, waiter.token, *speaker)
+        _sleep(waiter, (early, folders, before), _STORE_SECONDS, words)
+    layout = Layout(place.root)
+    # The keys may have changed: only a store has aliases.
+    waiter = waiter._replace(keys=holders.folders_of(context.viewer))
+    turns.save(layout, waiter)
+    # In this order: a prompt's hook may come meanwhile, and looks there first.
+    if not _is_current(early, waiter):
+        turns.save(layout, waiter._replace(token=""))
+        raise SystemExit(0)
+    turns.remove(early, waiter.name)
+    return waiter, layout
 
 
 def _end(status: int) -> NoReturn:
@@ -239,11 +290,16 @@ def _folders(layout: Layout, waiter: Waiter) -> list[str]:
 def _next_look(context: Context, layout: Layout) -> float:
     """The seconds until a fetch is due or a time gate may open. Starts what is due
     now."""
-    seconds = _GATE_SECONDS if os.path.isdir(layout.due) else _MOST_SECONDS
+    seconds = _MOST_SECONDS
     try:
         rules = context.settings
-        if spawn.is_gate_due(layout):
-            spawn.start(layout, context.env)
+        opens_ms = duefiles.next_ms(layout)
+        if opens_ms is not None:
+            seconds = _GATE_SECONDS
+            if opens_ms > now_ms():
+                seconds = min(seconds, (opens_ms - now_ms()) / 1000)
+            else:
+                spawn.start(layout, context.env)
         if rules.sync == "background":
             spawn.start_if_due(layout, rules, context.env)
             age = age_of(layout.sync_state)

@@ -11,7 +11,7 @@ from itertools import count
 
 from wc_core.errors import InvalidInputError, StorageError
 from wc_core.git import repository as repositories
-from wc_core.layout import IN_TREE
+from wc_core.layout import EARLY, IN_TREE
 from wc_core.lean import os, re
 from wc_core.values import NamedTuple
 
@@ -86,6 +86,12 @@ def set_aside(repository: Repository, env: Mapping[str, str]) -> list[str]:
     return [path for path in paths if os.path.isdir(path) and not os.path.islink(path)]
 
 
+def _is_beside(name: str) -> bool:
+    """Whether a folder beside the stores is not one: it was set aside, or has only
+    the sessions that wait for a store."""
+    return _ORPHANED in name or name.endswith(EARLY)
+
+
 def checkouts(env: Mapping[str, str]) -> list[str]:
     """The folders in which stores may be checked out, sorted; without those set aside.
     Raises StorageError if they cannot be listed."""
@@ -100,7 +106,7 @@ def checkouts(env: Mapping[str, str]) -> list[str]:
             f"The stores in {folder} cannot be listed: {error.strerror}.",
             "Make the folder readable for you.",
         ) from error
-    paths = [f"{folder}/{name}" for name in names if _ORPHANED not in name]
+    paths = [f"{folder}/{name}" for name in names if not _is_beside(name)]
     return [path for path in paths if os.path.isdir(path)]
 
 

@@ -46,6 +46,12 @@ def due_topics(layout: Layout, now_ms: int) -> list[str]:
     return topics
 
 
+def next_ms(layout: Layout) -> int | None:
+    """When the next gate opens, or has opened; ``None`` if none opens by itself."""
+    ends = (name.partition(".")[0] for name in _names(layout))
+    return min((int(end) for end in ends if end.isdecimal()), default=None)
+
+
 def _names(layout: Layout) -> list[str]:
     try:
         return names_in(layout.due, layout.root)

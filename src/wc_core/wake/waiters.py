@@ -4,6 +4,9 @@ The name is ``<client>:<session>``, made `layout.safe_name`. The file is JSON. I
 written when a session's turn ends; ``token`` names the process that waits for its
 balls, and is empty while the agent is working. A file whose process has ended means
 nothing.
+
+Where a repository has no store yet, the same files are beside the folder in which it
+will be (`early`), until the first write makes it.
 """
 
 from __future__ import annotations
@@ -11,14 +14,10 @@ from __future__ import annotations
 from wc_core import processes
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
-from wc_core.layout import safe_name
+from wc_core.layout import EARLY, Layout, safe_name
 from wc_core.lean import json
 from wc_core.text import whole_number
 from wc_core.values import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from wc_core.layout import Layout
 
 VERSION = 1
 _MAX_BYTES = 1 << 16
@@ -40,7 +39,8 @@ class Waiter(NamedTuple):
     when its turn ended, ``again`` says that a hook had made the agent go on before
     that. ``called`` are the balls for which it was called last
     (`wc_core.wake.records`), ``person`` is whom the agent works for, empty if an older
-    version wrote the file.
+    version wrote the file. ``held`` are the balls that it had then, by the names of
+    their status files; ``None`` if they are unknown, or too many for the file.
     """
 
     client: str
@@ -55,6 +55,7 @@ class Waiter(NamedTuple):
     again: bool = False
     called: tuple[str, ...] = ()
     person: str = ""
+    held: tuple[str, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -99,6 +100,12 @@ class Waiter(NamedTuple):
         return json.dumps(fields).encode()
 
 
+def early(root: str) -> Layout:
+    """Returns where the sessions of a repository are while it has no store: a folder
+    beside ``root``, where the store will be."""
+    return Layout(f"{root}{EARLY}")
+
+
 def path_of(layout: Layout, name: str) -> str:
     """Returns the path of the file with this name."""
     return f"{layout.waiters}/{name}"
@@ -112,6 +119,7 @@ def load(layout: Layout, name: str) -> Waiter | None:
         fields = json.loads(read_plain(path, layout.root, _MAX_BYTES) or b"null")
         if fields.pop("version") != VERSION:
             return None
+        held = fields.get("held")
         texts = {name: str(fields[name]) for name in ("client", "session", "agent")}
         return Waiter(
             **texts,
@@ -124,19 +132,26 @@ def load(layout: Layout, name: str) -> Waiter | None:
             again=bool(fields["again"]),
             called=tuple(map(str, fields["called"])),
             person=str(fields.get("person", "")),
+            held=None if held is None else tuple(map(str, held)),
         )
     except _UNREADABLE:
         return None
 
 
 def sessions(layout: Layout) -> list[Waiter]:
-    """Returns the sessions that could be woken when their last turns ended."""
-    try:
-        names = names_in(layout.waiters, layout.root)[:_MOST]
-    except WcError:
-        return []
-    loaded = (load(layout, name) for name in sorted(names) if not name.startswith("="))
-    return [waiter for waiter in loaded if waiter is not None]
+    """Returns the sessions that could be woken when their last turns ended, also those
+    that have not seen yet that there is a store now."""
+    loaded = {}
+    for folder in (early(layout.root), layout):
+        try:
+            names = names_in(folder.waiters, folder.root)[:_MOST]
+        except WcError:
+            continue
+        for name in names:
+            waiter = None if name.startswith("=") else load(folder, name)
+            if waiter is not None:
+                loaded[name] = waiter
+    return [loaded[name] for name in sorted(loaded)]
 
 
 def running(layout: Layout) -> list[Waiter]:

@@ -504,3 +504,44 @@ def test_there_is_nothing_to_switch_without_a_store(repo: Repo) -> None:
     assert repo.ok("wake").out.startswith("No session can be woken here.")
     done = repo.wc("wake", "off")
     assert (done.code, "wc init" in done.err) == (3, True)
+
+
+@pytest.fixture
+def beginners(repo: Repo) -> Iterator[Agents]:
+    """A repository in which nobody has run wc."""
+    folder = repo.worktree("fix").path
+    agents = Agents(repo, folder, Path(f"{repo.store}.idle"))
+    yield agents
+    for store in (agents.store, repo.store):
+        for waiter in (store / ".local/waiters").glob("*:*"):
+            waiter.unlink()
+
+
+def test_the_first_ball_of_a_repository_wakes(beginners: Agents) -> None:
+    client = beginners.wait().sleeps()
+    assert "idle, a ball wakes it" in beginners.repo.ok("wake").out
+    assert "not woken" not in beginners.pass_ball("login", by="Pat")
+    code, out, err = client.ended()
+    assert (code, out) == (2, "")
+    assert "- login · OPEN" in err
+    assert not [*(beginners.store / ".local/waiters").iterdir()]
+
+
+def test_a_turn_before_there_is_a_store_ends_the_wait(beginners: Agents) -> None:
+    client = beginners.wait().sleeps()
+    assert beginners.hook("user-prompt") == ""
+    assert client.ended() == (0, "", "")
+    assert "no session here" not in beginners.pass_ball("login")
+    assert "login" in beginners.hook("stop")
+
+
+def test_waiting_makes_no_store(beginners: Agents) -> None:
+    client = beginners.wait().sleeps()
+    assert not beginners.repo.store.exists()
+    assert "watercooler" not in beginners.repo.git("branch", "-a")
+    pid = client.sleeper
+    client.end()
+    until(lambda: not os.path.exists(f"/proc/{pid}"))
+    again = beginners.wait("s2").sleeps()
+    assert [path.name for path in again.file.parent.iterdir()] == ["claude:s2"]
+    again.end()
