@@ -7,6 +7,10 @@ library would take longer than a command may.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH = 26
 RANDOM_BITS = 80
@@ -48,6 +52,14 @@ def prefix(entry_id: str) -> str:
 def timestamp_ms(ulid: str) -> int:
     """The time in a ULID, in milliseconds since 1970."""
     return decode(ulid[:10])
+
+
+def latest(entry_ids: Iterable[str], now_ms: int) -> str:
+    """The greatest ULID of these ids that is at most 24 h ahead of ``now_ms``; empty if
+    there is none."""
+    end_ms = now_ms + FUTURE_MS
+    ulids = filter(None, map(prefix, entry_ids))
+    return max((own for own in ulids if timestamp_ms(own) <= end_ms), default="")
 
 
 def successor(previous: str, now_ms: int, random: int) -> str:

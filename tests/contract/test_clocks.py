@@ -1,10 +1,11 @@
-"""Clocks that step back, and clocks an hour apart: a log stays in the order it
-was written in."""
+"""Clocks that step back, clocks an hour apart, and clocks that are wrong by years: a
+log stays in the order it was written in, and a ball can always be passed on."""
 
 from __future__ import annotations
 
 import json
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +19,6 @@ from wc_core.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from wc_core.threads.reader import Thread
 
@@ -32,6 +32,14 @@ CLOCKS: dict[str, Callable[[int], int]] = {
     "two machines an hour apart": lambda n: START_MS + n * 1000 + HOUR_MS * (n % 2),
     "stands still": lambda _: START_MS,
     "jumps ahead and back": lambda n: START_MS + (n == 3) * 23 * HOUR_MS + n,
+}
+YEAR_MS = 365 * 24 * HOUR_MS
+# Wrong by more than ids are moved: they are not in the order of the log.
+WRONG: dict[str, Callable[[int], int]] = {
+    "three days ahead, once": lambda n: START_MS + n * 1000 + (n == 0) * 72 * HOUR_MS,
+    "years ahead, later": lambda n: START_MS + n * 1000 + (n in {3, 4}) * 9 * YEAR_MS,
+    "years behind": lambda n: START_MS + n * 1000 - (n > 4) * 20 * YEAR_MS,
+    "to and fro": lambda n: START_MS + n * 1000 + (-1) ** n * 5 * YEAR_MS,
 }
 TURNS = 10
 
@@ -69,3 +77,20 @@ def test_a_log_is_in_the_order_it_was_written_in(
     # What was put beside the log as it grew is what all of it gives.
     snapshot = StoreReader(scenes.layout_of(str(tmp_path)).root).snapshot("clocks")
     assert (snapshot.fresh, snapshot.state) == (True, found.state)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_ball_is_passed_on_whatever_the_clock_says(tmp_path: Path, name: str) -> None:
+    ids = write(tmp_path, WRONG[name], 7)
+    found = thread(tmp_path)
+    assert [entry.id for entry in found.entries] == ids
+    assert [entry.title for entry in found.entries] == [
+        f"Turn {number}" for number in range(TURNS)
+    ]
+    assert (found.state.ball, found.state.heads) == ("Codex", (ids[-1],))
+    reader = StoreReader(scenes.layout_of(str(tmp_path)).root)
+    assert reader.snapshot("clocks").state == found.state
+    # What lists and the prompt read.
+    local = scenes.layout_of(str(tmp_path)).local
+    (ball,) = Path(local, "status/holder").glob("*/*")
+    assert ball.parent.name.startswith("codex")

@@ -156,7 +156,10 @@ class ThreadExaminer:
         newest = ulid.prefix(thread.state.last_id)
         if newest and ulid.timestamp_ms(newest) > now_ms() + ulid.FUTURE_MS:
             message = f"entry {thread.state.last_id} is dated more than a day ahead"
-            fix = "A clock was wrong: until then, that entry decides ball and status."
+            fix = (
+                "A clock was wrong, and times from it are. Ball and status are right: "
+                "entries take effect after those that their authors had seen."
+            )
             yield Finding(topic, 0, message, fix)
         if thread.snapshot.log_size >= 0 and not self._is_waiting(topic):
             yield from self._of_projections(thread)

@@ -18,6 +18,7 @@ from wc_core.lean import contextlib, sqlite3
 from wc_core.search.mentions import recorded
 from wc_core.search.threadwords import thread_words
 from wc_core.threads import codec
+from wc_core.threads.folding import in_effect_order
 from wc_core.threads.model import DECISION, Entry
 from wc_core.values import NamedTuple
 from wc_core.views.entries import numbered
@@ -306,11 +307,15 @@ class EntryWriter:
     def _whole(self, topic: str, data: bytes) -> Piece:
         """All of a thread."""
         piece = _parse_piece(topic, data, 0)
-        if piece is None or any(
-            entry.supersedes or not ulid.prefix(entry.id) for entry in piece.entries
+        if (
+            piece is None
+            or any(
+                entry.supersedes or not ulid.prefix(entry.id) for entry in piece.entries
+            )
+            or in_effect_order(piece.entries) != piece.entries
         ):
-            # Torn, corrected, or with duplicate or foreign ids: the shown entries
-            # differ from the lines.
+            # Torn, corrected, with duplicate or foreign ids, or from a clock that was
+            # wrong: the shown entries differ from the lines.
             visible = numbered(self._reader.thread(topic))
             entries = [item.entry for item in visible if not item.retracted]
             starts = [entryfile.NOWHERE] * len(entries)

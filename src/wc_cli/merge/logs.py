@@ -10,7 +10,8 @@ from operator import itemgetter
 
 from wc_core import ulid
 from wc_core.threads import codec
-from wc_core.threads.model import Entry, in_order
+from wc_core.threads.folding import in_effect_order
+from wc_core.threads.model import Entry
 from wc_core.threads.pages import page as page_format
 from wc_core.values import NamedTuple
 
@@ -31,7 +32,7 @@ class LogUnion(NamedTuple):
 def merge_logs(topic: str, *logs: bytes) -> bytes:
     """Merge logs into one that has every line of each, byte for byte.
 
-    The order is that of `model.in_order`. Identical lines of an entry appear once,
+    The order is that of `folding.in_order`. Identical lines of an entry appear once,
     different versions of it one after the other. Lines that are not entries come first,
     so that the log ends with its last entry; each appears as often as in the log that
     repeats it most. Only empty lines are dropped. An unfinished last line counts as a
@@ -61,7 +62,7 @@ def old_entries(topic: str, page: bytes | None) -> tuple[Entry, ...]:
     parsed = page_format.parse(topic, page or b"")
     if parsed.version:
         return ()
-    return tuple(in_order(codec.deduplicate(parsed.entries)[0]))
+    return tuple(in_effect_order(codec.deduplicate(parsed.entries)[0]))
 
 
 class _Versions:
@@ -140,11 +141,12 @@ class _LogLines:
         ]
 
     def in_log_order(self) -> tuple[list[bytes], list[Entry]]:
-        """The lines that are entries, in log order, and the entries read from them."""
+        """The lines that are entries, in log order, and the entries read from them, in
+        the order in which they take effect."""
         lines: list[bytes] = []
         entries: list[Entry] = []
         for versions in sorted(self.entries.values(), key=lambda item: item.sort_key):
             for line, entry in sorted(versions.lines.values(), key=itemgetter(0)):
                 lines.append(line)
                 entries.append(entry)
-        return lines, in_order(codec.deduplicate(entries)[0])
+        return lines, in_effect_order(codec.deduplicate(entries)[0])

@@ -297,7 +297,9 @@ class StoreWriter:
         place = "" if thread.state.entry_count else self.author.worktree
         return Entry(
             id=ulid.successor(
-                ulid.prefix(thread.state.last_id), now_ms, source.random()
+                ulid.latest((thread.state.last_id, *thread.state.heads), now_ms),
+                now_ms,
+                source.random(),
             ),
             topic=draft.topic,
             agent=self.author_name,
@@ -375,8 +377,8 @@ class StoreWriter:
             if size != thread.size + len(line):
                 seal = None
             if entry.id <= thread.state.last_id:
-                # An id from the future sorts after the new one: the state and the
-                # entry's position need the whole log.
+                # A clock was wrong: the state and the entry's position need the whole
+                # log.
                 whole = self.reader.thread(entry.topic)
                 state, seal = whole.state, None
                 idx = [item.id for item in whole.entries].index(entry.id)

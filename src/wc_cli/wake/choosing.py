@@ -85,8 +85,10 @@ def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arri
     held_names = {held.name for held in holders.held_balls(layout, waiter.keys)}
     listed = held_names | {held.name for held in holders.asked_of(layout, viewer)}
     came = _came_since(waiter, held_names)
-    known = session.known(listed) | session.reminded | session.reminded_of(held_names)
-    passed = (records.names(layout) & listed) | (known - came)
+    announced = (
+        session.known(listed) | session.reminded | session.reminded_of(held_names)
+    )
+    passed = (records.names(layout) & listed) | (announced - came)
     awaited = arrivals.awaiting(reader, viewer, (), new=False)
     awaited = awaited._replace(before=(awaited.before - came) | passed)
     questions = [

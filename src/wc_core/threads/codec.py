@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from wc_core.lean import json
 from wc_core.threads.entryfields import FIELDS, from_fields, to_fields
+from wc_core.threads.folding import in_effect_order
 from wc_core.threads.jsontext import dumps, loads
-from wc_core.threads.model import Entry, in_order
+from wc_core.threads.model import Entry
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -55,7 +56,8 @@ class BadLine(NamedTuple):
 
 
 class Log(NamedTuple):
-    """The contents of a log: entries in ULID order, each id once.
+    """The contents of a log: entries in the order in which they take effect
+    (`wc_core.threads.folding`), each id once.
 
     ``size`` is the length of the file. ``complete`` is the length up to the
     end of its last complete line; only that much is ever committed. ``ordered`` says
@@ -116,7 +118,7 @@ def read_log(topic: str, data: bytes, file: str = "entries.jsonl") -> Log:
         damage += _superseded(numbered, entries, file)
         damage.sort(key=lambda defect: defect.line)
     complete = data.rfind(b"\n") + 1
-    sorted_entries = in_order(entries)
+    sorted_entries = in_effect_order(entries)
     ordered = sorted_entries == entries
     return Log(tuple(sorted_entries), tuple(damage), len(data), complete, ordered)
 

@@ -1,7 +1,9 @@
-"""The fold of a log: from a thread's entries to its state."""
+"""The fold of a log: from a thread's entries, in the order in which they take effect,
+to its state."""
 
 from __future__ import annotations
 
+from wc_core import ulid
 from wc_core.names import Directory, parse
 from wc_core.threads.gates import changed_gates
 from wc_core.threads.model import (
@@ -28,10 +30,79 @@ from wc_core.threads.revisions import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from wc_core.threads.model import Base, Entry, State
+
+
+def in_order(entries: Iterable[Entry]) -> list[Entry]:
+    """Sort entries by ULID, the order of a log.
+
+    An entry whose id is not a ULID (damage, or another tool's) stays after the entry
+    that it followed.
+    """
+    keyed = []
+    greatest = ""
+    for position, entry in enumerate(entries):
+        own = ulid.prefix(entry.id)
+        greatest = max(greatest, own)
+        key = (own, False, entry.id, 0) if own else (greatest, True, "", position)
+        keyed.append((key, entry))
+    keyed.sort(key=lambda pair: pair[0])
+    return [entry for _, entry in keyed]
+
+
+def in_effect_order(entries: Iterable[Entry]) -> list[Entry]:
+    """Sort entries in the order in which they take effect: no entry before its parents,
+    which its author had seen, and otherwise by ULID, as `in_order`.
+
+    The two orders differ only if a clock was wrong, by more than a day ahead or behind.
+    """
+    ordered = in_order(entries)
+    earlier_ids: set[str] = set()
+    missing: list[str] = []
+    for entry in ordered:
+        parents = entry.parents or ()
+        missing += [parent for parent in parents if parent not in earlier_ids]
+        earlier_ids.add(entry.id)
+    if earlier_ids.isdisjoint(missing):
+        return ordered
+    return [ordered[position] for position in _parents_first(ordered)]
+
+
+def _parents_first(ordered: Sequence[Entry]) -> Iterator[int]:
+    """Yield the positions of entries, which are in the order of `in_order`: always the
+    first one whose parents came before. Entries that name each other as parents, which
+    no writer does, come as if they did not."""
+    import heapq  # 0.5 ms, only where a clock was wrong
+
+    positions = {entry.id: position for position, entry in enumerate(ordered)}
+    children: dict[int, list[int]] = {}
+    missing_parents = [0] * len(ordered)
+    for position, entry in enumerate(ordered):
+        parents = {positions[name] for name in entry.parents or () if name in positions}
+        if entry.parents is None and position:
+            parents = {position - 1}
+        for parent in parents - {position}:
+            children.setdefault(parent, []).append(position)
+            missing_parents[position] += 1
+    ready = [position for position, count in enumerate(missing_parents) if not count]
+    done = [False] * len(ordered)
+    for first in range(len(ordered)):
+        # Whatever is left before this position is part of a circle.
+        if not ready and not done[first]:
+            ready.append(first)
+        while ready:
+            position = heapq.heappop(ready)
+            if done[position]:
+                continue
+            done[position] = True
+            yield position
+            for child in children.get(position, ()):
+                missing_parents[child] -= 1
+                if not missing_parents[child]:
+                    heapq.heappush(ready, child)
 
 
 def fold(topic: str, entries: Sequence[Entry], meta: Base | None = None) -> State:

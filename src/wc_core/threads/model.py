@@ -6,7 +6,6 @@ about as long as starting Python, and every command would pay for it.
 
 from __future__ import annotations
 
-from wc_core import ulid
 from wc_core.lean.types import MappingProxyType
 from wc_core.threads.reviews import NO_REVIEW, Review
 from wc_core.values import NamedTuple
@@ -292,23 +291,6 @@ def initial_state(topic: str, base: Base | None = None) -> State:
         ball=base.ball or None,
         summary=base.summary,
     )
-
-
-def in_order(entries: Iterable[Entry]) -> list[Entry]:
-    """Sort entries by ULID, the order of a log.
-
-    An entry whose id is not a ULID (damage, or another tool's) stays after the entry
-    that it followed.
-    """
-    keyed = []
-    greatest = ""
-    for position, entry in enumerate(entries):
-        own = ulid.prefix(entry.id)
-        greatest = max(greatest, own)
-        key = (own, False, entry.id, 0) if own else (greatest, True, "", position)
-        keyed.append((key, entry))
-    keyed.sort(key=lambda pair: pair[0])
-    return [entry for _, entry in keyed]
 
 
 def written_by_wc(entries: Iterable[Entry]) -> bool:

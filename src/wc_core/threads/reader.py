@@ -14,7 +14,7 @@ from wc_core.layout import Layout, file_name, folded, safe_name, topics_of
 from wc_core.lean import os
 from wc_core.lean.types import MappingProxyType
 from wc_core.phrases import counted
-from wc_core.threads import aliases, codec, folding, model
+from wc_core.threads import aliases, codec, folding
 from wc_core.threads.codec import Damage
 from wc_core.threads.cursors import Cursor, read_cursor
 from wc_core.threads.labels import labelled
@@ -69,7 +69,7 @@ class Snapshot(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """A thread with all of its entries, in ULID order.
+    """A thread with all of its entries, in the order in which they take effect.
 
     ``log`` and ``data`` (its bytes) are empty if there is no log.
     """
@@ -252,7 +252,10 @@ class StoreReader:
         size = self._size(folder, self.layout.log(topic))
         meta, damage = meta_file = self._meta(folder, topic)
         state, line = meta.state, b""
-        if state is not None and size >= 0 and meta.log_size == size:
+        # If the newest id is not that of a head, a clock was wrong, and the state may
+        # be that of an older version.
+        is_usual = state is not None and state.last_id in state.heads
+        if state is not None and is_usual and 0 <= size == meta.log_size:
             line = self._last_line(folder, topic, size, state.last_id)
         if state is None or not line:
             return self._thread(folder, topic, meta_file).snapshot, b""
@@ -412,7 +415,7 @@ class StoreReader:
         if data is None and not self._is_begun(folder, topic):
             raise _missing_error(topic)
         page = page_format.parse(topic, data or b"", self._relative(path))
-        entries = tuple(model.in_order(codec.deduplicate(page.entries)[0]))
+        entries = tuple(folding.in_effect_order(codec.deduplicate(page.entries)[0]))
         meta, damage = meta_file
         is_empty = meta.says_empty and not entries
         base = page.base if data is not None and not is_empty else meta.base

@@ -16,7 +16,7 @@ from wc_cli.merge.contents import Merged, merge_file
 from wc_cli.merge.logs import merge_logs, split_torn, unite
 from wc_core import ulid
 from wc_core.summaries.kept import KeptSummary
-from wc_core.threads import codec, model
+from wc_core.threads import codec, folding
 from wc_core.threads.model import Entry
 
 # --- logs -----------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_lines_stand_in_the_order_in_which_they_are_read(a: bytes, b: bytes) -> 
     written = [one for one in map(read, filled(both)) if isinstance(one, Entry)]
     once = list(dict.fromkeys(one.id for one in written))
     assert [one.id for one in codec.read_log("t", both).entries] == once
-    assert [one.id for one in model.in_order(codec.deduplicate(written)[0])] == once
+    assert [one.id for one in folding.in_order(codec.deduplicate(written)[0])] == once
     # What is no entry stands before all that is: the log ends with its last.
     kinds = [isinstance(read(one), Entry) for one in filled(both)]
     assert kinds == sorted(kinds)

@@ -13,8 +13,9 @@ from wc_core.errors import InvalidInputError
 from wc_core.planning import duefiles, gates
 from wc_core.planning.readiness import PlannedThread, ThreadPlan
 from wc_core.threads import folding
+from wc_core.threads.folding import in_order
 from wc_core.threads.gates import Gate, GateChange
-from wc_core.threads.model import Entry, Link, State, in_order
+from wc_core.threads.model import Entry, Link, State
 from wc_core.times import milliseconds
 
 if TYPE_CHECKING:

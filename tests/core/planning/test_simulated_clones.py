@@ -12,8 +12,9 @@ from tests.core.strategies import entry, relaxed
 from wc_core.names import FREE, MINE
 from wc_core.planning.readiness import PlannedThread, ThreadPlan
 from wc_core.threads import folding
+from wc_core.threads.folding import in_order
 from wc_core.threads.gates import GateChange
-from wc_core.threads.model import CLOSED, Entry, Link, State, in_order
+from wc_core.threads.model import CLOSED, Entry, Link, State
 
 TOPICS = ("a", "b", "c", "d", "e")
 CLONES = 3

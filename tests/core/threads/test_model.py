@@ -377,5 +377,5 @@ def test_passes_keep_the_last_one_to_each() -> None:
 
 def test_entries_with_one_id_stay_in_the_order_they_came_in() -> None:
     versions = [entry(1, title="b", extra={"x": []}), entry(1, title="a")]
-    assert model.in_order(versions) == versions
-    assert model.in_order(versions[::-1]) == versions[::-1]
+    assert folding.in_order(versions) == versions
+    assert folding.in_order(versions[::-1]) == versions[::-1]

@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from tests import amounts
 from wc_core import ulid
-from wc_core.threads import codec, entryfields, folding, jsontext, model, revisions
+from wc_core.threads import (
+    codec,
+    entryfields,
+    folding,
+    jsontext,
+    revisions,
+)
 from wc_core.threads.model import Ball, Base, Entry, State
 from wc_core.threads.pages import page as pages
 from wc_core.threads.pages import pagelines
@@ -657,7 +663,7 @@ def test_real_old_threads() -> None:
         found = parse(path.stem, data, str(path))
         assert found.damage == ()
         assert len(found.entries) == len(re.findall(rb"(?m)^Entry: ", data))
-        assert list(found.entries) == model.in_order(found.entries)
+        assert list(found.entries) == folding.in_order(found.entries)
         state = folding.fold(path.stem, found.entries, found.base)
         again = parse(path.stem, render(state, found.entries))
         assert again[:3] == (found.entries, (), found.base)

@@ -20,7 +20,7 @@ from tests.core.strategies import (
     relaxed,
 )
 from wc_core.names import Directory, parse
-from wc_core.threads import folding, model
+from wc_core.threads import folding
 from wc_core.threads.model import Ball, Base, Entry, State
 from wc_core.views.history import BallHistory, ball_history
 from wc_core.views.holding import STALE_MS, is_stale, since_ms
@@ -159,7 +159,7 @@ def test_of_two_offline_passes_the_later_counts_in_the_meantime() -> None:
 def test_spells_tile_the_time_and_end_where_the_fold_does(
     found: list[Entry], meta: Base | None, now_ms: int
 ) -> None:
-    in_order = model.in_order(found)
+    in_order = folding.in_effect_order(found)
     state, past = told(in_order, meta, now_ms)
     assert bool(past.spells) == bool(in_order)
     for one, following in pairwise(past.spells):

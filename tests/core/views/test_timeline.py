@@ -22,7 +22,7 @@ from tests.core.strategies import (
     texts,
 )
 from wc_core.names import Directory, parse
-from wc_core.threads import folding, model
+from wc_core.threads import folding
 from wc_core.threads.model import FREE, Ball, Base, Entry
 from wc_core.threads.reader import Snapshot, Thread
 from wc_core.views import timeline
@@ -109,7 +109,7 @@ def test_what_an_older_tool_did_is_one_span_that_is_not_known() -> None:
 def test_spans_tile_the_time_and_end_where_the_fold_does(
     found: list[Entry], meta: Base | None, now_ms: int
 ) -> None:
-    log = model.in_order(found)
+    log = folding.in_effect_order(found)
     state = folding.fold("t", log, meta)
     each = ball_spans(state, log, now_ms, key)
     assert bool(each) == bool(log)

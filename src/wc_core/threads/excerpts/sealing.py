@@ -22,7 +22,8 @@ def seal_of(log: Log, data: bytes) -> Seal | None:
     # Each line gives at most one entry, and no entry occurs twice.
     if not entries or log.damage or not log.ordered:
         return None
-    if not all(ulid.prefix(entry.id) for entry in entries):
+    ids = [ulid.prefix(entry.id) for entry in entries]
+    if not all(ids) or ids != sorted(ids):
         return None
     if data.count(b"\n") != len(entries):
         return None

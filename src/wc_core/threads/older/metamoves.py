@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from wc_core import names, times, ulid
 from wc_core.threads import codec, folding
+from wc_core.threads.folding import in_effect_order
 from wc_core.threads.jsontext import dumps
-from wc_core.threads.model import Ball, Entry, holder_text, in_order, written_by_wc
+from wc_core.threads.model import Ball, Entry, holder_text, written_by_wc
 from wc_core.threads.projections import Shown
 
 TYPE_CHECKING = False
@@ -69,7 +70,7 @@ def to_line(move: Entry, meta: Meta) -> bytes:
 def with_move(state: State, entries: Iterable[Entry], move: Entry) -> State:
     """The ``state`` of a log with ``entries``, with the ball and the status that it has
     once ``move`` is recorded."""
-    after = folding.fold(state.topic, in_order((*entries, move)))
+    after = folding.fold(state.topic, in_effect_order((*entries, move)))
     return state._replace(ball=after.ball, since=after.since, status=after.status)
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import chain, entry, linear_logs, relaxed
 from wc_core.threads import folding
-from wc_core.threads.model import Ball, Entry, in_order
+from wc_core.threads.folding import in_effect_order
+from wc_core.threads.model import Ball, Entry
 from wc_core.threads.older import metamoves
 from wc_core.threads.projections import Meta, read_meta, render_meta
 
@@ -58,7 +59,7 @@ def test_a_move_is_recorded_once(log: list[Entry], ball: str, status: str) -> No
     before = folding.fold("t", log)
     if move is None:
         return
-    after = in_order([*log, move])
+    after = in_effect_order([*log, move])
     assert metamoves.unrecorded_move("t", meta, after) is None
     state = folding.fold("t", after)
     assert state.status == status.upper()
