@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import stat
 
+from wc_cli.flushing import flush_handle
 from wc_core.errors import ConflictError, CorruptError, StorageError
 from wc_core.lean import os
 
@@ -136,7 +137,7 @@ def write(path: str, data: bytes, *, mode: int | None = None) -> None:
                     os.fchmod(handle, mode)
                 file.write(data)
                 file.flush()
-                os.fsync(handle)
+                flush_handle(handle)
             os.rename(half, path)
         except OSError:
             with contextlib.suppress(OSError):
@@ -179,7 +180,7 @@ def remove(path: str) -> None:
 def _flush_folder(path: str) -> None:
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(handle)
+        flush_handle(handle)
     finally:
         os.close(handle)
 

@@ -10,6 +10,7 @@ import errno
 import stat
 import time
 
+from wc_cli.flushing import flush_handle
 from wc_core.errors import ConflictError, CorruptError, StorageError, WcError
 from wc_core.files import NotPlainError, open_folder, read_plain
 from wc_core.layout import Layout
@@ -68,7 +69,7 @@ def make_folder(path: str, root: str = "", *, flush: bool = True) -> None:
             # The umask decides the mode, so a store shared by a group stays shared.
             os.mkdir(name, dir_fd=handle)
             if flush:
-                os.fsync(handle)
+                flush_handle(handle)
     except FileExistsError as error:
         if not os.path.isdir(path):
             raise CorruptError(
@@ -120,7 +121,7 @@ def made_folder_handle(folder: str, root: str, *, flush: bool = True) -> Iterato
 def flush_folder(path: str, root: str = "") -> None:
     """Flush the names in a folder. Raises OSError."""
     with folder_handle(path, root) as handle:
-        os.fsync(handle)
+        flush_handle(handle)
 
 
 def begin_log(path: str, data: bytes, root: str) -> int:
@@ -430,12 +431,12 @@ def _append_whole(handle: int, data: bytes, before: int, path: str) -> bool:
         written = os.write(handle, data)
         while written < len(data):
             written += os.write(handle, data[written:])
-        os.fsync(handle)
+        flush_handle(handle)
         return os.path.samestat(os.fstat(handle), os.lstat(path))
     except OSError:
         with contextlib.suppress(OSError):
             os.ftruncate(handle, before)
-            os.fsync(handle)
+            flush_handle(handle)
         raise
 
 
@@ -451,7 +452,7 @@ def write_new(
         while view:
             view = view[os.write(handle, view) :]
         if flush:
-            os.fsync(handle)
+            flush_handle(handle)
     finally:
         os.close(handle)
 
@@ -501,8 +502,8 @@ def move(path: str, to: str, root: str) -> None:
             folder_handle(new_folder, root) as target,
         ):
             os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=target)
-            os.fsync(target)
-            os.fsync(source)
+            flush_handle(target)
+            flush_handle(source)
     except OSError as error:
         raise_storage_error("could not be moved", path, error)
 
