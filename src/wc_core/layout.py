@@ -26,6 +26,8 @@ GUIDANCE = "guidance.md"
 VISITS = "visits"
 GUIDANCE_FOLDER = "guidance"
 ALLOWED_SIGNERS = "allowed_signers"
+# Relative to the store: the locks of the older tool's MCP server, which it commits.
+OLDER_LOCKS = ".watercooler/locks"
 MAX_TOPIC_BYTES = 100
 
 # For git: bytes stay unchanged, logs merge as unions even without wc, and local files
@@ -500,8 +502,10 @@ def _older_lock_name(topic: str) -> str:
 
 
 def is_older_lock(path: str) -> bool:
-    """Whether a path of the store is a lock of the older tool."""
-    return "/" not in path and path.startswith(".") and path.endswith(".lock")
+    """Whether a path of the store is a lock of the older tool: in the root, or one of
+    its MCP server's."""
+    is_in_root = "/" not in path and path.startswith(".") and path.endswith(".lock")
+    return is_in_root or path.startswith(f"{OLDER_LOCKS}/")
 
 
 # More than any store has threads. A smaller cache would miss on each topic when all are

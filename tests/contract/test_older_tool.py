@@ -321,6 +321,59 @@ def test_a_committed_lock_is_never_put_back(branch: Both) -> None:
     assert branch.titles() == ["one", "two"]
 
 
+def _commit_server_lock(both: Both, topic: str = "t") -> Path:
+    """A write of the older tool's server, which commits its lock while holding it."""
+    path = both.store / f".watercooler/locks/{topic}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"pid={os.getpid()} time=x user=x cwd=/\n")
+    git(both, "add", "-f", ".watercooler")
+    git(both, "commit", "-q", "-m", "older")
+    path.unlink()
+    return path
+
+
+def test_the_lock_of_its_server_is_never_put_back(branch: Both) -> None:
+    branch.wc("say", "t", "--title", "one", WATERCOOLER_SYNC="inline")
+    for title in ("two", "three"):
+        path = _commit_server_lock(branch)
+        branch.wc("say", "t", "--title", title, WATERCOOLER_SYNC="inline")
+        assert not path.exists()
+        assert ".lock" not in git(branch, "ls-tree", "-r", "--name-only", THREADS)
+    assert git(branch, "status", "--porcelain") == ""
+    assert branch.titles() == ["one", "two", "three"]
+
+
+def test_the_lock_of_its_server_does_not_travel(tmp_path: Path) -> None:
+    pair = Pair.prepare(tmp_path / "pair")
+    lock = pair.b.store / ".watercooler/locks/auth.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    pair.b.git("add", "-f", ".watercooler")
+    pair.b.git("commit", "-q", "-m", "older")
+    lock.unlink()
+    pair.b.git("push", "-q", "origin", THREADS)
+    pair.a.ok("sync")
+    pair.a.commit("auth", "Of a")
+    pair.a.settle()
+    assert not (pair.a.store / ".watercooler").exists()
+    assert ".lock" not in pair.a.git("ls-tree", "-r", "--name-only", THREADS)
+
+
+def test_a_file_that_was_committed_and_deleted_stays_deleted(branch: Both) -> None:
+    branch.wc("say", "t", "--title", "one", WATERCOOLER_SYNC="inline")
+    path = branch.store / "notes.txt"
+    path.write_text("for now")
+    git(branch, "add", "-A")
+    git(branch, "commit", "-q", "-m", "older")
+    path.unlink()
+    branch.wc("say", "t", "--title", "two", WATERCOOLER_SYNC="inline")
+    assert not path.exists()
+    branch.wc("say", "t", "--title", "three", WATERCOOLER_SYNC="inline")
+    assert not path.exists()
+    git(branch, "checkout", "notes.txt")
+    assert path.read_text() == "for now"
+
+
 # --- at the same time --------------------------------------------------------
 
 ROUNDS = 6

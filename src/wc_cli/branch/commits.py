@@ -108,20 +108,20 @@ def check_unread(root: str) -> None:
 
 
 def committed_files(
-    git: Git, commit: str, paths: Iterable[str], *, below: str = ""
+    git: Git, commit: str, paths: Iterable[str], *, below: tuple[str, ...] = ()
 ) -> dict[str, Committed]:
-    """The files of a commit that are among ``paths`` or in the folder ``below``, by
+    """The files of a commit that are among ``paths`` or in the folders ``below``, by
     path."""
     requested = set(paths)
     # Command lines are limited in length; reading the whole tree costs little more.
     is_long = len(requested) > _MAX_PATHS
-    folder = [below] if below else []
-    arguments = [] if is_long else [*sorted(requested), *folder]
+    arguments = [] if is_long else [*sorted(requested), *below]
+    prefixes = tuple(f"{folder}/" for folder in below)
     files = committed_below(git, commit, *arguments)
     return {
         path: file
         for path, file in files.items()
-        if path in requested or (below and path.startswith(f"{below}/"))
+        if path in requested or path.startswith(prefixes)
     }
 
 
@@ -143,8 +143,8 @@ def is_committed(change: CommitChange, have: Mapping[str, Committed]) -> bool:
     """Return whether ``have``, the files of a commit, include this one with these
     bytes."""
     committed = have.get(change.path)
-    if committed is None:
-        return not change.data
+    if committed is None or not _is_kept(change):
+        return committed is None and not change.data
     return blob_id(change.data or b"", committed.blob) == committed.blob
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wc_cli.branch.git import Git, GitError
 from wc_core.layout import ATTRIBUTES
-from wc_core.lean import os
+from wc_core.lean import os, re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -15,6 +15,10 @@ _MAX_PATHS = 400
 _FILE = "100644"
 _FOLDER = "040000"
 _NO_MODE = "000000"
+# An entry of the index with the time of its file, as `git ls-files --debug` prints it.
+_INDEXED = re.compile(
+    rb"(?:\A|\n)\d{6} ([0-9a-f]+) 0\t([^\0]+)\0 *ctime: [^\n]+\n *mtime: [1-9]"
+)
 # The folders that hold threads, of wc or of an older tool.
 _THREAD_FOLDERS = ("graph", "threads")
 
@@ -136,6 +140,14 @@ def blobs(git: Git, ids: Iterable[str]) -> dict[str, bytes]:
         result[blob_id] = out[start : start + size]
         position = start + size + 1
     return result
+
+
+def seen_on_disk(git: Git, paths: Iterable[str]) -> dict[str, str]:
+    """The blobs of those of ``paths`` that git saw as files in the checkout, according
+    to its index. An entry that came from a commit alone has no time."""
+    words = ("ls-files", "-z", "--stage", "--debug", "--", *paths)
+    records = map(re.Match.groups, _INDEXED.finditer(git.run(*words)))
+    return {os.fsdecode(path): blob.decode() for blob, path in records}
 
 
 def merge_base(git: Git, ours: str, theirs: str) -> str | None:

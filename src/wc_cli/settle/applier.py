@@ -77,7 +77,7 @@ class Applier:
         another file, with the reason.
         """
         self._commit = new
-        yield from self._apply_pairs(self._pairs(old, new))
+        yield from self._apply_pairs(self._without_deleted(self._pairs(old, new)))
 
     def restore(
         self, commit: str, paths: Mapping[str, bool]
@@ -128,6 +128,26 @@ class Applier:
                     self._apply_files(changes)
             except (WcError, GitError, OSError, ValueError) as error:
                 yield topic, f"not taken in: {_error_text(error)}"
+
+    def _without_deleted(self, pairs: Mapping[str, Pair]) -> Mapping[str, Pair]:
+        """The ``pairs`` without the files outside of threads that were committed in
+        this checkout and then deleted from it."""
+        absent = [
+            path
+            for path, (_, new) in pairs.items()
+            if new and not topic_at(path) and not self._is_on_disk(path)
+        ]
+        if not absent:
+            return pairs
+        seen = trees.seen_on_disk(self.git, absent)
+        return {
+            path: (old, new)
+            for path, (old, new) in pairs.items()
+            if path not in seen or new is None or seen[path] != new.blob
+        }
+
+    def _is_on_disk(self, path: str) -> bool:
+        return os.path.lexists(f"{self.layout.root}/{path}")
 
     def _units(
         self, pairs: Mapping[str, Pair]

@@ -13,7 +13,13 @@ from wc_cli.store import authors
 from wc_core.errors import WcError
 from wc_core.files import NotPlainError, names_in, read_plain
 from wc_core.guidance import is_file_name
-from wc_core.layout import ALLOWED_SIGNERS, GUIDANCE, GUIDANCE_FOLDER
+from wc_core.layout import (
+    ALLOWED_SIGNERS,
+    GUIDANCE,
+    GUIDANCE_FOLDER,
+    OLDER_LOCKS,
+    is_older_lock,
+)
 from wc_core.lean import os
 
 TYPE_CHECKING = False
@@ -118,10 +124,12 @@ class Committer:
         files = [*shared, *(file for thread in threads for file in thread.files)]
         paths = [file.path for file in files]
         committed = commits.committed_files(
-            follower.git, parent, paths, below=GUIDANCE_FOLDER
+            follower.git, parent, paths, below=(GUIDANCE_FOLDER, OLDER_LOCKS)
         )
         if follower.in_step:
             shared += self._guidance_files(committed)
+            # In another clone they would block the older tool.
+            shared += [CommitChange(path) for path in committed if is_older_lock(path)]
         comparisons = {
             thread.topic: compare_log(
                 follower.git, thread.topic, log.data or b"", committed.get(log.path)
