@@ -43,12 +43,18 @@ class ToolSpec(NamedTuple):
         """The tool's name without its prefix: that of its function."""
         return self.answer.__name__
 
+    @property
+    def title(self) -> str:
+        """The tool's name for people, such as "Read thread"."""
+        return self.name.replace("_", " ").capitalize()
+
 
 def as_tool(spec: ToolSpec) -> Tool:
     """Returns the tool, named after its function, with its errors turned into wc's."""
     return Tool.from_function(
         guarded(guided(spec.answer)),
         name=PREFIX + spec.name,
+        title=spec.title,
         description=spec.description,
         output_schema=spec.output_schema,
         # Entries come from other people through git, so the world is open.
