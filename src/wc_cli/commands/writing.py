@@ -5,6 +5,7 @@ from __future__ import annotations
 from wc_cli import output
 from wc_cli.commands.common import LocalTopicOptions, WriteOptions, fill_topic
 from wc_cli.entries import body, receipts
+from wc_cli.entries.commits import commit_id
 from wc_cli.entries.paths import repository_path
 from wc_cli.options import REQUIRED, Options, argument, command, flag, text, texts
 from wc_core.errors import InvalidInputError, WcError
@@ -44,7 +45,7 @@ class ReferenceOptions(Options):
         "--pr", "N", "A pull request it is about; may be repeated."
     )
     commit: tuple[str, ...] = texts(
-        "--commit", "ID", "A commit it is about; may be repeated."
+        "--commit", "ID", "A commit it is about, or HEAD; may be repeated."
     )
     summary: str = text("--summary", "TEXT", "One-line summary, for overviews.")
 
@@ -62,7 +63,9 @@ class ReferenceOptions(Options):
             file_refs=vocabulary.file_refs(paths),
             line_refs=vocabulary.line_refs(lines),
             pr_refs=vocabulary.pr_refs(self.pr),
-            commit_refs=vocabulary.commit_refs(self.commit),
+            commit_refs=vocabulary.commit_refs(
+                commit_id(written, context.place.repository) for written in self.commit
+            ),
             summary=vocabulary.summary(self.summary),
         )
 

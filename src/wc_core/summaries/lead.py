@@ -16,7 +16,7 @@ _ENOUGH = 60
 # How much of a long text is examined.
 _MOST = 8_000
 _MOST_OF_BLOCK = 1_000
-_FEWEST_WORDS = 3
+_FEWEST_WORDS = 2
 _FEWEST_LETTERS = 6  # for scripts that put no blanks between words
 
 _FENCES = ("```", "~~~")

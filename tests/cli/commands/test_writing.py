@@ -842,7 +842,8 @@ def test_files_are_recorded_from_the_top(
         (("--file", "a\nb"), "A path is a single line"),
         (("--pr", "twelve"), "'twelve' is not a pull request."),
         (("--pr", "0"), "'0' is not a pull request."),
-        (("--commit", "HEAD"), "'HEAD' is not a commit."),
+        (("--commit", "no-branch"), "'no-branch' is not a commit."),
+        (("--commit", "../../HEAD"), "'../../HEAD' is not a commit."),
         (("--commit", "abc"), "4 or more digits"),
         (("--summary", "a\nb"), "A summary is a single line"),
         (("--summary", "x" * 2001), "The summary is longer than 2000 bytes."),
@@ -853,6 +854,23 @@ def test_what_no_entry_can_be_about(
 ) -> None:
     assert message in repo.fails(2, "say", "auth", "--title", "T", *words)
     assert not repo.log("auth").exists()
+
+
+def test_a_commit_is_recorded_by_its_id(repo: Repo) -> None:
+    (repo.path / "other.txt").touch()
+    repo.git("add", ".")
+    repo.git("commit", "-qm", "Two")
+    head, first = repo.git("rev-parse", "HEAD"), repo.git("rev-parse", "HEAD^")
+    repo.git("branch", "old/first", first)
+    repo.git("update-ref", "refs/remotes/origin/main", first)
+    names = ("HEAD", "main", "@", "old/first", "origin/main", first[:8].upper())
+    words = [word for name in names for word in ("--commit", name)]
+    repo.ok("new", "auth", "--title", "T", *words)
+    assert repo.entries("auth")[-1]["commit_refs"] == [head, first, first[:8]]
+    # As git wrote it, or packed.
+    repo.git("pack-refs", "--all")
+    repo.ok("say", "auth", "--title", "T", "--commit", "old/first")
+    assert repo.entries("auth")[-1]["commit_refs"] == [first]
 
 
 # --- the text, as git has it --------------------------------------------------

@@ -24,7 +24,7 @@ from wc_core.text import one_line
             "We back off exponentially, e.g. 1 s, 2 s, and give up after five. More.",
             "We back off exponentially, e.g. 1 s, 2 s, and give up after five.",
         ),
-        ("It fails on v1.2. It works. So be it.", "It fails on v1.2. So be it."),
+        ("It fails on v1.2. It works.", "It fails on v1.2. It works."),
         ("# Retries\n\nHi Codex,\n\nThe lock is gone.", "The lock is gone."),
         ("Retries\n=======\nThe lock is gone.", "The lock is gone."),
         ("# What we do about it\n```\nx\n```", "What we do about it"),
@@ -48,6 +48,7 @@ from wc_core.text import one_line
         ("***\n<!-- not\nthis -->It is five now.", "It is five now."),
         ("我们使用指数退避。第二句话的话。", "我们使用指数退避。第二句话的话。"),
         ("Done.", "Done."),
+        ("Passwords go. Please do it.", "Passwords go. Please do it."),
         ("One.  Two\nthree four.", "Two three four."),
         (
             "See [the notes](http://a.b/(c)) of A. Turing.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from wc_cli.clock import now_ms
 from wc_cli.commands.reading.filtering import FilterOptions, in_area
 from wc_cli.commands.reading.paging import command_line, topic_list
+from wc_cli.entries.commits import commit_id
 from wc_cli.entries.paths import searched_path
 from wc_cli.options import (
     command,
@@ -55,7 +56,7 @@ class SearchOptions(FilterOptions):
     )
     file: str = text("--file", "PATH", "Only entries about this file or folder.")
     pr: int = number("--pr", "Only entries about this pull request.")
-    commit: str = text("--commit", "ID", "Only entries about this commit.")
+    commit: str = text("--commit", "ID", "Only entries about this commit, or HEAD.")
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     kind: str = text("--kind", "KIND", "Only entries of this kind.", complete="kind")
     severity: str = text(
@@ -95,7 +96,7 @@ def search(context: Context, options: SearchOptions) -> None:
     about = Mentions(
         searched_path(options.file, context),
         options.pr,
-        options.commit,
+        commit_id(options.commit, context.place.repository) if options.commit else "",
         options.branch,
         options.kind,
         options.severity,
