@@ -21,6 +21,8 @@ PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 def main() -> None:
     """Ask for it, and wait for its end."""
     path, *words = sys.argv[1:]
+    # The server may have answered, and someone may end it, before it is known here.
+    signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON)
     asker, theirs = socket.socketpair()
     with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as asking:
         asking.connect(path)
@@ -30,6 +32,7 @@ def main() -> None:
     (pid,) = NUMBER.unpack(asker.recv(NUMBER.size, socket.MSG_WAITALL))
     for number in PASSED_ON:
         signal.signal(number, lambda number, _: os.kill(pid, number))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, PASSED_ON)
     # Nobody but that process has the other ends.
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
