@@ -171,7 +171,7 @@ def _places(calls: tuple[faults.Call, ...], action: str, *, every: bool) -> list
     # What only reads is another matter, see above.
     numbered = [(at, one) for at, one in numbered if one.module != "files"]
     if ALL or action in {"die-before", "die-after", "EIO"}:
-        own = "durable" if every and action == "EIO" else ""
+        own = "flushing" if every and action == "EIO" else ""
         return [at for at, one in numbered if ALL or one.changes or one.module == own]
     # How it is told differs with the error, what is done does not: one call
     # of each kind is enough for the others.

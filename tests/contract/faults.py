@@ -14,6 +14,7 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from wc_cli import flushing
 from wc_cli.branch import checkouts, commits, git, packs
 from wc_cli.branch.process import Process
 from wc_cli.store import durable, locks
@@ -75,7 +76,7 @@ class Calls:
 
     def install(self) -> None:
         """Stand between this process and the system from now on."""
-        for module in (durable, locks, checkouts, commits, packs, git, files):
+        for module in (durable, flushing, locks, checkouts, commits, packs, git, files):
             vars(module)["os"] = _System(self, module.__name__.rpartition(".")[2])
         vars(git)["Process"] = _Processes(self)
 

@@ -407,7 +407,7 @@ def test_search_in_pages_and_places(story: Repo) -> None:
     assert story.json("search", "--branch", "main")["total"] == 6
     assert story.json("search", "--file", "draft")["total"] == 1
     assert story.json("search", "--pr", "7", "--commit", "abcd")["total"] == 0
-    assert "not a commit" in story.fails(2, "search", "--commit", "main")
+    assert "not a commit" in story.fails(2, "search", "--commit", "elsewhere")
 
 
 def test_updates_as_a_digest(story: Repo) -> None:
