@@ -256,12 +256,13 @@ class Layout(NamedTuple):
 
     @property
     def guards(self) -> str:
-        """The folder with a file for each client whose guard has worked here."""
+        """The folder with a file for each client whose guard has run here."""
         return f"{self.local}/guards"
 
-    def guard_trace(self, agent: str) -> str:
-        """The file of a client, by the name of its agent."""
-        return f"{self.guards}/{key_of(agent)}"
+    def guard_trace(self, client: str) -> str:
+        """The file of a client; its time is that of the last run. Once it is there,
+        ``bin/wc-guard`` writes it."""
+        return f"{self.guards}/{client}"
 
     @property
     def activity_log(self) -> str:

@@ -14,6 +14,8 @@ import pytest
 from tests.bin.test_statusline_script import SHELLS
 from tests.contract.inprocess import Here
 
+from wc_core.layout import Layout
+
 if TYPE_CHECKING:
     from tests.conftest import Machine
 
@@ -47,6 +49,13 @@ class Guard(NamedTuple):
         )
 
 
+def guarded_before(repo: Here) -> None:
+    """Leave the trace of a guard that has run."""
+    call = json.dumps({"tool_name": "Read", "tool_input": {}}).encode()
+    words = ("brief", "--hook", "before-tool", "--client", "claude")
+    repo.ok(*words, feed=call, env={"WATERCOOLER_BRIEF_MS": "60000"})
+
+
 @pytest.fixture(params=NAMES)
 def guard(request: pytest.FixtureRequest, tmp_path: Path) -> Guard:
     folder = tmp_path / "bin"
@@ -69,7 +78,25 @@ def repo(machine: Machine) -> Here:
     return repo
 
 
+def test_the_first_run_is_left_to_python_and_each_leaves_a_trace(
+    repo: Here, guard: Guard
+) -> None:
+    trace = Path(Layout(str(repo.store)).guard_trace("claude"))
+    assert guard.run(repo.path, "before-tool", "claude").stdout == b"told\n"
+    assert guard.calls == ["brief --hook before-tool --client claude"]
+    assert not trace.exists()  # the real program makes it
+    guarded_before(repo)
+    assert trace.read_text() == "claude\n"
+    os.utime(trace, (1, 1))
+    assert guard.run(repo.path, "before-tool", "claude").stdout == b""
+    assert len(guard.calls) == 1
+    assert trace.read_text() == "claude\n"
+    assert trace.stat().st_mtime > 1
+    assert "guarded (advise): Claude Code (its guard ran" in repo.ok("doctor").out
+
+
 def test_where_nothing_is_claimed_nothing_is_started(repo: Here, guard: Guard) -> None:
+    guarded_before(repo)
     for folder in (repo.path, repo.path / "src", guard.folder, Path("/")):
         for event in ("before-tool", "after-tool"):
             done = guard.run(folder, event, "claude")
@@ -116,6 +143,7 @@ def test_a_guard_that_fails_stops_nobody(repo: Here, guard: Guard, code: int) ->
 def test_after_a_tool_the_radar_is_computed_in_the_background(
     repo: Here, guard: Guard
 ) -> None:
+    guarded_before(repo)
     repo.worktree("app-wt-review")
     assert guard.run(repo.path, "before-tool", "claude").stdout == b""
     assert guard.calls == []

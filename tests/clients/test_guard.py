@@ -115,7 +115,7 @@ def test_what_another_has_claimed_is_held(worktree: Worktree) -> None:
         assert says_all(service.after(by_sub[-1], SUB), refusal("keys.py"))
     assert worktree.file("keys.py").read_text() == OLD
     guarded = worktree.place.repo.ok("claims").err
-    assert f"guarded (refuse): {agent.name} (its guard worked " in guarded
+    assert f"guarded (refuse): {agent.name} (its guard ran " in guarded
 
 
 @pytest.mark.long

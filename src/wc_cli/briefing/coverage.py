@@ -1,6 +1,6 @@
 """Whose edits are guarded: what is known about the guard of each agent that works here.
 
-A guard that worked has left a trace in the store. Nothing else is proof: a client may
+A guard that ran has left a trace in the store. Nothing else is proof: a client may
 silently skip hooks that its user has not trusted.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wc_core.agents import Agent
     from wc_core.layout import Layout
 
-# A guard that has not worked for this long may have been removed.
+# A guard that has not run for this long may have been removed.
 _TRUSTED_SECONDS = 14 * 24 * 3600
 _BY_NAME = {fold(agent.name): agent for agent in AGENTS}
 
@@ -48,7 +48,7 @@ class Coverage(NamedTuple):
 
 def coverage(layout: Layout, level: str, holders: Iterable[str]) -> list[Coverage]:
     """The coverage of each known agent that has run ``wc`` in one of the worktrees,
-    whose guard has worked, or who is among the ``holders`` of claims."""
+    whose guard has run, or who is among the ``holders`` of claims."""
     names = {fold(parse(name).agent) for name in (*holders, *_seen(layout))}
     agents = [agent for key, agent in _BY_NAME.items() if key in names]
     return [_coverage_of(layout, agent, level) for agent in agents]
@@ -73,21 +73,23 @@ def _coverage_of(layout: Layout, agent: Agent, level: str) -> Coverage:
     if dialect is None or not dialect.tool_events:
         return Coverage(agent.name, False, "wc has no guard for this client")
     try:
-        age = time.time() - os.lstat(layout.guard_trace(agent.name)).st_mtime
+        age = time.time() - os.lstat(layout.guard_trace(agent.client)).st_mtime
     except OSError:
-        age = float("inf")
-    if age < _TRUSTED_SECONDS:
-        return Coverage(agent.name, True, f"its guard worked {ago(max(0, int(age)))}")
+        fact = "its guard has never run here"
+    else:
+        fact = f"its guard ran {ago(max(0, int(age)))}"
+        if age < _TRUSTED_SECONDS:
+            return Coverage(agent.name, True, fact)
     trust = ", then trust it with /hooks" if agent.client == "codex" else ""
-    reason = f"its guard has never run: wc install {agent.client}{trust}"
-    return Coverage(agent.name, False, reason)
+    return Coverage(agent.name, False, f"{fact}: wc install {agent.client}{trust}")
 
 
 def _seen(layout: Layout) -> Iterable[str]:
-    """The keys of the agents that have run ``wc`` here or whose guard has worked."""
+    """The keys of the agents that have run ``wc`` here or whose guard has run."""
     folder = f"{layout.local}/me"
     try:
-        yield from map(key_of, names_in(layout.guards, layout.root))
+        clients = set(names_in(layout.guards, layout.root))
+        yield from (fold(one.name) for one in AGENTS if one.client in clients)
         for tree in names_in(folder, layout.root):
             for name in names_in(f"{folder}/{tree}", layout.root):
                 path = f"{folder}/{tree}/{name}"

@@ -10,6 +10,7 @@ from wc_cli.guard.rivals import Rivals
 from wc_cli.guard.texts import Alternatives
 from wc_cli.guard.watching import ClaimGuard, GuardMemory
 from wc_cli.store.localfiles import LocalFiles
+from wc_core.agents import AGENTS
 from wc_core.configuration.keys import NOTICE, OFF
 from wc_core.errors import ClaimedError, WcError
 from wc_core.guard.toolcalls import ToolCall
@@ -99,14 +100,16 @@ def after_tool(
 def _guard(context: Context, dialect: Dialect) -> ClaimGuard | None:
     """The guard of an agent; ``None`` if there is nothing to guard."""
     repository, settings = context.place.repository, context.settings
-    if repository is None or not repository.top or settings.guard == OFF:
+    if repository is None or not repository.top:
         return None
     layout, viewer = Layout(context.place.root), context.viewer
+    with suppress(OSError, WcError):  # it guards anyway, without a trace
+        _leave_trace(layout, dialect)
+    if settings.guard == OFF:
+        return None
     rivals = Rivals(repository, layout, viewer, context.env)
     if not rivals.claims:
         return None
-    with suppress(OSError, WcError):  # it guards anyway, without a trace
-        _leave_trace(layout, dialect)
     balls = holders.held_balls(layout, holders.folders_of(viewer))
     topics = [ball.topic for ball in balls if ball.topic]
     alternatives = Alternatives(topics, now_ms())
@@ -124,10 +127,11 @@ def _remembering(session: Session, memory: GuardMemory) -> Session:
 
 
 def _leave_trace(layout: Layout, dialect: Dialect) -> None:
-    """Record that the guard of a client works here, for `wc claims`."""
-    path = layout.guard_trace(dialect.agent)
+    """Record that the guard of a client runs here, for `wc claims`."""
+    client = next(row.client for row in AGENTS if row.name == dialect.agent)
+    path = layout.guard_trace(client)
     if os.path.lexists(path):
         os.utime(path)
     else:
         name = os.path.relpath(path, layout.local)
-        LocalFiles(layout).write(name, f"{dialect.agent}\n".encode())
+        LocalFiles(layout).write(name, f"{client}\n".encode())

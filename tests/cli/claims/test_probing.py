@@ -168,7 +168,7 @@ def test_doctor_says_whether_edits_are_guarded(
     words: str,
 ) -> None:
     if install:
-        trace = Path(Layout(str(clones.pat.store)).guard_trace("Claude Code"))
+        trace = Path(Layout(str(clones.pat.store)).guard_trace("claude"))
         trace.parent.mkdir()
         trace.touch()
     else:

@@ -417,18 +417,18 @@ def test_who_is_guarded_is_reported(claimed: Here) -> None:
             {
                 "agent": "Codex",
                 "guarded": False,
-                "reason": "its guard has never run: wc install codex, then "
+                "reason": "its guard has never run here: wc install codex, then "
                 "trust it with /hooks",
             },
             {
                 "agent": "Gemini CLI",
                 "guarded": True,
-                "reason": "its guard worked just now",
+                "reason": "its guard ran just now",
             },
         ],
     }
     told = claimed.ok("claims").err
-    assert "guarded (advise): Gemini CLI (its guard worked just now)\n" in told
-    assert "advisory (advise): Codex (its guard has never run" in told
+    assert "guarded (advise): Gemini CLI (its guard ran just now)\n" in told
+    assert "advisory (advise): Codex (its guard has never run here" in told
     off = claimed.ok("claims", env={"WATERCOOLER_GUARD": "off"}).err
     assert "[claims] guard is off" in off
