@@ -15,7 +15,7 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from wc_cli.install.changes import Change, Part
 
@@ -79,7 +79,7 @@ def plan_install(
     all."""
     workspace = Workspace(ledger)
     outcomes = [_remove(workspace, ledger, owner) for owner in obsolete]
-    outcomes += [_install(workspace, ledger, want) for want in wants]
+    outcomes += _with_shared_files(_install(workspace, ledger, want) for want in wants)
     return Plan(tuple(outcomes), workspace)
 
 
@@ -106,6 +106,18 @@ def _install(workspace: Workspace, ledger: Ledger, want: Want) -> PartOutcome:
     files = workspace.different(before)
     paths = tuple(dict.fromkeys(str(change.path) for change in part.changes))
     return PartOutcome(owner, files, part.notes, error, paths=paths)
+
+
+def _with_shared_files(outcomes: Iterable[PartOutcome]) -> Iterator[PartOutcome]:
+    """Yield the outcomes, each with the files that it shares with an earlier one: that
+    part is installed now, too, although nothing more has to be written for it."""
+    written: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
+    for outcome in outcomes:
+        key = (outcome.owner.part, outcome.paths)
+        if outcome.files:
+            written.setdefault(key, outcome.files)
+        shared = written.get(key, ()) if outcome.error is None else ()
+        yield outcome._replace(files=outcome.files or shared)
 
 
 def _remove(workspace: Workspace, ledger: Ledger, owner: Owner) -> PartOutcome:

@@ -67,6 +67,7 @@ def test_everything_is_connected_and_disconnected_without_a_trace(
     before = tree(home)
     said = lived_in.ok("install", "--yes").out
     assert "refused" not in said
+    assert "there already" not in said  # also the skill that four of them share
     assert all(one.title in said for one in registry.CLIENTS if one.name in AGENTS)
     there = tree(home)
     assert lived_in.ok("install", "--yes").out.count("there already")
