@@ -90,6 +90,16 @@ STORIES: dict[str, tuple[Start, Sequence[Step]]] = {
             Step(6, "sync", 1),
         ],
     ),
+    "a clone got a page without its log": (
+        Start((True, True, False), old=True),
+        [
+            Step(1, "write", 0, ALPHA),
+            Step(2, "race", 0, {"other": 1}),
+            Step(3, "rewrite", 2, {"how": "restart"}),
+            Step(4, "look", 2),
+            Step(5, "write", 2, ALPHA),
+        ],
+    ),
     "git drops what it thinks that others dropped": (
         Start((True, True)),
         [
