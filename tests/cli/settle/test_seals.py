@@ -48,3 +48,20 @@ def test_a_meta_without_a_seal_is_no_damage_and_gets_one(repo: Repo) -> None:
     assert (repo.store / META).read_bytes() == earlier
     repo.settled("say", "auth", "--title", "Go on")
     assert has_its_seal(repo)
+
+
+def test_a_meta_by_other_rules_is_no_damage_and_is_rendered_again(repo: Repo) -> None:
+    repo.settled("say", "auth", "--title", "Begin")
+    repo.settled("say", "t2", "--title", "Begin")
+    meta = read_meta("auth", (repo.store / META).read_bytes())
+    assert isinstance(meta, Meta)
+    assert meta.state is not None
+    # The first versions left the ball of a new thread free.
+    state = meta.state._replace(ball="")
+    for size, is_wrong in ((meta.log_size, False), (meta.log_size - 1, True)):
+        earlier = render_meta(state, size, meta.unknown, meta.seal)
+        (repo.store / META).write_bytes(earlier)
+        assert (META in repo.wc("doctor").out) is is_wrong
+    repo.settled("say", "auth", "--title", "Go on")
+    assert has_its_seal(repo)
+    assert META not in repo.wc("doctor").out
