@@ -172,7 +172,7 @@ def _is_fine(world: World, step: Step, said: str, *, up: bool) -> bool:
             ("error CORRUPT", "error NOT_FOUND", "error OFFLINE", "ok")
         )
     if step.op == "write":
-        # Without the log that somebody deleted a thread takes no entries.
+        # A thread whose log someone deleted takes no entries.
         missing = said.startswith("error CORRUPT") and said.endswith("log is missing.")
         return (missing and world.rewritten) or said.startswith(
             ("error CONFLICT", "error NOT_FOUND")
