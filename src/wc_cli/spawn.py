@@ -274,18 +274,13 @@ def start_index_if_due(layout: Layout, unindexed: int, env: Mapping[str, str]) -
     if age_of(layout.index_making) > _RETRY_SECONDS:
         with contextlib.suppress(WcError, OSError):
             if not os.path.isdir(layout.local):
-                _make_local_folder(layout)
+                # git ignores it, although the store does not say so yet.
+                from wc_cli.store import sharedlines  # 2 ms, once for each store
+
+                sharedlines.ignore_local(layout)
             _start("wc_cli.index.refreshing", layout, layout.index_making, env)
             # However it ends: some threads cannot be indexed, and the disk may be full.
             os.utime(layout.index_making, follow_symlinks=False)
-
-
-def _make_local_folder(layout: Layout) -> None:
-    """Make the folder for local files in a store to which only other tools have
-    written. git ignores it, although the store does not say so yet."""
-    from wc_cli.store.localfiles import LocalFiles  # 2 ms, once for each store
-
-    LocalFiles(layout).write(".gitignore", b"*\n")
 
 
 def start_vectors_if_due(layout: Layout, missing: int, env: Mapping[str, str]) -> None:

@@ -11,11 +11,12 @@ import time
 from wc_cli.branch import commits, trees
 from wc_cli.branch.git import Git, GitError
 from wc_cli.store import durable, locks
+from wc_cli.store.sharedlines import SHARED
 from wc_core.errors import ConflictError, NotFoundError, StorageError
 from wc_core.files import names_in
 from wc_core.git import discovery, remotes, storefolder
 from wc_core.git import repository as repositories
-from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
+from wc_core.layout import BRANCH
 from wc_core.lean import os
 from wc_core.phrases import quoted
 from wc_core.values import NamedTuple
@@ -33,7 +34,7 @@ _LOCK_SECONDS = 60
 # share the root of their history.
 _ROOT_PERSON = "Watercooler <watercooler@localhost> 1767225600 +0000"
 _ROOT_MESSAGE = "Start the store of threads\n"
-_ROOT_FILES = ((".gitattributes", f"{ATTRIBUTES}\n"), (".gitignore", f"{IGNORED}\n"))
+_ROOT_FILES = tuple((name, f"{line}\n") for name, line in SHARED)
 
 
 class MadeCheckout(NamedTuple):

@@ -18,12 +18,12 @@ from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
 from wc_cli.doctor.repair import Repair, RepairStep
-from wc_cli.doctor.strays import SHARED, find_strays, obstruction
+from wc_cli.doctor.strays import find_strays, obstruction
 from wc_cli.entries.localtopic import chosen_text
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_cli.settle import reports
-from wc_cli.store import pending
+from wc_cli.store import pending, sharedlines
 from wc_core.claims import book as books
 from wc_core.configuration import preferences
 from wc_core.debugging import slow_start
@@ -394,7 +394,8 @@ def _set_aside_notes(context: Context, aside: SetAsideStores) -> Iterator[str]:
 
 def _checkout_findings(context: Context, reader: StoreReader) -> Iterator[Finding]:
     root = reader.layout.root
-    for name, line in SHARED:
+    is_awaited = sharedlines.are_postponed(reader.layout)
+    for name, line in sharedlines.SHARED:
         path = f"{root}/{name}"
         if obstruction(path, "file"):
             continue  # that is another finding
@@ -404,7 +405,7 @@ def _checkout_findings(context: Context, reader: StoreReader) -> Iterator[Findin
             fix = f"Check its owner and permissions: ls -la {quoted(path)}"
             yield Finding(name, 0, f"cannot be read: {error.strerror}", fix)
             continue
-        if line.encode() not in data.splitlines():
+        if not is_awaited and line.encode() not in data.splitlines():
             fix = f"Add the line: {line}"
             yield Finding(name, 0, f"lacks the line {line!r}", fix)
     try:

@@ -11,10 +11,10 @@ import contextlib
 from functools import cached_property
 
 from wc_cli.doctor.recovery import Recovery
-from wc_cli.doctor.strays import SHARED, find_strays, obstruction
+from wc_cli.doctor.strays import find_strays, obstruction
 from wc_cli.merge.logs import merge_logs
 from wc_cli.settle import settler
-from wc_cli.store import durable, pending, quarantine, rendering
+from wc_cli.store import durable, pending, quarantine, rendering, sharedlines
 from wc_cli.store.upkeep import Upkeep
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_plain
@@ -147,9 +147,9 @@ class Repair:
                 yield self._set_aside(stray.path, _NO_THREAD, stray.message)
 
     def _shared_files(self) -> Iterator[RepairStep]:
-        if self.recovery.git is None:
+        if self.recovery.git is None or sharedlines.are_postponed(self.layout):
             return
-        for name, line in SHARED:
+        for name, line in sharedlines.SHARED:
             path = f"{self.layout.root}/{name}"
             if obstruction(path, "file"):
                 continue  # on a dry run

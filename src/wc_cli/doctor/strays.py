@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stat
 
-from wc_core.layout import ATTRIBUTES, IGNORED
+from wc_cli.store.sharedlines import SHARED
 from wc_core.lean import os
 from wc_core.values import NamedTuple
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from wc_core.layout import Layout
 
-# Lines that files in the root of a store must have.
-SHARED = ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED))
 
 _FOLDERS = frozenset(
     {"locks", "locks/threads", "unsettled", "cursors", "status", "me", "imported"}

@@ -6,7 +6,7 @@ nothing is reported as failed: later problems are notes in the receipt.
 
 from __future__ import annotations
 
-from wc_cli.store import applied, authors, drafts, durable, lockedthread
+from wc_cli.store import applied, authors, drafts, durable, lockedthread, sharedlines
 from wc_cli.store.lockedthread import Receipt, Written
 from wc_cli.store.recipients import Addressees
 from wc_cli.store.upkeep import LOCK_SECONDS, Upkeep
@@ -101,6 +101,7 @@ class StoreWriter:
         """
         draft = self._addressed(draft)
         self.prepare_store()
+        sharedlines.add_postponed(self.layout)
         with self.upkeep.lock(draft.topic, self.author_name, seconds):
             return self._write_locked(draft, source)
 
@@ -162,11 +163,13 @@ class StoreWriter:
         locks = os.path.dirname(layout.lock("any"))
         for folder in (layout.threads, layout.pages, locks, layout.scratch):
             durable.make_folder(folder, root)
-        if self.place.kind in {BRANCH_STORE, PLAIN}:
-            durable.ensure_line(f"{root}/.gitattributes", ATTRIBUTES, root)
-        durable.ensure_line(f"{root}/.gitignore", IGNORED, root)
         if self.place.kind == BRANCH_STORE:
+            sharedlines.postpone(layout)
             self._note_applied()
+        else:
+            if self.place.kind == PLAIN:
+                durable.ensure_line(f"{root}/.gitattributes", ATTRIBUTES, root)
+            durable.ensure_line(f"{root}/.gitignore", IGNORED, root)
         self._write_all_status_files()
         durable.flush_parents(root, _FOLDERS_ABOVE)
         # Last: its existence means that everything else exists.
