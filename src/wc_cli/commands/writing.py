@@ -45,7 +45,9 @@ class ReferenceOptions(Options):
         "--pr", "N", "A pull request it is about; may be repeated."
     )
     commit: tuple[str, ...] = texts(
-        "--commit", "ID", "A commit it is about, or HEAD; may be repeated."
+        "--commit",
+        "ID",
+        "A commit it is about, by any name git knows; may be repeated.",
     )
     summary: str = text("--summary", "TEXT", "One-line summary, for overviews.")
 
@@ -64,7 +66,8 @@ class ReferenceOptions(Options):
             line_refs=vocabulary.line_refs(lines),
             pr_refs=vocabulary.pr_refs(self.pr),
             commit_refs=vocabulary.commit_refs(
-                commit_id(written, context.place.repository) for written in self.commit
+                commit_id(written, context.place.repository, context.env)
+                for written in self.commit
             ),
             summary=vocabulary.summary(self.summary),
         )

@@ -844,6 +844,7 @@ def test_files_are_recorded_from_the_top(
         (("--pr", "0"), "'0' is not a pull request."),
         (("--commit", "no-branch"), "'no-branch' is not a commit."),
         (("--commit", "../../HEAD"), "'../../HEAD' is not a commit."),
+        (("--commit", "--all"), "'--all' is not a commit."),
         (("--commit", "abc"), "4 or more digits"),
         (("--summary", "a\nb"), "A summary is a single line"),
         (("--summary", "x" * 2001), "The summary is longer than 2000 bytes."),
@@ -863,10 +864,17 @@ def test_a_commit_is_recorded_by_its_id(repo: Repo) -> None:
     head, first = repo.git("rev-parse", "HEAD"), repo.git("rev-parse", "HEAD^")
     repo.git("branch", "old/first", first)
     repo.git("update-ref", "refs/remotes/origin/main", first)
-    names = ("HEAD", "main", "@", "old/first", "origin/main", first[:8].upper())
+    repo.git("tag", "-a", "v1", first, "-m", "v1")
+    names = (
+        *("HEAD", "main", "@", "old/first", "origin/main", first[:8].upper()),
+        *("HEAD~1", "v1", head[:7], head),
+    )
     words = [word for name in names for word in ("--commit", name)]
     repo.ok("new", "auth", "--title", "T", *words)
-    assert repo.entries("auth")[-1]["commit_refs"] == [head, first, first[:8]]
+    assert repo.entries("auth")[-1]["commit_refs"] == [head, first]
+    # A commit of another clone.
+    repo.ok("say", "auth", "--title", "T", "--commit", "0123ABC")
+    assert repo.entries("auth")[-1]["commit_refs"] == ["0123abc"]
     # As git wrote it, or packed.
     repo.git("pack-refs", "--all")
     repo.ok("say", "auth", "--title", "T", "--commit", "old/first")

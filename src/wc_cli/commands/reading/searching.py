@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_cli.clock import now_ms
 from wc_cli.commands.reading.filtering import FilterOptions, in_area
 from wc_cli.commands.reading.paging import command_line, topic_list
-from wc_cli.entries.commits import commit_id
+from wc_cli.entries.commits import commit_digits
 from wc_cli.entries.paths import searched_path
 from wc_cli.options import (
     command,
@@ -93,10 +93,13 @@ class SearchOptions(FilterOptions):
 def search(context: Context, options: SearchOptions) -> None:
     """Search."""
     query = " ".join(options.query)
+    commit = options.commit and commit_digits(
+        options.commit, context.place.repository, context.env
+    )
     about = Mentions(
         searched_path(options.file, context),
         options.pr,
-        commit_id(options.commit, context.place.repository) if options.commit else "",
+        commit,
         options.branch,
         options.kind,
         options.severity,
