@@ -2,7 +2,8 @@
 """Writes what follows from the code: docs/commands.md, docs/api.md, the messages of
 docs/troubleshooting.md, the manual pages, what the server answers while it starts, and
 blocks in other files about agents and commands. From docs/bench.json, a saved run of
-bin/bench, it writes the tables and plots of the pages about speed.
+bin/bench, it writes the tables and plots of the pages about speed; from docs/long.json,
+the saved results of bin/test --long, the table of docs/reliability.md.
 
     docs/make_reference.py            write them
     docs/make_reference.py --check    exit 1 if they are out of date
@@ -245,6 +246,7 @@ def pages() -> dict[Path, str]:
     import make_benchmarks
     import make_commands
     import make_declared
+    import make_long
     import make_man  # imports this module
     import make_messages
     import make_settings
@@ -258,6 +260,7 @@ def pages() -> dict[Path, str]:
         **make_benchmarks.files(),
         **make_commands.files(),
         **make_declared.files(),
+        **make_long.files(),
         **make_settings.files(),
         HELP / "examples.txt": examples_text(),
         HELP / "summaries.txt": summaries_text(),

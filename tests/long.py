@@ -3,11 +3,13 @@
     bin/test --long              every part, from where it was stopped
     bin/test --long PART...      these parts
     bin/test --long --list       the parts, and what has passed
+    bin/test --long --check      fail unless every part has passed as the code is now
 
-A part has steps. A step that passed is noted in ``.wc-long`` for the files of this
-checkout as they are, and is not run again until one of them changes. The output
-of each step is beside its note. The summary tells by promise, those of
-docs/reliability.md, what passed.
+A part has steps. What became of a step is saved in docs/long.json, and the step is not
+run again until something changes that its part covers; see `tests.longresults`. After
+`HOURS` a part counts with the amount that it reached. The output of each step is in
+``.wc-long``. `docs/make_reference.py` makes the table of docs/reliability.md from what
+is saved.
 """
 
 from __future__ import annotations
@@ -16,211 +18,185 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tests import longresults
+from tests.longparts import PARTS, Part, Step
+from tests.longresults import FAILED, PASSED, Result, Saved
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTES = ROOT / ".wc-long"
-WORKERS = str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
-# Longer than any single test of a long run takes.
-PATIENCE = "faulthandler_timeout=14400"
-WORLDS, WORLDS_IN_A_STEP = 20_000, 400
-CASES = 20_000
-FUZZED = (
-    *("codec", "markdown", "meta", "cursor", "settings", "git", "times", "text"),
-    *("words", "statusline"),
-)
-MUTATED = (
-    *("moves", "proposals", "model", "folding", "codec", "entryfields", "jsontext"),
-    "plan",
-)
-PASSED, FAILED, NOT_RUN = "passed", "FAILED", "not run"
+LOGS = ROOT / ".wc-long"
+HOURS = 3
+LIMIT = HOURS * 3600
 
 
-class Step(NamedTuple):
-    """A program that passes or fails, with numbers for it in the environment."""
-
-    name: str
-    words: tuple[str, ...]
-    numbers: Mapping[str, str] = {}
+# --- what is saved ----------------------------------------------------------------
 
 
-class Part(NamedTuple):
-    """Steps that prove some of the promises; none, if it is about all of them."""
+class Standing(NamedTuple):
+    """What the saved results say about a part: the steps that count, those that failed,
+    how much was done in how many seconds, and at which commits and days."""
 
-    name: str
-    promises: tuple[int, ...]
-    about: str
-    steps: tuple[Step, ...]
+    part: Part
+    results: Mapping[str, Result]
+
+    @property
+    def failed(self) -> list[str]:
+        """The names of the steps that failed."""
+        return [name for name, done in self.results.items() if done.result != PASSED]
+
+    @property
+    def seconds(self) -> int:
+        """How long the steps took that passed."""
+        return sum(done.seconds for done in self._passed())
+
+    @property
+    def amount(self) -> int:
+        """How much was done by the steps that passed."""
+        return sum(done.amount for done in self._passed())
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing more need be run: all passed, or enough for the limit."""
+        if self.failed:
+            return False
+        return len(self.results) == len(self.part.steps) or self.seconds >= LIMIT
+
+    @property
+    def result(self) -> str:
+        """The result in words."""
+        if not self.results:
+            return "not run"
+        if self.failed:
+            return f"**FAILED**: {', '.join(self.failed)}"
+        if len(self.results) == len(self.part.steps):
+            return PASSED
+        if self.is_done:
+            return f"{PASSED}, as far as {HOURS} hours reached"
+        return f"{len(self.results)} of {len(self.part.steps)} steps passed"
+
+    def _passed(self) -> list[Result]:
+        return [done for done in self.results.values() if done.result == PASSED]
+
+    def cells(self) -> list[str]:
+        """Return amount, minutes, commits, days and result, in words."""
+        done = self.results.values()
+        return [
+            f"{self.amount:,} {self.part.unit}" if self.results else "",
+            f"{-(-self.seconds // 60)} min" if self.results else "",
+            ", ".join(dict.fromkeys(one.commit for one in done)),
+            _span(sorted({one.date for one in done})),
+            self.result,
+        ]
 
 
-def _tests(*words: str, alone: bool = False, **numbers: str) -> Step:
-    workers = () if alone else ("--numprocesses", WORKERS, "--dist", "worksteal")
-    words = ("-m", "pytest", "--long", "-o", PATIENCE, "-s", *workers, *words)
-    return Step("tests", words, numbers)
+def _span(days: Sequence[str]) -> str:
+    return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
-def _contract(*names: str, alone: bool = False) -> tuple[Step, ...]:
-    files = (f"tests/contract/test_{name}.py" for name in names)
-    return (_tests(*files, alone=alone),)
+def standing(part: Part, saved: Mapping[str, Saved]) -> Standing:
+    """Return what is saved about a part, whether or not its code has changed."""
+    names = [step.name for step in part.steps]
+    results = saved[part.name].steps if part.name in saved else {}
+    return Standing(part, {name: results[name] for name in names if name in results})
 
 
-def _worlds() -> Iterator[Step]:
-    for first in range(1, WORLDS, WORLDS_IN_A_STEP):
-        test = "test_whatever_happens_nothing_is_lost_and_all_becomes_one"
-        seed, count = str(first), str(WORLDS_IN_A_STEP)
-        step = _tests(
-            f"tests/contract/test_simulation.py::{test}",
-            WC_TEST_SEED=seed,
-            WC_TEST_ROUNDS=count,
+def problems(saved: Mapping[str, Saved]) -> Iterator[str]:
+    """Yield why a release must wait: a part was not run to its end or failed, or what
+    it covers has changed since."""
+    for part in PARTS:
+        now = standing(part, saved)
+        if not now.is_done:
+            yield f"{part.name}: {now.result}"
+        elif saved[part.name].covered != longresults.digest(part.files()):
+            yield f"{part.name}: what it covers has changed since {now.cells()[3]}"
+
+
+def listing(saved: Mapping[str, Saved]) -> Iterator[str]:
+    """Yield a line for each part."""
+    for part in PARTS:
+        now = standing(part, saved)
+        changed = bool(now.results) and (
+            saved[part.name].covered != longresults.digest(part.files())
         )
-        yield step._replace(name=f"worlds-{first}")
+        state = "out of date, " * changed + now.result
+        amount, minutes, _, days, _ = now.cells()
+        about = " · ".join(cell for cell in (amount, minutes, days) if cell)
+        yield f"{part.name:13} {state}{f' ({about})' if about else ''}"
 
 
-def _fuzzing() -> Iterator[Step]:
-    words = ("-m", "tests.contract.fuzzer", "--cases", str(CASES), "--seed", "long")
-    for target in FUZZED:
-        yield Step(target, (*words, target))
+# --- running ----------------------------------------------------------------------
 
 
-def _mutation() -> Iterator[Step]:
-    for module in MUTATED:
-        yield Step(module, ("-m", "tests.mutation", module))
+def run_part(part: Part, path: Path = longresults.SAVED, logs: Path = LOGS) -> bool:
+    """Run the steps of a part that have not passed, until its time is over; return
+    whether it is done. Each result is saved at once."""
+    covered = longresults.digest(part.files())
+    saved = longresults.load(path)
+    if part.name not in saved or saved[part.name].covered != covered:
+        saved[part.name] = Saved(covered, {})
+    for step in part.steps:
+        now = standing(part, saved)
+        before = now.results.get(step.name)
+        is_late = before is None and now.seconds >= LIMIT
+        if is_late or (before is not None and before.result == PASSED):
+            continue
+        done = run_step(part, step, logs)
+        if longresults.digest(part.files()) != covered:
+            print(f"{part.name}: its files changed meanwhile; not saved", flush=True)
+            return False
+        saved = longresults.load(path) | {part.name: saved[part.name]}
+        saved[part.name].steps[step.name] = done
+        longresults.save(saved, path)
+    now = standing(part, saved)
+    print(f"{part.name}: {now.result} ({now.cells()[0]})", flush=True)
+    return now.is_done
 
 
-PARTS = (
-    Part(
-        "crash",
-        (1, 2, 5),
-        "each call of a write, a settling, a repair fails or is the last",
-        _contract("crash"),
-    ),
-    Part("kernel", (1, 2), "the same by strace, in the real command, git included",
-         _contract("kernel", "disk")),
-    Part("kills", (1, 3, 5), "300 kills at random under load",
-         _contract("kills", alone=True)),
-    Part("races", (3, 4), "crowds of writers; the same ball at the same instant",
-         _contract("races", "same_instant", "clocks", "locks")),
-    Part("claims", (), "8 processes claim at once, 50 times, here and at a remote",
-         (_tests("tests/cli/claims"),)),
-    Part("readers", (6,), "every state seen while others write was one",
-         _contract("readers_during_writes", "torn_states")),
-    Part("damage", (6,), "every kind of damage; a log of 100 MB",
-         _contract("damage", "one_bad_thing", "faults_of_others")),
-    Part("outside", (7,), "links put there during commands; hostile text",
-         (_tests("tests/contract/test_outside.py", "tests/contract/test_hostile.py",
-                 "tests/contract/test_terminal.py", "tests/observe/test_hostile.py"),)),
-    Part("fuzz", (6, 7), f"{CASES:,} cases of everything that reads others' bytes",
-         tuple(_fuzzing())),
-    Part("merge", (8,), "any two stores become one", (_tests("tests/cli/merge"),)),
-    Part("worlds", (8, 9), f"{WORLDS:,} simulated worlds of clones and a remote",
-         tuple(_worlds())),
-    Part("large-worlds", (8, 9), "140 of them, with up to 60 steps and 6 clones",
-         (Step("seeds", ("-m", "tests.contract.simulation", "1", "140", "60", "6")),)),
-    Part("simulation", (8, 9), "stories, and reads that fail one by one",
-         (_tests("tests/contract/test_simulation.py", WC_TEST_ROUNDS="16"),)),
-    Part("sync-kills", (8, 9, 11), "wc sync killed at each call of git",
-         _contract("sync_kills")),
-    Part("git", (8, 9, 10, 11), "users' git, hooks and settings; many remotes",
-         _contract("plain_git", "git_around", "two_sides", "transports", "refusals",
-                   "sending")),
-    Part("coverage", (), "the usual tests reach 95 % of the code",
-         (Step("tests", ("-m", "pytest", "-n", WORKERS, "--cov")),)),
-    Part("properties", (), "1,000 examples of each property",
-         (_tests("tests/core", "tests/observe", "tests/cli"),)),
-    Part("programs", (), "environments by pip and by uv; the server benches",
-         (_tests("tests/bin"),)),
-    Part("recipes", (),
-         "the changes that docs/architecture.md describes, made and tested",
-         (_tests("tests/test_recipes.py"),)),
-    Part("clients", (), "every client, the large ones too (500 MB from npm)",
-         (_tests("tests/clients"),)),
-    Part("mutation", (), "every small change to the core's rules turns a test red",
-         tuple(_mutation())),
-)  # fmt: skip
-
-
-# --- what has passed -------------------------------------------------------------
-
-
-def tree() -> str:
-    """Return git's id of all files of this checkout as they are."""
-    with tempfile.TemporaryDirectory() as folder:
-        env = {**os.environ, "GIT_INDEX_FILE": f"{folder}/index"}
-        for words in (["add", "--all"], ["write-tree"]):
-            done = subprocess.run(
-                ["git", *words],
-                cwd=ROOT,
-                env=env,
-                stdout=subprocess.PIPE,
-                text=True,
-                check=True,
-            )
-    return done.stdout.strip()
-
-
-class Notes:
-    """What became of each step, in files."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def log(self, part: Part, step: Step) -> Path:
-        """Return where the output of a step goes."""
-        return self.folder / f"{part.name}-{step.name}.log"
-
-    def state(self, part: Part, step: Step) -> str:
-        """Return `PASSED`, `FAILED` or `NOT_RUN`."""
-        note = self.log(part, step).with_suffix(".state")
-        return note.read_text() if note.exists() else NOT_RUN
-
-    def note(self, part: Part, step: Step, state: str) -> None:
-        """Note what became of a step."""
-        self.log(part, step).with_suffix(".state").write_text(state)
-
-    def states(self, part: Part) -> str:
-        """Return what became of a part, in words."""
-        states = [self.state(part, step) for step in part.steps]
-        if len(set(states)) == 1:
-            return states[0]
-        counts = ((state, states.count(state)) for state in (PASSED, FAILED, NOT_RUN))
-        return ", ".join(f"{count} {state}" for state, count in counts if count)
-
-
-# --- running ---------------------------------------------------------------------
-
-
-def run(part: Part, step: Step, notes: Notes) -> bool:
-    """Run a step, unless it has passed; return whether it has."""
-    title = f"{part.name}/{step.name}"
-    if notes.state(part, step) == PASSED:
-        print(f"{title}: passed before", flush=True)
-        return True
-    print(f"{title}: ", end="", flush=True)
+def run_step(part: Part, step: Step, logs: Path) -> Result:
+    """Run a step, its output in a file; return what became of it."""
+    print(f"{part.name}/{step.name}: ", end="", flush=True)
+    logs.mkdir(exist_ok=True)
+    log = logs / f"{part.name}-{step.name.replace('/', '-')}.log"
+    commit = _commit()
     begun = time.monotonic()
-    log = notes.log(part, step)
     with log.open("wb") as output:
-        code = subprocess.run(
-            [sys.executable, *step.words],
-            cwd=ROOT,
-            env={**os.environ, **step.numbers, "PYTHONPATH": str(ROOT / "src")},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            check=False,
-        ).returncode
-    state = PASSED if code == 0 else FAILED
-    notes.note(part, step, state)
-    last = log.read_text(errors="replace").rstrip().rpartition("\n")[2]
-    print(f"{state} in {time.monotonic() - begun:.0f} s: {last[:120]}", flush=True)
+        try:
+            code = subprocess.run(
+                [sys.executable, *step.words],
+                cwd=ROOT,
+                env={**os.environ, **step.numbers, "PYTHONPATH": str(ROOT / "src")},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+                timeout=LIMIT,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            output.write(f"\nstopped after {HOURS} hours\n".encode())
+            code = 1
+    seconds = round(time.monotonic() - begun)
+    text = log.read_text(errors="replace").rstrip()
+    counted = re.findall(r"(\d+) (?:passed|changes)\b", text)
+    amount = step.amount or (int(counted[-1]) if counted else 0)
+    result = FAILED if code else PASSED
+    last = text.rpartition("\n")[2].strip("= ")
+    print(f"{result} in {seconds} s: {last[:120]}", flush=True)
     if code:
         print(f"  {log}", flush=True)
-    return code == 0
+    return Result(result, amount, seconds, commit, time.strftime("%Y-%m-%d"))
+
+
+def _commit() -> str:
+    """Return the short name of the commit that is checked out."""
+    words = ["git", "rev-parse", "--short=8", "HEAD"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
 def promises() -> dict[int, str]:
@@ -230,40 +206,34 @@ def promises() -> dict[int, str]:
     return {int(number): words for number, words in found}
 
 
-def summary(notes: Notes) -> Iterator[str]:
-    """Yield for each promise the parts that are about it, and how they ended."""
-    for number, words in promises().items():
-        yield f"{number}. {words}"
-        for part in PARTS:
-            if number in part.promises:
-                yield f"   {part.name}: {notes.states(part)} ({part.about})"
-    yield "All of it"
-    for part in PARTS:
-        if not part.promises:
-            yield f"   {part.name}: {notes.states(part)} ({part.about})"
-
-
 def main(words: Sequence[str]) -> int:
     """Run the parts of these names, or all; return an exit status."""
-    names = {part.name for part in PARTS}
-    unknown = [word for word in words if word not in {*names, "--list"}]
+    names = [part.name for part in PARTS]
+    unknown = [word for word in words if word not in {*names, "--list", "--check"}]
     if unknown:
         print(f"bin/test --long: no such part: {unknown[0]}", file=sys.stderr)
-        print(f"There are: {', '.join(part.name for part in PARTS)}", file=sys.stderr)
+        print(f"There are: {', '.join(names)}", file=sys.stderr)
         return 2
-    notes = Notes(NOTES / tree())
-    notes.folder.mkdir(parents=True, exist_ok=True)
-    chosen = [part for part in PARTS if not words or part.name in words]
-    failed = False
+    if "--list" in words:
+        return _print(listing(longresults.load())) * 0
+    if "--check" in words:
+        return min(_print(problems(longresults.load())), 1)
+    # In the order in which they are named, so that what matters most comes first.
+    parts = {part.name: part for part in PARTS}
     try:
-        for part in chosen:
-            for step in part.steps:
-                failed |= not run(part, step, notes)
+        done = [run_part(parts[name]) for name in words or names]
     except KeyboardInterrupt:
         print("\nstopped; the same again goes on from here", file=sys.stderr)
         return 130
-    print("\n".join(["", *summary(notes)]))
-    return int(failed)
+    return int(not all(done))
+
+
+def _print(lines: Iterable[str]) -> int:
+    """Print lines; return how many there were."""
+    count = 0
+    for count, line in enumerate(lines, 1):  # noqa: B007
+        print(line)
+    return count
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import changed, long, mutation
+from tests import changed, long, longparts, longresults, mutation
 from tests.contract import fuzzer
 from tests.reporting import summary
 
@@ -104,24 +104,22 @@ def test_skips_are_counted_by_their_reason() -> None:
     assert summary(reasons) == ["SKIPPED [1] no fish", "SKIPPED [2] no zsh"]
 
 
-def test_the_long_runs_are_those_of_the_page() -> None:
-    page = (TESTS.parent / "docs/reliability.md").read_text(encoding="utf-8")
-    table = page.partition("\n## The long runs\n")[2]
-    rows = re.findall(r"^\| `([a-z-]+)` \| (.*?) \| (.+) \|$", table, re.MULTILINE)
-    assert rows == [
-        (part.name, ", ".join(map(str, part.promises)) or "all", part.about)
-        for part in long.PARTS
-    ]
-    assert set(long.FUZZED) == set(fuzzer.TARGETS)
+def test_long_runs_fuzz_everything() -> None:
+    assert set(longparts.FUZZED) == set(fuzzer.TARGETS)
 
 
 def test_every_promise_has_a_long_run() -> None:
-    kept = {number for part in long.PARTS for number in part.promises}
+    kept = {number for part in longparts.PARTS for number in part.promises}
     assert kept == long.promises().keys()
 
 
-def test_what_long_runs_start_exists() -> None:
-    for part in long.PARTS:
+def test_what_long_runs_start_and_cover_exists() -> None:
+    for part in longparts.PARTS:
+        names = [step.name for step in part.steps]
+        assert len(set(names)) == len(names)
+        for name in part.covers:
+            modules = [one for one in changed.modules() if f"{one}.".startswith(name)]
+            assert (TESTS.parent / name).exists() or modules, name
         for step in part.steps:
             files = [word for word in step.words if word.startswith("tests/")]
             for file in files:
@@ -130,23 +128,108 @@ def test_what_long_runs_start_exists() -> None:
                 assert importlib.util.find_spec(step.words[1]), step
 
 
-def step(code: str) -> long.Step:
-    return long.Step("step", ("-c", code))
+def test_a_long_run_covers_what_its_tests_import_and_its_programs() -> None:
+    parts = {part.name: set(part.files()) for part in longparts.PARTS}
+    for name in ("worlds", "kills", "races", "merge"):
+        assert "src/wc_core/threads/codec.py" in parts[name]
+        assert "src/wc_cli/board/screen.py" not in parts[name]
+    assert "tests/contract/chance.py" in parts["worlds"]
+    assert "src/wc_cli/commands/sync.py" in parts["kills"]
+    assert "src/wc_observe/mcp/tools.py" in parts["readers"]
+    assert "bin/wc" in parts["crash"]
+    assert {"tests/test_docs.py", "pyproject.toml"} <= parts["coverage"]
 
 
-def test_a_step_that_passed_is_not_run_again(tmp_path: Path) -> None:
-    notes = long.Notes(tmp_path)
-    mark = tmp_path / "ran"
-    once = step(f"open({str(mark)!r}, 'x')")
-    fails = step("raise SystemExit('no')")._replace(name="fails")
-    part = long.Part("part", (1,), "", (once, fails))
-    assert notes.states(part) == "not run"
-    assert long.run(part, once, notes)
-    assert mark.exists()
-    assert long.run(part, once, notes)  # a second time it would fail
-    assert not long.run(part, fails, notes)
-    assert notes.states(part) == "1 passed, 1 FAILED"
-    assert notes.log(part, fails).read_text() == "no\n"
+@pytest.fixture
+def sitting(tmp_path: Path) -> Sitting:
+    return Sitting(tmp_path)
+
+
+class Sitting:
+    """A part of two steps that covers one file; the second one fails once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.covered = folder / "covered"
+        self.covered.write_text("as it is")
+        self.saved = folder / "long.json"
+        once = f"open({str(folder / 'first')!r}, 'a').write('x'); print('7 passed')"
+        fails = f"open({str(folder / 'second')!r})"
+        steps = (
+            longparts.Step("first", ("-c", once)),
+            longparts.Step("second", ("-c", fails), amount=3),
+        )
+        self.part = longparts.Part("part", (1,), "", steps, (str(self.covered),))
+
+    def run(self) -> bool:
+        return long.run_part(self.part, self.saved, self.folder / "logs")
+
+    @property
+    def standing(self) -> long.Standing:
+        return long.standing(self.part, longresults.load(self.saved))
+
+    @property
+    def runs(self) -> int:
+        return len((self.folder / "first").read_text())
+
+
+def test_what_passed_is_saved_and_not_run_again(sitting: Sitting) -> None:
+    assert not sitting.run()
+    assert sitting.standing.result == "**FAILED**: second"
+    assert "No such file" in (sitting.folder / "logs/part-second.log").read_text()
+    (sitting.folder / "second").touch()
+    assert sitting.run()
+    assert sitting.standing.result == "passed"
+    assert (sitting.standing.amount, sitting.runs) == (10, 1)
+
+
+def test_a_result_counts_until_what_it_covers_changes(sitting: Sitting) -> None:
+    (sitting.folder / "second").touch()
+    assert sitting.run()
+    (sitting.folder / "other").write_text("does not matter")
+    assert sitting.run()
+    assert sitting.runs == 1
+    sitting.covered.write_text("something else")
+    assert sitting.run()
+    assert sitting.runs == 2
+
+
+def test_a_part_counts_after_its_hours(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long, "LIMIT", 1)
+    result = longresults.Result("passed", 7, 1, "abcdef12", "2026-01-01")
+    covered = longresults.digest(sitting.part.files())
+    steps = {"first": result}
+    longresults.save({"part": longresults.Saved(covered, steps)}, sitting.saved)
+    assert sitting.run()
+    assert sitting.standing.result == "passed, as far as 3 hours reached"
+    assert sitting.standing.amount == 7
+    steps["second"] = result._replace(result="FAILED")
+    longresults.save({"part": longresults.Saved(covered, steps)}, sitting.saved)
+    (sitting.folder / "second").touch()
+    assert sitting.run()  # what failed is run again nevertheless
+    assert sitting.standing.result == "passed"
+
+
+def test_a_release_waits_for_each_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = longparts.PARTS[0]
+    monkeypatch.setattr(long, "PARTS", (part,))
+    result = longresults.Result("passed", 7, 1, "abcdef12", "2026-01-01")
+    steps = {step.name: result for step in part.steps}
+    covered = longresults.digest(part.files())
+    assert list(long.problems({part.name: longresults.Saved(covered, steps)})) == []
+    assert list(long.problems({})) == [f"{part.name}: not run"]
+    failed = dict.fromkeys(steps, result._replace(result="FAILED"))
+    assert list(long.problems({part.name: longresults.Saved(covered, failed)})) == [
+        f"{part.name}: **FAILED**: {', '.join(steps)}"
+    ]
+    assert list(long.problems({part.name: longresults.Saved("older", steps)})) == [
+        f"{part.name}: what it covers has changed since 2026-01-01"
+    ]
+    assert list(long.listing({part.name: longresults.Saved("older", steps)})) == [
+        f"{part.name:13} out of date, passed (7 tests · 1 min · 2026-01-01)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +257,7 @@ def test_what_may_concern_anything_chooses_everything(path: str) -> None:
 
 
 def test_what_mutation_may_leave_unnoticed_is_in_the_code() -> None:
-    assert tuple(mutation.TARGETS) == long.MUTATED
+    assert tuple(mutation.TARGETS) == longparts.MUTATED
     for module, target in mutation.TARGETS.items():
         source = (TESTS.parent / target.file).read_text(encoding="utf-8")
         for change in mutation.explained(module):

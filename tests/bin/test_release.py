@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,43 @@ def check(tmp_path: Path) -> Callable[[str], subprocess.CompletedProcess[str]]:
     version.parent.mkdir(parents=True)
     version.write_text('"""The version."""\n\n__version__ = "0.2.0"\n')
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
+    for name in ("__init__", "changed", "long", "longparts", "longresults"):
+        (tmp_path / "tests").mkdir(exist_ok=True)
+        shutil.copy(BIN.parent / f"tests/{name}.py", tmp_path / "tests")
+    passed(tmp_path)
     return lambda tag: run(tmp_path / "bin/check-release", tag)
+
+
+def passed(checkout: Path) -> None:
+    """Save that every long run has passed with the code of a checkout."""
+    run(sys.executable, "-c", PASSED.format(checkout=str(checkout)))
+
+
+PASSED = """\
+import sys
+sys.path.insert(0, {checkout!r})
+from tests import long, longresults
+result = longresults.Result("passed", 1, 1, "abcdef12", "2027-01-31")
+parts = {{}}
+for part in long.PARTS:
+    steps = {{step.name: result for step in part.steps}}
+    covered = longresults.digest(part.files())
+    parts[part.name] = longresults.Saved(covered, steps)
+longresults.SAVED.parent.mkdir(exist_ok=True)
+longresults.save(parts)
+"""
+
+
+def test_code_that_changed_after_its_long_runs_is_refused(
+    check: Callable[[str], subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "src/wc_core/more.py").touch()
+    done = check("v0.2.0")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "coverage: what it covers has changed since 2027-01-31\n" in done.stderr
+    assert (
+        "run these parts of bin/test --long, and commit docs/long.json" in done.stderr
+    )
 
 
 def test_a_release_gets_the_notes_of_its_version(
