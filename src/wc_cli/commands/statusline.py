@@ -101,7 +101,7 @@ def _loop_mark(top: str, layout: Layout) -> Mark:
     written, that of its last good state."""
     if not top or not os.path.lexists(loops.loop_path(top)):
         return Mark()
-    from wc_cli.store import keptloops  # 4 ms, only in a worktree with a loop
+    from wc_cli.activitylog import keptloops  # 4 ms, only in a worktree with a loop
 
     files = keptloops.files_with_kept_loop(layout, top)
     mark = line.loop_mark(loops.loop(files, top, now_ms()))
