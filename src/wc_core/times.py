@@ -8,6 +8,8 @@ from wc_core import ulid
 from wc_core.errors import InvalidInputError
 from wc_core.lean import datetime
 
+# The age in seconds of what is dated more than a day ahead.
+DOUBTFUL = -1
 _MAX_DIGITS = 9
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _DAYS = (
@@ -109,6 +111,8 @@ def ago(seconds: int | None) -> str:
     """An age in words: ``5m ago``, ``just now``."""
     if seconds is None:
         return "at an unknown time"
+    if seconds < 0:
+        return "at a doubtful time"
     text = age_text(seconds)
     return "just now" if text == "now" else f"{text} ago"
 
@@ -125,18 +129,30 @@ def ago_and_local(moment_ms: int, now_ms: int) -> str:
 
 
 def seconds_between(moment_ms: int, now_ms: int) -> int:
-    """Seconds from a time until now; 0 if it is in the future."""
+    """Seconds from a time until now; 0 if it is in the future, but `DOUBTFUL` if it is
+    more than a day ahead: a clock was wrong."""
+    if is_ahead(moment_ms, now_ms):
+        return DOUBTFUL
     return max(0, now_ms - moment_ms) // 1000
 
 
+def is_ahead(moment_ms: int, now_ms: int) -> bool:
+    """Whether a time is so far in the future that a clock was wrong."""
+    return moment_ms > now_ms + ulid.FUTURE_MS
+
+
 def age(text: str, now_ms: int) -> str:
-    """The age of an RFC 3339 time, in its largest unit: ``now``, ``5m``, ``3d``."""
+    """The age of an RFC 3339 time, in its largest unit: ``now``, ``5m``, ``3d``; ``?``
+    if it is unknown or doubtful."""
     moment = milliseconds(text)
     return "?" if moment is None else age_text(seconds_between(moment, now_ms))
 
 
 def age_text(seconds: int) -> str:
-    """A number of seconds in its largest unit; below a minute it is ``now``."""
+    """A number of seconds in its largest unit; below a minute it is ``now``, and ``?``
+    if it is `DOUBTFUL`."""
+    if seconds < 0:
+        return "?"
     for unit, length in (("w", 604800), ("d", 86400), ("h", 3600), ("m", 60)):
         if seconds >= length:
             return f"{seconds // length}{unit}"

@@ -4,18 +4,23 @@ log stays in the order it was written in, and a ball can always be passed on."""
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import SOURCE
 from tests.contract import scenes
 from wc_cli.store.writer import IdSource
-from wc_core import ulid
+from wc_core import times, ulid
 from wc_core.threads import folding
 from wc_core.threads.proposals import Draft
 from wc_core.threads.reader import StoreReader
+from wc_core.views.entries import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,3 +99,47 @@ def test_a_ball_is_passed_on_whatever_the_clock_says(tmp_path: Path, name: str) 
     local = scenes.layout_of(str(tmp_path)).local
     (ball,) = Path(local, "status/holder").glob("*/*")
     assert ball.parent.name.startswith("codex")
+
+
+def read(folder: Path, *words: str) -> str:
+    """What `wc read` prints of the thread."""
+    context = scenes.context(str(folder), "Codex")
+    environment = {**context.env, "PYTHONPATH": str(SOURCE)}
+    done = subprocess.run(
+        [sys.executable, "-m", "wc_cli", *words],
+        cwd=context.cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_times_of_wrong_clocks_are_called_doubtful(tmp_path: Path) -> None:
+    now = time.time_ns() // 1_000_000
+    # The first clock is three days ahead; the third one years behind.
+    clocks = (now + 72 * HOUR_MS, now, now - 9 * YEAR_MS, now)
+    for number, clock in enumerate(clocks):
+        writer = scenes.context(str(tmp_path), "Codex").writer()
+        source = IdSource(partial(int, clock), partial(int, number))
+        writer.write(Draft("clocks", "say", f"Turn {number}", force=True), source)
+    doubtful = [item.is_doubtful(now) for item in numbered(thread(tmp_path))]
+    assert doubtful == [True, True, True, False]
+    a_week_later = [
+        item.is_doubtful(now + 7 * 24 * HOUR_MS) for item in numbered(thread(tmp_path))
+    ]
+    assert a_week_later == [False, True, True, False]
+    assert read(tmp_path, "read", "clocks").count("doubtful time") == 3
+    marks = [
+        "early" in entry
+        for entry in json.loads(read(tmp_path, "read", "clocks", "--json"))["entries"]
+    ]
+    assert marks == [False, True, True, False]
+
+
+def test_an_age_is_unknown_if_a_clock_was_ahead() -> None:
+    assert times.age(times.rfc3339(START_MS + 25 * HOUR_MS), START_MS) == "?"
+    assert times.age(times.rfc3339(START_MS + 23 * HOUR_MS), START_MS) == "now"
+    ahead = times.seconds_between(START_MS + 25 * HOUR_MS, START_MS)
+    assert times.ago(ahead) == "at a doubtful time"

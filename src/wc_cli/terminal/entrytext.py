@@ -5,6 +5,7 @@ Untrusted text is cleaned before it is printed.
 
 from __future__ import annotations
 
+from wc_cli.clock import now_ms
 from wc_cli.terminal.render import shown_stamp, tag_words
 from wc_cli.terminal.style import BOLD, DIM, YELLOW
 from wc_core.phrases import counted, quoted
@@ -76,6 +77,8 @@ def entry_text(numbered: Numbered, style: Style, *, is_raw: bool = False) -> str
         about.append(f"ball → {holder_text(item.ball.holder)}")
     if item.status:
         about.append(item.status)
+    if numbered.is_doubtful(now_ms()):
+        about.append("doubtful time")
     if numbered.forked:
         about.append("forked")
     if item.supersedes:

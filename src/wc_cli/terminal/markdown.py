@@ -202,6 +202,8 @@ class _Head:
         if item.status:
             text.append(" · ", style="dim")
             text.append(one_line(item.status), style="magenta")
+        if self._numbered.is_doubtful(self._now_ms):
+            text.append(" · doubtful time", style="red")
         if self._numbered.forked:
             text.append(" · forked", style="red")
         return text

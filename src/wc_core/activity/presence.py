@@ -70,7 +70,7 @@ class Note(NamedTuple):
             fields["note"] = self.text
         fields |= self.purpose()
         fields["at"] = rfc3339(self.at_ms)
-        return fields | {"age_seconds": seconds_between(self.at_ms, now_ms)}
+        return fields | {"age_seconds": max(0, seconds_between(self.at_ms, now_ms))}
 
     def purpose(self) -> dict[str, Any]:
         """The intent, the scope and the thread, if given."""

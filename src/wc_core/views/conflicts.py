@@ -139,7 +139,7 @@ class RadarView(NamedTuple):
     @property
     def age(self) -> int:
         """The seconds since it was computed."""
-        return seconds_between(self.radar.at_ms, self.now_ms)
+        return max(0, seconds_between(self.radar.at_ms, self.now_ms))
 
     @property
     def own_side(self) -> int | None:

@@ -6,13 +6,14 @@ Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
 
 from __future__ import annotations
 
+from wc_core import ulid
 from wc_core.errors import NotFoundError
 from wc_core.planning import checklists
 from wc_core.text import clean
 from wc_core.threads import model, revisions
 from wc_core.threads.entryfields import link_fields
 from wc_core.threads.gates import change_fields
-from wc_core.times import utc
+from wc_core.times import is_ahead, milliseconds, utc
 from wc_core.values import NamedTuple
 from wc_core.views.references import references
 
@@ -32,7 +33,8 @@ class Numbered(NamedTuple):
     """An entry with its position in the thread, counted from 0.
 
     ``corrections`` are the ids of the entries that replaced its text, or hid it
-    (``retracted``).
+    (``retracted``). An ``early`` one is dated more than a day before an entry that its
+    author had seen: one of two clocks was wrong.
     """
 
     idx: int
@@ -40,6 +42,13 @@ class Numbered(NamedTuple):
     forked: bool = False
     corrections: tuple[str, ...] = ()
     retracted: bool = False
+    early: bool = False
+
+    def is_doubtful(self, now_ms: int) -> bool:
+        """Whether the time of the entry is doubtful: it is early, or more than a day
+        ahead."""
+        moment = milliseconds(self.entry.at)
+        return self.early or (moment is not None and is_ahead(moment, now_ms))
 
     @property
     def mark(self) -> str:
@@ -99,6 +108,7 @@ class Numbered(NamedTuple):
             "forked": self.forked,
             "amended": self.mark == "amended",
             "retracted": self.retracted,
+            "early": self.early,
         }
         fields |= {name: value for name, value in optional.items() if value}
         return fields
@@ -121,7 +131,7 @@ def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
     texts = revisions.history(entries) if history else revisions.revisions(entries)
     if not thread.state.forked:
         return [
-            Numbered(idx, entry, False, ids, retracted)
+            Numbered(idx, entry, False, ids, retracted, _is_early(entry))
             for idx, entry, ids, retracted in texts
         ]
     graph = model.parent_graph(entries)
@@ -129,9 +139,19 @@ def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
         *(model.ancestors((head,), graph) for head in thread.state.heads)
     )
     return [
-        Numbered(idx, entry, entry.id not in common, ids, retracted)
+        Numbered(idx, entry, entry.id not in common, ids, retracted, _is_early(entry))
         for idx, entry, ids, retracted in texts
     ]
+
+
+def _is_early(entry: Entry) -> bool:
+    later = (ulid.prefix(one) for one in entry.parents or () if one > entry.id)
+    own = ulid.prefix(entry.id)
+    return bool(own) and any(
+        ulid.timestamp_ms(one) > ulid.timestamp_ms(own) + ulid.FUTURE_MS
+        for one in later
+        if one
+    )
 
 
 def thread_head(thread: Thread | Excerpt, store: str) -> dict[str, Any]:

@@ -217,9 +217,9 @@ def _neighbour(
     places = (*places, _OWN_SEAT) if is_here else places
     threads = {row.topic: row for place in places for row in filed.get(place, ())}
     ages = [
-        *(seconds_between(note.at_ms, now) for note in notes),
+        *(max(0, seconds_between(note.at_ms, now)) for note in notes),
         *(source.state_age.age for source in (loop, activity) if source is not None),
-        seconds_between(tree.changed_ms, now) if tree.changed_ms else None,
+        max(0, seconds_between(tree.changed_ms, now)) if tree.changed_ms else None,
     ]
     return Neighbour(
         tree,

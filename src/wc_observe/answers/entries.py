@@ -38,6 +38,7 @@ from wc_observe.answers.schema import (
     TEXT,
     answer_schema,
 )
+from wc_observe.live.stores import system_ms
 
 if TYPE_CHECKING:
     from wc_core.threads.model import Entry
@@ -374,6 +375,7 @@ def _marks(shown_entry: ShownEntry) -> list[str]:
     numbered = shown_entry.numbered
     supersedes = numbered.entry.supersedes
     return [
+        *(["doubtful time"] if numbered.is_doubtful(system_ms()) else []),
         *(["forked"] if numbered.forked else []),
         *([numbered.mark] if numbered.mark else []),
         *([f"corrects {word(supersedes, 120)}"] if supersedes else []),

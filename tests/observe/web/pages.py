@@ -14,6 +14,7 @@ from wc_observe.calls import ServerContext
 from wc_observe.web.app import build_site
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from starlette.types import ASGIApp
@@ -28,12 +29,18 @@ _INLINE = frozenset({"a", "b", "bdi", "code", "em", "mark", "s", "strong"})
 
 
 class Site:
-    """What is served for a folder."""
+    """What is served for a folder. The server's time is `NOW_MS`, unless it has a
+    clock."""
 
     def __init__(
-        self, folder: Path, env: dict[str, str], ticket: str = "", topic: str = ""
+        self,
+        folder: Path,
+        env: dict[str, str],
+        ticket: str = "",
+        topic: str = "",
+        clock: Callable[[], int] = lambda: NOW_MS,
     ) -> None:
-        start = ServerContext(str(folder), env, lambda: NOW_MS)
+        start = ServerContext(str(folder), env, clock)
         self.site = build_site(start, SECRET, ticket, topic)
 
     def ask(self, path: str, method: str = "GET", /, **headers: str) -> httpx2.Response:

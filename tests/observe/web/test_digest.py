@@ -9,6 +9,7 @@ import pytest
 
 from tests.contract.inprocess import Here
 from tests.observe.web.pages import Site, words
+from wc_observe.live.stores import system_ms
 
 if TYPE_CHECKING:
     from tests.conftest import Machine
@@ -29,7 +30,7 @@ def test_what_happened_thread_by_thread(repo: Here) -> None:
     repo.ok("say", "login", "--title", "No <b>", *decision, *codex)
     repo.ok("say", "login", "--title", "Work", "--status", "IN_REVIEW", *codex)
     repo.ok("new", "signup", "--title", "Sign up")
-    site = Site(repo.path, repo.machine.env)
+    site = Site(repo.path, repo.machine.env, clock=system_ms)
     page = site.get(f"digest?since={since}")
     signup, login = (
         words(item) for item in re.findall(r"<li>.*?</li>", page, re.DOTALL)

@@ -99,6 +99,8 @@ def _by(shown: ShownEntry, context: EntryContext) -> Html:
         parts.append(outcome_mark(entry.outcome))
     if entry.id in context.new:
         parts.append(element("span", "new", class_="mark new"))
+    if numbered.is_doubtful(context.page.now_ms):
+        parts.append(element("span", "doubtful time", class_="mark forked"))
     if numbered.forked:
         parts.append(element("span", "forked", class_="mark forked"))
     if numbered.mark:
