@@ -95,6 +95,8 @@ def _check_out(
 ) -> MadeCheckout:
     """Make a checkout at ``named``, or by default at the planned folder. The caller
     holds the lock."""
+    # A git of wc may have been killed while it made the branch or the checkout.
+    commits.remove_left_branch_lock(repository)
     checkouts = repositories.checkouts_of(repository, BRANCH)
     unfinished = {item.path for item in checkouts if not item.finished}
     for path in unfinished:

@@ -340,15 +340,8 @@ def remove_left_locks(repository: Repository, since_ns: int) -> None:
     Every git process of wc inherits the lock that the caller holds, so none is running.
     A user's git holds such a lock only for a moment.
     """
-    for path in (
-        f"{repository.common}/refs/heads/{BRANCH}.lock",
-        f"{repository.gitdir}/HEAD.lock",
-    ):
-        changed_ns = _changed_ns(path)
-        if changed_ns >= since_ns:
-            time.sleep(_REF_LOCK_SECONDS)
-            if _changed_ns(path) == changed_ns:
-                durable.remove(path)
+    remove_left_branch_lock(repository, since_ns)
+    _remove_left(f"{repository.gitdir}/HEAD.lock", since_ns)
     # git never repacks a pack that git-fast-import has marked to be kept.
     folder = f"{repository.common}/objects/pack"
     for name in names_in(folder):
@@ -356,6 +349,19 @@ def remove_left_locks(repository: Repository, since_ns: int) -> None:
         if not name.endswith(".keep") or _changed_ns(path) < since_ns:
             continue
         if (read_plain(path) or b"").strip() == b"fast-import":
+            durable.remove(path)
+
+
+def remove_left_branch_lock(repository: Repository, since_ns: int = 0) -> None:
+    """Like `remove_left_locks`, for the lock of the branch alone."""
+    _remove_left(f"{repository.common}/refs/heads/{BRANCH}.lock", since_ns)
+
+
+def _remove_left(path: str, since_ns: int) -> None:
+    changed_ns = _changed_ns(path)
+    if changed_ns >= since_ns:
+        time.sleep(_REF_LOCK_SECONDS)
+        if _changed_ns(path) == changed_ns:
             durable.remove(path)
 
 

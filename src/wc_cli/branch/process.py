@@ -127,7 +127,20 @@ class Process:
                 if time.monotonic() >= deadline:
                     break
                 time.sleep(_TERM_PAUSE)
+            self._wait_for_others(deadline)
             os.killpg(self.pid, SIGKILL)
+
+    def _wait_for_others(self, deadline: float) -> None:
+        """Wait until what the program started has ended, too: git runs git to move
+        branches. They hold the pipe for errors."""
+        if self._err not in self._open:
+            return
+        waiting = select.poll()
+        waiting.register(self._err, select.POLLIN)
+        with contextlib.suppress(TimeoutError):
+            while waiting.poll(_milliseconds(deadline)):
+                if not os.read(self._err, _CHUNK):
+                    break
 
     def _close(self, *ends: int) -> None:
         self._open.difference_update(ends)

@@ -145,12 +145,12 @@ def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
 
 
 def _is_early(entry: Entry) -> bool:
-    later = (ulid.prefix(one) for one in entry.parents or () if one > entry.id)
     own = ulid.prefix(entry.id)
+    parents = (ulid.prefix(parent) for parent in entry.parents or ())
     return bool(own) and any(
-        ulid.timestamp_ms(one) > ulid.timestamp_ms(own) + ulid.FUTURE_MS
-        for one in later
-        if one
+        ulid.timestamp_ms(parent) > ulid.timestamp_ms(own) + ulid.FUTURE_MS
+        for parent in parents
+        if parent > own
     )
 
 

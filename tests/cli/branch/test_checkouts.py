@@ -461,6 +461,15 @@ def test_a_store_that_cannot_be_started_leaves_no_report(repo: Repo) -> None:
     assert repo.git("rev-parse", THREADS) == FIRST_COMMIT
 
 
+def test_a_lock_of_a_git_that_was_killed_stops_no_first_store(repo: Repo) -> None:
+    lock = repo.path / f".git/refs/heads/{THREADS}.lock"
+    lock.parent.mkdir()
+    lock.touch()
+    repo.ok("init")
+    assert not lock.exists()
+    assert repo.git("rev-parse", THREADS) == FIRST_COMMIT
+
+
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("name", ["watercooler", "watercooler/threads/x's"])
 def test_a_branch_in_the_way_of_a_first_store(

@@ -100,6 +100,18 @@ def test_it_may_tidy_up_when_it_is_ended(tmp_path: Path) -> None:
     assert note.exists()
 
 
+def test_what_it_started_may_tidy_up_as_well(tmp_path: Path) -> None:
+    note, ready = tmp_path / "tidied", tmp_path / "ready"
+    child = (
+        f"trap 'sleep 0.1; echo >{note}; exit' TERM; echo >{ready}; "
+        "while :; do sleep 0.01; done"
+    )
+    with started("sh", "-c", 'sh -c "$0" & wait', child):
+        while not ready.exists():
+            time.sleep(0.01)
+    assert note.exists()
+
+
 def test_it_inherits_one_handle_and_no_other(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     path.touch()
