@@ -82,7 +82,8 @@ AGENTS = (
     ),
     Agent(
         "Qwen Code",
-        spellings=("qwen", "qwen-code"),
+        "qwen",
+        ("qwen", "qwen-code"),
         mcp_names=("qwen-cli-mcp-client-",),  # and the name of the server
         # npm @qwen-code/qwen-code 0.24.4: the environment of its shell tool.
         variables=("QWEN_CODE",),
@@ -112,7 +113,8 @@ AGENTS = (
     ),
     Agent(
         "Copilot CLI",
-        spellings=("copilot-cli", "github-copilot-cli"),
+        "copilot",
+        ("copilot-cli", "github-copilot-cli"),
         mcp_names=("github-copilot-developer",),
         # copilot 1.0.63: dynatrace-oss/dtctl#288; Azure/azure-dev#8249.
         variables=("COPILOT_CLI",),
@@ -140,6 +142,7 @@ AGENTS = (
     Agent("Windsurf", "windsurf", mcp_names=("windsurf-client",)),
     Agent(
         "Cline",
+        "cline",
         mcp_names=("@cline/core",),
         # In VS Code: cline/cline#7858, TerminalRegistry.ts. Not in a terminal, as of
         # npm cline 3.0.65.

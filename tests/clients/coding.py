@@ -69,6 +69,13 @@ def _gemini(service: Service, home: Path) -> Started:
     return Started(gemini.words("gemini", *mode, "-p", PROMPT), env)
 
 
+def _qwen(service: Service, _: Path) -> Started:
+    qwen = installing.agent("@qwen-code/qwen-code")
+    mode = ("--auth-type", "openai", "-m", "stand-in", "--approval-mode", "yolo")
+    env = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{service.address}/v1"}
+    return Started(qwen.words("qwen", *mode, "-p", PROMPT), env)
+
+
 def _codex(model: str) -> Callable[[Service, Path], Started]:
     def start(service: Service, _: Path) -> Started:
         provider = {
@@ -156,6 +163,21 @@ GEMINI = CodingAgent(
     (Call("invoke_agent", {"agent_name": "generalist", "prompt": _TASK["prompt"]}),),
     (Call("complete_task", {"result": {"response": "Done."}}),),
 )
+QWEN = CodingAgent(
+    "qwen",
+    "Qwen Code",
+    _qwen,
+    lambda file: (
+        Call("read_file", {"file_path": str(file)}),
+        Call(
+            "edit",
+            {"file_path": str(file), "old_string": OLD, "new_string": NEW},
+        ),
+    ),
+    lambda command: Call(
+        "run_shell_command", {"command": command, "is_background": False}
+    ),
+)
 CODEX = CodingAgent(
     "codex",
     "Codex",
@@ -195,6 +217,7 @@ OPENCODE_PATCHES = OPENCODE._replace(
 AGENTS = {
     "claude": CLAUDE,
     "gemini": GEMINI,
+    "qwen": QWEN,
     "codex": CODEX,
     "codex-scripts": CODEX_SCRIPTS,
     "opencode": OPENCODE,

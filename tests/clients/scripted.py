@@ -1,5 +1,5 @@
 """The service of a model that makes the calls of tools it was given, one a turn, in the
-forms of three services: Anthropic's messages, OpenAI's responses, Gemini's content.
+forms of Anthropic's messages, OpenAI's responses and chat, and Gemini's content.
 
 A sub-agent has turns of its own: it is who asks without the person's prompt. What the
 client sends for each turn is kept: it is what a model would read.
@@ -208,8 +208,27 @@ def _gemini(service: Service, body: Fields) -> Iterator[Fields]:
     yield {"candidates": [candidate], "usageMetadata": {"totalTokenCount": 2}}
 
 
+def _chat(service: Service, body: Fields) -> Iterator[Fields]:
+    """OpenAI's chat completions."""
+    turn_id, turn = service.next_turn(body, body.get("tools"))
+    delta: Fields = {"role": "assistant"}
+    if isinstance(turn, Call):
+        function = {"name": turn.tool, "arguments": json.dumps(turn.arguments)}
+        call = {"index": 0, "id": turn_id, "type": "function", "function": function}
+        delta |= {"tool_calls": [call]}
+    else:
+        delta |= {"content": turn.text}
+    reason = "tool_calls" if isinstance(turn, Call) else "stop"
+    chunk: Fields = {"id": turn_id, "object": "chat.completion.chunk", "created": 1}
+    chunk |= {"model": "stand-in"}
+    for part, finish in ((delta, None), ({}, reason)):
+        choice = {"index": 0, "delta": part, "finish_reason": finish}
+        yield chunk | {"choices": [choice]}
+
+
 _SERVICES: tuple[tuple[str, Callable[[Service, Fields], Iterator[Fields]]], ...] = (
     ("/messages", _messages),
     ("/responses", _responses),
+    ("/chat/completions", _chat),
     ("streamGenerateContent", _gemini),
 )

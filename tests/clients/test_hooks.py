@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.clients import installing, one_answer, stand_in
+from tests.clients import installing, one_answer, scripted, stand_in
+from tests.clients.coding import QWEN
 from tests.clients.conftest import Place
 from tests.clients.test_agents import run
 
@@ -76,6 +77,22 @@ def test_gemini_runs_them(connected: Connected) -> None:
     assert f"{REMINDED}{connected.topic}" in stopped
     assert stopped.count(REMINDED) == 1
     assert "gemini" in connected.sessions
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("connected", [("qwen", "Qwen Code")], indirect=True)
+def test_qwen_code_runs_them(connected: Connected) -> None:
+    with scripted.serving() as service:
+        words, env = QWEN.start(service, connected.home)
+        run(connected.place, words, **env, WATERCOOLER_BRIEF_MS=SLOWLY)
+    begun, stopped = service.read[scripted.MAIN]
+    assert "Watercooler: you are Qwen Code (Pat)." in begun
+    assert f"- {connected.topic} · OPEN · " in begun
+    assert WAITS not in begun
+    reminder = f'Watercooler: you have the ball of "{connected.topic}"'
+    assert reminder not in begun
+    assert stopped.count(reminder) == 1
+    assert "qwen" in connected.sessions
 
 
 @pytest.mark.long

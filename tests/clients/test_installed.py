@@ -12,8 +12,10 @@ import pytest
 
 from tests.cli.install.test_clients import LIVED_IN
 from tests.cli.install.test_engine import tree
-from tests.clients import installing, stand_in
+from tests.clients import installing, scripted, stand_in
 from tests.clients.asking import TOPIC
+from tests.clients.coding import QWEN
+from tests.clients.scripted import Call
 from tests.clients.test_agents import AppServer, run
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def home(tmp_path: Path, place: Place) -> Iterator[Path]:
     shutil.copytree(LIVED_IN, path)
     before = tree(path)
     env = {"HOME": str(path)}
-    place.repo.ok("install", "claude", "codex", "gemini", "opencode", env=env)
+    place.repo.ok("install", "claude", "codex", "gemini", "qwen", "opencode", env=env)
     yield path
     place.repo.ok("uninstall", "--yes", env=env)
     after = tree(path)
@@ -94,6 +96,17 @@ def test_claude_code_asks_about_no_command_and_no_tool_of_ours(
     assert json.loads(whoami)["agent"] == "Claude Code"
     assert TOPIC in listed
     assert "you haven't granted it yet" in refused
+
+
+@pytest.mark.long
+def test_qwen_code_asks_about_no_tool_of_ours(place: Place, home: Path) -> None:
+    # Without a person at it, it runs no command at all in this mode.
+    whoami = Call("mcp__watercooler__watercooler_v1_whoami", {})
+    with scripted.serving(whoami) as service:
+        words, env = QWEN.start(service, home)
+        words[words.index("yolo")] = "default"
+        run(place, words, HOME=str(home), **env)
+    assert '"agent":"Qwen Code"' in service.after(whoami)
 
 
 @pytest.mark.long

@@ -88,7 +88,8 @@ DIALECTS: Mapping[str, Dialect] = {
         tool_events=("PreToolUse", "PostToolUse"),
         tool_shapes=("context", "context"),
     ),
-    "qwen": Dialect("Qwen Code"),
+    # Before a tool, it passes on a context only with a decision of the hook's own.
+    "qwen": Dialect("Qwen Code", tool_events=("PreToolUse", "PostToolUse")),
     "gemini": Dialect(
         "Gemini CLI",
         ("SessionStart", "BeforeAgent", "AfterAgent"),

@@ -21,8 +21,9 @@ _PATH_ARGUMENTS = ("file_path", "filePath", "notebook_path", "absolute_path", "p
 _EDITS = frozenset(
     {
         *("Write", "Edit", "MultiEdit", "NotebookEdit"),  # Claude Code
-        *("write_file", "replace"),  # Gemini CLI
-        *("write", "edit"),  # opencode
+        *("write_file", "replace"),  # Gemini CLI; the first of Qwen Code, too
+        *("write", "edit"),  # opencode; the second of Qwen Code, too
+        "notebook_edit",  # Qwen Code
     }
 )
 _PATCHES = frozenset({"apply_patch", "patch"})
@@ -30,7 +31,7 @@ _SHELLS = frozenset(
     {
         *("Bash", "bash"),  # Claude Code, Codex, opencode
         *("shell", "local_shell", "exec_command", "unified_exec"),  # Codex
-        "run_shell_command",  # Gemini CLI
+        "run_shell_command",  # Gemini CLI, Qwen Code
     }
 )
 

@@ -126,9 +126,17 @@ SERVERS: dict[str, tuple[str, str, Any]] = {
         *(".gemini/settings.json", "mcpServers"),
         {"command": "wc-observe", "args": []},
     ),
+    "qwen": (
+        *(".qwen/settings.json", "mcpServers"),
+        {"command": "wc-observe", "args": []},
+    ),
     "opencode": (
         *(".config/opencode/opencode.jsonc", "mcp"),
         {"type": "local", "command": ["wc-observe"], "enabled": True},
+    ),
+    "copilot": (
+        *(".copilot/mcp-config.json", "mcpServers"),
+        {"tools": ["*"], "type": "local", "command": "wc-observe", "args": []},
     ),
     "cursor": (
         *(".cursor/mcp.json", "mcpServers"),
@@ -146,6 +154,10 @@ SERVERS: dict[str, tuple[str, str, Any]] = {
         *(".codeium/windsurf/mcp_config.json", "mcpServers"),
         {"command": "wc-observe", "args": []},
     ),
+    "cline": (
+        *(".cline/data/settings/cline_mcp_settings.json", "mcpServers"),
+        {"transport": {"type": "stdio", "command": "wc-observe"}},
+    ),
 }
 
 
@@ -154,7 +166,7 @@ def test_each_client_has_the_server_beside_those_it_had(lived_in: Repo) -> None:
     assert [one["client"] for one in servers] == list(SERVERS)
     for name, keys, server in SERVERS.values():
         found = read(lived_in, name)[keys]
-        if "BIN" in str(server["command"]):
+        if "BIN" in str(server.get("command")):
             server["command"] = f"{lived_in.machine.root}/bin/wc-observe"
         assert found["watercooler"] == server
         old = tomllib.loads if name.endswith(".toml") else jsonc.parse
@@ -179,6 +191,9 @@ def test_no_client_asks_about_commands_and_tools_of_ours(lived_in: Repo) -> None
     bash = read(lived_in, ".config/opencode/opencode.jsonc")["permission"]["bash"]
     assert [*bash][:2] == ["*", "git status *"]
     assert bash["wc say *"] == "allow"
+    qwen = read(lived_in, ".qwen/settings.json")["permissions"]
+    assert {"Bash(git *)", "Bash(wc say *)", "mcp__watercooler"} < {*qwen["allow"]}
+    assert "Bash(wc install *)" in qwen["ask"]
     cursor = read(lived_in, ".cursor/permissions.json")
     assert "watercooler:*" in cursor["mcpAllowlist"]
     assert "wc say" in cursor["terminalAllowlist"]
@@ -690,7 +705,7 @@ def test_at_a_terminal_the_plan_is_shown_and_the_person_asked(
         os.write(master, f"{answer}\n".encode())
         said = _all(master)
         process.wait()
-    assert "2 files will change" in said
+    assert "3 files will change" in said
     assert "Continue? [y/N]" in said
     assert ("installed" in said) == (answer == "y")
     assert (tree(machine.home) == before) == (answer == "n")

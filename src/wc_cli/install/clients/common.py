@@ -74,6 +74,8 @@ def starts_our_server(server: Any) -> bool:
     """Whether a client's entry for a server starts our program."""
     if not isinstance(server, dict):
         return False
+    inner = server.get("transport")
+    server = inner if isinstance(inner, dict) else server
     command = server.get("command")
     words = command if isinstance(command, list) else [command]
     words = [*words, *(server.get("args") or [])]
