@@ -22,21 +22,30 @@ pytestmark = pytest.mark.long
 SLEEPS = "sleep 4"
 
 
-def place_of(agent: IdleAgent, folder: Path) -> Place:
-    """A repository in which an agent can be woken."""
+def place_of(agent: IdleAgent, folder: Path, *, is_used: bool = True) -> Place:
+    """A repository in which an agent can be woken; wc was used there before, or only
+    to install it."""
     repo = installed(folder).repo()
     (repo.path / "a.txt").write_text("a\n")
     repo.git("add", ".")
     repo.git("commit", "-qm", "code")
-    repo.ok("init")
+    if is_used:
+        repo.ok("init")
     repo.ok("install", agent.client, "--yes", "--with", "wake")
     return Place(repo)
 
 
+@pytest.fixture
+def is_used() -> bool:
+    return True
+
+
 @pytest.fixture(params=IDLE_AGENTS)
-def session(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Session]:
+def session(
+    tmp_path: Path, request: pytest.FixtureRequest, *, is_used: bool
+) -> Iterator[Session]:
     agent = IDLE_AGENTS[request.param]
-    place = place_of(agent, tmp_path)
+    place = place_of(agent, tmp_path, is_used=is_used)
     with scripted.serving() as service:
         session = Session(agent, place, service, tmp_path / "tmux")
         try:
@@ -69,6 +78,20 @@ def test_a_ball_wakes_it_once(session: Session) -> None:
     until(lambda: all(r["turn_ms"] for r in records(session).values()), "no turn seen")
     (record,) = records(session).values()
     assert record["failure"] == ""
+    session.wait_until_idle()
+    assert session.wakes == 1
+
+
+@pytest.mark.parametrize("is_used", [False])
+def test_the_first_ball_of_its_person_wakes_it(session: Session) -> None:
+    session.begin()
+    # The first command of wc in this repository, by someone who never used it.
+    words = ("--title", "Please look at login", "--to", session.agent.name)
+    session.place.repo.ok("new", "login", *words)
+    latest = session.agent.latest
+    took = until(lambda: bool(session.wakes), "not woken", session, latest)
+    print(f"{session.agent.name}: {took:.1f} s from the first ball to the turn")
+    assert "- login · OPEN · just now · 1 new" in session.turns[-1]
     session.wait_until_idle()
     assert session.wakes == 1
 
