@@ -96,6 +96,18 @@ def test_the_first_ball_of_its_person_wakes_it(session: Session) -> None:
     assert session.wakes == 1
 
 
+def test_after_a_short_turn_for_a_reminder_it_is_woken_as_well(
+    session: Session,
+) -> None:
+    own = ("--to", f"{session.agent.name} (Pat)", "--force", "--as", "Aider")
+    session.place.repo.ok("new", "held", "--title", "Look at held", *own)
+    session.begin()
+    assert 'you have the ball of "held"' in session.turns[-1]
+    pass_ball(session, "login")
+    latest = session.agent.latest
+    until(lambda: bool(session.wakes), "not woken", session, latest)
+
+
 def test_two_balls_at_once_are_one_turn(session: Session) -> None:
     session.begin()
     pass_ball(session, "login")

@@ -106,7 +106,8 @@ _WAKE_PLUGIN = """\
 import { spawn } from "node:child_process"
 
 // The output of `wc wait` when a ball has come; empty if it ended for another reason.
-const wait = (cwd, session_id) =>
+// As in Claude Code, stop_hook_active says that a reminder had begun this turn.
+const wait = (cwd, session_id, stop_hook_active) =>
   new Promise((resolve) => {
     const words = ["wait", "--hook", "wake", "--client", "opencode"]
     const child = spawn(WC_PROGRAM, words, { cwd, stdio: ["pipe", "pipe", "ignore"] })
@@ -116,17 +117,18 @@ const wait = (cwd, session_id) =>
     child.on("error", () => resolve(""))
     child.on("close", (code) => resolve(code === 0 ? output.trim() : ""))
     child.stdin.on("error", () => {})
-    child.stdin.end(JSON.stringify({ cwd, session_id }))
+    child.stdin.end(JSON.stringify({ cwd, session_id, stop_hook_active }))
   })
 
 export const WatercoolerWake = async ({ client, directory }) => ({
   event: async ({ event }) => {
     const session = event.properties?.sessionID
     if (event.type !== "session.idle" || !session) return
+    const isReminded = globalThis.watercoolerReminders?.begun.has(session) ?? false
     const found = await client.session.get({ path: { id: session } }).catch(() => null)
     // A sub-agent reports to its agent.
     if (!found?.data || found.data.parentID) return
-    const text = await wait(directory, session)
+    const text = await wait(directory, session, isReminded)
     if (!text) return
     const body = { parts: [{ type: "text", text }] }
     await client.session.promptAsync({ path: { id: session }, body }).catch(() => {})
@@ -165,6 +167,11 @@ const guard = (event, cwd, session_id, tool_name, tool_input) =>
     child.stdin.end(JSON.stringify({ cwd, session_id, tool_name, tool_input }))
   })
 
+// The sessions whose next turn, and whose last one, a reminder began. Our other plugin
+// has to know them.
+const reminders = { sent: new Set(), begun: new Set() }
+globalThis.watercoolerReminders = reminders
+
 export const Watercooler = async ({ client, directory }) => {
   const started = new Set()
   return {
@@ -172,6 +179,8 @@ export const Watercooler = async ({ client, directory }) => {
       const session = input.sessionID
       const event = started.has(session) ? "user-prompt" : "session-start"
       started.add(session)
+      if (reminders.sent.delete(session)) reminders.begun.add(session)
+      else reminders.begun.delete(session)
       const text = await ask(event, directory, session)
       if (!text) return
       output.parts.push({
@@ -199,6 +208,7 @@ export const Watercooler = async ({ client, directory }) => {
       if (event.type !== "session.idle" || !started.has(session)) return
       const text = await ask("stop", directory, session)
       if (!text) return
+      reminders.sent.add(session)
       const body = { parts: [{ type: "text", text }] }
       await client.session.promptAsync({ path: { id: session }, body }).catch(() => {})
     },
