@@ -251,6 +251,27 @@ def test_two_spellings_of_one_participant_are_one() -> None:
     assert model.new_entries(me, log[:3], [entry_id(0)]) == []
 
 
+def test_what_an_earlier_entry_of_mine_had_seen_is_new_after_another_root() -> None:
+    theirs, mine = chain(entry(0, CLAUDE), entry(1, PAT))
+    root = entry(2, PAT)._replace(parents=())
+    log = [theirs, mine, root]
+    assert [one.id for one in model.new_entries(PAT.__eq__, log)] == [theirs.id]
+
+
+@pytest.mark.parametrize(
+    ("status", "holder", "text"),
+    [
+        (model.CLOSED, PAT, "\N{EN DASH}"),
+        (model.OPEN, PAT, PAT),
+        (model.OPEN, None, "anyone"),
+    ],
+)
+def test_a_closed_thread_shows_no_ball(
+    status: str, holder: str | None, text: str
+) -> None:
+    assert model.ball_text(status, holder) == text
+
+
 # --- forks -------------------------------------------------------------------
 
 

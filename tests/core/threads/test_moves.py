@@ -325,6 +325,8 @@ def test_set_status_passes_the_ball_as_say_does() -> None:
         (THEIRS, {"if_ball": "me"}, False),
         (THEIRS, {"if_ball": "Claude (pat)"}, True),
         (THEIRS, {"if_ball": "Claude (sam)"}, False),
+        (THEIRS, {"if_ball": "asker"}, True),
+        (MINE, {"if_ball": "asker"}, False),
         (FREE_BALL, {"if_ball": "anyone"}, True),
         (FREE_BALL, {"if_ball": "nobody"}, True),
         (FREE_BALL, {"if_ball": "me"}, False),
@@ -348,8 +350,12 @@ def test_any_write_can_be_conditional(
 
 
 def test_what_a_condition_found_is_reported() -> None:
-    message = refusal(THEIRS, "say", if_ball="me").message
-    assert OTHER in message
+    for condition, message in (
+        ("me", f"{OTHER} has the ball of t, not you."),
+        ("Cursor", f"{OTHER} has the ball of t, not Cursor."),
+        ("anyone", f"The ball of t is not free: {OTHER} has it."),
+    ):
+        assert refusal(THEIRS, "say", if_ball=condition).message == message
     assert "free" in refusal(FREE_BALL, "say", if_ball="me").message
     message = refusal(MINE, "say", if_last="x").message
     assert entry_id(3) in message
@@ -523,7 +529,24 @@ def test_a_ball_that_is_there_already_needs_no_handoff(action: str, to: str) -> 
 def test_a_thread_that_nobody_is_known_to_have_asked_for_is_closed_when_done() -> None:
     unknown = ASKED._replace(asker="")
     assert move(unknown, "done") == Move(FREE, CLOSED)
-    assert "It is not known who asked" in refusal(unknown, "say", to="asker").message
+    error = refusal(unknown, "say", to="asker")
+    assert error.message == "It is not known who asked for t."
+    assert error.hint == "Name who should have it: wc handoff t --to NAME"
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "command"),
+    [
+        (THEIRS, CLOSED, "close it: wc close t --reason '…'"),
+        (OVER_BUT_HELD, OPEN, "reopen it: wc set-status t OPEN --reason '…'"),
+    ],
+)
+def test_a_ball_of_someone_else_is_a_reason_to_ask_why(
+    state: State, status: str, command: str
+) -> None:
+    error = refusal(state, "set_status", me=THIRD, status=status)
+    assert error.message == f"{OTHER} has the ball of t."
+    assert error.hint == f"If it is stuck there, say why you {command}"
 
 
 def test_a_ball_that_passes_by_who_asked_for_it_is_noticed() -> None:
