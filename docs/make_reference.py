@@ -221,12 +221,14 @@ def examples_text() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def command_summaries() -> dict[str, str]:
+    """The first sentence about each command, for the help."""
+    return {name: first_sentence(sentence(declared(name))) for name in table.COMMANDS}
+
+
 def summaries_text() -> str:
-    """The first sentence about each command, for the help: one command a line."""
-    sentences = {
-        name: first_sentence(sentence(declared(name))) for name in table.COMMANDS
-    }
-    return "".join(f"{name} {text}\n" for name, text in sentences.items())
+    """The summaries, one command a line."""
+    return "".join(f"{name} {text}\n" for name, text in command_summaries().items())
 
 
 def help_texts() -> str:
@@ -236,7 +238,7 @@ def help_texts() -> str:
         command_help(name, help_examples(table.ALIASES.get(name, name)))
         for name in names
     ]
-    return "\n\n".join([overview(), *texts]) + "\n"
+    return "\n\n".join([overview(command_summaries()), *texts]) + "\n"
 
 
 def pages() -> dict[Path, str]:

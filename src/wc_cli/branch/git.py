@@ -14,7 +14,7 @@ from wc_core.lean.types import MappingProxyType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
 # git --local-env-vars: a hook or an alias of another repository sets these, and they
@@ -131,13 +131,21 @@ class Git:
             raise GitError("git is not installed") from error
         except OSError as error:
             raise GitError(f"git cannot be run: {error.strerror}") from error
-        return Running(process, words[0], seconds)
+        return Running(process, _command(words), seconds)
 
     def line(
         self, *words: str, feed: bytes = b"", env: Mapping[str, str] = _NO_VARIABLES
     ) -> str:
         """Run git. Returns its output as one line of text. Raises GitError."""
         return os.fsdecode(self.run(*words, feed=feed, env=env)).strip()
+
+
+def _command(words: Sequence[str]) -> str:
+    """The command among git's arguments: the first word after its options."""
+    position = 0
+    while words[position] == "-c":
+        position += 2
+    return words[position]
 
 
 class Running:

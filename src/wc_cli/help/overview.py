@@ -15,7 +15,7 @@ from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 INTRO = (
     "Whose move is it? Threads with one ball each, for people who run several "
@@ -79,10 +79,9 @@ def summaries() -> dict[str, str]:
         return {name: summary for name, _, summary in pairs}
 
 
-def overview(columns: int = 0) -> str:
-    """Return the overview of all commands. ``columns`` is the width of the terminal, 0
-    if there is none."""
-    summary_of = summaries()
+def overview(summary_of: Mapping[str, str], columns: int = 0) -> str:
+    """Return the overview of all commands with these summaries. ``columns`` is the
+    width of the terminal, 0 if there is none."""
     width = max(_LEAST_WIDTH, min(columns or WIDTH, WIDTH))
     lines = ["Usage: wc COMMAND [ARGUMENTS]", "", *textwrap.wrap(INTRO, width)]
     lines += ["", "Start here:", *_in_columns(_START, width, "  ")]

@@ -20,9 +20,9 @@ def show_overview() -> None:
     if not 0 < columns < texts.WIDTH:
         show(texts.written_overview())
         return
-    from wc_cli.help.overview import overview  # 7 ms, for a narrow terminal
+    from wc_cli.help.overview import overview, summaries  # 7 ms, for a narrow terminal
 
-    show(overview(columns))
+    show(overview(summaries(), columns))
 
 
 def show_written(name: str, option: str = "--help") -> bool:

@@ -48,7 +48,7 @@ def test_help_begins_with_where_to_start(quiet: Repo) -> None:
 
 @pytest.mark.parametrize("columns", [0, 40, 55, 60, 79, 80, 200])
 def test_the_help_is_as_wide_as_the_terminal(columns: int) -> None:
-    lines = overview.overview(columns).splitlines()
+    lines = overview.overview(overview.summaries(), columns).splitlines()
     assert max(map(len, lines)) <= min(columns or 80, 80)
     assert {line.rpartition("  ")[2].strip() for line in lines} >= {"wc demo"}
 
@@ -83,7 +83,7 @@ def test_the_written_help_is_that_of_typer(name: str) -> None:
 
 
 def test_the_written_overview_is_up_to_date() -> None:
-    assert texts.written_overview() == overview.overview()
+    assert texts.written_overview() == overview.overview(overview.summaries())
 
 
 @pytest.mark.parametrize("name", ["COMMAND", "say [OPTIONS]", "sa", "--help"])

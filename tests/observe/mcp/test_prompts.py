@@ -183,7 +183,8 @@ def test_nothing_to_choose_from_is_not_an_error(store: Store, session: Session) 
         (THREAD, "topic", "\0", ""),
     ):
         found = session.complete(where, {name: typed}, topic=topic)
-        assert (found.values, found.total, found.has_more) == ([], 0, False), where
+        # FastMCP 4.2.3 answers for an unknown prompt itself, without a total.
+        assert (found.values, found.total or 0, bool(found.has_more)) == ([], 0, False)
 
 
 def test_without_a_store_there_is_nothing_to_choose_from(
