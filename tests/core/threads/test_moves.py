@@ -23,6 +23,7 @@ from wc_core.threads.model import (
 )
 from wc_core.threads.moves import Move, bounce_note, decide, unknown_parts
 from wc_core.threads.proposals import Draft
+from wc_core.threads.reviews import CHANGES_REQUESTED
 from wc_core.threads.settings import Settings
 
 ME = "Codex@fix (pat)"
@@ -93,6 +94,8 @@ def test_who_begins_a_thread_holds_it_unless_it_goes_to_another(
 
 def test_a_thread_is_begun_once() -> None:
     error = refusal(FREE_BALL, "new")
+    # A page without entries is a thread, too.
+    assert refusal(FREE_BALL._replace(entry_count=0), "new").message == error.message
     assert "'T'" in error.message
     assert "wc say t" in error.hint
 
@@ -107,6 +110,7 @@ def test_everyone_may_move_a_thread(state: State, me: str, rules: Settings) -> N
     state = state._replace(branch="main")
     assert move(state, "move", rules, me, thread_branch="fix/ui") == Move()
     error = refusal(state, "move", rules, me, thread_branch="main")
+    assert error.hint == "Nothing was written."
     assert "already belongs to the branch main" in error.message
 
 
@@ -545,6 +549,9 @@ def test_a_ball_of_someone_else_is_a_reason_to_ask_why(
     state: State, status: str, command: str
 ) -> None:
     error = refusal(state, "set_status", me=THIRD, status=status)
+    if state is OVER_BUT_HELD:
+        said = refusal(state, "say", me=THIRD, reopen=True)
+        assert (said.message, said.hint) == (error.message, error.hint)
     assert error.message == f"{OTHER} has the ball of t."
     assert error.hint == f"If it is stuck there, say why you {command}"
 
@@ -559,6 +566,16 @@ def test_a_ball_that_passes_by_who_asked_for_it_is_noticed() -> None:
         move(ASKED._replace(participants=ASKED.participants[:1], passes=()), "say"),
     ]
     assert not any(quiet.notes for quiet in silent)
+    # Three of them, the author included, are enough, and two are not.
+    three = ASKED._replace(participants=PLAYED, passes=(Pass(ME, OTHER),))
+    assert not move(three, "say").notes
+    (note,) = move(three, "say", me=THIRD, rules=OFF).notes
+    assert note == "Pat asked for this; when it is done: wc done t"
+
+
+def test_changes_that_are_requested_go_to_who_passed_the_ball() -> None:
+    requested = move(ASKED, "done", outcome=CHANGES_REQUESTED)
+    assert requested == Move(Ball(OTHER))
 
 
 def test_a_ball_that_was_taken_goes_back_to_whom_it_was_taken_from() -> None:
@@ -607,6 +624,8 @@ def test_a_ball_that_bounces_is_noticed_once() -> None:
     assert "wc done t" in note
     assert "wc handoff t --to NAME" in note
     assert not bounce_note(ASKED, Settings(bounces=0))
+    longer = ASKED._replace(bounces=3, passes=(*ASKED.passes, Pass(THIRD, ME)))
+    assert f"between {ME} and {THIRD};" in bounce_note(longer, settings)
 
 
 def test_participants_are_counted_once() -> None:
