@@ -101,7 +101,8 @@ class StoreWriter:
         """
         draft = self._addressed(draft)
         self.prepare_store()
-        sharedlines.add_postponed(self.layout)
+        if self.place.kind == BRANCH_STORE:
+            sharedlines.add_postponed(self.layout)
         with self.upkeep.lock(draft.topic, self.author_name, seconds):
             return self._write_locked(draft, source)
 

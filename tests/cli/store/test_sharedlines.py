@@ -63,3 +63,14 @@ def test_the_first_entry_adds_and_commits_the_lines(repo_at_store: Repo) -> None
     assert repo.git("status", "--porcelain") == ""
     assert lacks not in repo.wc("doctor").out
     repo.git("checkout", "-q", "main")
+
+
+def test_a_store_in_the_tree_gets_no_attributes_after_a_list(repo: Repo) -> None:
+    root = repo.path / ".watercooler"
+    (root / ".local").mkdir(parents=True)
+    # As a list leaves it in a store that another program wrote.
+    (root / ".local/.gitignore").write_text("*\n")
+    env = {"WATERCOOLER_DIR": str(root)}
+    repo.ok("new", "auth", "--title", "T", env=env)
+    assert (root / ".gitignore").read_text() == f"{IGNORED}\n"
+    assert not (root / ".gitattributes").exists()
