@@ -131,8 +131,11 @@ def ago_and_local(moment_ms: int, now_ms: int) -> str:
 def seconds_between(moment_ms: int, now_ms: int) -> int:
     """Seconds from a time until now; 0 if it is in the future, but `DOUBTFUL` if it is
     more than a day ahead: a clock was wrong."""
-    if is_ahead(moment_ms, now_ms):
-        return DOUBTFUL
+    return DOUBTFUL if is_ahead(moment_ms, now_ms) else elapsed(moment_ms, now_ms)
+
+
+def elapsed(moment_ms: int, now_ms: int) -> int:
+    """Seconds from a time until now; 0 if it is in the future, however far."""
     return max(0, now_ms - moment_ms) // 1000
 
 

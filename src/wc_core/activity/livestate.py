@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from wc_core.lean import os
 from wc_core.text import one_line
-from wc_core.times import milliseconds, seconds_between
+from wc_core.times import elapsed, milliseconds
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -209,11 +209,7 @@ def _member(value: Any, file_age: StateAge, now_ms: int) -> Member:
 
 def file_age(state: FileState, now_ms: int) -> StateAge:
     """The age of a file, from the time of its last change."""
-    age = (
-        None
-        if state.changed_ms < 0
-        else max(0, seconds_between(state.changed_ms, now_ms))
-    )
+    age = None if state.changed_ms < 0 else elapsed(state.changed_ms, now_ms)
     return StateAge(age, last_good=state.last_good, problem=state.problem)
 
 
@@ -225,7 +221,7 @@ def _with_time(state_age: StateAge, written: str, now_ms: int) -> StateAge:
     """
     moment = milliseconds(written, zoned=True) if written else None
     if moment is not None and moment <= now_ms + _SKEW_MS:
-        state_age = state_age._replace(age=max(0, seconds_between(moment, now_ms)))
+        state_age = state_age._replace(age=elapsed(moment, now_ms))
     age = state_age.age
     return state_age._replace(stale=age is not None and age > _STALE_SECONDS)
 

@@ -22,7 +22,7 @@ from wc_core.layout import safe_name
 from wc_core.lean import json
 from wc_core.text import one_line
 from wc_core.threads.vocabulary import MAX_LASTING
-from wc_core.times import milliseconds, rfc3339, seconds_between
+from wc_core.times import elapsed, milliseconds, rfc3339
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -70,7 +70,7 @@ class Note(NamedTuple):
             fields["note"] = self.text
         fields |= self.purpose()
         fields["at"] = rfc3339(self.at_ms)
-        return fields | {"age_seconds": max(0, seconds_between(self.at_ms, now_ms))}
+        return fields | {"age_seconds": elapsed(self.at_ms, now_ms)}
 
     def purpose(self) -> dict[str, Any]:
         """The intent, the scope and the thread, if given."""

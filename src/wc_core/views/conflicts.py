@@ -8,7 +8,7 @@ from wc_core.phrases import counted, shown_path
 from wc_core.radar import kept, registries
 from wc_core.radar.model import HOT, REGISTRY, SOFT
 from wc_core.text import one_line
-from wc_core.times import rfc3339, seconds_between
+from wc_core.times import elapsed, rfc3339
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -139,7 +139,7 @@ class RadarView(NamedTuple):
     @property
     def age(self) -> int:
         """The seconds since it was computed."""
-        return max(0, seconds_between(self.radar.at_ms, self.now_ms))
+        return elapsed(self.radar.at_ms, self.now_ms)
 
     @property
     def own_side(self) -> int | None:

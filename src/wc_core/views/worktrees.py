@@ -21,7 +21,7 @@ from wc_core.radar import kept
 from wc_core.status.places import places_of, worktree_places
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED
-from wc_core.times import seconds_between
+from wc_core.times import elapsed
 from wc_core.values import NamedTuple
 from wc_core.views.conflicts import conflicts_of
 from wc_core.views.rows import placed_state
@@ -217,9 +217,9 @@ def _neighbour(
     places = (*places, _OWN_SEAT) if is_here else places
     threads = {row.topic: row for place in places for row in filed.get(place, ())}
     ages = [
-        *(max(0, seconds_between(note.at_ms, now)) for note in notes),
+        *(elapsed(note.at_ms, now) for note in notes),
         *(source.state_age.age for source in (loop, activity) if source is not None),
-        max(0, seconds_between(tree.changed_ms, now)) if tree.changed_ms else None,
+        elapsed(tree.changed_ms, now) if tree.changed_ms else None,
     ]
     return Neighbour(
         tree,
