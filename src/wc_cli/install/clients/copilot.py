@@ -30,9 +30,10 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     return (Part("server", (change,), (_NOTE,)), common.shared_skill(site))
 
 
+# AWS has a program of the name `copilot`, too: only its folder shows that it is there.
 CLIENT = Client(
     "copilot",
-    lambda site: common.is_present(site, ("copilot",), ".copilot"),
+    lambda site: common.is_present(site, (), ".copilot"),
     USER_AND_PROJECT,
     _parts,
 )

@@ -210,7 +210,8 @@ export const Watercooler = async ({ client, directory }) => {
       if (!text) return
       reminders.sent.add(session)
       const body = { parts: [{ type: "text", text }] }
-      await client.session.promptAsync({ path: { id: session }, body }).catch(() => {})
+      const prompt = client.session.promptAsync({ path: { id: session }, body })
+      await prompt.catch(() => reminders.sent.delete(session))
     },
   }
 }
