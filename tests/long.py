@@ -86,8 +86,9 @@ class Standing(NamedTuple):
     def cells(self) -> list[str]:
         """Return amount, minutes, commits, days and result, in words."""
         done = self.results.values()
+        unit = self.part.unit[: -1 if self.amount == 1 else None]
         return [
-            f"{self.amount:,} {self.part.unit}" if self.results else "",
+            f"{self.amount:,} {unit}" if self.results else "",
             f"{-(-self.seconds // 60)} min" if self.results else "",
             ", ".join(dict.fromkeys(one.commit for one in done)),
             _span(sorted({one.date for one in done})),

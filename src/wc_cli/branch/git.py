@@ -120,7 +120,7 @@ class Git:
         """Start git with these arguments without waiting for it. Raises GitError."""
         seconds = min(self.longest, self.until - time.monotonic())
         if seconds <= 0:
-            raise GitTimeoutError(f"there was no time left for git {words[0]}")
+            raise GitTimeoutError(f"there was no time left for git {_command(words)}")
         try:
             process = Process(
                 ["git", *self.prefix, *self.options, *words],
