@@ -143,3 +143,39 @@ def test_an_age_is_unknown_if_a_clock_was_ahead() -> None:
     assert times.age(times.rfc3339(START_MS + 23 * HOUR_MS), START_MS) == "now"
     ahead = times.seconds_between(START_MS + 25 * HOUR_MS, START_MS)
     assert times.ago(ahead) == "at a doubtful time"
+
+
+def since(folder: Path, floor: str, *words: str) -> tuple[list[str], str]:
+    """The titles that `wc updates` has since an entry, and where it continues."""
+    found = json.loads(read(folder, "updates", "--since", floor, "--json", *words))
+    titles = [entry["title"] for entry in found["entries"]]
+    return titles, found.get("next_since", "")
+
+
+def test_what_a_late_clock_wrote_is_news_all_the_same(tmp_path: Path) -> None:
+    now = time.time_ns() // 1_000_000
+    behind = now - 9 * YEAR_MS
+    clocks = (now - 2000, now - 1000, behind, behind + 1, now)
+    ids = []
+    for number, clock in enumerate(clocks):
+        writer = scenes.context(str(tmp_path), "Codex").writer()
+        source = IdSource(partial(int, clock), partial(int, number))
+        draft = Draft("clocks", "say", f"Turn {number}", force=True)
+        ids.append(writer.write(draft, source).entry_id)
+    assert ids[2] < ids[3] < ids[0] < ids[1] < ids[4]
+    later = ["Turn 1", "Turn 2", "Turn 3", "Turn 4"]
+    assert since(tmp_path, ids[0]) == (later, "")
+    assert since(tmp_path, "1h") == (["Turn 0", *later], "")
+    # Page by page: nothing twice, nothing left out, also at the end of the thread.
+    for count in (4, 5):
+        start, titles = ids[0], []
+        while start:
+            (page, start) = since(tmp_path, start, "--limit", "1")
+            titles += page
+        assert titles == later
+        if count == 4:
+            writer = scenes.context(str(tmp_path), "Codex").writer()
+            source = IdSource(partial(int, behind + 2), partial(int, 9))
+            draft = Draft("clocks", "say", "Turn 5", force=True)
+            writer.write(draft, source)
+            later = [*later, "Turn 5"]

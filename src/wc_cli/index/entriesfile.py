@@ -307,15 +307,10 @@ class EntryWriter:
     def _whole(self, topic: str, data: bytes) -> Piece:
         """All of a thread."""
         piece = _parse_piece(topic, data, 0)
-        if (
-            piece is None
-            or any(
-                entry.supersedes or not ulid.prefix(entry.id) for entry in piece.entries
-            )
-            or in_effect_order(piece.entries) != piece.entries
-        ):
+        if piece is None or not _are_plain(piece.entries):
             # Torn, corrected, with duplicate or foreign ids, or from a clock that was
-            # wrong: the shown entries differ from the lines.
+            # wrong: the shown entries differ from the lines, or their ids do not say
+            # which of them were written after another.
             visible = numbered(self._reader.thread(topic))
             entries = [item.entry for item in visible if not item.retracted]
             starts = [entryfile.NOWHERE] * len(entries)
@@ -355,6 +350,14 @@ class EntryWriter:
         check = crc32(data[: piece.end]) if piece.end != entryfile.NOWHERE else 0
         thread = (kept.number, topic, key, last_id, piece.end, check, count)
         self._db.execute(_ADD_THREAD, thread)
+
+
+def _are_plain(entries: Sequence[Entry]) -> bool:
+    """Whether each entry is shown as it was written, in the order of the ids."""
+    if any(entry.supersedes or not ulid.prefix(entry.id) for entry in entries):
+        return False
+    ids = [entry.id for entry in entries]
+    return ids == sorted(ids) and in_effect_order(entries) == entries
 
 
 def _tags_part(key: str) -> str:

@@ -71,6 +71,19 @@ def in_effect_order(entries: Iterable[Entry]) -> list[Entry]:
     return [ordered[position] for position in _parents_first(ordered)]
 
 
+def newest_seen(entries: Iterable[Entry]) -> dict[str, str]:
+    """Return the newest id that the author of an entry had seen, by the id of the
+    entry, for those that a clock dated before it. The entries must be in the order in
+    which they take effect."""
+    newest: dict[str, str] = {}
+    for entry in entries:
+        parents = entry.parents or ()
+        last = max((newest.get(parent, parent) for parent in parents), default="")
+        if ulid.prefix(entry.id) < ulid.prefix(last):
+            newest[entry.id] = last
+    return newest
+
+
 def _parents_first(ordered: Sequence[Entry]) -> Iterator[int]:
     """Yield the positions of entries, which are in the order of `in_order`: always the
     first one whose parents came before. Entries that name each other as parents, which

@@ -10,7 +10,7 @@ from wc_core import ulid
 from wc_core.errors import NotFoundError
 from wc_core.planning import checklists
 from wc_core.text import clean
-from wc_core.threads import model, revisions
+from wc_core.threads import folding, model, revisions
 from wc_core.threads.entryfields import link_fields
 from wc_core.threads.gates import change_fields
 from wc_core.times import is_ahead, milliseconds, utc
@@ -34,7 +34,9 @@ class Numbered(NamedTuple):
 
     ``corrections`` are the ids of the entries that replaced its text, or hid it
     (``retracted``). An ``early`` one is dated more than a day before an entry that its
-    author had seen: one of two clocks was wrong.
+    author had seen: one of two clocks was wrong. ``changed_after`` is the newest id
+    that the author of the entry, or of a correction, had seen and that is greater than
+    the id of what they wrote; usually empty.
     """
 
     idx: int
@@ -43,6 +45,7 @@ class Numbered(NamedTuple):
     corrections: tuple[str, ...] = ()
     retracted: bool = False
     early: bool = False
+    changed_after: str = ""
 
     def is_doubtful(self, now_ms: int) -> bool:
         """Whether the time of the entry is doubtful: it is early, or more than a day
@@ -59,8 +62,10 @@ class Numbered(NamedTuple):
 
     @property
     def changed_id(self) -> str:
-        """The entry that changed it last: its last correction, or itself."""
-        return self.corrections[-1] if self.corrections else self.entry.id
+        """Where it stands among all changes: the id of its last correction, or its own
+        id. One that was written after a greater id has that id before its own."""
+        last = self.corrections[-1] if self.corrections else self.entry.id
+        return f"{self.changed_after}-{last}" if self.changed_after > last else last
 
     def to_json(self, body: str | None = None) -> dict[str, Any]:
         """Returns the entry in the read shape; ``body`` replaces a long one."""
@@ -129,17 +134,14 @@ def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
     """
     entries = thread.entries
     texts = revisions.history(entries) if history else revisions.revisions(entries)
-    if not thread.state.forked:
-        return [
-            Numbered(idx, entry, False, ids, retracted, _is_early(entry))
-            for idx, entry, ids, retracted in texts
-        ]
-    graph = model.parent_graph(entries)
-    common = set.intersection(
-        *(model.ancestors((head,), graph) for head in thread.state.heads)
-    )
+    seen = folding.newest_seen(entries)
+    common = _seen_by_all(thread) if thread.state.forked else None
     return [
-        Numbered(idx, entry, entry.id not in common, ids, retracted, _is_early(entry))
+        Numbered(
+            *(idx, entry, common is not None and entry.id not in common),
+            *(ids, retracted, _is_early(entry)),
+            max(seen.get(one, "") for one in (entry.id, *ids)) if seen else "",
+        )
         for idx, entry, ids, retracted in texts
     ]
 
@@ -152,6 +154,14 @@ def _is_early(entry: Entry) -> bool:
         for parent in parents
         if parent > own
     )
+
+
+def _seen_by_all(thread: Thread) -> set[str]:
+    """Returns the ids of the entries that are ancestors of every head, and of a head
+    that is the only one."""
+    graph = model.parent_graph(thread.entries)
+    heads = thread.state.heads
+    return set.intersection(*(model.ancestors((head,), graph) for head in heads))
 
 
 def thread_head(thread: Thread | Excerpt, store: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wc_core import times
+from wc_core import times, ulid
 from wc_core.errors import WcError
 from wc_core.values import NamedTuple
 from wc_core.views.entries import Numbered
@@ -66,7 +66,10 @@ def updates(
     Raises InvalidInputError for an invalid ``since``.
     """
     floor = times.since_id(since, now_ms)
-    rows = [row for row in overview.rows() if not row.last_id or row.last_id > floor]
+    # A continuation after an entry that a wrong clock dated (`changed_id`) is greater
+    # than the thread's last id, but begins with it.
+    start = ulid.prefix(floor)
+    rows = [row for row in overview.rows() if not row.last_id or row.last_id >= start]
     if open_engine is not None and limit:
         engine = open_engine()
         indexed = _indexed_updates(overview, rows, engine, floor, limit, branch)

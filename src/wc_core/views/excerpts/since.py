@@ -46,7 +46,8 @@ def entries_since(
     reader: StoreReader, topic: str, floor: str, branch: str = ""
 ) -> EntriesSince:
     """Returns the entries with an id greater than ``floor``, or a correction with such
-    an id; of a ``branch``, only those written on it.
+    an id, or whose author had seen such an id; of a ``branch``, only those written on
+    it.
 
     Raises NotFoundError for a thread that does not exist, and CorruptError for a log
     that cannot be read.
@@ -61,7 +62,12 @@ def entries_since(
 
 def whole_entries_since(thread: Thread, floor: str, branch: str = "") -> EntriesSince:
     """Returns the result of `entries_since` for a thread that was read completely."""
-    earlier = [entry for entry in thread.entries if entry.id <= floor]
+    seen = folding.newest_seen(thread.entries)
+    earlier = [
+        entry
+        for entry in thread.entries
+        if entry.id <= floor and seen.get(entry.id, "") <= floor
+    ]
     before = None
     # The logs of other tools do not have it.
     if earlier and written_by_wc(thread.entries):
