@@ -35,9 +35,11 @@ class Guard(NamedTuple):
         path = self.folder / "calls"
         return path.read_text().splitlines() if path.exists() else []
 
-    def run(self, cwd: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    def run(
+        self, cwd: Path, *words: str, **variables: str
+    ) -> subprocess.CompletedProcess[bytes]:
         """Run the script in a folder."""
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), **variables}
         return subprocess.run(
             [*self.shell, str(self.folder / "wc-guard"), *words],
             cwd=cwd,
@@ -117,6 +119,17 @@ def test_a_claim_is_left_to_python(repo: Here, guard: Guard, how: str) -> None:
         done = guard.run(folder, event, "codex")
         assert (done.returncode, done.stdout) == (2, b"told\n")
     assert guard.calls == [f"brief --hook {event} --client codex" for event in events]
+
+
+def test_cursor_runs_a_hook_elsewhere(repo: Here, guard: Guard, tmp_path: Path) -> None:
+    repo.ok("claim", "auth.py", "--as", "Aider")
+    project = {"CURSOR_PROJECT_DIR": str(repo.path)}
+    done = guard.run(tmp_path, "before-tool", "cursor", **project)
+    assert (done.returncode, done.stdout) == (2, b"told\n")
+    assert guard.run(tmp_path, "before-tool", "cursor").stdout == b""
+    assert guard.run(tmp_path, "before-tool", "claude", **project).stdout == b""
+    project["CURSOR_PROJECT_DIR"] += "/gone"
+    assert guard.run(repo.path, "before-tool", "cursor", **project).stdout == b""
 
 
 def test_a_folder_of_git_may_be_named_without_a_newline(

@@ -8,7 +8,8 @@ keep an agent from stopping, every client expects an object. The clients' docume
 - codex: https://developers.openai.com/codex/hooks, codex-rs/hooks of openai/codex
 - qwen: docs/users/features/hooks.md of QwenLM/qwen-code
 - gemini: docs/hooks/reference.md of google-gemini/gemini-cli
-- cursor: https://cursor.com/docs/agent/hooks
+- cursor: https://cursor.com/docs/hooks; that a prompt takes a context is not in it, but
+  what Cursor 3.20 does. Others ignore the field
 - opencode has none; `wc install` adds a plugin that calls us as Claude Code does
 """
 
@@ -37,7 +38,8 @@ class Dialect(NamedTuple):
     An empty shape means that the client accepts no answer at that point.
     ``login_shell``: it runs commands in a login shell, which sets PATH again.
     ``tool_events`` and ``tool_shapes`` are those of `TOOL_EVENTS`; empty if the
-    client's tool hooks pass nothing to the model.
+    client's tool hooks pass nothing to the model. ``refusal`` is the shape in which it
+    takes the refusal of a tool call; empty: as a failure with the reason.
     """
 
     agent: str
@@ -46,6 +48,7 @@ class Dialect(NamedTuple):
     login_shell: bool = False
     tool_events: tuple[str, ...] = ()
     tool_shapes: tuple[str, str] = ("", "context")
+    refusal: str = ""
 
     def with_session(self, env: Mapping[str, str], session: str) -> Mapping[str, str]:
         """Return the environment that a command of the agent would have. Not every
@@ -63,7 +66,16 @@ class Dialect(NamedTuple):
             return ""
         if shape == "text":
             return text
-        return json.dumps(_SHAPES[shape](text, names[position]), ensure_ascii=False)
+        return _shaped(shape, text, names[position])
+
+    def refuse(self, text: str) -> str:
+        """Return the output that refuses the call of a tool; empty if the client wants
+        a failure."""
+        return _shaped(self.refusal, text) if self.refusal else ""
+
+
+def _shaped(shape: str, text: str, event: str = "") -> str:
+    return json.dumps(_SHAPES[shape](text, event), ensure_ascii=False)
 
 
 _SHAPES: Mapping[str, Any] = {
@@ -73,7 +85,13 @@ _SHAPES: Mapping[str, Any] = {
         "hookSpecificOutput": {"hookEventName": event, "additionalContext": text}
     },
     "additional": lambda text, _: {"additional_context": text},
+    "prompt": lambda text, _: {"continue": True, "additional_context": text},
     "followup": lambda text, _: {"followup_message": text},
+    "permission": lambda text, _: {
+        "permission": "deny",
+        "user_message": text,
+        "agent_message": text,
+    },
 }
 
 DIALECTS: Mapping[str, Dialect] = {
@@ -96,11 +114,13 @@ DIALECTS: Mapping[str, Dialect] = {
         ("context", "context", "deny"),
         tool_events=("BeforeTool", "AfterTool"),
     ),
-    # beforeSubmitPrompt can stop a prompt, but not add to it.
     "cursor": Dialect(
         "Cursor",
         ("sessionStart", "beforeSubmitPrompt", "stop"),
-        ("additional", "", "followup"),
+        ("additional", "prompt", "followup"),
+        tool_events=("preToolUse", "postToolUse"),
+        tool_shapes=("", "additional"),
+        refusal="permission",
     ),
     "opencode": Dialect(
         "opencode",

@@ -83,8 +83,9 @@ def answer_hook(context: Context, options: HookOptions) -> None:
             hook_input = dialects.parse_input(read_input(seconds, limit))
             session = session_context(context, options, hook_input)
             reply = _reply(session, options, hook_input)
-    except ClaimedError:
-        raise  # the guard refuses the call of a tool
+    except ClaimedError as error:
+        _refuse(options, error)
+        return
     except Exception as error:  # noqa: BLE001 - see above
         _fail_if_blocking(context, options, hook_input, error)
         _note_failure(context, options, hook_input, error)
@@ -104,6 +105,16 @@ def answer_hook(context: Context, options: HookOptions) -> None:
                 editnews.start_radar(session, may_fork=context.owns_process)
     except Exception as error:  # noqa: BLE001 - see above
         _note_failure(context, options, hook_input, error)
+
+
+def _refuse(options: HookOptions, error: ClaimedError) -> None:
+    """Refuse the call of a tool as the client expects it: with an answer, or with the
+    error itself."""
+    text = f"{error.message}\n{error.hint}"
+    refusal = dialects.dialect_of(options.client).refuse(text)
+    if not refusal:
+        raise error
+    say(refusal)
 
 
 def _may_follow_edits(event: str, hook_input: dialects.HookInput) -> bool:

@@ -24,12 +24,14 @@ _EDITS = frozenset(
         *("write_file", "replace"),  # Gemini CLI; the first of Qwen Code, too
         *("write", "edit"),  # opencode; the second of Qwen Code, too
         "notebook_edit",  # Qwen Code
+        *("StrReplace", "EditNotebook", "Delete"),  # Cursor, with Write
     }
 )
 _PATCHES = frozenset({"apply_patch", "patch"})
 _SHELLS = frozenset(
     {
         *("Bash", "bash"),  # Claude Code, Codex, opencode
+        "Shell",  # Cursor
         *("shell", "local_shell", "exec_command", "unified_exec"),  # Codex
         "run_shell_command",  # Gemini CLI, Qwen Code
     }

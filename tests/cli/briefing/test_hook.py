@@ -265,7 +265,11 @@ SHAPES = {
         ),
         {"decision": "deny", "reason": "{}"},
     ),
-    "cursor": ({"additional_context": "{}"}, "", {"followup_message": "{}"}),
+    "cursor": (
+        {"additional_context": "{}"},
+        {"continue": True, "additional_context": "{}"},
+        {"followup_message": "{}"},
+    ),
     "opencode": ("{}", "{}", "{}"),
 }
 

@@ -22,12 +22,14 @@ PATCH = "*** Begin Patch\n*** Update File: auth.py\n@@\n-x\n+y\n*** End Patch"
 EDITS: dict[str, tuple[str, dict[str, Any]]] = {
     "claude": ("Edit", {"file_path": "auth.py", "old_string": "x"}),
     "codex": ("apply_patch", {"command": PATCH}),
+    "cursor": ("Write", {"file_path": "auth.py", "content": "y"}),
     "gemini": ("replace", {"file_path": "auth.py", "old_string": "x"}),
     "opencode": ("edit", {"filePath": "auth.py", "oldString": "x"}),
 }
 SHELLS = {
     "claude": "Bash",
     "codex": "Bash",
+    "cursor": "Shell",
     "gemini": "run_shell_command",
     "opencode": "bash",
 }
@@ -99,7 +101,10 @@ def answered(done: Done) -> str:
     if not done.out:
         return ""
     if done.out.startswith("{"):
-        fields = json.loads(done.out)["hookSpecificOutput"]
+        fields = json.loads(done.out)
+        if "additional_context" in fields:
+            return str(fields["additional_context"])
+        fields = fields["hookSpecificOutput"]
         assert fields["hookEventName"] in {
             *("PreToolUse", "PostToolUse", "BeforeTool", "AfterTool")
         }
@@ -107,19 +112,29 @@ def answered(done: Done) -> str:
     return done.out
 
 
+def refusal(done: Done, client: str) -> str:
+    """Why a call is refused; empty if it is not."""
+    if client == "cursor" and done.out:
+        fields = json.loads(done.out)
+        assert (done.code, done.err, fields["permission"]) == (0, "", "deny")
+        assert fields["user_message"] == fields["agent_message"]
+        return str(fields["agent_message"]).replace("\n", " ")
+    assert (done.code, done.out) in {(20, ""), (0, "")}
+    return done.err.removeprefix("wc: ").replace("\n    ", " ")
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_an_edit_is_refused_with_three_ways_on(claimed: Here, client: str) -> None:
     claimed.ok("new", "ui", "--title", "x", "--to", "Codex", "--force")
-    done = Agent(claimed, client, "refuse").before()
-    assert (done.code, done.out) == (20, "")
-    assert done.err.startswith(
-        'wc: The edit of "auth.py" was refused: "Aider@review (Pat)" has claimed '
-        '"auth.py" (just now; thread "login"; "new form").\n    1. Ask: '
+    why = refusal(Agent(claimed, client, "refuse").before(), client)
+    assert why.startswith(
+        'The edit of "auth.py" was refused: "Aider@review (Pat)" has claimed '
+        '"auth.py" (just now; thread "login"; "new form"). 1. Ask: '
         "wc say login -m 'May I edit auth.py?' --to 'Aider@review (Pat)' 2. "
     )
     free = "wc read ui --new (you have the ball of: ui)"
-    assert (free in done.err) == (client == "codex")
-    assert " 3. If they are gone: wc takeover auth.py --reason '…'" in done.err
+    assert (free in why) == (client == "codex")
+    assert " 3. If they are gone: wc takeover auth.py --reason '…'" in why
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -154,7 +169,7 @@ def test_a_free_file_and_a_claim_of_your_own(claimed: Here, client: str) -> None
         assert agent.shell("before-tool", command).out == ""
     own = Agent(claimed, client, "refuse")
     claimed.ok("takeover", "auth.py", "--reason", "x", "--as", own_name(client))
-    assert own.before().code == 0
+    assert refusal(own.before(), client) == ""
 
 
 def own_name(client: str) -> str:
@@ -168,9 +183,9 @@ def test_a_command_whose_target_is_written_out_is_refused(
 ) -> None:
     agent = Agent(claimed, client, "refuse")
     for command in ("echo x >> auth.py", "sed -i s/x/y/ auth.py", "rm -rf ."):
-        assert agent.shell("before-tool", command).code == 20
+        assert refusal(agent.shell("before-tool", command), client)
     for command in ("echo 'x > auth.py'", "f=auth; echo x >> $f.py"):
-        assert agent.shell("before-tool", command).code == 0
+        assert refusal(agent.shell("before-tool", command), client) == ""
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -224,7 +239,7 @@ def test_advice_comes_before_the_tool_or_after_it_as_the_client_passes_it_on(
         told = answered(Agent(claimed, client).before())
         assert told.startswith('Watercooler: "Aider@review (Pat)" has claimed "auth.py')
         assert answered(Agent(claimed, client).before()) == ""
-    for client in ("gemini", "opencode"):
+    for client in ("cursor", "gemini", "opencode"):
         agent = Agent(claimed, client)
         assert agent.before().out == ""
         tool, arguments = EDITS[client]

@@ -1,11 +1,10 @@
 """Cursor, the editor and its agent for the terminal.
 
-Source: cursor.com/docs (mcp, skills, agent/hooks, reference/permissions).
+Source: cursor.com/docs (mcp, skills, hooks, reference/permissions).
 """
 
 from __future__ import annotations
 
-from wc_cli.briefing.dialects import PROMPT
 from wc_cli.install.changes import (
     USER_AND_PROJECT,
     Change,
@@ -22,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
+_WRITING_TOOLS = "Write|StrReplace|EditNotebook|Delete|Shell"
 _NOTE = "Cursor: turn the server on under Settings, MCP, if it is off."
 
 
@@ -34,6 +34,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
         common.shared_skill(site),
         *_permissions(folder / "permissions.json", site),
         _hooks(folder / "hooks.json", site),
+        _guard(folder / "hooks.json", site),
     )
 
 
@@ -54,13 +55,25 @@ def _permissions(path: Path, site: InstallSite) -> tuple[Part, ...]:
 
 
 def _hooks(path: Path, site: InstallSite) -> Part:
-    # A file of another version has other rules, so it keeps its version.
-    changes: list[Change] = [JsonSet(path, ("version",), 1, lambda current: current)]
-    for event, name, command in hooks.hook_commands("cursor", site):
-        if event != PROMPT:
-            handler = {"command": command, "timeout": hooks.TIMEOUT}
-            changes.append(JsonAdd(path, ("hooks", name), handler))
+    changes: list[Change] = [_version(path)]
+    for _, name, command in hooks.hook_commands("cursor", site):
+        handler = {"command": command, "timeout": hooks.TIMEOUT}
+        changes.append(JsonAdd(path, ("hooks", name), handler))
     return Part("hooks", tuple(changes))
+
+
+def _guard(path: Path, site: InstallSite) -> Part:
+    changes: list[Change] = [_version(path)]
+    for name, command in hooks.guard_commands("cursor", site):
+        handler = {"command": command, "timeout": hooks.TIMEOUT}
+        handler["matcher"] = _WRITING_TOOLS
+        changes.append(JsonAdd(path, ("hooks", name), handler))
+    return Part("guard", tuple(changes))
+
+
+def _version(path: Path) -> JsonSet:
+    # A file of another version has other rules, so it keeps its version.
+    return JsonSet(path, ("version",), 1, lambda current: current)
 
 
 CLIENT = Client(

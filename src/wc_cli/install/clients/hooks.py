@@ -7,7 +7,7 @@ What each client has, as of November 2026, and where it is documented:
   whether a hook is trusted (developers.openai.com/codex/hooks)
 - Gemini CLI: ``hooks`` in settings.json, with milliseconds and its own names
   (docs/hooks/reference.md of google-gemini/gemini-cli)
-- Cursor: hooks.json (cursor.com/docs/agent/hooks); a hook cannot add to a prompt
+- Cursor: hooks.json (cursor.com/docs/hooks)
 - opencode: a plugin, in JavaScript (opencode.ai/docs/plugins)
 - Windsurf: hooks that tell the model nothing (docs.windsurf.com, cascade/hooks)
 - VS Code, Zed: none
