@@ -508,6 +508,18 @@ def test_packs_that_someone_means_to_keep_stay(repo: Repo) -> None:
     check_branch(repo, *ids)
 
 
+def test_packs_are_joined_after_a_kill_left_one_without_its_index(repo: Repo) -> None:
+    ids = [post(repo) for _ in range(23)]
+    (first, *_) = sorted(one for one in _packs(repo).iterdir() if one.suffix == ".pack")
+    copy = first.with_name(f"pack-{'0' * 40}.pack")
+    shutil.copy(first, copy)
+    (names,) = (repo.path / ".git").rglob("packs.wc")
+    names.write_text(f"{names.read_text()}{copy}:\n")
+    ids += [post(repo) for _ in range(4)]
+    assert len([one for one in os.listdir(_packs(repo)) if one.endswith(".idx")]) < 20
+    check_branch(repo, *ids)
+
+
 def test_packs_of_others_stay(repo: Repo) -> None:
     """Made into one are those of the store alone, and none that git has
     listed in an index of many."""

@@ -30,7 +30,7 @@ SAY = ("say", "auth", "--title")
 CHANGES = (
     # The log, projections and markers; what is enough for an ordinary run.
     *("rename", "unlink", "fsync"),
-    *("write", "pwrite64", "ftruncate", "flock", "mkdir", "link", "close", "pipe2"),
+    *("write", "pwrite64", "ftruncate", "flock", "link", "close", "pipe2"),
 )
 SWEEP = amounts.is_long()
 KILLED = (-9, 137)

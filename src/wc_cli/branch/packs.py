@@ -165,13 +165,16 @@ def _join_packs(git: Git, folder: str, small: list[Pack], large: list[Pack]) -> 
 
 def _own_packs(repository: Repository) -> list[Pack]:
     """The recorded packs that exist, the smallest first, without those in a multi-pack
-    index or marked to be kept."""
+    index or marked to be kept. One without its index is what a kill left of a pack that
+    was joined."""
     folder = _folder(repository)
     index = _read_beginning(f"{folder}/multi-pack-index")
     packs = {
         Pack(size_of(f"{folder}/{name}.pack"), name)
         for name in _listed_names(repository)
-        if name.encode() not in index and size_of(f"{folder}/{name}.keep") < 0
+        if name.encode() not in index
+        and size_of(f"{folder}/{name}.keep") < 0
+        and size_of(f"{folder}/{name}.idx") >= 0
     }
     return sorted(pack for pack in packs if pack.size >= 0)
 
