@@ -78,9 +78,9 @@ def newest_seen(entries: Iterable[Entry]) -> dict[str, str]:
     newest: dict[str, str] = {}
     for entry in entries:
         parents = entry.parents or ()
-        last = max((newest.get(parent, parent) for parent in parents), default="")
-        if ulid.prefix(entry.id) < ulid.prefix(last):
-            newest[entry.id] = last
+        greatest = max((newest.get(parent, parent) for parent in parents), default="")
+        if ulid.prefix(entry.id) < ulid.prefix(greatest):
+            newest[entry.id] = greatest
     return newest
 
 

@@ -64,8 +64,9 @@ class Numbered(NamedTuple):
     def changed_id(self) -> str:
         """Where it stands among all changes: the id of its last correction, or its own
         id. One that was written after a greater id has that id before its own."""
-        last = self.corrections[-1] if self.corrections else self.entry.id
-        return f"{self.changed_after}-{last}" if self.changed_after > last else last
+        changed = self.corrections[-1] if self.corrections else self.entry.id
+        is_after = self.changed_after > changed
+        return f"{self.changed_after}-{changed}" if is_after else changed
 
     def to_json(self, body: str | None = None) -> dict[str, Any]:
         """Returns the entry in the read shape; ``body`` replaces a long one."""
@@ -134,13 +135,13 @@ def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
     """
     entries = thread.entries
     texts = revisions.history(entries) if history else revisions.revisions(entries)
-    seen = folding.newest_seen(entries)
+    newest_seen = folding.newest_seen(entries)
     common = _seen_by_all(thread) if thread.state.forked else None
     return [
         Numbered(
             *(idx, entry, common is not None and entry.id not in common),
             *(ids, retracted, _is_early(entry)),
-            max(seen.get(one, "") for one in (entry.id, *ids)) if seen else "",
+            max(newest_seen.get(name, "") for name in (entry.id, *ids)),
         )
         for idx, entry, ids, retracted in texts
     ]

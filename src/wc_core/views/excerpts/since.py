@@ -62,11 +62,11 @@ def entries_since(
 
 def whole_entries_since(thread: Thread, floor: str, branch: str = "") -> EntriesSince:
     """Returns the result of `entries_since` for a thread that was read completely."""
-    seen = folding.newest_seen(thread.entries)
+    newest_seen = folding.newest_seen(thread.entries)
     earlier = [
         entry
         for entry in thread.entries
-        if entry.id <= floor and seen.get(entry.id, "") <= floor
+        if entry.id <= floor and newest_seen.get(entry.id, "") <= floor
     ]
     before = None
     # The logs of other tools do not have it.
