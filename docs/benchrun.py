@@ -36,7 +36,8 @@ class Run(NamedTuple):
         rounds = "one round" if answer["rounds"] == 1 else f"{answer['rounds']} rounds"
         busy = " The machine had other work: read the ratios." if before > IDLE else ""
         return (
-            f"wc {answer['version']}, {answer['date']}, {answer['machine']}; medians of"
+            f"wc {answer['version']}, {answer['date']}, {answer['machine']};"
+            f" {answer['libraries']}; medians of"
             f" {rounds} in {answer['minutes']:.0f} minutes; load"
             f" average {before} before the run and {after} at its end, the benchmark"
             f" included.{busy}"

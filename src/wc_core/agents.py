@@ -53,7 +53,7 @@ AGENTS = (
         "Claude Code",
         "claude",
         ("claude", "claude-code"),
-        # anthropics/claude-code#531; 2.1.330 sets it for hooks and status lines too.
+        # anthropics/claude-code#531; 2.1.332 sets it for hooks and status lines too.
         variables=("CLAUDECODE",),
         session="CLAUDE_CODE_SESSION_ID",  # shared by sub-agents
         nesting=STARTS_OTHERS,
@@ -168,7 +168,7 @@ AGENTS = (
 )
 
 # The variable that several agents set by agreement, to the agent's name with or
-# without a version: npm @vercel/detect-agent. Claude Code 2.1.330 sets it to
+# without a version: npm @vercel/detect-agent. Claude Code 2.1.332 sets it to
 # claude-code_2-1-330_agent; pi, crush and openhands to just that.
 CONVENTION = "AI_AGENT"
 

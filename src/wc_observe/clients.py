@@ -18,7 +18,7 @@ TEXT, STRUCTURED, BOTH, UNKNOWN = "text", "structured", "both", "unknown"
 
 # As observed in requests to a model, or in the client's source.
 _SHOWN: Mapping[str, str] = {
-    "Claude Code": STRUCTURED,  # 2.1.330; anthropics/claude-code#79944
+    "Claude Code": STRUCTURED,  # 2.1.332; anthropics/claude-code#79944
     "Codex": STRUCTURED,  # 0.169
     "Cursor": STRUCTURED,  # modelcontextprotocol/modelcontextprotocol#1411
     "VS Code": STRUCTURED,  # mcpLanguageModelToolContribution.ts

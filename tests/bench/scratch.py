@@ -10,6 +10,7 @@ import fcntl
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 
 # What this interpreter must have: the wheel is installed without dependencies.
 NEEDED = ("typer", "fastmcp", "hatchling")
+# The libraries that decide how fast a command or the server starts.
+LIBRARIES = ("typer", "rich", "fastmcp", "mcp", "pydantic")
+# What bin/libraries exits with.
+NO_INDEX = 3
 SETTLING_SECONDS = 120
 # The thread that something is said in.
 FIRST = "topic-0000"
@@ -86,9 +91,11 @@ REFERENCES = {
 
 
 class Scratch:
-    """The scratch folder; each part is made when it is first asked for."""
+    """The scratch folder; each part is made when it is first asked for. ``locked``:
+    wc has the libraries of this interpreter, instead of the newest."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, *, locked: bool = False) -> None:
+        self.locked = locked
         self.folder = os.path.realpath(folder)
         self.bin = f"{self.folder}/venv/bin"
         self.env = {
@@ -135,22 +142,40 @@ class Scratch:
         wheel = str(next(Path(wheels).glob("*.whl")))
         if importlib.util.find_spec("pip"):
             pip = [sys.executable, "-m", "pip", "--python", python, "install"]
-            run(*pip, "--quiet", "--no-deps", "--compile", wheel)
+            install = (*pip, "--quiet", "--no-deps", "--compile")
         else:
             pip = ["uv", "pip", "install", "--python", python]
-            run(*pip, "--quiet", "--no-deps", "--compile-bytecode", wheel)
+            install = (*pip, "--quiet", "--no-deps", "--compile-bytecode")
         site = next(Path(self.folder, "venv/lib").glob("python*/site-packages"))
-        found = [importlib.util.find_spec(name) for name in NEEDED]
-        homes = {
-            str(Path(one.origin).parents[1]) for one in found if one and one.origin
-        }
-        (site / "dependencies.pth").write_text("".join(f"{one}\n" for one in homes))
+        run(*install, wheel)
+        text = "".join(f"{home}\n" for home in self._libraries())
+        (site / "dependencies.pth").write_text(text)
         for program, (module, source, start) in REFERENCES.items():
             (site / f"{module}.py").write_text(source)
             script = f"#!{python}\nfrom {module} import app\n\n{start}\n"
             os.chmod(self.file(f"venv/bin/{program}", script), 0o755)
         compileall.compile_dir(site, quiet=1)
         return self.bin
+
+    def _libraries(self) -> set[str]:
+        """The folders of the libraries: the newest, or this interpreter's."""
+        if not self.locked:
+            say("installing the newest libraries")
+            done = subprocess.run([ROOT / "bin/libraries", "newest"], check=False)
+            if done.returncode != NO_INDEX:
+                done.check_returncode()
+                places = (ROOT / ".venv-newest/lib").glob("python*/site-packages")
+                return {str(place) for place in places}
+        found = [importlib.util.find_spec(name) for name in NEEDED]
+        return {str(Path(one.origin).parents[1]) for one in found if one and one.origin}
+
+    def libraries(self) -> str:
+        """The libraries that wc has here, with their versions."""
+        ask = "from importlib.metadata import version as v; print(*map(v, {}))"
+        words = (f"{self.installed}/python", "-c", ask.format(LIBRARIES))
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        versions = zip(LIBRARIES, done.stdout.split(), strict=True)
+        return ", ".join(f"{name} {version}" for name, version in versions)
 
     def process(
         self, *words: str, folder: str = "", stdin: str = os.devnull

@@ -35,7 +35,7 @@ def bench(
 ) -> subprocess.CompletedProcess[str]:
     # This interpreter has what the checkout's environment has.
     return subprocess.run(
-        [sys.executable, BENCH, *words],
+        [sys.executable, BENCH, "--locked", *words],
         capture_output=True,
         text=True,
         check=False,
@@ -121,6 +121,7 @@ def test_a_run_is_saved(tmp_path: Path) -> None:
     run = benchrun.load(file)
     assert list(run.rows) == ["sh -c :", "700 bytes appended, fsync"]
     assert run.answer["rounds"] == 1
+    assert "; typer " in run.summary()
     assert "; medians of one round in " in run.summary()
     assert "dash -c :" in run.answer["left_out"]
     assert "wc say, a thread of 1" in run.not_measured()
@@ -136,6 +137,7 @@ def run_of(*rows: Result) -> benchrun.Run:
         "date": "2026-01-02",
         "version": "1",
         "machine": "2 cores",
+        "libraries": "typer 1",
         "rounds": 3,
         "load": (0.5, 1.0),
         "minutes": 7.0,
