@@ -23,6 +23,7 @@ from wc_observe.front.declared import (
     DISCOVER,
     INITIALIZE,
     LISTS,
+    RESOURCES,
     TOOLS,
     Declarations,
 )
@@ -93,11 +94,15 @@ def enveloped(method: str, revision: str, info: Fields) -> Fields:
 async def declared() -> Declarations:
     """What the server declares to a client that is not known."""
     every = server(all_stores=True)
-    lists = [{"id": method, "method": method} for method in LISTS]
+    lists = [{"id": method, "method": method} for method in (*LISTS, RESOURCES)]
     opening = hello(HANDSHAKE_PROTOCOL_VERSIONS[-1], _INFO)
     answers = await ask(every, [*opening, *lists])
     results = dict(
-        zip((INITIALIZE, *LISTS), (each["result"] for each in answers), strict=True)
+        zip(
+            (INITIALIZE, *LISTS, RESOURCES),
+            (each["result"] for each in answers),
+            strict=True,
+        )
     )
     discovery = enveloped(DISCOVER, MODERN_PROTOCOL_VERSIONS[-1], _INFO)
     listing = enveloped(LISTS[-1], MODERN_PROTOCOL_VERSIONS[-1], _INFO)

@@ -139,16 +139,20 @@ def serve(*, all_stores: bool = False, url: str = "") -> None:
     )
     # Up to 1 s: FastMCP. The signal handlers and its settings come first.
     from wc_observe.mcp.server import build_server
-    from wc_observe.mcp.stdio import Withheld, serve_stdio
+    from wc_observe.mcp.stdio import NOTHING, Withheld, serve_stdio
 
     context = _server_context(dict(os.environ))
     server = build_server(context._replace(all_stores=all_stores, graph=graph))
     _finish_start()
     unread = desk.hand_over() if desk is not None else b""
-    acknowledged = desk.acknowledged if desk is not None else frozenset()
+    withheld = (
+        Withheld(REPEATED_ID, desk.acknowledged, desk.outdated)
+        if desk is not None
+        else NOTHING
+    )
     sys.stdin = repaired_input(sys.stdin.buffer, unread)
     try:
-        serve_stdio(server, Withheld(REPEATED_ID, acknowledged))
+        serve_stdio(server, withheld)
     except* OSError as errors:
         _leave(_first_error(errors))
 

@@ -26,16 +26,17 @@ FILES = (
     *("main.ts", "app/page.tsx", "app/form.js", "app/old.cjs", "app/new.mjs"),
     *("app/index.ts", "lib/deep/index.js", "lib/types.d.ts", "lib/money.ts"),
 )
+# Whoever parses JavaScript refuses a name that is declared twice.
 FORMS = (
-    'import {{ x }} from "{path}";',
-    'import * as x from "{path}";',
+    'import {{ {name} }} from "{path}";',
+    'import * as {name} from "{path}";',
     'import "{path}";',
-    'import type {{ T }} from "{path}";',
+    'import type {{ {name} }} from "{path}";',
     'export * from "{path}";',
-    'export {{ x as y }} from "{path}";',
-    'const x = require("{path}");',
-    'const x = import("{path}");',
-    '// import "{path}"\nconst s = \'import "{path}"\';',
+    'export {{ x as {name} }} from "{path}";',
+    'const {name} = require("{path}");',
+    'const {name} = import("{path}");',
+    '// import "{path}"\nconst {name} = \'import "{path}"\';',
 )
 
 
@@ -50,7 +51,8 @@ def imports(draw: st.DrawFn, path: str) -> str:
     relative = f"{'../' * depth or './'}{written}"
     if form.startswith("import type") and path.endswith((".js", ".cjs", ".mjs")):
         form = FORMS[0]
-    return form.format(path=relative)
+    name = f"x{draw(st.integers(0, 1 << 30))}"
+    return form.format(path=relative, name=name)
 
 
 def spellings(target: str) -> list[str]:

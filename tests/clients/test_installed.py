@@ -36,13 +36,15 @@ def home(tmp_path: Path, place: Place) -> Iterator[Path]:
     yield path
     place.repo.ok("uninstall", "--yes", env=env)
     after = tree(path)
-    # Claude Code rewrites its settings when it starts, and keeps copies.
+    # Claude Code rewrites its settings when it starts, and keeps copies; Qwen Code adds
+    # their version.
     ours = {n: one for n, one in after.items() if "/backups/" not in n}
     for name, (data, _) in ours.items():
         assert b"wc-observe" not in (data or b""), name
         assert b"Bash(wc say:*)" not in (data or b""), name
         assert "skills/watercooler" not in name
-    for name in before.keys() - {".claude.json", ".claude/settings.json"}:
+    rewritten = {".claude.json", ".claude/settings.json", ".qwen/settings.json"}
+    for name in before.keys() - rewritten:
         assert after.get(name) == before[name], name
 
 

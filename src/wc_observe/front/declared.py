@@ -21,7 +21,8 @@ Fields = dict[str, Any]
 INITIALIZE, DISCOVER, PING = "initialize", "server/discover", "ping"
 LISTEN = "subscriptions/listen"
 TOOLS = "tools/list"
-# The list of resources is missing: it depends on the store.
+# In full, the list of resources depends on the store; `RESOURCES` has the fixed ones.
+RESOURCES = "resources/list"
 LISTS = (TOOLS, "prompts/list", "resources/templates/list")
 
 _INFO = "io.modelcontextprotocol/serverInfo"

@@ -57,6 +57,11 @@ class Desk:
         self._thread.start()
 
     @property
+    def outdated(self) -> frozenset[int | str]:
+        """The streams of a client that has only the fixed resources, by their ids."""
+        return frozenset(self._answers.outdated)
+
+    @property
     def acknowledged(self) -> frozenset[int | str]:
         """The requests for streams that were acknowledged, by their ids."""
         return frozenset(self._answers.acknowledged)

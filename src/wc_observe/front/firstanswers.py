@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from wc_observe.clients import agent_name
 from wc_observe.front import requests
-from wc_observe.front.declared import DISCOVER, INITIALIZE, LISTEN, LISTS, PING
+from wc_observe.front.declared import (
+    DISCOVER,
+    INITIALIZE,
+    LISTEN,
+    LISTS,
+    PING,
+    RESOURCES,
+)
 
 if TYPE_CHECKING:
     from wc_observe.front.declared import Declarations, Fields
@@ -31,7 +38,9 @@ class FirstAnswers:
     neither a request nor a notification: the real server gets everything from there on.
 
     A stream of changes is only acknowledged: the real server gets its request, too.
-    ``acknowledged`` are the ids of these requests.
+    ``acknowledged`` are the ids of these requests. A client that has a stream for the
+    list of resources gets the fixed ones at once, and has to be told on the streams
+    ``outdated`` that there may be more: it would list no tools before it has them.
     """
 
     def __init__(self, declared: Declarations, *, all_stores: bool = False) -> None:
@@ -41,6 +50,8 @@ class FirstAnswers:
         self._client = ""
         self.is_over = False
         self.acknowledged: set[int | str] = set()
+        self._following: set[int | str] = set()
+        self.outdated: set[int | str] = set()
 
     def answer(self, message: ClientMessage | None) -> bytes | None:
         """Returns the answer to a message, as a line. ``None`` if the real server must
@@ -66,6 +77,8 @@ class FirstAnswers:
             return None
         self.acknowledged.add(message.id)
         kept = {name: True for name in (RESOURCES_CHANGED,) if changes.get(name)}
+        if kept:
+            self._following.add(message.id)
         params = {"_meta": {SUBSCRIPTION_ID: message.id}, "notifications": kept}
         return _line({"method": ACKNOWLEDGED, "params": params})
 
@@ -105,12 +118,13 @@ class FirstAnswers:
         if envelope is None or envelope.version not in self._declared.stateless:
             return None
         self._client = agent_name(envelope.client_title)
-        is_discovery = request.method == DISCOVER
-        result = (
-            self._declared.results[DISCOVER]
-            if is_discovery
-            else self._listing(request.method)
-        )
+        if request.method == RESOURCES and self._following:
+            self.outdated |= self._following
+            result: Fields | None = self._declared.results[RESOURCES]
+        elif request.method == DISCOVER:
+            result = self._declared.results[DISCOVER]
+        else:
+            result = self._listing(request.method)
         if result is None:
             return None
         if self._opening is None:

@@ -21,6 +21,7 @@ from mcp_types import (
     ErrorData,
     JSONRPCError,
     JSONRPCNotification,
+    ResourceListChangedNotification,
     SubscriptionsAcknowledgedNotification,
 )
 from pydantic import ValidationError
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _NO_JSON = "json_invalid"
 _ACKNOWLEDGED = SubscriptionsAcknowledgedNotification.model_fields["method"].default
+_LIST_CHANGED = ResourceListChangedNotification.model_fields["method"].default
 
 
 _log = logging.getLogger(__name__)
@@ -42,10 +44,12 @@ _log = logging.getLogger(__name__)
 
 class Withheld(NamedTuple):
     """What the client already has: the answer to the request ``repeated_id``, and the
-    acknowledgements of the streams that it requested with the ids ``acknowledged``."""
+    acknowledgements of the streams that it requested with the ids ``acknowledged``. On
+    the streams ``outdated`` it has to be told that the list of resources changed."""
 
     repeated_id: str = ""
     acknowledged: frozenset[int | str] = frozenset()
+    outdated: frozenset[int | str] = frozenset()
 
 
 NOTHING = Withheld()
@@ -97,6 +101,7 @@ class WithheldStream(_Closing):
         self._writes = writes
         self._repeated_id = withheld.repeated_id
         self._acknowledged = set(withheld.acknowledged)
+        self._outdated = withheld.outdated
 
     async def send(self, item: SessionMessage) -> None:
         """Sends a message, unless the client already has it."""
@@ -110,12 +115,22 @@ class WithheldStream(_Closing):
             stream = _acknowledged_stream(answer)
             if stream in self._acknowledged:
                 self._acknowledged.remove(stream)
+                if stream in self._outdated:
+                    await self._writes.send(_list_changed(stream))
                 return
         await self._writes.send(item)
 
     async def aclose(self) -> None:
         """Closes the stream."""
         await self._writes.aclose()
+
+
+def _list_changed(stream: int | str | None) -> SessionMessage:
+    """Returns the message that the list of resources has changed, for a stream."""
+    params = {"_meta": {SUBSCRIPTION_ID_META_KEY: stream}}
+    return SessionMessage(
+        JSONRPCNotification(jsonrpc="2.0", method=_LIST_CHANGED, params=params)
+    )
 
 
 def _acknowledged_stream(message: JSONRPCNotification) -> int | str | None:

@@ -212,6 +212,29 @@ def test_a_stream_of_changes_is_acknowledged_at_once(
     assert server.process.wait(20) == 0
 
 
+def test_resources_are_listed_at_once_for_a_client_that_hears_of_more(
+    server: Starting,
+) -> None:
+    """Claude Code waits for its three lists before it asks its model."""
+    server.say(enveloped("server/discover", "2026-07-28", INFO))
+    server.say(listen(7, resourcesListChanged=True))
+    assert "result" in server.hear()
+    assert server.hear()["method"].endswith("acknowledged")
+    server.say(enveloped("resources/list", "2026-07-28", INFO))
+    fixed = [item["uri"] for item in server.hear()["result"]["resources"]]
+    assert "watercooler://threads" in fixed
+    server.open_gate()
+    stream = {"io.modelcontextprotocol/subscriptionId": 7}
+    changed = server.hear()
+    assert changed["method"] == "notifications/resources/list_changed"
+    assert changed["params"]["_meta"] == stream
+    server.say(enveloped("resources/list", "2026-07-28", INFO))
+    every = [item["uri"] for item in server.hear()["result"]["resources"]]
+    assert every == [*fixed, "watercooler://threads/plan"]
+    server.input.close()
+    assert server.process.wait(20) == 0
+
+
 def test_a_client_that_only_listens_is_not_kept_waiting(server: Starting) -> None:
     server.say(enveloped("server/discover", "2026-07-28", INFO))
     server.say(listen(7, resourcesListChanged=True))
