@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from wc_core.identity.resolve import Identity
     from wc_core.meaning.asking import Meaning
     from wc_core.status.listings import BallNames
+    from wc_core.threads.proposals import Draft
     from wc_core.threads.settings import Settings
     from wc_core.views.overview import Overview
     from wc_core.views.search.query import Engine
@@ -248,6 +249,30 @@ class Context:
         with contextlib.suppress(WcError, OSError):
             self.writer()
 
+    def first_contact(self, seconds: float = 0.0, *, again: bool = False) -> str:
+        """Where there is no store, ask the remote for threads, at most that many
+        seconds or the usual time; ``again`` although it was done lately. Returns one
+        line if that has failed."""
+        if self.place.exists or self.place.branch_exists:
+            return ""
+        from wc_cli.sync import firstcontact  # 3 ms, only without a store
+
+        limit = seconds or firstcontact.SECONDS
+        if firstcontact.ask(
+            self.place, self.env, self.settings, seconds=limit, again=again
+        ):
+            self._place = self._settings = self._identity = self._reader = None
+            if not self.place.branch_exists:
+                self.ensure_store()  # a remote without a name has no such branch
+        return firstcontact.failure(self.place, self.env)
+
+    @property
+    def unasked(self) -> str:
+        """One line if a remote has not been asked for threads; usually empty."""
+        from wc_core.git import contact  # 0.5 ms, for stores that are new or empty
+
+        return contact.unasked(self.place, self.env)
+
     def ensure_store(self, *, missing_ok: bool = False) -> bool:
         """Create or adopt the store of this place if there is none yet, with
         ``missing_ok`` even if its folder is missing. Returns whether there was one."""
@@ -275,21 +300,25 @@ class Context:
             f"aside as {now} (what is in it: wc doctor)"
         )
 
-    def writer(self, *, renews: bool = True) -> StoreWriter:
-        """The store, for writing. Created if it does not exist. ``renews``: writing
-        renews the speaker's claims, unless the command itself does."""
-        from wc_cli.store.writer import Author, StoreWriter  # 8 ms, only to write
+    def writer_of(self, draft: Draft) -> StoreWriter:
+        """The store, for writing this entry. If there is none and the entry would be
+        refused, none is created. Raises what `StoreWriter.write` would."""
+        if not self.place.exists:
+            self.first_contact()
+            if not (self.place.exists or self.place.branch_exists):
+                self._store_writer(None).check(draft, now_ms())
+        return self.writer()
 
+    def writer(self, *, renews: bool = True) -> StoreWriter:
+        """The store, for writing. Created if it does not exist, unless a remote has
+        one. ``renews``: writing renews the speaker's claims, unless the command itself
+        does."""
+        failure = self.first_contact()
         self.ensure_store()
-        current = self.place.repository
-        branch = commit = worktree = ""
-        if current is not None and current.working_branch != BRANCH:
-            branch, commit = current.working_branch, current.commit
-            worktree = "" if branch or not current.top else home_of(current)
+        if failure:
+            remark(f"note: {self.unasked}")
         authorship = self._authorship()
-        author = Author(self.identity, branch, commit, authorship, worktree)
-        find_author = self._meta_author
-        writer = StoreWriter(self.place, author, self.settings, self.env, find_author)
+        writer = self._store_writer(authorship)
         is_new = not os.path.isdir(writer.layout.unsettled)
         writer.prepare_store()
         if is_new:
@@ -300,6 +329,19 @@ class Context:
         if renews:
             self.remark_renewal()
         return writer
+
+    def _store_writer(self, authorship: Authorship | None) -> StoreWriter:
+        """A writer for the store, which need not exist yet."""
+        from wc_cli.store.writer import Author, StoreWriter  # 8 ms, only to write
+
+        current = self.place.repository
+        branch = commit = worktree = ""
+        if current is not None and current.working_branch != BRANCH:
+            branch, commit = current.working_branch, current.commit
+            worktree = "" if branch or not current.top else home_of(current)
+        author = Author(self.identity, branch, commit, authorship, worktree)
+        find_author = self._meta_author
+        return StoreWriter(self.place, author, self.settings, self.env, find_author)
 
     def remark_renewal(self) -> None:
         """Renew claims like `renew_claims`, and print what was renamed."""

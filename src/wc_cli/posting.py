@@ -38,7 +38,7 @@ def post(
     """
     draft = checked(draft)
     context = Context(os.environ if env is None else env, folder or os.getcwd(), asked)
-    receipt = context.writer().write(draft, context.source)
+    receipt = context.writer_of(draft).write(draft, context.source)
     return receipts.settle_after_write(context, receipt, sync=sync)
 
 

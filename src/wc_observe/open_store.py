@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.areas.threads import areas_by_topic
 from wc_core.errors import NotFoundError, WcError
-from wc_core.git import discovery, repository
+from wc_core.git import contact, discovery, repository
 from wc_core.identity import resolve, userrecord
 from wc_core.identity.resolve import Asked, Evidence
 from wc_core.identity.viewer import Viewer
@@ -93,7 +93,7 @@ def open_store(call: Call) -> OpenStore:
     _LATEST.set((call, place.root))
     label = store_label(place.root, call)
     if not place.exists:
-        raise missing_store(place, label)
+        raise missing_store(place, label, call.env)
     live = call.stores.at(place.root)
     live.refresh()
     store_settings = settings.load(place.root, call.env)
@@ -126,7 +126,7 @@ def _identify_caller(
     return resolve.identify(request, env, None, store_settings)
 
 
-def missing_store(place: Place, store: str) -> NotFoundError:
+def missing_store(place: Place, store: str, env: Mapping[str, str]) -> NotFoundError:
     """Returns the error for a store that does not exist, with the command to run."""
     if place.branch_exists:
         return discovery.not_checked_out_error()
@@ -135,6 +135,9 @@ def missing_store(place: Place, store: str) -> NotFoundError:
             f"WATERCOOLER_DIR names {store}, which does not exist.",
             "Correct it, or create the store with: wc init",
         )
+    if unasked := contact.unasked(place, env):
+        fact, _, command = unasked.rpartition(": ")
+        return NotFoundError(f"{fact}.", f"Ask it: {command}")
     return NotFoundError(
         f"There is no store yet; it would be {store}.",
         "Create it with: wc init, or start a thread: wc new TOPIC -m '…'",

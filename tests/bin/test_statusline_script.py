@@ -1367,6 +1367,7 @@ def _json(**more: Any) -> dict[str, Any]:
 def _cases(target: str, wrong: str) -> list[bytes]:
     """Inputs that all name ``target`` (or leave it to the working folder)."""
     place = {"current_dir": target, "project_dir": wrong, "added_dirs": [wrong]}
+    tree = {"name": "fix", "path": target, "branch": "fix", "original_cwd": wrong}
     full = _json(cwd=wrong, workspace=place)
     dumped = json.dumps(full)
     return [
@@ -1383,6 +1384,13 @@ def _cases(target: str, wrong: str) -> list[bytes]:
         json.dumps({"title": "cwd", "x": wrong, "cwd": target}).encode(),
         json.dumps({"title": "back\\\\", "cwd": target, "n": 1}).encode(),
         json.dumps({"list": ["cwd", wrong], "cwd": target}).encode(),
+        json.dumps(
+            _json(workspace=place | {"current_dir": wrong}, worktree=tree)
+        ).encode(),
+        json.dumps(
+            _json(workspace={"current_dir": "/gone", "project_dir": target})
+        ).encode(),
+        json.dumps(_json(worktree=tree | {"path": "/gone"}, cwd=target)).encode(),
         json.dumps({"big": "x" * 20_000, "cwd": target}).encode(),
     ]
 

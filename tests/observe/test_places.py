@@ -149,6 +149,19 @@ def test_no_store_says_what_to_run(tmp_path: Path, env: dict[str, str]) -> None:
     assert "Watercooler" in session.read("instructions")
 
 
+def test_a_remote_that_has_not_been_asked_is_named(
+    repository: Path, env: dict[str, str]
+) -> None:
+    git(repository, "branch", "-D", "watercooler/threads")
+    git(repository, "remote", "add", "origin", str(repository.parent / "gone"))
+    session = Session(repository, env)
+    told = session.error("list_threads")
+    assert told["message"] == "origin has not been asked for threads."
+    assert told["hint"] == "Ask it: wc init"
+    (problem,) = session.fields("health")["problems"]
+    assert "origin has not been asked for threads. Ask it: wc init" in problem
+
+
 def test_a_store_named_wrongly(tmp_path: Path, env: dict[str, str]) -> None:
     session = Session(tmp_path, env | {"WATERCOOLER_DIR": "gone"})
     told = session.error("list_threads")

@@ -51,7 +51,8 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
     reader = context.reader  # first: it checks out a branch that is only fetched
     place, viewer = context.place, context.viewer
     if not place.exists:
-        return Brief(viewer.identity.author)
+        notes = (context.unasked,) if context.unasked else ()
+        return Brief(viewer.identity.author, notes=notes)
     around = surroundings(reader.layout, place.repository, viewer)
     query = BriefQuery(reader, viewer, context.settings, around, now_ms(), late)
     if recent.load(reader.layout) is None:
@@ -95,6 +96,8 @@ def _notes(context: Context) -> Iterator[str]:
     if trouble is not None:
         yield f"not committed since {trouble.at}: {trouble.problem} (wc doctor)"
     standing = context.standing
+    if standing is None and context.unasked:
+        yield context.unasked
     if standing is not None and _is_behind(standing):
         yield standing.sentence(now_ms())
     elif standing is None and trouble is None:

@@ -224,7 +224,8 @@ def _reply(
     if not context.place.exists:
         if options.hook == PROMPT and hook_input.session:
             note_turn(context, options.client, hook_input.session)
-        return ""
+        failure = context.first_contact() if options.hook == START else ""
+        return f"Watercooler: {failure}" if failure else ""
     text = _event_text(context, options, hook_input, late)
     if not text:
         return ""
@@ -280,12 +281,13 @@ def note_turn(context: Context, client: str, session: str) -> None:
 
 
 def _adopt(context: Context) -> None:
-    """Check out the threads of a fresh clone. This happens once and takes as long as
-    necessary: the hook's time limit counts from then on."""
-    if context.place.exists or not context.place.branch_exists:
+    """Fetch and check out the threads of a fresh clone. This happens once, and the
+    hook's time limit counts from then on."""
+    if context.place.exists:
         return
     seconds, _ = signal.setitimer(signal.ITIMER_REAL, 0)
     try:
+        context.first_contact()
         context.adopt()
     finally:
         signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -11,7 +11,7 @@ from wc_cli.board.cards import CardFilter
 from wc_cli.board.source import BoardSource
 from wc_cli.board.view import Board, Painter
 from wc_cli.clock import now_ms
-from wc_cli.commands.common import NO_THREADS, SpeakerOptions
+from wc_cli.commands.common import SpeakerOptions, no_threads_text
 from wc_cli.options import command, flag, number, text
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal.style import Style, agent_codes, is_for_people, output_style
@@ -92,7 +92,7 @@ def board(context: Context, options: BoardOptions) -> None:
     style = output_style(context.env)
     lines = _board_lines(columns, options.limit, signs, context.settings.directory)
     say("\n".join(_with_colors(line, style) for line in lines))
-    _print_remarks(source, columns, options)
+    _print_remarks(context, source, columns, options)
 
 
 def _board_lines(
@@ -131,13 +131,16 @@ def _codes(role: str) -> tuple[str, ...]:
 
 
 def _print_remarks(
-    source: BoardSource, columns: tuple[CardColumn, ...], options: BoardOptions
+    context: Context,
+    source: BoardSource,
+    columns: tuple[CardColumn, ...],
+    options: BoardOptions,
 ) -> None:
     """Print what the board left out, and why."""
     if source.problem:
         remark(f"threads left out: {one_line(source.problem)}")
     if not source.count:
-        remark(NO_THREADS)
+        remark(no_threads_text(context))
     left_out = sum(max(0, len(column.cards) - options.limit) for column in columns)
     if options.limit and left_out:
         remark(f"{counted(left_out, 'thread')} more: wc board --once --limit 0")

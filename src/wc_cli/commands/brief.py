@@ -47,6 +47,7 @@ def brief(context: Context, options: BriefOptions) -> None:
     def json_length(brief: Brief) -> int:
         return json_size(brief.to_json(context.store))
 
+    context.first_contact()
     context.adopt()  # done once, so it does not count as the brief's time
     gathered = gather_brief(context, deadline(context))
     in_json = options.json and options.max_tokens

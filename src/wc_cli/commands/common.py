@@ -11,8 +11,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 
-# What lists and charts of an empty store say.
-NO_THREADS = "No threads here. Start one with: wc new TOPIC -m '…'"
+_NO_THREADS = "No threads here. Start one with: wc new TOPIC -m '…'"
+
+
+def no_threads_text(context: Context) -> str:
+    """Return what lists and charts of an empty store say."""
+    return context.unasked or _NO_THREADS
 
 
 class SpeakerOptions(Options):

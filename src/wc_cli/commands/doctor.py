@@ -181,7 +181,8 @@ def examine_store(context: Context) -> DoctorReport:
     if not place.exists:
         findings += missing_store_findings(context)
         store = "no store" if place.branch_exists else context.store
-        return DoctorReport(store, place.kind, 0, 0, tuple(findings))
+        notes = tuple(filter(None, [context.unasked]))
+        return DoctorReport(store, place.kind, 0, 0, tuple(findings), notes)
     reader = context.reader
     examined = ThreadExaminer(reader, context.env)
     findings += settings_findings(context)

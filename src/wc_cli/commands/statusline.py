@@ -10,7 +10,8 @@ from wc_cli.options import Options, command, flag, number, text
 from wc_cli.output import say
 from wc_core.activity import loops
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.git.discovery import StoreMissingError, StoreMovedError
+from wc_core.git import contact
+from wc_core.git.discovery import BRANCH_STORE, StoreMissingError, StoreMovedError
 from wc_core.layout import Layout
 from wc_core.lean import json, os
 from wc_core.planning import linkfiles
@@ -19,6 +20,13 @@ from wc_core.status.line import LinePlace, Mark, StatusRow
 from wc_core.status.look import LineStyle, link_prefix
 from wc_core.status.pins import surroundings
 from wc_core.text import whole_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from wc_core.git.discovery import Place
 
 # Like the script, ignore a width with more digits.
 _DIGITS = 4
@@ -61,11 +69,21 @@ def print_statusline(context: Context, options: StatuslineOptions) -> None:
         say(line.trouble_line(line.STORE_MOVED, style))
 
 
+def _missing_text(place: Place) -> str:
+    """Return what is known about threads where there is no store."""
+    if place.branch_exists:
+        return line.NOT_CHECKED_OUT
+    repository = place.repository
+    if place.kind != BRANCH_STORE or repository is None:
+        return ""
+    is_known = not os.path.isfile(contact.path_of(repository, contact.UNASKED))
+    return "" if is_known else line.NOT_ASKED
+
+
 def _status_line(context: Context, style: LineStyle) -> str:
     place = context.place
     if not place.exists:
-        unread = line.NOT_CHECKED_OUT if place.branch_exists else ""
-        return line.trouble_line(unread, style)
+        return line.trouble_line(_missing_text(place), style)
     repository = place.repository
     top = repository.top if repository is not None else ""
     loop = _loop_mark(top, Layout(place.root))
@@ -125,14 +143,31 @@ def _style(context: Context, options: StatuslineOptions) -> LineStyle:
 
 
 def _claude_folder(data: bytes) -> str:
-    """Return the folder in Claude Code's JSON; empty if it names none."""
+    """Return the folder in Claude Code's JSON, the first that exists; empty if it names
+    none."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
         return ""
     if not isinstance(fields, dict):
         return ""
-    workspace = fields.get("workspace")
-    inner = workspace.get("current_dir") if isinstance(workspace, dict) else None
-    folder = inner or fields.get("cwd")
-    return folder if isinstance(folder, str) else ""
+    # In a session that it started in a worktree, only the first one names that.
+    places = (
+        ("worktree", "path"),
+        ("workspace", "current_dir"),
+        ("cwd",),
+        ("workspace", "project_dir"),
+    )
+    folders = (_at(fields, keys) for keys in places)
+    return next(filter(_is_absolute_folder, folders), "")
+
+
+def _at(fields: Any, keys: Sequence[str]) -> str:
+    """Return the text at some keys of nested objects; empty if there is none."""
+    for key in keys:
+        fields = fields.get(key) if isinstance(fields, dict) else None
+    return fields if isinstance(fields, str) else ""
+
+
+def _is_absolute_folder(text: str) -> bool:
+    return text.startswith("/") and "\0" not in text and os.path.isdir(text)

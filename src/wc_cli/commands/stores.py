@@ -6,7 +6,9 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag
 from wc_cli.output import say, say_json
 from wc_cli.store import lockowners, locks
+from wc_cli.sync.firstcontact import INIT_SECONDS
 from wc_core.errors import ConflictError
+from wc_core.git.discovery import StoreMissingError
 from wc_core.lean import os
 from wc_core.phrases import counted
 from wc_core.text import one_line
@@ -21,6 +23,7 @@ class InitOptions(SpeakerOptions):
     """Create or adopt the store of this repository."""
 
     push: bool = flag("--push", help="Push it as well; later pushes are automatic.")
+    offline: bool = flag("--offline", help="Do not ask the remote for threads.")
 
 
 class BreakLockOptions(SpeakerOptions):
@@ -34,6 +37,8 @@ class BreakLockOptions(SpeakerOptions):
 @command(InitOptions)
 def init(context: Context, options: InitOptions) -> None:
     """Create or adopt the store."""
+    if not options.offline:
+        _ask_remote(context)
     existed = context.ensure_store(missing_ok=True)
     writer = context.writer()
     writer.prepare_store()
@@ -48,6 +53,14 @@ def init(context: Context, options: InitOptions) -> None:
     say(f"{word}: {context.store} ({counted(threads, 'thread')})")
     if pushed is not None:
         say(one_line(f"{pushed} has it; new entries are pushed in the background."))
+
+
+def _ask_remote(context: Context) -> None:
+    """Fetch the threads that a remote has, if there are none here."""
+    try:
+        context.first_contact(INIT_SECONDS, again=True)
+    except StoreMissingError:
+        return  # its threads are on the branch
 
 
 def _push_store(context: Context) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 from wc_cli.clock import now_ms
-from wc_cli.commands.common import NO_THREADS, SpeakerOptions
+from wc_cli.commands.common import SpeakerOptions, no_threads_text
 from wc_cli.options import command, flag, number, text, words
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import timeline as timeline_rendering
@@ -158,7 +158,7 @@ def _draw_chart(context: Context, chart: Chart, options: TimelineOptions) -> Non
 def _empty_text(context: Context, options: TimelineOptions) -> str:
     """Return the message for a timeline without threads."""
     if not context.overview.rows():
-        return NO_THREADS
+        return no_threads_text(context)
     if options.since:
         return f"Nothing moved since {options.since}. See what there is: wc list --all"
     return "Nothing moved in the last 7 days. Earlier: wc timeline --since 30d"

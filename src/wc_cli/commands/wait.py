@@ -73,6 +73,7 @@ def wait(context: Context, options: WaitOptions) -> None:
         return
     seconds = vocabulary.wait_seconds(options.timeout)
     end = math.inf if seconds is None else time.monotonic() + seconds
+    context.first_contact()
     waiting = _Waiting(context, options)
     for _ in _check_times(waiting.folder, end):
         if came := waiting.arrivals():

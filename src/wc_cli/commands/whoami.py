@@ -82,7 +82,7 @@ def _missing_state(context: Context) -> str:
     """Return why there is no store."""
     if context.place.branch_exists:
         return "not checked out: wc init"
-    return "not made yet"
+    return context.unasked or "not made yet"
 
 
 class NamePart(NamedTuple):

@@ -465,6 +465,6 @@ def saved_entry(context: Context, options: WriteOptions, draft: Draft) -> Receip
         if_ball=options.if_ball,
         if_last=options.if_last,
     )
-    writer = context.writer()
+    writer = context.writer_of(draft)
     receipt = writer.write(draft, context.source, seconds)
     return receipts.settle_after_write(context, receipt, sync=options.sync)

@@ -50,6 +50,7 @@ PUSH_ALWAYS, PUSH_IF_SHARED, PUSH_NEVER = "always", "if shared", "never"
 
 # Tries at a remote that refuses although it has nothing new.
 _TRIES = 8
+_MAX_NAMED = 5
 
 
 class Fetched(NamedTuple):
@@ -136,7 +137,28 @@ class Exchanger:
             if not result.behind and not new_store:
                 return result
             start = "" if new_store else own_tip
-            return result._replace(came=compare.count_new(git, start, turn.remote_tip))
+            came = compare.count_new(git, start, turn.remote_tip)
+            topics = () if new_store else tuple(came.keys() & result.went.keys())
+            notes = self._notes_on_beginnings(git, topics, own_tip, turn.remote_tip)
+            return result._replace(came=came).with_notes(*notes)
+
+    def _notes_on_beginnings(
+        self, git: Git, topics: tuple[str, ...], own_tip: str, remote_tip: str
+    ) -> Iterator[str]:
+        """Yield a note about those of the threads that were begun on both sides."""
+        base = trees.merge_base(git, own_tip, remote_tip) if topics else ""
+        if not base:
+            return
+        logs = {
+            os.path.relpath(self.layout.log(topic), self.layout.root): topic
+            for topic in topics
+        }
+        older_logs = trees.items(git, base, logs)
+        names = sorted(topic for path, topic in logs.items() if path not in older_logs)
+        if names:
+            listed = ", ".join(names[:_MAX_NAMED]) + ", …" * (len(names) > _MAX_NAMED)
+            places = f"here and at {self.remote.label}"
+            yield f"{listed}: begun {places}; its entries are in one thread now"
 
     def _settle_and_push(self, git: Git, wire: Wire) -> tuple[Exchange, bool]:
         """Settle, and push without fetching. Returns the result, and whether the remote

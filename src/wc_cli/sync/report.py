@@ -1,5 +1,5 @@
 """Records the result of the last exchange in ``.local/sync.json``, for readers and for
-the next attempt."""
+the next attempt; and before there is a store, whether remotes were asked for one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import time
 
 from wc_cli.branch import commits
 from wc_cli.branch.git import Git, GitError
+from wc_cli.clock import now_ms
 from wc_cli.store import durable
 from wc_core.errors import WcError
-from wc_core.git import freshness, repository
+from wc_core.git import contact, freshness, repository
+from wc_core.git.contact import Contact
 from wc_core.git.freshness import Freshness
-from wc_core.lean import contextlib
+from wc_core.lean import contextlib, os
+from wc_core.text import one_line
 from wc_core.threads.jsontext import dumps
 from wc_core.values import NamedTuple
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_core.git.remotes import Remote
+    from wc_core.git.repository import Repository
     from wc_core.layout import Layout
 
 
@@ -42,6 +46,9 @@ def record_success(
     """Record the commits of our branch and the remote's. Raises GitError."""
     ahead, behind = commits.ahead_behind(Git(layout.root, env), own_tip, remote_tip)
     _write(layout, Freshness(remote.label, _now(), own_tip, remote_tip, ahead, behind))
+    checkout = commits.checkout_at(layout.root)
+    if os.path.lexists(contact.path_of(checkout, contact.UNASKED)):
+        record_contact(checkout, Contact(now_ms()))
 
 
 def record_failure(
@@ -79,3 +86,18 @@ def _write(layout: Layout, state: Freshness) -> None:
 
 def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def record_contact(repository: Repository, result: Contact) -> None:
+    """Record that the remotes of a repository were asked for threads, as far as
+    possible: where it cannot be written to, they are asked again."""
+    lines = (str(result.at), one_line(result.remote), one_line(result.problem), "")
+    name, other = contact.ASKED, contact.UNASKED
+    if not result.answered:
+        name, other = other, name
+    path = contact.path_of(repository, name)
+    with contextlib.suppress(OSError, WcError):
+        durable.remove(f"{path}.new")
+        durable.write_new(f"{path}.new", "\n".join(lines).encode())
+        durable.move(f"{path}.new", path, "")
+        durable.remove(contact.path_of(repository, other))

@@ -60,14 +60,26 @@ def find(repository: Repository, env: Mapping[str, str]) -> Remote | None:
     ``origin`` or the only one.
     """
     configured = names(repository, env)
-    name = env.get(VARIABLE, "")
+    name = _chosen_name(repository, env, configured)
     if not name:
-        name = config.get(f"branch.{BRANCH}.remote", repository, env)
-        if name not in configured and not is_address(name):
-            name = _likely_name(repository, configured)
+        name = _likely_name(repository, configured)
     if not name:
         return None
     return _remote(repository, env, name, is_name=name in configured)
+
+
+def is_chosen(repository: Repository, env: Mapping[str, str]) -> bool:
+    """Whether the user chose the remote of the store, rather than `find`."""
+    return _chosen_name(repository, env, names(repository, env)) != ""
+
+
+def _chosen_name(
+    repository: Repository, env: Mapping[str, str], configured: list[str]
+) -> str:
+    if name := env.get(VARIABLE, ""):
+        return name
+    name = config.get(f"branch.{BRANCH}.remote", repository, env)
+    return name if name in configured or is_address(name) else ""
 
 
 def _likely_name(repository: Repository, configured: list[str]) -> str:

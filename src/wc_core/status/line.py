@@ -40,6 +40,8 @@ STORE_MISSING = "wc: store missing, run wc doctor"
 STORE_MOVED = "wc: store moved, run wc doctor"
 # Its output in a fresh clone, in which only the branch has the threads.
 NOT_CHECKED_OUT = "wc: threads not checked out, run wc init"
+# There is no store, and the remote could not be asked for one.
+NOT_ASKED = "wc: the remote was not asked for threads, run wc init"
 
 _SEPARATOR_WIDTH = 3
 # A status of a loop that may be shown unchanged.
@@ -163,10 +165,11 @@ def status_line(
 
 
 def trouble_line(text: str, style: LineStyle) -> str:
-    """Returns `STORE_MISSING`, `STORE_MOVED` or `NOT_CHECKED_OUT` as the script prints
-    it."""
+    """Returns `STORE_MISSING`, `STORE_MOVED`, `NOT_CHECKED_OUT` or `NOT_ASKED` as the
+    script prints it."""
     fitting = text if style.fits(len(text)) else style.cut(text, style.columns)
-    return style.paint(fitting, _OTHERS if text == NOT_CHECKED_OUT else _TROUBLE)
+    is_trouble = text in {STORE_MISSING, STORE_MOVED}
+    return style.paint(fitting, _TROUBLE if is_trouble else _OTHERS)
 
 
 def _split(

@@ -120,7 +120,7 @@ def _place_fields(place: Place, call: Call) -> dict[str, Any]:
 
 def _store_parts(place: Place, call: Call) -> Iterator[HealthPart]:
     if not place.exists:
-        raise missing_store(place, store_label(place.root, call))
+        raise missing_store(place, store_label(place.root, call), call.env)
     layout = Layout(place.root)
     yield _threads_part(place, call)
     yield _settling_part(layout)

@@ -52,6 +52,8 @@ def check_stores(options: HttpOptions, start: ServerContext) -> None:
     for name, context in store_contexts(options, start).items():
         place = discovery.find(context.folder, context.env)
         if not place.exists:
-            error = missing_store(place, shown_path(place.root, context.env))
+            error = missing_store(
+                place, shown_path(place.root, context.env), context.env
+            )
             option = f"--store {name}: " if options.stores else ""
             raise NotFoundError(f"{option}{error.message}", error.hint)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 
 from wc_core.errors import NotFoundError, WcError
-from wc_core.git import discovery
+from wc_core.git import contact, discovery
 from wc_core.git import repository as repositories
 from wc_core.text import one_line
 from wc_observe.calls import Call
@@ -91,6 +91,8 @@ class StoreOpener:
             place = discovery.find(self.call.folder, self.call.env)
         except WcError:
             return False
+        if contact.unasked(place, self.call.env):
+            return False  # the error says so
         is_named = place.kind == discovery.NAMED
         return not (place.exists or place.branch_exists or is_named)
 

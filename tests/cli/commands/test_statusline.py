@@ -317,6 +317,8 @@ def test_claude_code_s_json(repo: Repo, machine: Machine) -> None:
     for fields in (
         {"workspace": {"current_dir": str(repo.path)}, "cwd": "/"},
         {"cwd": str(repo.path)},
+        {"workspace": {"current_dir": "/"}, "worktree": {"path": str(repo.path)}},
+        {"workspace": {"current_dir": "/gone", "project_dir": str(repo.path)}},
     ):
         feed = json.dumps(fields).encode()
         assert twins(away, "--stdin", "--color=never", feed=feed) == "🎾 you · auth"

@@ -59,7 +59,7 @@ def test_they_are_the_same_in_each_revision(revision: str, client: str) -> None:
 
 
 def test_the_fixed_resources_are_those_of_a_folder_without_a_store() -> None:
-    """Only a client that is told of changes gets them before the others."""
+    """Only a client that wants to know of changes gets them before the others."""
     info = {"name": "claude-code", "version": "1"}
     (revision,) = MODERN_PROTOCOL_VERSIONS
     request = enveloped(RESOURCES, revision, info)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.clock import now_ms
-from wc_cli.commands.common import NO_THREADS, SpeakerOptions
+from wc_cli.commands.common import SpeakerOptions, no_threads_text
 from wc_cli.commands.reading.filtering import FilterOptions, in_area
 from wc_cli.commands.reading.paging import command_line, topic_list
 from wc_cli.options import (
@@ -22,7 +22,8 @@ from wc_core.views.rows import Filter, RowPage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from wc_cli.context import Context
     from wc_core.summaries.latest import LatestWords
@@ -98,14 +99,28 @@ def list_threads(context: Context, options: ListOptions) -> None:
         fields = page.to_json(context.store)
         for thread, latest in zip(fields["threads"], latest_words, strict=False):
             thread.update(latest.to_json())
-        sync = {"sync": standing.to_json()} if standing is not None else {}
+        sync: dict[str, Any] = {"sync": standing.to_json()} if standing else {}
+        if standing is None and context.unasked:
+            sync = {"unasked": context.unasked}
         say_json(fields | sync | ({"unreadable": unreadable} if unreadable else {}))
         return
     say(render.thread_list(context, page.rows, columns, latest_words))
     if standing is not None:
         remark(standing.sentence(now_ms()))
+    if not (page.rows or overview.reader.topics()):
+        remark(no_threads_text(context))
+        return
+    if standing is None and context.unasked:
+        remark(context.unasked)
     if not page.rows:
-        remark(_empty_text(options, has_threads=bool(overview.reader.topics())))
+        remark(_empty_text(options))
+    _print_omissions(options, page, unreadable)
+
+
+def _print_omissions(
+    options: ListOptions, page: RowPage, unreadable: Sequence[str]
+) -> None:
+    """Print which threads are left out, were not searched, or are damaged."""
     if rest := _rest_text(options, page):
         remark(rest)
     if unreadable:
@@ -187,10 +202,8 @@ def _rest_text(options: ListOptions, page: RowPage) -> str:
     return f"{hidden} more: {command_line('list', options, limit=0)} --limit 0"
 
 
-def _empty_text(options: ListOptions, *, has_threads: bool) -> str:
-    """Return the message for an empty list."""
-    if not has_threads:
-        return NO_THREADS
+def _empty_text(options: ListOptions) -> str:
+    """Return the message if none of the threads is listed."""
     if options.mine:
         return "You have none of these threads' balls."
     if options.all or options.status:
@@ -227,7 +240,7 @@ def reindex(context: Context, options: ReindexOptions) -> None:
         if options.json:
             say_json({"store": context.store, "path": None})
         else:
-            remark(NO_THREADS)
+            remark(no_threads_text(context))
         return
     page = index.render_index(rows, closed=options.closed)
     writer = context.writer()
