@@ -48,8 +48,8 @@ def ask(
         return False
     if repository is None or settings.sync == "off":
         return False
-    known = contact.load(repository)
-    if known is not None and not again and _is_recent(known):
+    latest_contact = contact.load(repository)
+    if latest_contact is not None and not again and _is_recent(latest_contact):
         return False
     remotes = contact.candidates(repository, env)
     if not remotes:
@@ -73,12 +73,12 @@ def ask(
 def failure(place: Place, env: Mapping[str, str]) -> str:
     """One line if the last attempt has failed; otherwise empty."""
     repository = place.repository
-    known = contact.load(repository) if repository is not None else None
-    if known is None or known.answered:
+    latest_contact = contact.load(repository) if repository is not None else None
+    if latest_contact is None or latest_contact.answered:
         return ""
     return contact.unasked(place, env)
 
 
-def _is_recent(known: Contact) -> bool:
-    age = now_ms() - known.at
-    return 0 <= age < (_ANSWER_MS if known.answered else _FAILURE_MS)
+def _is_recent(latest_contact: Contact) -> bool:
+    age = now_ms() - latest_contact.at
+    return 0 <= age < (_ANSWER_MS if latest_contact.answered else _FAILURE_MS)

@@ -92,12 +92,12 @@ def record_contact(repository: Repository, result: Contact) -> None:
     """Record that the remotes of a repository were asked for threads, as far as
     possible: where it cannot be written to, they are asked again."""
     lines = (str(result.at), one_line(result.remote), one_line(result.problem), "")
-    name, other = contact.ASKED, contact.UNASKED
+    name, obsolete_name = contact.ASKED, contact.UNASKED
     if not result.answered:
-        name, other = other, name
+        name, obsolete_name = obsolete_name, name
     path = contact.path_of(repository, name)
     with contextlib.suppress(OSError, WcError):
         durable.remove(f"{path}.new")
         durable.write_new(f"{path}.new", "\n".join(lines).encode())
         durable.move(f"{path}.new", path, "")
-        durable.remove(contact.path_of(repository, other))
+        durable.remove(contact.path_of(repository, obsolete_name))

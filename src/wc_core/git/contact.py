@@ -67,12 +67,11 @@ def candidates(repository: Repository, env: Mapping[str, str]) -> list[Remote]:
     chosen = remotes.find(repository, env)
     if chosen is not None and remotes.is_chosen(repository, env):
         return [chosen]
-    others = [
+    configured = [
         remotes.by_name(repository, env, name)
         for name in remotes.names(repository, env)
     ]
-    first = [chosen] if chosen is not None else []
-    return first + [remote for remote in others if remote != chosen]
+    return sorted(configured, key=lambda remote: remote != chosen)
 
 
 def unasked(place: Place, env: Mapping[str, str]) -> str:
@@ -91,8 +90,8 @@ def unasked(place: Place, env: Mapping[str, str]) -> str:
         remote, problem = one_line(contact.remote), one_line(contact.problem)
         facts = f"{remote} could not be asked for threads ({problem})"
     else:
-        known = candidates(repository, env)
-        if not known:
+        remotes_to_ask = candidates(repository, env)
+        if not remotes_to_ask:
             return ""
-        facts = f"{known[0].label} has not been asked for threads"
+        facts = f"{remotes_to_ask[0].label} has not been asked for threads"
     return f"{facts}: {'wc sync' if place.exists else 'wc init'}"
