@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wc_core.errors import StorageError, WcError
 from wc_core.files import names_in, read_plain
-from wc_core.git import discovery, freshness
+from wc_core.git import contact, discovery, freshness
 from wc_core.layout import BRANCH, Layout
 from wc_core.text import clean, one_line
 from wc_core.threads import settings
@@ -196,6 +196,8 @@ def _sync_part(place: Place, layout: Layout, call: Call) -> HealthPart:
     problems = []
     if standing.problem and standing.lasting:
         problems = [f"sync: {standing.problem}. {standing.hint}".rstrip()]
+    if unasked := contact.unasked(place, call.env):
+        problems.append(unasked)
     return HealthPart({"sync": _without_folders_in(sync, call)}, problems)
 
 

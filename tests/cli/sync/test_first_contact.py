@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import SOURCE, THREADS, Machine, Repo
+from tests.observe.stores import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -203,6 +204,8 @@ def test_a_first_write_succeeds_and_says_what_it_could_not_ask(repo: Repo) -> No
     assert "could not be asked" in listed.err
     brief = repo.ok("brief", env=line.env).out
     assert "could not be asked" in brief
+    health = Session(repo.path, dict(repo.machine.env)).fields("health")
+    assert any("could not be asked" in problem for problem in health["problems"])
 
 
 def test_a_remote_that_hangs_is_not_waited_for(repo: Repo) -> None:
