@@ -55,14 +55,16 @@ def test_two_machines_that_write_at_once_join_without_a_conflict(repo: Repo) -> 
 
 
 def test_no_command_asks_the_network(repo: Repo, tmp_path: Path) -> None:
-    """A remote that hangs holds up nobody: it is never asked."""
+    """A remote that hangs holds up nobody: after the first contact, which
+    tests/cli/sync/test_first_contact.py is about, it is not asked."""
     asked, ssh = tmp_path / "asked", tmp_path / "ssh"
     ssh.write_text(f"#!/bin/sh\n: >{asked}\nexit 1\n")
     ssh.chmod(0o755)
     repo.git("config", "core.sshCommand", str(ssh))
     repo.git("remote", "add", "origin", "git@example.org:acme/app.git")
     for words in (
-        *(["init"], ["new", "auth", "--title", "x"], ["say", "auth", "--title", "y"]),
+        *(["init", "--offline"], ["new", "auth", "--title", "x"]),
+        *(["say", "auth", "--title", "y"],),
         *(["list"], ["read", "auth"], ["search", "x"], ["updates"], ["seen", "--all"]),
         *(["statusline"], ["whoami"], ["doctor"], ["doctor", "--repair"]),
     ):
