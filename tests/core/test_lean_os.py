@@ -185,7 +185,8 @@ def run_without_site(program: str, *arguments: str, **variables: str) -> str:
         check=False,
         capture_output=True,
         text=True,
-        env={**os.environ, **variables},
+        # A long run sets it, and site.py removes what is there twice.
+        env={**os.environ, "PYTHONPATH": "", **variables},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

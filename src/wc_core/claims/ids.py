@@ -49,8 +49,17 @@ def _is_within(outer: str, inner: str, separator: str) -> bool:
 
 def parse(text: str) -> ClaimId:
     """The id that `str` wrote."""
-    path, _, symbol = text.partition(MARK)
+    path, symbol = _halves(text)
     return ClaimId(path.replace(_ESCAPED_MARK, MARK), symbol)
+
+
+def _halves(text: str) -> tuple[str, str]:
+    """A path and a symbol, separated by the first mark. Of more colons, the path has
+    the rest: no symbol begins with one."""
+    path, _, symbol = text.partition(MARK)
+    while symbol.startswith(":"):
+        path, symbol = f"{path}:", symbol[1:]
+    return path, symbol
 
 
 def label(text: str) -> str:
@@ -109,7 +118,7 @@ def _split(word: str, cwd: str) -> tuple[str, str]:
     """The path and the symbol of a word; a file may have the separator in its name."""
     typed, mark, symbol = word.rpartition(MARK)
     is_file = not mark or os.path.lexists(os.path.join(cwd, word))
-    typed, symbol = (word, "") if is_file else word.split(MARK, 1)
+    typed, symbol = (word, "") if is_file else _halves(word)
     invalid = not typed.strip() or "\0" in word or symbol != symbol.strip()
     if invalid or (not is_file and not symbol):
         raise InvalidInputError(

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.contract.inprocess import Here
@@ -111,6 +111,7 @@ IDS = st.one_of(
 
 
 @given(st.lists(IDS, unique=True), IDS)
+@example([ClaimId("a:", "A")], ClaimId("a"))
 def test_the_claims_that_overlap_a_target(
     claimed: list[ClaimId], asked: ClaimId
 ) -> None:
