@@ -75,7 +75,9 @@ def test_the_nearest_are_those_of_all(
     for (_, score), place in zip(nearest.rows, expected, strict=False):
         assert score == pytest.approx(scores[place], abs=1e-5)
     if count > wanted:
-        assert nearest.floor == pytest.approx(max(scores[expected[wanted]], 0))
+        assert nearest.floor == pytest.approx(
+            max(scores[expected[wanted]], 0), abs=1e-5
+        )
     else:
         assert nearest.floor == 0
 
