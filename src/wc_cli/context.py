@@ -13,7 +13,7 @@ from wc_cli.clock import now_ms, random_bits
 from wc_cli.output import Answer, begin_answer, remark
 from wc_core.configuration import preferences
 from wc_core.errors import NotFoundError, WcError
-from wc_core.git import discovery, repository
+from wc_core.git import contact, discovery, repository
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.identity import resolve, userrecord
 from wc_core.identity.resolve import Asked, Evidence
@@ -249,29 +249,26 @@ class Context:
         with contextlib.suppress(WcError, OSError):
             self.writer()
 
-    def first_contact(self, seconds: float = 0.0, *, again: bool = False) -> str:
-        """Where there is no store, ask the remote for threads, at most that many
-        seconds or the usual time; ``again`` although it was done lately. Returns one
-        line if that has failed."""
-        if self.place.exists or self.place.branch_exists:
-            return ""
-        from wc_cli.sync import firstcontact  # 3 ms, only without a store
+    def first_contact(self, seconds: float = 0.0) -> None:
+        """Where there is no store, ask the remotes for threads: unless it was done
+        lately, or in any case, for at most that many ``seconds``."""
+        repository = self.place.repository
+        if self.place.exists or repository is None or self.settings.sync == "off":
+            return
+        again = seconds > 0
+        if not contact.is_due(self.place, self.env, now_ms(), again=again):
+            return
+        from wc_cli.sync import firstcontact  # 30 ms, once for each clone
 
-        limit = seconds or firstcontact.SECONDS
-        if firstcontact.ask(
-            self.place, self.env, self.settings, seconds=limit, again=again
-        ):
+        if firstcontact.ask(repository, self.env, seconds or firstcontact.SECONDS):
             self._place = self._settings = self._identity = self._reader = None
             if not self.place.branch_exists:
                 self.ensure_store()  # a remote without a name has no such branch
-        return firstcontact.failure(self.place, self.env)
 
     @property
     def unasked(self) -> str:
         """One line if a remote has not been asked for threads; usually empty."""
-        from wc_core.git import contact  # 0.5 ms, for stores that are new or empty
-
-        return contact.unasked(self.place, self.env)
+        return str(contact.unasked(self.place, self.env) or "")
 
     def ensure_store(self, *, missing_ok: bool = False) -> bool:
         """Create or adopt the store of this place if there is none yet, with
@@ -313,9 +310,10 @@ class Context:
         """The store, for writing. Created if it does not exist, unless a remote has
         one. ``renews``: writing renews the speaker's claims, unless the command itself
         does."""
-        failure = self.first_contact()
+        is_first = not self.place.exists
+        self.first_contact()
         self.ensure_store()
-        if failure:
+        if is_first and self.unasked:
             remark(f"note: {self.unasked}")
         authorship = self._authorship()
         writer = self._store_writer(authorship)

@@ -136,8 +136,8 @@ def missing_store(place: Place, store: str, env: Mapping[str, str]) -> NotFoundE
             "Correct it, or create the store with: wc init",
         )
     if unasked := contact.unasked(place, env):
-        fact, _, command = unasked.rpartition(": ")
-        return NotFoundError(f"{fact}.", f"Ask it: {command}")
+        fact = f"{unasked.remote} has not been asked for threads."
+        return NotFoundError(fact, f"Ask it: {unasked.command}")
     return NotFoundError(
         f"There is no store yet; it would be {store}.",
         "Create it with: wc init, or start a thread: wc new TOPIC -m '…'",

@@ -8,8 +8,8 @@ keep an agent from stopping, every client expects an object. The clients' docume
 - codex: https://developers.openai.com/codex/hooks, codex-rs/hooks of openai/codex
 - qwen: docs/users/features/hooks.md of QwenLM/qwen-code
 - gemini: docs/hooks/reference.md of google-gemini/gemini-cli
-- cursor: https://cursor.com/docs/hooks; that a prompt takes a context is not in it, but
-  what Cursor 3.20 does. Others ignore the field
+- cursor: https://cursor.com/docs/hooks; it does not say that a prompt takes a context,
+  but Cursor 3.20 takes one
 - opencode has none; `wc install` adds a plugin that calls us as Claude Code does
 """
 

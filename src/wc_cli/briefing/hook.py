@@ -21,6 +21,7 @@ from wc_cli.context import Context
 from wc_cli.output import remark, say
 from wc_cli.terminal.style import Style
 from wc_core.errors import ClaimedError, WcError
+from wc_core.git import contact
 from wc_core.identity.resolve import Asked
 from wc_core.layout import EARLY, Layout
 from wc_core.lean import os, signal
@@ -224,8 +225,9 @@ def _reply(
     if not context.place.exists:
         if options.hook == PROMPT and hook_input.session:
             note_turn(context, options.client, hook_input.session)
-        failure = context.first_contact() if options.hook == START else ""
-        return f"Watercooler: {failure}" if failure else ""
+        unasked = contact.unasked(context.place, context.env)
+        is_failure = options.hook == START and unasked is not None and unasked.problem
+        return f"Watercooler: {unasked}" if is_failure else ""
     text = _event_text(context, options, hook_input, late)
     if not text:
         return ""

@@ -286,6 +286,8 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
     yield from _set_aside_notes(context, examined.recovery.set_aside)
     if (standing := context.standing) is not None:
         yield standing.sentence(now_ms())
+    elif context.unasked:
+        yield context.unasked
     yield from _claims_notes(context)
     yield from _hook_notes(context)
     yield from _server_notes(context)

@@ -76,8 +76,8 @@ def _missing_text(place: Place) -> str:
     repository = place.repository
     if place.kind != BRANCH_STORE or repository is None:
         return ""
-    is_known = not os.path.isfile(contact.path_of(repository, contact.UNASKED))
-    return "" if is_known else line.NOT_ASKED
+    has_failed = os.path.isfile(contact.path_of(repository, contact.UNASKED))
+    return line.NOT_ASKED if has_failed else ""
 
 
 def _status_line(context: Context, style: LineStyle) -> str:

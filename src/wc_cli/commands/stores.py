@@ -58,7 +58,7 @@ def init(context: Context, options: InitOptions) -> None:
 def _ask_remote(context: Context) -> None:
     """Fetch the threads that a remote has, if there are none here."""
     try:
-        context.first_contact(INIT_SECONDS, again=True)
+        context.first_contact(INIT_SECONDS)
     except StoreMissingError:
         return  # its threads are on the branch
 

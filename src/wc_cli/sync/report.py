@@ -14,7 +14,6 @@ from wc_core.git import contact, freshness, repository
 from wc_core.git.contact import Contact
 from wc_core.git.freshness import Freshness
 from wc_core.lean import contextlib, os
-from wc_core.text import one_line
 from wc_core.threads.jsontext import dumps
 from wc_core.values import NamedTuple
 
@@ -48,7 +47,7 @@ def record_success(
     _write(layout, Freshness(remote.label, _now(), own_tip, remote_tip, ahead, behind))
     checkout = commits.checkout_at(layout.root)
     if os.path.lexists(contact.path_of(checkout, contact.UNASKED)):
-        record_contact(checkout, Contact(now_ms()))
+        record_contact(checkout, Contact(now_ms(), remotes=(remote.label,)))
 
 
 def record_failure(
@@ -91,13 +90,12 @@ def _now() -> str:
 def record_contact(repository: Repository, result: Contact) -> None:
     """Record that the remotes of a repository were asked for threads, as far as
     possible: where it cannot be written to, they are asked again."""
-    lines = (str(result.at), one_line(result.remote), one_line(result.problem), "")
     name, obsolete_name = contact.ASKED, contact.UNASKED
     if not result.answered:
         name, obsolete_name = obsolete_name, name
     path = contact.path_of(repository, name)
     with contextlib.suppress(OSError, WcError):
         durable.remove(f"{path}.new")
-        durable.write_new(f"{path}.new", "\n".join(lines).encode())
+        durable.write_new(f"{path}.new", result.to_text().encode())
         durable.move(f"{path}.new", path, "")
         durable.remove(contact.path_of(repository, obsolete_name))

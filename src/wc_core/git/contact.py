@@ -25,22 +25,46 @@ if TYPE_CHECKING:
 
 # In git's common folder. The first: all remotes have answered, and none had threads.
 ASKED, UNASKED = "wc-asked", "wc-unasked"
+# An answer counts for a day; after a failure, ten minutes pass before another attempt.
+_ANSWER_MS, _FAILURE_MS = 24 * 3_600_000, 600_000
 _MAX_DIGITS = 15
 
 
 class Contact(NamedTuple):
-    """An attempt to ask for threads, ``at`` that time in milliseconds since 1970; with
-    the first ``remote`` that did not answer and the ``problem``, both empty if all
-    answered."""
+    """An attempt to ask the ``remotes`` for threads, by their labels, ``at`` that time
+    in milliseconds since 1970; with the first one that did not answer, ``silent``, and
+    the ``problem``, both empty if all answered."""
 
     at: int = 0
-    remote: str = ""
+    silent: str = ""
     problem: str = ""
+    remotes: tuple[str, ...] = ()
 
     @property
     def answered(self) -> bool:
         """Whether all remotes answered."""
-        return not self.remote
+        return not self.silent
+
+    def to_text(self) -> str:
+        """The content of the record."""
+        lines = (str(self.at), self.silent, self.problem, *self.remotes)
+        return "".join(f"{one_line(line)}\n" for line in lines)
+
+
+class Unasked(NamedTuple):
+    """A remote that has not said whether it has threads: because of a ``problem``, or
+    because nobody has asked it, if that is empty; and the ``command`` that asks."""
+
+    remote: str
+    problem: str
+    command: str
+
+    def __str__(self) -> str:
+        if self.problem:
+            facts = f"could not be asked for threads ({self.problem})"
+        else:
+            facts = "has not been asked for threads"
+        return f"{self.remote} {facts}: {self.command}"
 
 
 def path_of(repository: Repository, name: str) -> str:
@@ -56,8 +80,10 @@ def load(repository: Repository) -> Contact | None:
         except OSError:
             data = None
         if data is not None:
-            at, remote, problem, *_ = [*data.decode(errors="replace").split("\n"), ""]
-            return Contact(whole_number(at, _MAX_DIGITS) or 0, remote, problem)
+            lines = data.decode(errors="replace").splitlines()
+            at, silent, problem, *remotes = [*lines, "", "", ""][: max(3, len(lines))]
+            at_ms = whole_number(at, _MAX_DIGITS) or 0
+            return Contact(at_ms, silent, problem, tuple(remotes))
     return None
 
 
@@ -74,24 +100,48 @@ def candidates(repository: Repository, env: Mapping[str, str]) -> list[Remote]:
     return sorted(configured, key=lambda remote: remote != chosen)
 
 
-def unasked(place: Place, env: Mapping[str, str]) -> str:
-    """One line that says which remote has not been asked for threads, and what to do.
-    Empty if there is a store or a fetched branch, if all remotes have answered, or if
-    there is none."""
+def is_due(
+    place: Place, env: Mapping[str, str], now_ms: int, *, again: bool = False
+) -> bool:
+    """Whether remotes have to be asked: there is neither a store nor its branch, and
+    some were not asked lately, or they are to be asked ``again``."""
     repository = place.repository
-    if place.kind != BRANCH_STORE or repository is None or place.branch_exists:
-        return ""
+    if not _may_have_threads(place) or place.exists or repository is None:
+        return False
+    latest = load(repository)
+    if again or _new_remotes(repository, env, latest or Contact()):
+        return True
+    if latest is None:
+        return False  # there are no remotes
+    age = now_ms - latest.at
+    return not 0 <= age < (_ANSWER_MS if latest.answered else _FAILURE_MS)
+
+
+def unasked(place: Place, env: Mapping[str, str]) -> Unasked | None:
+    """A remote that has not said whether it has threads. ``None`` if there is a fetched
+    branch, if there is a store and no attempt has failed, or if all have answered."""
+    repository = place.repository
+    if not _may_have_threads(place) or repository is None:
+        return None
     if place.exists and not os.path.exists(path_of(repository, UNASKED)):
-        return ""
-    contact = load(repository)
-    if contact is not None and contact.answered:
-        return ""
-    if contact is not None:
-        remote, problem = one_line(contact.remote), one_line(contact.problem)
-        facts = f"{remote} could not be asked for threads ({problem})"
-    else:
-        remotes_to_ask = candidates(repository, env)
-        if not remotes_to_ask:
-            return ""
-        facts = f"{remotes_to_ask[0].label} has not been asked for threads"
-    return f"{facts}: {'wc sync' if place.exists else 'wc init'}"
+        return None
+    latest = load(repository) or Contact()
+    command = "wc sync" if place.exists else "wc init"
+    if not latest.answered:
+        return Unasked(one_line(latest.silent), one_line(latest.problem), command)
+    if place.exists:
+        return None
+    added = _new_remotes(repository, env, latest)
+    return Unasked(added[0].label, "", command) if added else None
+
+
+def _may_have_threads(place: Place) -> bool:
+    return place.kind == BRANCH_STORE and not place.branch_exists
+
+
+def _new_remotes(
+    repository: Repository, env: Mapping[str, str], latest: Contact
+) -> list[Remote]:
+    """The remotes that were not asked the last time."""
+    every = candidates(repository, env)
+    return [remote for remote in every if remote.label not in latest.remotes]

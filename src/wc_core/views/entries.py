@@ -158,8 +158,7 @@ def _is_early(entry: Entry) -> bool:
 
 
 def _seen_by_all(thread: Thread) -> set[str]:
-    """Returns the ids of the entries that are ancestors of every head, and of a head
-    that is the only one."""
+    """Returns the ids of the entries that every head has among its ancestors."""
     graph = model.parent_graph(thread.entries)
     heads = thread.state.heads
     return set.intersection(*(model.ancestors((head,), graph) for head in heads))

@@ -197,7 +197,7 @@ def _sync_part(place: Place, layout: Layout, call: Call) -> HealthPart:
     if standing.problem and standing.lasting:
         problems = [f"sync: {standing.problem}. {standing.hint}".rstrip()]
     if unasked := contact.unasked(place, call.env):
-        problems.append(unasked)
+        problems.append(str(unasked))
     return HealthPart({"sync": _without_folders_in(sync, call)}, problems)
 
 

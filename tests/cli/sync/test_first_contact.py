@@ -204,6 +204,7 @@ def test_a_first_write_succeeds_and_says_what_it_could_not_ask(repo: Repo) -> No
     assert "could not be asked" in listed.err
     brief = repo.ok("brief", env=line.env).out
     assert "could not be asked" in brief
+    assert "could not be asked" in repo.ok("doctor", env=line.env).out
     health = Session(repo.path, dict(repo.machine.env)).fields("health")
     assert any("could not be asked" in problem for problem in health["problems"])
 
@@ -255,6 +256,16 @@ def test_a_store_that_was_begun_here_joins_the_one_at_the_remote(
     assert page.count("\n# ") + page.startswith("# ") == 1
     assert repo.json("doctor")["findings"] == []
     assert "begun here" not in repo.ok("sync").err
+
+
+def test_a_remote_that_is_added_later_is_asked(machine: Machine, hub: Path) -> None:
+    repo = of_a_fork(machine, hub)
+    repo.git("remote", "remove", "upstream")
+    assert "nothing waits for you" in repo.ok("brief", env=ON).out
+    repo.git("remote", "add", "upstream", str(hub))
+    line = "upstream has not been asked for threads: wc init"
+    assert line in repo.wc("list", env=ON).err
+    assert "Which hash?" in repo.ok("brief", "--as", "Claude Code", env=ON).out
 
 
 REFUSED = (
