@@ -303,7 +303,7 @@ def test_every_setting_is_shown() -> None:
     tables = tomllib.loads("\n".join(blocks(text_of("docs/store.md"), "toml")))
     shown = {*tables, *(key for table in tables.values() for key in table)}
     keys = {"directory": "aliases", "topic_counterparts": "topics"}
-    keys["claim_ttl"] = "ttl"
+    keys |= {"claim_ttl": "ttl", "carry": "mode", "agents_branches": "from"}
     fields = set(Settings._fields) - {"damage", "ignored"}
     assert {keys.get(field, field) for field in fields} <= shown
 

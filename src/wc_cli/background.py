@@ -20,6 +20,7 @@ from wc_cli.index import keeping
 from wc_cli.settle import settler
 from wc_cli.store import locks
 from wc_cli.sync import routes
+from wc_core.carry import sandboxes
 from wc_core.errors import LockTimeoutError, OfflineError, WcError
 from wc_core.git import repository as repositories
 from wc_core.git import worktrees
@@ -62,6 +63,10 @@ def main() -> None:
     indexed = keeping.update_when_settled(root, settled)
     _make_vectors(root, indexed, env)
     exchange(root, env)
+    if sandboxes.current(env) is not None:
+        from wc_cli import exchanging  # 30 ms, only in sandboxes
+
+        exchanging.carry_unsent(root, env)
     elsewhere.inform_person(root, env)
     if os.path.isdir(Layout(root).held):
         from wc_cli import exchanging  # 30 ms, for those who claim what they edit
@@ -111,12 +116,14 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
                 _note_nothing_due(root)
             return True
         tried = due.commit
-        from wc_cli import exchanging  # 30 ms, for stores that are shared
+        # 30 ms, for stores that are shared
+        from wc_cli import exchanging
+        from wc_cli.carry import automatic
 
         try:
             exchanging.exchange_all(root, env, due)
         except OfflineError:
-            return False
+            return automatic.is_refused(Layout(root))
         except LockTimeoutError:
             return True  # the exchange that holds the lock also sends ours
         except WcError:

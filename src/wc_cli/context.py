@@ -205,9 +205,9 @@ class Context:
     @property
     def standing(self) -> Standing | None:
         """The store's state relative to its remote; ``None`` if it was never exchanged
-        with one."""
+        with one and no entries travel otherwise."""
         layout = Layout(self.place.root)
-        if not os.path.lexists(layout.sync_state):
+        if not any(map(os.path.lexists, (layout.sync_state, layout.carried))):
             return None
         from wc_core.git import freshness  # 1.4 ms, only after an exchange
 

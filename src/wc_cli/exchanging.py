@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from wc_cli.branch.git import GitError
+from wc_cli.carry import automatic
 from wc_cli.claims import travel
 from wc_cli.entries import beside, losses
 from wc_cli.sync.exchange import Waiting
 from wc_cli.sync.exchanger import PUSH_IF_SHARED, PUSH_NEVER, Exchanger
+from wc_core.errors import WcError
+from wc_core.files import age_of
+from wc_core.layout import Layout
+from wc_core.lean import contextlib
 from wc_core.threads import settings
 
 TYPE_CHECKING = False
@@ -21,9 +27,21 @@ def exchange_all(root: str, env: Mapping[str, str], due: DueExchange) -> None:
     rules = settings.load(root, env)
     waiting = Waiting.at_most(rules.limit, queues=False)
     exchanger = Exchanger(root, env, due.remote, waiting)
-    exchanger.exchange(push=PUSH_IF_SHARED if rules.push else PUSH_NEVER)
+    push = PUSH_IF_SHARED if rules.push else PUSH_NEVER
+    # Agents' branches are fetched as often as the threads, not after each write.
+    if rules.fetch_every and age_of(Layout(root).harvest_lock) >= rules.fetch_every:
+        automatic.exchange(exchanger, push=push)
+    else:
+        exchanger.exchange(push=push)
     if rules.push:
         beside.exchange_beside_store(root, env, due.remote, rules.limit)
+
+
+def carry_unsent(root: str, env: Mapping[str, str]) -> None:
+    """In a sandbox, have what could not be pushed travel with the code. A failure is
+    left to the next command: `wc carry` names it."""
+    with contextlib.suppress(WcError, GitError):
+        automatic.carry_if_wanted(root, automatic.main_worktree(root), env)
 
 
 def send_claims(root: str, env: Mapping[str, str]) -> None:

@@ -21,8 +21,8 @@ class Command(NamedTuple):
     writes entries. They must ask about everything that reaches beyond the threads
     (install, doctor --repair, timeline and export, which write any file, guidance,
     which other agents get from then on, inbox, which reads other repositories, enrich,
-    which sends entries to a server), and about sync, whose first run publishes the
-    threads to all readers of the remote.
+    which sends entries to a server), and about sync and carry, whose first run
+    publishes the threads to all readers of the remote, and harvest, which fetches.
     """
 
     place: str
@@ -105,6 +105,8 @@ COMMANDS: dict[str, Command] = {
     "enrich": Command("commands.repository.enrich:enrich", PLACE),
     "notify": Command("commands.session.notify:notify", PLACE),
     "sync": Command("commands.sync:sync", PLACE),
+    "carry": Command("commands.exchange.carrying:carry", PLACE),
+    "harvest": Command("commands.exchange.carrying:harvest", PLACE),
     "init": Command("commands.stores:init", PLACE),
     "whoami": Command("commands.whoami:whoami", PLACE, agents=True),
     "problems": Command("commands.problems:problems", PLACE, agents=True),

@@ -26,6 +26,7 @@ GUIDANCE = "guidance.md"
 VISITS = "visits"
 GUIDANCE_FOLDER = "guidance"
 ALLOWED_SIGNERS = "allowed_signers"
+HARVESTED = "harvested.jsonl"
 # Relative to the store: the locks of the older tool's MCP server, which it commits.
 OLDER_LOCKS = ".watercooler/locks"
 MAX_TOPIC_BYTES = 100
@@ -161,6 +162,21 @@ class Layout(NamedTuple):
     def sync_lock(self) -> str:
         """The lock of an exchange with a remote."""
         return f"{self.local}/locks/travel"
+
+    @property
+    def carried(self) -> str:
+        """What travels with a branch of the code, see `wc_core.git.carried`."""
+        return f"{self.local}/carried.json"
+
+    @property
+    def harvest(self) -> str:
+        """What was examined of agents' branches, see `wc_core.carry.records`."""
+        return f"{self.local}/harvest.json"
+
+    @property
+    def harvest_lock(self) -> str:
+        """Held while entries are taken from the branches of agents."""
+        return f"{self.local}/locks/harvest"
 
     @property
     def sync_state(self) -> str:
@@ -472,6 +488,11 @@ class Layout(NamedTuple):
     def config(self) -> str:
         """The settings that all clones share."""
         return f"{self.root}/config.toml"
+
+    @property
+    def harvested(self) -> str:
+        """How entries came that did not come with the branch of the threads."""
+        return f"{self.root}/{HARVESTED}"
 
     @property
     def allowed_signers(self) -> str:

@@ -194,7 +194,7 @@ def commit(
     cannot be written or the commit cannot be signed; the branch has not moved then.
     """
     ref = _UNSIGNED if options.sign else f"refs/heads/{BRANCH}"
-    variables = _person_variables(options.authorship)
+    variables = person_variables(options.authorship)
     parts = [_header(git, variables, ref, message, parents)]
     # Removals first: a folder may become a file, or vice versa.
     parts += map(_fast_import_line, sorted(changes, key=_is_kept))
@@ -217,7 +217,7 @@ def commit(
     return signed
 
 
-def _person_variables(authorship: Authorship) -> dict[str, str]:
+def person_variables(authorship: Authorship) -> dict[str, str]:
     """Git's variables for the author and the committer of a commit."""
     author, committer = authorship.author, authorship.committer
     return {
@@ -284,7 +284,7 @@ def signed_commit(
             *_signing_options(authorship),
             *("commit-tree", "-S", *words, tree),
             feed=message.encode(errors="replace"),
-            env={**_person_variables(authorship), **dates},
+            env={**person_variables(authorship), **dates},
         )
     except GitKilledError as error:
         # Nothing was being written, so there is nothing to tidy up.

@@ -111,4 +111,4 @@ def _is_behind(standing: Standing) -> bool:
     """Return whether something is missing at the remote, or unknown. A recent write
     does not count: it is still on its way."""
     moving = bool(standing.ahead or standing.behind) or standing.ahead is None
-    return bool(standing.problem) or (moving and standing.tracked)
+    return bool(standing.problem or standing.travels) or (moving and standing.tracked)

@@ -6,8 +6,9 @@ import time
 from itertools import chain, islice
 
 from wc_cli.briefing import sessions
-from wc_cli.briefing.sessions import ASKED, CLAIM, Session
+from wc_cli.briefing.sessions import ASKED, CLAIM, UNSAVED, Session
 from wc_cli.store.localfiles import LocalFiles
+from wc_core.carry import sandboxes
 from wc_core.errors import WcError
 from wc_core.lean import os
 from wc_core.lean.contextlib import suppress
@@ -186,7 +187,8 @@ def _arrived(view: SessionView, held: HeldBall, known_names: Collection[str]) ->
 
 def stop_reminder(context: Context, path: str) -> str:
     """Return a reminder of what the agent still holds, each only once: balls, questions
-    to it, and its claims in this worktree."""
+    to it, its claims in this worktree, and entries that would be lost with a
+    sandbox."""
     view = SessionView(context, path)
     view.note_visit()
     names_of_balls = view.ball_names.of(view.own)
@@ -195,7 +197,8 @@ def stop_reminder(context: Context, path: str) -> str:
         for held in holders.asked_of(view.layout, view.viewer)
     }
     claims = {f"{CLAIM}{claim_id}": claim_id for claim_id in _claims(context, view)}
-    names = {*questions, *claims}.union(*names_of_balls.values())
+    unsaved = _unsaved(context)
+    names = {*questions, *claims, *unsaved}.union(*names_of_balls.values())
     if not names:
         return ""
     session = view.load_session() or Session(time.time_ns())
@@ -205,17 +208,28 @@ def stop_reminder(context: Context, path: str) -> str:
     held = [ball for ball in latest if _is_held(view, ball)]
     open_questions = {k: v for k, v in questions.items() if k not in session.reminded}
     claimed = {k: v for k, v in claims.items() if k not in session.reminded}
-    if not (held or open_questions or claimed):
+    lost = [v for k, v in unsaved.items() if k not in session.reminded]
+    if not (held or open_questions or claimed or lost):
         return ""
     # Forget what is gone.
     reminded = session.reminded & names | {ball.name for ball in held}
     # Saved before printing: otherwise the agent could never stop.
-    reminded |= {*open_questions, *claimed}
+    reminded |= {*open_questions, *claimed, *unsaved}
     session = session.with_reminded(reminded)
     view.save_session(session._replace(kept_on_ns=time.time_ns()))
-    return _reminder(
-        [ball.topic for ball in held], open_questions.values(), claimed.values()
-    )
+    topics = [ball.topic for ball in held]
+    return _reminder(topics, open_questions.values(), claimed.values(), lost)
+
+
+def _unsaved(context: Context) -> dict[str, str]:
+    """Return what to do about entries that would be lost with this sandbox."""
+    if sandboxes.current(context.env) is None:
+        return {}
+    from wc_cli.carry.unsaved import unsaved  # 30 ms, only in sandboxes
+
+    place = context.place
+    found = unsaved(place.root, place.repository, context.env, carries=True)
+    return {f"{UNSAVED}{found.key}": found.sentence} if found is not None else {}
 
 
 def _claims(context: Context, view: SessionView) -> list[str]:
@@ -243,7 +257,10 @@ def _is_held(view: SessionView, held: HeldBall) -> bool:
 
 
 def _reminder(
-    held: Sequence[str], open_questions: Iterable[str], claimed: Iterable[str]
+    held: Sequence[str],
+    open_questions: Iterable[str],
+    claimed: Iterable[str],
+    lost: Iterable[str],
 ) -> str:
     sentences = []
     if held:
@@ -262,6 +279,7 @@ def _reminder(
         sentences.append(
             f"you have claimed {_named(ids)}; when you are done: wc release --all"
         )
+    sentences += lost
     return (
         f"Watercooler: {'. Also, '.join(sentences)}. If this is not part of what "
         "you were asked to do, just stop: this reminder comes only once."

@@ -31,7 +31,7 @@ MOST = 1000
 # The most balls that a session has on record as reminded of.
 MOST_REMINDED = 256
 # The beginnings of the names of questions and claims that it was reminded of.
-ASKED, CLAIM = "asked:", "claim:"
+ASKED, CLAIM, UNSAVED = "asked:", "claim:", "unsaved:"
 _UNREADABLE = (
     *(OSError, ValueError, TypeError, LookupError, AttributeError),
     RecursionError,
@@ -84,7 +84,9 @@ class Session(NamedTuple):
         """Return the session with these names of balls, questions and claims that it
         was reminded of, as far as there is room."""
         names = frozenset(reminded)
-        balls = sorted(name for name in names if not name.startswith((ASKED, CLAIM)))
+        balls = sorted(
+            name for name in names if not name.startswith((ASKED, CLAIM, UNSAVED))
+        )
         dropped = balls[:-MOST_REMINDED]
         return self._replace(
             reminded=names.difference(dropped),

@@ -272,7 +272,9 @@ def settling_findings(reader: StoreReader) -> Iterator[Finding]:
 def exchange_findings(context: Context) -> Iterator[Finding]:
     """Yield a finding for a problem with the remote that does not resolve itself."""
     standing = context.standing
-    if standing is not None and standing.problem and standing.lasting:
+    if standing is None or standing.travels:
+        return
+    if standing.problem and standing.lasting:
         yield Finding("sync", 0, standing.problem, standing.hint)
 
 

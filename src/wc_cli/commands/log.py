@@ -18,8 +18,9 @@ from wc_cli.options import command, number
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import render
 from wc_cli.terminal.style import output_style
+from wc_core.git import carried as carriers
 from wc_core.git import repository
-from wc_core.layout import BRANCH
+from wc_core.layout import BRANCH, Layout
 from wc_core.lean import os
 from wc_core.names import fold, parse
 from wc_core.phrases import quoted
@@ -59,12 +60,14 @@ class LogOptions(LocalTopicOptions, SpeakerOptions):
 
 class Commit(NamedTuple):
     """The commit of an entry: full id, short id, and author name. ``pushed`` is
-    ``None`` if there is no remote."""
+    ``None`` if there is no remote. ``way`` is the branch or the file with which its
+    entry travels instead; usually empty."""
 
     id: str
     short: str
     by: str
     pushed: bool | None = None
+    way: str = ""
 
 
 class CommitHistory(NamedTuple):
@@ -84,6 +87,7 @@ def log(context: Context, options: LogOptions) -> None:
     query = SpanQuery(start=-options.limit, history=True)
     thread, entries, *_ = thread_span(reader, topic, query, context.viewer)
     history = thread_commits(thread, entries, reader.layout.log(topic), context.env)
+    history = _with_carried(history, context)
     left_out_count = entries[0].idx if entries else 0
     if options.json:
         rows = [_entry_json(entry, history) for entry in entries[::-1]]
@@ -117,6 +121,7 @@ def _entry_json(numbered: Numbered, history: CommitHistory) -> dict[str, Any]:
         "commit": commit and commit.id,
         "committed_by": commit and commit.by,
         "pushed": commit and commit.pushed,
+        **({"carried": commit.way} if commit and commit.way else {}),
     }
 
 
@@ -135,13 +140,30 @@ def _entry_line(
         facts += [] if history.problem else ["not committed"]
     else:
         facts += [] if _is_named(commit.by, entry.agent) else [f"by {commit.by}"]
-        facts += ["not pushed"] if commit.pushed is False else []
+        if commit.way:
+            facts.append(f"travels with {commit.way}")
+        elif commit.pushed is False:
+            facts.append("not pushed")
+    facts += [numbered.way_text] if numbered.way else []
     # The command as typed, not as the log spells it.
     command = (entry.action or "").replace("_", "-")
     action = f"{entry.agent or '?'} {command}".strip()
     line = f"{render.shown_stamp(entry.at)} #{numbered.idx} {action}: {entry.title}"
     tail = "".join(f" · {one_line(fact)}" for fact in facts)
     return f"{style(short, '33')} {one_line(line)}{style(tail, '2')}".lstrip()
+
+
+def _with_carried(history: CommitHistory, context: Context) -> CommitHistory:
+    """The history with the entries that travel otherwise."""
+    layout = Layout(context.place.root)
+    carried = carriers.current(layout, context.store_repository)
+    if carried is None:
+        return history
+    commits = {
+        name: commit._replace(way=carried.way if name in carried.ids else "")
+        for name, commit in history.commits.items()
+    }
+    return history._replace(commits=commits)
 
 
 def _is_named(name: str, agent: str) -> bool:

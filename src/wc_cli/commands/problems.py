@@ -19,6 +19,7 @@ from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_cli.store import lockowners, locks
 from wc_core.activity.statefile import StateFiles
+from wc_core.carry import records
 from wc_core.configuration import preferences
 from wc_core.configuration.rules import NO_RULES
 from wc_core.errors import FindingsError, NotFoundError, WcError
@@ -140,6 +141,7 @@ class _ProblemSearch:
         if self.context.place.kind == BRANCH_STORE:
             yield from doctor.exchange_findings(self.context)
             yield from self._set_aside_findings()
+            yield from _harvest_findings(reader)
         yield from _lock_findings(reader)
         yield from self._conflict_findings(reader)
         yield from self._wake_findings(reader)
@@ -238,6 +240,18 @@ class _ProblemSearch:
             if loop.orphaned:
                 fix = f"Start it again, or end it: cd {path} && wc worktrees"
             yield Finding(f"loop {neighbour.name}", 0, loop.summary, fix)
+
+
+def _harvest_findings(reader: StoreReader) -> Iterator[Finding]:
+    """Yield what was refused on the branches of agents. Only a human knows whether it
+    matters."""
+    for ref, row in records.harvests(reader.layout).items():
+        remote, _, branch = ref.removeprefix("refs/remotes/").partition("/")
+        for refused in row.refused:
+            message = f"{refused.place}: {refused.reason}"
+            fix = f"See it: git log {quoted(f'{remote}/{branch}')}"
+            fix += "; forget it: wc harvest --forget"
+            yield Finding(branch, 0, message, fix)
 
 
 def _lock_findings(reader: StoreReader) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ import sys
 import time
 
 from wc_cli import elsewhere
+from wc_cli.carry import automatic, roads
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag, number
 from wc_cli.output import remark, say, say_json
@@ -18,11 +19,12 @@ from wc_core.errors import (
     InvalidInputError,
     LockTimeoutError,
     OfflineError,
+    WcError,
 )
 from wc_core.git import remotes, repository
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import Layout
-from wc_core.lean import os
+from wc_core.lean import contextlib, os
 from wc_core.phrases import counted
 from wc_core.text import one_line
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from wc_core.git.repository import Repository
 
 _MAX_NAMED = 8
+_NOTHING_UNSENT = "nothing to carry: what is here has arrived, or travels already"
 _EVERY = 30
 # Seconds between two checks for new local writes.
 _POLL_SECONDS = 0.5
@@ -58,6 +61,9 @@ class SyncOptions(SpeakerOptions):
     every: int = number(
         "--every", "With --watch: check the remote every N seconds.", default=_EVERY
     )
+    harvest: bool = flag(
+        "--harvest", help="Take what travels with agents' branches, in any case."
+    )
     timeout: int | None = number(
         "--timeout", "Wait at most N seconds for the remote.", default=None
     )
@@ -66,14 +72,9 @@ class SyncOptions(SpeakerOptions):
 @command(SyncOptions)
 def sync(context: Context, options: SyncOptions) -> None:
     """Exchange the threads with the git remote."""
-    if options.watch and options.dry_run:
-        raise InvalidInputError(
-            "--watch and --dry-run exclude each other.", "Use one of them."
-        )
-    if not options.every:
-        raise InvalidInputError(
-            "--every takes at least 1 second.", "Use --every 1 or more."
-        )
+    _check(options)
+    if _is_without_remote(context, options) and _carried(context, options):
+        return
     own_repository, remote = store_route(context, options.remote)
     is_new = not context.place.exists
     if is_new and options.dry_run and not context.place.branch_exists:
@@ -92,8 +93,12 @@ def sync(context: Context, options: SyncOptions) -> None:
     if options.dry_run:
         _print_result(exchanger.preview(new_store=is_new), options)
         return
-    result = exchanger.exchange(new_store=is_new)
-    _inform_person(context)
+    try:
+        result = _exchange(context, exchanger, options, is_new=is_new)
+    except OfflineError as error:
+        if _carried(context, options, error):
+            return
+        raise
     # A send-only exchange took one request. More are needed only for claims and notes.
     root = context.place.root
     if not result.ahead or result.behind or _has_more(own_repository, root):
@@ -105,6 +110,19 @@ def sync(context: Context, options: SyncOptions) -> None:
         notes = beside.exchange_beside_store(root, context.env, remote, seconds)
         result = result.with_notes(*notes)
     _print_result(result, options)
+
+
+def _check(options: SyncOptions) -> None:
+    """Raise InvalidInputError for options that exclude each other, or have no
+    meaning."""
+    if options.watch and options.dry_run:
+        raise InvalidInputError(
+            "--watch and --dry-run exclude each other.", "Use one of them."
+        )
+    if not options.every:
+        raise InvalidInputError(
+            "--every takes at least 1 second.", "Use --every 1 or more."
+        )
 
 
 def store_route(context: Context, name: str = "") -> tuple[Repository, Remote]:
@@ -132,6 +150,57 @@ def _has_more(repository: Repository, root: str) -> bool:
     # Snapshots for reviews are there, too.
     has_claims = os.path.isdir(folder) and bool({*os.listdir(folder)} - {"seen"})
     return has_claims or os.path.exists(Layout(root).activity_log)
+
+
+def _exchange(
+    context: Context, exchanger: Exchanger, options: SyncOptions, *, is_new: bool
+) -> Exchange:
+    """Exchange, harvest, and tell the person what came."""
+    result = automatic.exchange(exchanger, new_store=is_new, forced=options.harvest)
+    _forget_carried(context)
+    _inform_person(context)
+    return result
+
+
+def _is_without_remote(context: Context, options: SyncOptions) -> bool:
+    code = context.place.repository
+    if options.remote or code is None or not context.place.exists:
+        return False
+    return remotes.find(code, context.env) is None and not remotes.names(
+        code, context.env
+    )
+
+
+def _carried(
+    context: Context, options: SyncOptions, error: OfflineError | None = None
+) -> bool:
+    """Where nothing can be pushed, have the entries travel with the code, if that is
+    wanted here, and report it. Returns whether any travel.
+
+    Otherwise, where it would help, the ``error`` names the command.
+    """
+    code, rules = context.place.repository, context.settings
+    carried = automatic.carry_if_wanted(context.place.root, code, context.env)
+    if carried is not None and (carried.ids or not carried.uncarried):
+        if error is not None:
+            remark(f"note: {one_line(error.message)}")
+        if options.json:
+            say_json({"carried": carried.to_json(), "dry_run": False})
+        else:
+            say(one_line(carried.sentence(code) if carried.ids else _NOTHING_UNSENT))
+        return True
+    if error is not None and automatic.is_offered(code, context.env, rules):
+        error.hint = f"{error.hint} {roads.OFFER}".strip()
+    return False
+
+
+def _forget_carried(context: Context) -> None:
+    """Forget what travels, if everything has arrived."""
+    code, layout = context.place.repository, Layout(context.place.root)
+    if code is None or not os.path.exists(layout.carried):
+        return
+    with contextlib.suppress(WcError):
+        automatic.carry(context.place.root, code, context.env)
 
 
 def exchange_once(context: Context) -> Exchange:
@@ -175,8 +244,8 @@ def _watch(context: Context, remote: Remote, options: SyncOptions) -> None:
     notes: tuple[str, ...] = ()
     while True:
         try:
-            result = _exchanger(context, remote, options).exchange()
-            _inform_person(context)
+            exchanger = _exchanger(context, remote, options)
+            result = _exchange(context, exchanger, options, is_new=False)
             _show_progress("")
             # Unchanged notes are printed once.
             if result._replace(notes=()).moved or result.notes != notes:
@@ -231,6 +300,8 @@ def _print_result(result: Exchange, options: SyncOptions) -> None:
 def _result_sentence(result: Exchange, *, dry_run: bool) -> str:
     came, went = ("would come", "would go") if dry_run else ("came", "went")
     facts = []
+    for branch, count in result.harvested.items():
+        facts.append(f"{counted(count, 'entry', 'entries')} {came} with {branch}")
     if result.came:
         facts.append(f"{_entry_counts(result.came)} {came}")
     if result.went:

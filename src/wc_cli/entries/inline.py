@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from wc_cli import elsewhere
+from wc_cli.carry import automatic, roads
 from wc_cli.index import keeping
 from wc_cli.settle import reports, settler
 from wc_cli.sync import routes
 from wc_cli.sync.exchange import Waiting
 from wc_cli.sync.exchanger import PUSH_ALWAYS, PUSH_IF_SHARED, PUSH_NEVER, Exchanger
+from wc_core.carry import sandboxes
 from wc_core.errors import WcError
 from wc_core.identity import environment
 from wc_core.layout import Layout
@@ -18,6 +20,23 @@ if TYPE_CHECKING:
 
 _SETTLE_SECONDS = 30.0
 _NOT_SHARED = "the remote has no threads yet; your user can start: wc sync"
+
+
+def _carry_notes(context: Context, *, offers: bool = False) -> list[str]:
+    """Where nothing could be pushed, have the entries travel with the code if that is
+    wanted here. Returns what travels, or, if it ``offers``, the command that would
+    help."""
+    if not offers and sandboxes.current(context.env) is None:
+        return []
+    code, env = context.place.repository, context.env
+    try:
+        carried = automatic.carry_if_wanted(context.place.root, code, env)
+    except WcError as error:
+        return [error.message]
+    if carried is not None:
+        return [carried.sentence(code)] if carried.ids else []
+    offered = offers and automatic.is_offered(code, env, context.settings)
+    return [roads.OFFER] if offered else []
 
 
 def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
@@ -36,8 +55,9 @@ def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
     by_user = by_option and next(environment.agents_in(context.env), None) is None
     try:
         remote = routes.remote_after_write(root, context.env, by_user=by_user)
-        if remote is None and by_option:
-            notes.append(_NOT_SHARED)
+        if remote is None:
+            not_shared = [_NOT_SHARED] if by_option else []
+            notes += _carry_notes(context) or not_shared
         if remote is not None:
             waiting = Waiting.at_most(context.settings.limit)
             exchanger = Exchanger(root, context.env, remote, waiting)
@@ -46,5 +66,6 @@ def settle_and_exchange(context: Context, *, by_option: bool) -> list[str]:
     except WcError as error:
         # The entry is saved, so the write has not failed.
         notes.append(f"not pushed: {error.message}")
+        notes += _carry_notes(context, offers=True)
     elsewhere.inform_person(root, context.env)
     return notes

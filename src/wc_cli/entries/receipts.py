@@ -44,7 +44,10 @@ def settle_after_write(
     elif snapshots:
         with contextlib.suppress(OSError):
             spawn.start_all(snapshots, context.env, may_fork=context.owns_process)
-    return receipt._replace(committed=committed, pushed=pushed, notes=tuple(notes))
+    carried = "" if pushed or not committed else _way_of(context, layout, receipt)
+    return receipt._replace(
+        committed=committed, pushed=pushed, carried=carried, notes=tuple(notes)
+    )
 
 
 def _snapshots(context: Context, layout: Layout, receipt: Receipt) -> list[spawn.Task]:
@@ -129,6 +132,17 @@ def _is_pushed(context: Context, *, committed: bool) -> bool | None:
     return checkout.commit == repository.resolve(checkout, remote.tracking)
 
 
+def _way_of(context: Context, layout: Layout, receipt: Receipt) -> str:
+    """Return with what the entry travels because it cannot be pushed; usually empty."""
+    if not os.path.lexists(layout.carried):
+        return ""
+    from wc_core.git import carried as carriers  # 1 ms, only where entries travel
+
+    carried = carriers.current(layout, context.store_repository)
+    found = carried is not None and receipt.entry_id in carried.ids
+    return carried.way if carried is not None and found else ""
+
+
 def print_receipt(
     receipt: Receipt, *, as_json: bool, topic_first: bool = False
 ) -> None:
@@ -162,6 +176,8 @@ def _receipt_sentence(receipt: Receipt, *, topic_first: bool) -> str:
         facts.append(receipt.status)
     if receipt.committed:
         facts.append("committed")
-    if receipt.pushed is not None:
+    if receipt.carried:
+        facts.append(f"travels with {receipt.carried}")
+    elif receipt.pushed is not None:
         facts.append("pushed" if receipt.pushed else "not pushed")
     return " · ".join(facts)

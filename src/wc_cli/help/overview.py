@@ -48,7 +48,9 @@ _GROUPS = {
         "conflicts review neighbors graph"
     ),
     "Change threads": "amend retract rename tag move import export project reindex",
-    "This repository": "init sync whoami config rules guidance enrich wrap",
+    "This repository": (
+        "init sync carry harvest whoami config rules guidance enrich wrap"
+    ),
     "This machine": (
         "install uninstall notify statusline doctor problems break-lock completion"
     ),

@@ -17,6 +17,7 @@ from wc_core.layout import (
     ALLOWED_SIGNERS,
     GUIDANCE,
     GUIDANCE_FOLDER,
+    HARVESTED,
     OLDER_LOCKS,
     is_older_lock,
 )
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
     OnCommit: TypeAlias = Callable[[str], None]
 
 # The files that all threads share.
-_SHARED = (".gitattributes", ".gitignore", "config.toml", GUIDANCE, ALLOWED_SIGNERS)
+_SHARED = (
+    *(".gitattributes", ".gitignore", "config.toml", GUIDANCE, ALLOWED_SIGNERS),
+    HARVESTED,
+)
 
 
 class Committer:

@@ -31,7 +31,9 @@ _KEY_USED_BEFORE = "this key was used before: nothing new was written"
 class Receipt(NamedTuple):
     """The result of a write. It exists only for an entry that is on disk.
 
-    ``is_new_status`` says whether it changed the status; JSON does not have it.
+    ``carried`` is the branch or the file with which the entry travels if it was not
+    pushed; usually empty. ``is_new_status`` says whether it changed the status; JSON
+    does not have it.
     """
 
     topic: str
@@ -44,11 +46,14 @@ class Receipt(NamedTuple):
     pushed: bool | None = None
     notes: tuple[str, ...] = ()
     is_new_status: bool = False
+    carried: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The receipt as a JSON object."""
         fields = self._asdict()
         del fields["is_new_status"]
+        if not self.carried:
+            del fields["carried"]
         fields["notes"] = list(self.notes)
         return {**fields, "saved": True}
 

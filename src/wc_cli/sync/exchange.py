@@ -27,12 +27,20 @@ def pause_seconds(lost_races: int, round_seconds: float) -> float:
     return random_between(0, rounds * round_seconds)
 
 
+def _sums(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
+    return {
+        topic: first.get(topic, 0) + second.get(topic, 0)
+        for topic in {**first, **second}
+    }
+
+
 class Exchange(NamedTuple):
     """The result of an exchange.
 
     ``came`` and ``went`` count entries by thread; ``behind`` and ``ahead`` count the
     received and sent commits. ``joined``: two histories were merged. ``outvoted`` lists
-    files of ours that were replaced by the other side's version.
+    files of ours that were replaced by the other side's version. ``harvested`` counts
+    the entries that came with the branches of agents, by branch.
     """
 
     remote: str
@@ -43,11 +51,24 @@ class Exchange(NamedTuple):
     notes: tuple[str, ...] = ()
     ahead: int = 0
     behind: int = 0
+    harvested: Mapping[str, int] = MappingProxyType({})
 
     @property
     def moved(self) -> bool:
         """Whether there is anything to report."""
-        return bool(self.came or self.ahead or self.behind or self.notes)
+        facts = (self.came, self.ahead, self.behind, self.harvested, self.notes)
+        return any(facts)
+
+    def followed_by(self, later: Exchange) -> Exchange:
+        """The result of this exchange and a later one together."""
+        return self._replace(
+            came=_sums(self.came, later.came),
+            went=_sums(self.went, later.went),
+            joined=self.joined or later.joined,
+            outvoted=(*self.outvoted, *later.outvoted),
+            ahead=self.ahead + later.ahead,
+            behind=self.behind + later.behind,
+        ).with_notes(*later.notes)
 
     def with_notes(self, *notes: str) -> Exchange:
         """The exchange with more notes, without duplicates."""
@@ -65,7 +86,12 @@ class Exchange(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """The JSON shape of an exchange."""
         fields = self._asdict()
-        return {**fields, "came": dict(self.came), "went": dict(self.went)}
+        return {
+            **fields,
+            "came": dict(self.came),
+            "went": dict(self.went),
+            "harvested": dict(self.harvested),
+        }
 
 
 def _ignore(text: str) -> None:

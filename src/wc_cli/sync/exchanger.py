@@ -216,8 +216,14 @@ class Exchanger:
         went: Mapping[str, int] = {}
         if own_tip != remote_tip:
             self.waiting.tell(f"Sending to {self.remote.label} …")
-            wire.push(own_tip)
             went = compare.count_new(git, remote_tip, own_tip)
+            try:
+                wire.push(own_tip)
+            except RefusedError as error:
+                if went:
+                    raise
+                note = f"{error}; the entries of this clone have arrived otherwise"
+                return turn._replace(result=turn.result.with_notes(note))
         result = turn.result._replace(went=went, ahead=turn.ahead)
         return turn._replace(result=result, pushed=True)
 

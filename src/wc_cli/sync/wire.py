@@ -22,7 +22,7 @@ from wc_cli.sync.wireerrors import (
 from wc_core.git import config, remotes
 from wc_core.git.repository import is_object_id, resolve
 from wc_core.layout import BRANCH
-from wc_core.lean import contextlib, re
+from wc_core.lean import contextlib, os, re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ _SETTINGS = {
     "http.lowSpeedLimit": "1",
     "http.lowSpeedTime": "60",
 }
+# The commits of each branch that a shallow clone fetches.
+_SHALLOW_DEPTH = 200
 _FETCH = (
     *("--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head"),
     *("--no-auto-maintenance", "--refmap=", "--no-progress"),
@@ -206,6 +208,15 @@ class Wire:
         with self._classified_errors():
             command = ("fetch", *words, "--prune", "--", self.remote.name)
             self._run((*command, *refspecs), {})
+
+    def fetch_branches(self, refspecs: Sequence[str]) -> None:
+        """Fetch the branches that match patterns, as deep as a shallow clone needs
+        them, and as much of them as a partial clone wants. Raises WireError."""
+        words = [word for word in _FETCH if word != "--no-filter"]
+        if os.path.isfile(f"{self.repository.common}/shallow"):
+            words.append(f"--depth={_SHALLOW_DEPTH}")
+        with self._classified_errors():
+            self._run(("fetch", *words, "--", self.remote.name, *refspecs), {})
 
     def push_refs(
         self, refspecs: Sequence[str], leases: Mapping[str, str], hooks: str = ""

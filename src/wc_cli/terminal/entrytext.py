@@ -84,7 +84,7 @@ def entry_text(numbered: Numbered, style: Style, *, is_raw: bool = False) -> str
     if item.supersedes:
         about.append(f"corrects {item.supersedes}")
     about.append(wording.answer_text(item))
-    about += [numbered.mark, code_words(item), item.id]
+    about += [numbered.mark, code_words(item), numbered.way_text, item.id]
     head = " · ".join(one_line(part) for part in about if part)
     lines = [style(head, DIM), style(one_line(item.title), BOLD)]
     lines += [one_line(line) for line in labelled_lines(item)]

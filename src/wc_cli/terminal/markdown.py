@@ -219,6 +219,7 @@ class _Head:
             wording.kind_text(item),
             wording.answer_text(item),
             code_words(item),
+            self._numbered.way_text,
         )
         return [one_line(fact) for fact in facts if fact]
 

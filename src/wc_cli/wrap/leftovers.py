@@ -4,6 +4,7 @@ that is not committed or not pushed."""
 from __future__ import annotations
 
 from wc_cli.branch.git import Git, GitError
+from wc_cli.carry.unsaved import Unsaved, unsaved
 from wc_cli.claims.holding import ClaimHolder, Holding
 from wc_cli.claims.registry import Registry
 from wc_core.layout import Layout
@@ -37,12 +38,14 @@ class UnsavedWork(NamedTuple):
 
 
 class Leftovers(NamedTuple):
-    """What a participant holds. ``claims`` are the ids of those in this worktree."""
+    """What a participant holds. ``claims`` are the ids of those in this worktree.
+    ``unsaved`` are entries that would be lost with a sandbox."""
 
     balls: tuple[ThreadRow, ...] = ()
     claims: tuple[str, ...] = ()
     questions: QuestionSection = QuestionSection()
     worktree: UnsavedWork = UnsavedWork()
+    unsaved: Unsaved | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -57,6 +60,11 @@ class Leftovers(NamedTuple):
             (self.questions.total, "question to you", "questions to you"),
             (len(self.worktree.changed), "uncommitted file", "uncommitted files"),
             (self.worktree.unpushed, "unpushed commit", "unpushed commits"),
+            (
+                self.unsaved.entries if self.unsaved else 0,
+                "entry only here",
+                "entries only here",
+            ),
         )
         for count, noun, plural in pairs:
             if count:
@@ -71,6 +79,7 @@ class Leftovers(NamedTuple):
             "branch": self.worktree.branch,
             "uncommitted": list(self.worktree.changed),
             "unpushed": self.worktree.unpushed,
+            **({"unsaved": self.unsaved.sentence} if self.unsaved else {}),
         }
 
 
@@ -86,7 +95,13 @@ def gather(context: Context) -> Leftovers:
         tuple(own_claims(context)),
         questions_to(context.reader, context.viewer, _MAX_QUESTIONS),
         worktree,
+        _unsaved(context),
     )
+
+
+def _unsaved(context: Context) -> Unsaved | None:
+    place = context.place
+    return unsaved(place.root, place.repository, context.env, carries=False)
 
 
 def own_claims(context: Context) -> list[str]:

@@ -83,6 +83,8 @@ def _remains(leftovers: Leftovers) -> Iterator[str]:
         yield f"not committed{place}: {_named(worktree.changed)}"
     if worktree.unpushed:
         yield f"commits that are not pushed{place}: {worktree.unpushed}"
+    if leftovers.unsaved is not None:
+        yield leftovers.unsaved.sentence
     if leftovers.claims:
         yield f"claims that were released: {_named(leftovers.claims)}"
     for question in leftovers.questions.items:

@@ -50,6 +50,8 @@ def _lines(leftovers: Leftovers, style: Style) -> Iterator[str]:
     yield from _section(f"Not committed{place}:", worktree.changed, style)
     if worktree.unpushed:
         yield style(f"{counted(worktree.unpushed, 'commit')}{place} not pushed", _BOLD)
+    if leftovers.unsaved is not None:
+        yield style(one_line(leftovers.unsaved.sentence), _BOLD)
 
 
 def _section(

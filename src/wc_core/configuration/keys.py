@@ -26,6 +26,11 @@ SEATS = ("auto", "all", OFF)
 PUSH = ("auto", OFF)
 WATCH = ("auto", "on", OFF)
 NEIGHBOR = (ADVISE, "readonly", "block")
+ASK, AUTO = "ask", "auto"
+# From the most to the least restrictive.
+CARRY = (OFF, ASK, AUTO)
+# The branches of agents in the cloud, as their documentation names them.
+AGENTS_BRANCHES = ("claude/*", "codex/*", "copilot/*", "cursor/*", "jules/*")
 GUARD = (OFF, NOTICE, ADVISE, REFUSE)
 GUARD_FAILURE = ("open", "block")
 VERIFY = ("none", SIGNED)
@@ -158,6 +163,30 @@ KEYS = (
         field="limit",
         most=MAX_SECONDS,
         variable="WATERCOOLER_LIMIT",
+    ),
+    Key(
+        "carry.mode",
+        CHOICE,
+        "Whether entries that cannot be pushed travel with an agent's branch.",
+        AUTO,
+        field="carry",
+        allowed=CARRY,
+        variable="WATERCOOLER_CARRY",
+    ),
+    Key(
+        "carry.harvest",
+        CHOICE,
+        "Whether entries are taken from agents' branches; ask: by wc harvest.",
+        AUTO,
+        field="harvest",
+        allowed=CARRY,
+    ),
+    Key(
+        "carry.from",
+        TEXTS,
+        "The agents' branches, as claude/*.",
+        AGENTS_BRANCHES,
+        field="agents_branches",
     ),
     Key(
         "git.sign",

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from wc_core.configuration.keys import (
     ADDRESS,
+    AUTO,
+    CARRY,
+    CHOICE,
     HOURS,
     NAME,
     NAMES,
@@ -54,6 +57,14 @@ KEYS = (
         SWITCH,
         "Whether the status line counts what waits in other repositories.",
         field="shows_elsewhere",
+    ),
+    Key(
+        "carry.mode",
+        CHOICE,
+        "Like the setting of a repository, which can only be narrowed.",
+        AUTO,
+        field="carry",
+        allowed=CARRY,
     ),
     Key(
         "wake.from",

@@ -26,8 +26,9 @@ class Preferences(NamedTuple):
     which no notifications are sent. ``left_out`` are the repositories that are not in
     the inbox; ``shows_elsewhere`` if the status line counts it. ``targets`` are texts
     that name targets of notifications; with ``content``, webhooks get titles.
-    ``wake_from`` names those whose balls wake agents, ``wakes_per_hour`` how often;
-    after ``wake_patience`` minutes without an answer it is a problem.
+    ``carry`` narrows the setting of a repository. ``wake_from`` names those whose
+    balls wake agents, ``wakes_per_hour`` how often; after ``wake_patience`` minutes
+    without an answer it is a problem.
     ``summaries_endpoint`` is the server whose ``summaries_model`` summarises entries.
     ``by_meaning`` if searches also use meaning; ``meaning_endpoint`` is the server
     whose ``meaning_model`` makes vectors with ``meaning_dimensions`` numbers (0: any).
@@ -44,6 +45,7 @@ class Preferences(NamedTuple):
     shows_elsewhere: bool = False
     targets: tuple[str, ...] = ()
     content: bool = False
+    carry: str = keys.AUTO
     wake_from: tuple[str, ...] = ("known",)
     wakes_per_hour: int = 12
     wake_patience: int = 15

@@ -9,6 +9,7 @@ from __future__ import annotations
 from wc_core import times
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
+from wc_core.git import carried as carriers
 from wc_core.git import remotes
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from wc_core.git.carried import Carried
     from wc_core.git.repository import Repository
     from wc_core.layout import Layout
 
@@ -60,7 +62,8 @@ class Standing(NamedTuple):
 
     ``ahead`` and ``behind`` count commits; ``None`` if that is unknown. ``tracked`` if
     the remote is known to have the branch. A ``lasting`` problem does not go away by
-    itself. ``unsettled`` counts the threads with uncommitted entries.
+    itself. ``unsettled`` counts the threads with uncommitted entries. ``carried`` are
+    entries that travel otherwise; if there is no remote at all, ``remote`` is empty.
     """
 
     remote: str
@@ -72,9 +75,13 @@ class Standing(NamedTuple):
     hint: str = ""
     lasting: bool = False
     unsettled: int = 0
+    carried: Carried | None = None
+    travels: str = ""
 
     def sentence(self, now_ms: int) -> str:
         """One line for people, such as ``origin: in step · fetched 5m ago``."""
+        if not self.remote:
+            return self.travels
         facts = []
         if not self.tracked:
             facts.append("does not have the branch")
@@ -89,7 +96,9 @@ class Standing(NamedTuple):
         if self.fetched_at:
             ago = times.age(self.fetched_at, now_ms)
             facts.append(f"fetched {'now' if ago == 'now' else f'{ago} ago'}")
-        if self.problem:
+        if self.travels:
+            facts.append(self.travels)
+        elif self.problem:
             facts.append(one_line(self.problem))
         return f"{self.remote}: {' · '.join(facts)}"
 
@@ -101,6 +110,7 @@ class Standing(NamedTuple):
             "ahead": self.ahead,
             "behind": self.behind,
             **({"problem": self.problem} if self.problem else {}),
+            **({"carried": self.carried.to_json()} if self.carried else {}),
         }
 
 
@@ -124,10 +134,15 @@ def load(layout: Layout) -> Freshness | None:
 def standing(
     layout: Layout, repository: Repository | None, env: Mapping[str, str]
 ) -> Standing | None:
-    """Compare the store with the remote of its repository; ``None`` if it has none."""
+    """Compare the store with the remote of its repository; ``None`` if it has none,
+    unless entries travel otherwise."""
     remote = remotes.find(repository, env) if repository is not None else None
-    if repository is None or remote is None:
+    carried = carriers.current(layout, repository)
+    travels = one_line(carried.sentence(repository)) if carried is not None else ""
+    if repository is None or (remote is None and carried is None):
         return None
+    if remote is None:
+        return Standing("", tracked=False, carried=carried, travels=travels)
     own_tip = repositories.resolve(repository, f"refs/heads/{BRANCH}")
     remote_tip = repositories.resolve(repository, remote.tracking)
     latest = load(layout) or Freshness()
@@ -149,6 +164,8 @@ def standing(
         latest.hint,
         latest.lasting,
         _count_unsettled(layout),
+        carried,
+        travels,
     )
 
 

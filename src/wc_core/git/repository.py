@@ -190,6 +190,13 @@ def resolve(repository: Repository, ref: str, *, strict: bool = False) -> str:
     return ""
 
 
+def target_of(repository: Repository, ref: str) -> str:
+    """The ref that a symbolic ref points to; empty if it is not symbolic."""
+    text = _read_text(f"{repository.common}/{ref}").strip()
+    target = text.removeprefix("ref:").strip()
+    return "" if target == text else target
+
+
 def _packed_refs(repository: Repository, *, strict: bool = False) -> dict[str, str]:
     """The commit of each packed ref, by the ref's name."""
     path = f"{repository.common}/packed-refs"

@@ -61,6 +61,9 @@ class Settings(NamedTuple):
     push: bool = True
     fetch_every: int = 300
     limit: int = 30
+    carry: str = keys.AUTO
+    harvest: str = keys.AUTO
+    agents_branches: tuple[str, ...] = keys.AGENTS_BRANCHES
     sign: bool = False
     watch: str = "auto"
     claim_ttl: int = 900

@@ -7,7 +7,9 @@ Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
 from __future__ import annotations
 
 from wc_core import ulid
+from wc_core.carry import records
 from wc_core.errors import NotFoundError
+from wc_core.lean import os
 from wc_core.planning import checklists
 from wc_core.text import clean
 from wc_core.threads import folding, model, revisions
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.identity.viewer import Viewer
+    from wc_core.layout import Layout
     from wc_core.summaries.choosing import Summary
     from wc_core.threads.cursors import Cursor
     from wc_core.threads.excerpts.sealed import Excerpt
@@ -36,7 +39,8 @@ class Numbered(NamedTuple):
     (``retracted``). An ``early`` one is dated more than a day before an entry that its
     author had seen: one of two clocks was wrong. ``changed_after`` is the newest id
     that the author of the entry, or of a correction, had seen and that is greater than
-    the id of what they wrote; usually empty.
+    the id of what they wrote; usually empty. ``way`` is the branch of an agent by which
+    the entry came, if it did not come with the others.
     """
 
     idx: int
@@ -46,6 +50,7 @@ class Numbered(NamedTuple):
     retracted: bool = False
     early: bool = False
     changed_after: str = ""
+    way: str = ""
 
     def is_doubtful(self, now_ms: int) -> bool:
         """Whether the time of the entry is doubtful: it is early, or more than a day
@@ -59,6 +64,11 @@ class Numbered(NamedTuple):
         if self.retracted:
             return "retracted"
         return "amended" if self.corrections else ""
+
+    @property
+    def way_text(self) -> str:
+        """How it came, as ``via claude/fix``; usually empty."""
+        return f"via {self.way}" if self.way else ""
 
     @property
     def changed_id(self) -> str:
@@ -115,6 +125,7 @@ class Numbered(NamedTuple):
             "amended": self.mark == "amended",
             "retracted": self.retracted,
             "early": self.early,
+            "via": self.way,
         }
         fields |= {name: value for name, value in optional.items() if value}
         return fields
@@ -145,6 +156,14 @@ def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
         )
         for idx, entry, ids, retracted in texts
     ]
+
+
+def with_ways(items: list[Numbered], layout: Layout) -> list[Numbered]:
+    """The entries, each with the branch of an agent by which it came, if any."""
+    if not os.path.exists(layout.harvested):
+        return items
+    ways = records.Arrivals(layout)
+    return [item._replace(way=ways.way(item.entry.id)) for item in items]
 
 
 def _is_early(entry: Entry) -> bool:

@@ -350,6 +350,8 @@ def _entry_text(shown_entry: ShownEntry) -> str:
     facts += _marks(shown_entry)
     if code := code_words(entry):
         facts.append(word(code, 120))
+    if way := shown_entry.numbered.way_text:
+        facts.append(word(way, 120))
     facts += reference_facts(entry)
     heading = f"{' | '.join(facts)}\ntitle: {title(entry.title)}\n"
     if entry.summary:

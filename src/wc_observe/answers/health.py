@@ -194,7 +194,7 @@ def _sync_part(place: Place, layout: Layout, call: Call) -> HealthPart:
         return HealthPart({}, [])
     sync = {**standing.to_json(), "summary": standing.sentence(call.now_ms())}
     problems = []
-    if standing.problem and standing.lasting:
+    if standing.problem and standing.lasting and not standing.travels:
         problems = [f"sync: {standing.problem}. {standing.hint}".rstrip()]
     if unasked := contact.unasked(place, call.env):
         problems.append(str(unasked))

@@ -86,7 +86,7 @@ def test_what_goes_and_what_comes(pair: Pair) -> None:
     b.say("auth", "y")
     known = b.log("auth")
     facts = {"came": {"auth": 2, "plan": 1}, "went": {"auth": 1}, "joined": True}
-    facts |= {"remote": "origin", "outvoted": [], "notes": []}
+    facts |= {"remote": "origin", "outvoted": [], "notes": [], "harvested": {}}
     looked = b.ok("sync", "--dry-run", "--json").json
     assert looked == {**facts, "ahead": 1, "behind": 1, "dry_run": True}
     assert b.log("auth") == known

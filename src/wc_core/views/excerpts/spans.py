@@ -9,7 +9,13 @@ from wc_core.search.mentions import is_of_kind, is_written_on
 from wc_core.threads import revisions
 from wc_core.threads.excerpts.sealed import excerpt, sealed_thread
 from wc_core.values import NamedTuple
-from wc_core.views.entries import Numbered, first_index, new_ids, numbered
+from wc_core.views.entries import (
+    Numbered,
+    first_index,
+    new_ids,
+    numbered,
+    with_ways,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +82,8 @@ def whole_span(
         items = [item for item in items if item.entry.id in new]
     fitting = [item for item in items if item.idx >= start and query.fits(item)]
     hidden = [item.idx for item in fitting[query.limit :]] if query.limit else []
-    return _span(thread, fitting[: query.limit or None], hidden)
+    shown = with_ways(fitting[: query.limit or None], reader.layout)
+    return _span(thread, shown, hidden)
 
 
 def _span(
@@ -117,7 +124,7 @@ def _sealed_span(
     if query.limit and not hidden:
         hidden = [item.idx for item in items[query.limit :]]
         items = items[: query.limit]
-    return _span(part, items, hidden)
+    return _span(part, with_ways(items, reader.layout), hidden)
 
 
 def _new_positions(

@@ -1,0 +1,173 @@
+"""What is done beside an exchange with a remote for entries that travel otherwise:
+harvest, and, in a sandbox, carry what could not be pushed."""
+
+from __future__ import annotations
+
+from wc_cli.branch import commits
+from wc_cli.branch.git import Git, GitError
+from wc_cli.carry import carrying, harvesting, roads
+from wc_cli.carry.harvesting import Harvest
+from wc_cli.settle import settler
+from wc_cli.sync.exchanger import PUSH_ALWAYS, exchange_error
+from wc_cli.sync.wire import Wire
+from wc_cli.sync.wireerrors import WireError
+from wc_core.carry import modes
+from wc_core.configuration.keys import AUTO, OFF
+from wc_core.errors import (
+    ConflictError,
+    LockTimeoutError,
+    OfflineError,
+    StorageError,
+)
+from wc_core.git import freshness, remotes
+from wc_core.git import repository as repositories
+from wc_core.git.repository import Repository
+from wc_core.layout import BRANCH
+from wc_core.lean import contextlib, os
+from wc_core.threads import settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from wc_cli.sync.exchange import Exchange, Waiting
+    from wc_cli.sync.exchanger import Exchanger
+    from wc_core.git.carried import Carried
+    from wc_core.layout import Layout
+    from wc_core.threads.settings import Settings
+
+_SETTLE_SECONDS = 30.0
+_NOTHING = Harvest({}, {})
+
+
+def harvest(
+    root: str,
+    env: Mapping[str, str],
+    waiting: Waiting,
+    *,
+    forced: bool = False,
+    branches: Sequence[str] = (),
+    dry_run: bool = False,
+) -> Harvest:
+    """Fetch the branches of agents, and take the entries that travel with them; unless
+    ``forced``, only if the settings say so.
+
+    Raises OfflineError, StorageError, LockTimeoutError, InvalidInputError.
+    """
+    rules = settings.load(root, env)
+    code = repositories.find(root)
+    if code is None or not (forced or harvesting.is_wanted(rules)):
+        return _NOTHING
+    name = harvesting.code_remote(code, env)
+    if not name:
+        return _NOTHING
+    remote = remotes.by_name(code, env, name)
+    refspecs = harvesting.refspecs(rules, name)
+    refspecs += [f"+refs/heads/{b}*:refs/remotes/{name}/{b}*" for b in branches]
+    try:
+        if refspecs:
+            waiting.tell(f"Fetching the branches of agents from {name} …")
+            wire = Wire(Git(root, env, until=waiting.deadline), remote, code)
+            wire.fetch_branches(refspecs)
+        return harvesting.harvest(
+            root, env, code, name, branches=branches, dry_run=dry_run
+        )
+    except WireError as error:
+        raise exchange_error(remote, error) from error
+    except GitError as error:
+        message = f"The branches of agents could not be read: {error}."
+        raise StorageError(message, "See what is wrong: wc doctor") from error
+
+
+def exchange(
+    exchanger: Exchanger,
+    *,
+    new_store: bool = False,
+    push: str = PUSH_ALWAYS,
+    forced: bool = False,
+) -> Exchange:
+    """Exchange, and harvest, as the settings say, or because it is ``forced``. What was
+    harvested is sent, too.
+
+    A remote that refuses to be pushed to can still be harvested from. Raises what
+    `Exchanger.exchange` does; and, only if ``forced``, what `harvest` does.
+    """
+    try:
+        result = exchanger.exchange(new_store=new_store, push=push)
+    except OfflineError:
+        if is_refused(exchanger.layout):
+            _harvest(exchanger, forced=forced)
+        raise
+    harvested = _harvest(exchanger, forced=forced)
+    if harvested.branches:
+        result = result.followed_by(exchanger.exchange(push=push))
+    counts = {name: sum(topics.values()) for name, topics in harvested.branches.items()}
+    return result._replace(harvested=counts).with_notes(*harvested.notes)
+
+
+def _harvest(exchanger: Exchanger, *, forced: bool) -> Harvest:
+    """Harvest; unless ``forced``, as far as possible."""
+    root, env, waiting = exchanger.layout.root, exchanger.env, exchanger.waiting
+    if forced:
+        return harvest(root, env, waiting, forced=True)
+    with contextlib.suppress(OfflineError, StorageError, LockTimeoutError):
+        return harvest(root, env, waiting)
+    return _NOTHING
+
+
+def is_refused(layout: Layout) -> bool:
+    """Whether the last exchange failed so that trying again soon does not help."""
+    state = freshness.load(layout)
+    return state is not None and state.lasting
+
+
+def carry(root: str, code: Repository, env: Mapping[str, str]) -> Carried:
+    """Commit what is on disk, and carry what no remote has. Raises what
+    `carrying.carry` does, and StorageError."""
+    settler.settle(root, env, _SETTLE_SECONDS)
+    try:
+        return carrying.carry(root, code, env)
+    except GitError as error:
+        message = f"The entries could not be carried: {error}."
+        raise StorageError(message, "Your entries are safe here.") from error
+
+
+def carry_if_wanted(
+    root: str, code: Repository | None, env: Mapping[str, str]
+) -> Carried | None:
+    """Carry what no remote has, if that is wanted without anyone's word: in a
+    sandbox, and only if the remote has the branch of the threads or there is none.
+
+    Returns what travels, maybe nothing; ``None`` if it is not wanted. Raises what
+    `carry` does.
+    """
+    rules = settings.load(root, env)
+    if code is None or modes.mode(rules, env) != AUTO:
+        return None
+    names = remotes.names(code, env)
+    shares = repositories.remote_branches(code, BRANCH)
+    if names and not shares:
+        return None
+    return carry(root, code, env)
+
+
+def is_offered(
+    code: Repository | None, env: Mapping[str, str], rules: Settings
+) -> bool:
+    """Whether entries could travel from here with someone's word."""
+    if code is None or modes.mode(rules, env) == OFF:
+        return False
+    try:
+        return roads.find(code, env, rules.agents_branches).remote != ""
+    except ConflictError:
+        return False
+
+
+def main_worktree(root: str) -> Repository | None:
+    """The main worktree of the code beside the store at ``root``, where an agent in a
+    sandbox works."""
+    checkout = commits.checkout_at(root)
+    folder, base = os.path.split(checkout.common)
+    if base != ".git":
+        return None
+    return Repository(checkout.common, checkout.common, folder)

@@ -1,0 +1,22 @@
+"""Decides whether entries are carried: by the repository's setting, which a person's
+own can only narrow, and by the place."""
+
+from __future__ import annotations
+
+from wc_core.carry import sandboxes
+from wc_core.configuration import preferences
+from wc_core.configuration.keys import ASK, AUTO, CARRY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.threads.settings import Settings
+
+
+def mode(rules: Settings, env: Mapping[str, str]) -> str:
+    """``off``, ``ask``: only by ``wc carry``, or ``auto``, which it is only in a
+    sandbox, and only if writes are pushed without someone's word, too."""
+    chosen = min(rules.carry, preferences.load(env).carry, key=CARRY.index)
+    is_automatic = rules.push and sandboxes.current(env) is not None
+    return ASK if chosen == AUTO and not is_automatic else chosen

@@ -1,0 +1,401 @@
+"""Entries that cannot be pushed travel with the branch that is checked out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.carry.places import CLAUDE, PLACES, accept_only, new_hub, session
+from tests.conftest import THREADS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Machine, Repo
+
+
+@pytest.fixture
+def person(machine: Machine) -> Repo:
+    """The person's clone."""
+    return machine.repo()
+
+
+@pytest.fixture
+def hub(person: Repo, tmp_path: Path) -> Path:
+    """The remote; it has a thread whose ball Claude Code has."""
+    path = new_hub(person, tmp_path / "hub.git")
+    person.ok("new", "login", "-m", "Use a passkey", "--to", "Claude Code", "--force")
+    person.ok("sync")
+    return path
+
+
+@pytest.fixture
+def cloud(hub: Path, tmp_path: Path) -> Repo:
+    """A session of Claude Code in the cloud that knows the threads."""
+    repo = session(CLAUDE, hub, tmp_path / "cloud")
+    repo.ok("brief")
+    return repo
+
+
+def carried(repo: Repo) -> list[str]:
+    """The titles of the entries that the branch carries, as often as it does."""
+    message = repo.git("log", "--format=%B")
+    rows = [json.loads(x) for x in message.splitlines() if x.startswith("{")]
+    return [row["title"] for row in rows]
+
+
+def test_a_carrier_changes_neither_files_nor_the_index(cloud: Repo) -> None:
+    """Its tree is that of the commit before, no hook runs, and what is staged,
+    changed and untracked stays so."""
+    (cloud.path / "staged").write_text("1")
+    cloud.git("add", "staged")
+    (cloud.path / "new").write_text("2")
+    for name in ("post-commit", "pre-commit", "commit-msg", "reference-transaction"):
+        hook = cloud.path / ".git/hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\ntouch '{cloud.path}/.git/ran'\n")
+        hook.chmod(0o755)
+    status = cloud.git("status", "--porcelain")
+    head = cloud.git("rev-parse", "HEAD")
+    said = cloud.ok("say", "login", "-m", "Done", "-m", "größer\n\n# a heading")
+    assert "travels with claude/fix" in said.out
+    assert "not pushed: origin refused" in said.err
+    assert "git push origin claude/fix" in said.err
+    assert cloud.git("status", "--porcelain") == status
+    assert cloud.git("rev-parse", "HEAD~1", "HEAD^{tree}").split() == [
+        head,
+        cloud.git("rev-parse", f"{head}^{{tree}}"),
+    ]
+    assert not (cloud.path / ".git/ran").exists()
+    assert carried(cloud) == ["Done"]
+    assert cloud.git("log", "-1", "--format=%s|%an") == (
+        "wc: carry 1 entry (login)|Claude"
+    )
+    log = cloud.ok("log", "login").out
+    assert "travels with claude/fix" in log.splitlines()[0]
+    assert "not pushed" not in log
+    assert cloud.json("log", "login")["entries"][0]["carried"] == "claude/fix"
+    listed = cloud.wc("list")
+    assert "1 entry travels with claude/fix: git push origin claude/fix" in listed.err
+    assert "travels with claude/fix" in cloud.ok("brief").out
+    assert "No problems" in cloud.ok("problems").out
+    assert "travels with" in cloud.ok("doctor").out
+
+
+def test_nothing_is_carried_twice(cloud: Repo) -> None:
+    """Not by the next write, nor by another command."""
+    for number in range(3):
+        cloud.ok("say", "login", "-m", f"n {number}")
+    cloud.ok("carry")
+    assert sorted(carried(cloud)) == ["n 0", "n 1", "n 2"]
+    head = cloud.git("rev-parse", "HEAD")
+    said = cloud.ok("carry").out
+    assert said.startswith("3 entries travel with claude/fix: git push")
+    assert cloud.ok("sync").out == said
+    assert cloud.git("rev-parse", "HEAD") == head
+    cloud.git("push", "-q", "origin", "claude/fix")
+    assert cloud.ok("carry").out == "3 entries travel with claude/fix\n"
+    (cloud.path / "more").write_text("")
+    cloud.git("add", "more")
+    cloud.git("commit", "-q", "-m", "more")
+    assert cloud.ok("carry").out == "3 entries travel with claude/fix\n"
+    assert "git push" not in cloud.ok("list").err
+
+
+REWRITES: dict[str, Callable[[Repo], object]] = {
+    "amend": lambda repo: repo.git(
+        "commit", "-q", "--amend", "--allow-empty", "-m", "Mine"
+    ),
+    "reset": lambda repo: repo.git("reset", "-q", "--hard", "HEAD~1"),
+    "rebase": lambda repo: repo.git(
+        "rebase", "-q", "--force-rebase", "--no-keep-empty", "origin/main"
+    ),
+    "squash": lambda repo: (
+        repo.git("reset", "-q", "--soft", "HEAD~2"),
+        repo.git("commit", "-q", "--allow-empty", "-m", "All in one"),
+    ),
+    "a branch of its own": lambda repo: repo.git(
+        "switch", "-q", "-c", "claude/other", "HEAD~2"
+    ),
+}
+
+
+@pytest.mark.parametrize("rewrite", REWRITES.values(), ids=REWRITES)
+def test_what_a_branch_lost_is_carried_again(
+    cloud: Repo, rewrite: Callable[[Repo], object]
+) -> None:
+    cloud.git("fetch", "-q", "--unshallow", "origin", "main:refs/remotes/origin/main")
+    cloud.git("commit", "-q", "--allow-empty", "-m", "Work")
+    cloud.ok("say", "login", "-m", "Done")
+    assert carried(cloud) == ["Done"]
+    rewrite(cloud)
+    assert carried(cloud) == []
+    assert "travels with" in cloud.ok("carry").out
+    assert carried(cloud) == ["Done"]
+
+
+def test_an_amended_carrier_still_carries(cloud: Repo) -> None:
+    """An agent adds its work to the last commit, whatever that is."""
+    cloud.ok("say", "login", "-m", "Done")
+    (cloud.path / "work").write_text("")
+    cloud.git("add", "work")
+    cloud.git("commit", "-q", "--amend", "--no-edit")
+    cloud.ok("carry")
+    assert carried(cloud) == ["Done"]
+
+
+def test_a_new_session_on_the_same_branch_carries_what_it_knows(
+    cloud: Repo, hub: Path, person: Repo, tmp_path: Path
+) -> None:
+    """It harvests its own branch first, and then carries only what is new."""
+    cloud.ok("say", "login", "-m", "Yesterday")
+    cloud.git("push", "-q", "origin", "claude/fix")
+    root = tmp_path / "today"
+    accept_only(hub, "")
+    today = session(CLAUDE, hub, root, "claude/fix")
+    today.ok("brief")
+    today.ok("sync")
+    assert "Yesterday" in today.ok("read", "login", "--peek").out
+    today.ok("say", "login", "-m", "Today")
+    assert sorted(carried(today)) == ["Today", "Yesterday"]
+    today.git("push", "-q", "origin", "claude/fix")
+    accept_only(hub, "")
+    assert "2 entries came with claude/fix" in person.ok("sync").out
+
+
+def test_what_has_arrived_is_no_longer_carried(
+    cloud: Repo, person: Repo, hub: Path
+) -> None:
+    cloud.ok("say", "login", "-m", "Done")
+    cloud.git("push", "-q", "origin", "claude/fix")
+    accept_only(hub, "")
+    person.ok("sync")
+    accept_only(hub, CLAUDE.accepts)
+    said = cloud.ok("sync")
+    assert "the entries of this clone have arrived otherwise" in said.err
+    assert cloud.ok("carry").out == "Nothing to carry: all entries have arrived.\n"
+    assert "travel" not in cloud.ok("list").err
+    cloud.git("commit", "-q", "--amend", "--allow-empty", "-m", "Mine")
+    cloud.ok("carry")
+    assert carried(cloud) == []
+    cloud.ok("say", "login", "-m", "More")
+    assert carried(cloud) == ["More"]
+
+
+def test_a_clone_that_can_push_again_does(cloud: Repo, hub: Path) -> None:
+    cloud.ok("say", "login", "-m", "Done")
+    accept_only(hub, "")
+    assert "went" in cloud.ok("sync").out
+    assert "in step" in cloud.ok("list").err
+    log = cloud.ok("log", "login").out
+    assert "travels" not in log
+    assert "not pushed" not in log
+
+
+OBSTACLES: dict[str, tuple[Callable[[Repo], object], str]] = {
+    "main": (
+        lambda repo: repo.git("switch", "-q", "-c", "main"),
+        "The branch main is shared",
+    ),
+    "detached": (
+        lambda repo: repo.git("switch", "-q", "--detach"),
+        "No branch is checked out",
+    ),
+    "bisect": (
+        lambda repo: repo.git("bisect", "start"),
+        "A bisect is in progress",
+    ),
+    "merge": (
+        lambda repo: (repo.path / ".git/MERGE_HEAD").write_text("0" * 40),
+        "A merge is in progress",
+    ),
+    "rebase": (
+        lambda repo: (repo.path / ".git/rebase-merge").mkdir(),
+        "A rebase is in progress",
+    ),
+    "cherry-pick": (
+        lambda repo: (repo.path / ".git/CHERRY_PICK_HEAD").write_text("0" * 40),
+        "A cherry-pick is in progress",
+    ),
+    "a git command": (
+        lambda repo: (repo.path / ".git/index.lock").touch(),
+        "A git command is at work",
+    ),
+}
+
+
+@pytest.mark.parametrize(("obstruct", "text"), OBSTACLES.values(), ids=OBSTACLES)
+def test_it_waits_until_there_is_a_way(
+    cloud: Repo, obstruct: Callable[[Repo], object], text: str
+) -> None:
+    """The entry is saved, its receipt says why it cannot travel, and so does the
+    command; nothing of the branch changes."""
+    refs = cloud.git("for-each-ref", "refs/heads")
+    obstruct(cloud)
+    said = cloud.ok("say", "login", "-m", "Done")
+    assert "saved login #1" in said.out
+    assert text in said.err
+    (cloud.path / ".git/index.lock").touch() if "git command" in text else None
+    assert text in cloud.fails(4, "carry")
+    after = cloud.git("for-each-ref", "refs/heads")
+    heads = {line.split()[0] for line in after.splitlines() if THREADS not in line}
+    assert heads <= set(refs.split())
+    wrapped = cloud.wc("wrap")
+    assert "1 entry exists only on this machine" in wrapped.out
+    assert "wc carry" in wrapped.out
+
+
+def test_settings_narrow_it(cloud: Repo) -> None:
+    """``ask`` waits for the command, ``off`` refuses even that; a person's own setting
+    can narrow the repository's, not widen it."""
+    env = {"WATERCOOLER_CARRY": "ask"}
+    said = cloud.ok("say", "login", "-m", "Asked", env=env)
+    assert "wc carry" in said.err
+    assert carried(cloud) == []
+    assert "wc carry" in cloud.fails(8, "sync", env=env)
+    assert "travels" in cloud.ok("carry", env=env).out
+    env = {"WATERCOOLER_CARRY": "off"}
+    cloud.ok("say", "login", "-m", "Off", env=env)
+    assert "turned off" in cloud.fails(2, "carry", env=env)
+    assert "wc carry" not in cloud.fails(8, "sync", env=env)
+    assert carried(cloud) == ["Asked"]
+    folder = cloud.machine.home / ".config/watercooler"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text('[carry]\nmode = "ask"\n')
+    cloud.ok("say", "login", "-m", "Mine")
+    assert carried(cloud) == ["Asked"]
+
+
+def test_elsewhere_it_is_offered(person: Repo, hub: Path) -> None:
+    """On an ordinary machine, nothing is carried without a word."""
+    person.git("switch", "-q", "-c", "codex/login")
+    accept_only(hub, "refs/heads/codex/*")
+    said = person.settled("say", "login", "-m", "Mine", "--as", "Codex")
+    assert "They can travel with the branch that is checked out here: wc carry" in (
+        said.err
+    )
+    assert carried(person) == []
+    assert "wc carry" in person.fails(8, "sync")
+    assert "would travel with codex/login" in person.ok("carry", "--dry-run").out
+    assert carried(person) == []
+    assert "1 entry travels" in person.ok("carry").out
+    assert carried(person) == ["Mine"]
+    person.git("switch", "-q", "main")
+    assert "wc carry" not in person.fails(8, "sync")
+
+
+def test_only_what_an_agent_wrote_can_travel(cloud: Repo) -> None:
+    """A person's entry would be refused where it arrives, and says so here."""
+    cloud.ok(
+        *("say", "login", "-m", "Pat's"),
+        env={"WATERCOOLER_USER": "Pat"},
+        without=["CLAUDECODE"],
+    )
+    said = cloud.ok("carry")
+    assert "1 entry cannot travel: too long, or not by an agent" in said.err
+    assert carried(cloud) == []
+    assert "1 entry exists only on this machine" in cloud.wc("wrap").out
+
+
+def test_many_entries_are_several_commits(cloud: Repo) -> None:
+    body = "x" * 100_000
+    for number in range(4):
+        cloud.ok(
+            *("say", "login", "-m", f"n {number}", "-m", body),
+            env={"WATERCOOLER_SYNC": "off"},
+        )
+    cloud.ok("carry")
+    subjects = cloud.git("log", "--format=%s").splitlines()
+    assert [line for line in subjects if line.startswith("wc: carry")] == [
+        "wc: carry 2 entries (login)",
+        "wc: carry 2 entries (login)",
+    ]
+    assert len(carried(cloud)) == 4
+
+
+def test_without_threads_at_the_remote_nothing_is_published(
+    hub: Path, tmp_path: Path, machine: Machine
+) -> None:
+    """Whether to share threads is the person's decision."""
+    machine.git("update-ref", "-d", f"refs/heads/{THREADS}", cwd=hub)
+    cloud = session(CLAUDE, hub, tmp_path / "alone")
+    cloud.ok("new", "own", "-m", "Mine", "--to", "Pat", "--force")
+    cloud.wc("sync")
+    assert carried(cloud) == []
+    assert "travels with" in cloud.ok("carry").out
+    assert carried(cloud) == ["Mine"]
+
+
+def test_an_outbox_is_one_file_and_goes_when_all_has_arrived(
+    person: Repo, hub: Path, tmp_path: Path
+) -> None:
+    place = PLACES["Codex cloud"]
+    cloud = session(place, hub, tmp_path / "codex")
+    said = cloud.ok("say", "login", "-m", "One")
+    assert "travels with .watercooler/outbox/" in said.out
+    cloud.ok("say", "login", "-m", "Two")
+    (box,) = (cloud.path / ".watercooler/outbox").iterdir()
+    rows = [json.loads(line)["title"] for line in box.read_text().splitlines()]
+    assert rows == ["One", "Two"]
+    assert cloud.json("list")["sync"]["carried"]["entries"] == 2
+    assert "2 entries are in .watercooler/outbox/" in cloud.ok("sync").out
+    wrapped = cloud.wc("wrap")
+    assert "2 entries are in .watercooler/outbox/" in wrapped.out
+    cloud.git("add", "--all")
+    cloud.git("commit", "-q", "-m", "Work")
+    assert cloud.ok("wrap").out == "Nothing is left behind.\n"
+    cloud.git("remote", "add", "origin", f"file://{hub}")
+    accept_only(hub, "")
+    cloud.ok("sync")
+    assert not box.exists()
+    assert "One" in (person.ok("sync").out + person.ok("read", "login").out)
+
+
+def test_an_ignored_outbox_is_an_error(hub: Path, tmp_path: Path) -> None:
+    cloud = session(PLACES["Codex cloud"], hub, tmp_path / "codex")
+    (cloud.path / ".gitignore").write_text(".watercooler/\n")
+    said = cloud.ok("say", "login", "-m", "One")
+    assert "git ignores .watercooler/outbox/" in said.err
+    assert not (cloud.path / ".watercooler").exists()
+    assert ".gitignore" in cloud.fails(4, "carry")
+
+
+def test_the_end_of_a_turn_names_what_would_be_lost(cloud: Repo) -> None:
+    """Once, with the command that saves it; nothing once it is saved."""
+    cloud.ok("say", "login", "-m", "Done", env={"WATERCOOLER_SYNC": "off"})
+
+    def stop(session_id: str) -> str:
+        fields = {"session_id": session_id, "hook_event_name": "Stop"}
+        feed = json.dumps(fields | {"cwd": str(cloud.path)}).encode()
+        return cloud.ok("brief", "--hook", "stop", "--client", "claude", feed=feed).out
+
+    said = json.loads(stop("one"))
+    assert said["decision"] == "block"
+    assert (
+        "1 entry travels with claude/fix: git push origin claude/fix"
+        in (said["reason"])
+    )
+    assert stop("one") == ""
+    cloud.git("push", "-q", "origin", "claude/fix")
+    assert stop("two") == ""
+
+
+def test_json_has_what_the_lines_say(cloud: Repo) -> None:
+    cloud.ok("say", "login", "-m", "Done", env={"WATERCOOLER_SYNC": "off"})
+    preview = cloud.json("carry", "--dry-run")
+    assert preview == {
+        "entries": 1,
+        "branch": "claude/fix",
+        "left": 0,
+        "dry_run": True,
+    }
+    receipt = cloud.json("say", "login", "-m", "More")
+    assert receipt["carried"] == "claude/fix"
+    assert receipt["pushed"] is False
+    assert cloud.json("sync") == {
+        "carried": {"entries": 2, "branch": "claude/fix"},
+        "dry_run": False,
+    }

@@ -1,0 +1,308 @@
+"""Entries are taken from the branches of agents: without repetition, and nothing
+that could do harm."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.carry.places import CLAUDE, PLACES, accept_only, leave, new_hub, session
+from tests.conftest import Repo
+from wc_core.carry import carriers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Machine
+
+
+@pytest.fixture
+def person(machine: Machine) -> Repo:
+    """The person's clone."""
+    return machine.repo()
+
+
+@pytest.fixture
+def hub(person: Repo, tmp_path: Path) -> Path:
+    """The remote; it has a thread whose ball Claude Code has."""
+    path = new_hub(person, tmp_path / "hub.git")
+    person.ok("new", "login", "-m", "Use a passkey", "--to", "Claude Code", "--force")
+    person.ok("sync")
+    return path
+
+
+def sent(person: Repo, hub: Path, tmp_path: Path, title: str = "Done") -> Repo:
+    """A session whose entry is on its branch of the hub."""
+    cloud = session(CLAUDE, hub, tmp_path / "cloud")
+    cloud.ok("brief")
+    cloud.ok("say", "login", "-m", title)
+    leave(CLAUDE, cloud, person)
+    accept_only(hub, "")
+    return cloud
+
+
+def line(**fields: object) -> str:
+    """A line of a log by an agent, with some fields replaced."""
+    raw: dict[str, object] = {
+        "id": "entry:01M8H7GWS0N3G40AHHHKBG28N0",
+        "type": "entry",
+        "entry_id": "01M8H7GWS0N3G40AHHHKBG28N0",
+        "thread_topic": "login",
+        "agent": "Codex@fix (pat)",
+        "entry_type": "Note",
+        "title": "Taken",
+        "timestamp": "2026-11-28T14:04:08.864Z",
+        "action": "say",
+        "parents": [],
+    }
+    return json.dumps(raw | fields)
+
+
+def push_carrier(hub: Path, person: Repo, *lines: str, branch: str = "x") -> str:
+    """Have a branch of the hub carry these lines, whatever they are. Returns the
+    commit."""
+    message = "\n".join(["wc: carry", "", *lines, "", f"{carriers.TRAILER}: 1"])
+    git = person.machine.git
+    path = hub.parent / "message"
+    path.write_text(message)
+    ref = f"refs/heads/claude/{branch}"
+    parent = git("for-each-ref", "--format=%(objectname)", ref, cwd=hub)
+    parent = parent or git("rev-parse", "main", cwd=hub)
+    words = ("-c", "user.name=x", "-c", "user.email=x@example.org", "commit-tree")
+    tree = git("rev-parse", "main^{tree}", cwd=hub)
+    commit = git(*words, "-p", parent, "-F", str(path), tree, cwd=hub)
+    git("update-ref", ref, commit, cwd=hub)
+    return commit
+
+
+def test_the_ball_comes_back_and_all_see_how(
+    person: Repo, hub: Path, tmp_path: Path
+) -> None:
+    sent(person, hub, tmp_path)
+    said = person.json("sync")
+    assert said["harvested"] == {"claude/fix": 1}
+    assert said["went"] == {"login": 1}
+    assert person.ball("login") == "Pat"
+    entry = person.json("read", "login", "--peek")["entries"][-1]
+    assert entry["via"] == "claude/fix"
+    assert "via" not in person.json("read", "login", "--peek")["entries"][0]
+    other = tmp_path / "other"
+    person.machine.git("clone", "-q", str(hub), str(other), cwd=tmp_path)
+    entry = Repo(person.machine, other).json("read", "login")["entries"][-1]
+    assert entry["via"] == "claude/fix"
+
+
+def test_a_branch_is_looked_at_once(person: Repo, hub: Path, tmp_path: Path) -> None:
+    cloud = sent(person, hub, tmp_path)
+    assert person.ok("harvest").out == "claude/fix: 1 entry came (login)\n"
+    state = (person.store / ".local/harvest.json").read_bytes()
+    before = person.entries("login")
+    nothing = "nothing new on the branches of agents\n"
+    assert person.ok("harvest").out == nothing
+    assert person.ok("harvest", "claude/fix").out == nothing
+    assert (person.store / ".local/harvest.json").read_bytes() == state
+    (person.store / ".local/harvest.json").unlink()
+    assert person.ok("harvest").out == nothing
+    assert person.entries("login") == before
+    accept_only(hub, CLAUDE.accepts)
+    cloud.ok("say", "login", "-m", "More")
+    leave(CLAUDE, cloud, person)
+    accept_only(hub, "")
+    assert person.ok("harvest").out == "claude/fix: 1 entry came (login)\n"
+    ways = (person.store / "harvested.jsonl").read_text().splitlines()
+    assert len(ways) == len(set(ways)) == 2
+
+
+def test_a_preview_changes_nothing(person: Repo, hub: Path, tmp_path: Path) -> None:
+    sent(person, hub, tmp_path)
+    said = person.json("harvest", "--dry-run")
+    assert said == {
+        "branches": {"claude/fix": {"login": 1}},
+        "refused": {},
+        "dry_run": True,
+    }
+    assert len(person.entries("login")) == 1
+    assert not (person.store / "harvested.jsonl").exists()
+    assert "came" in person.ok("harvest").out
+
+
+HOSTILE: dict[str, tuple[tuple[str, ...], str]] = {
+    "a topic outside": ((line(thread_topic="../x"),), "cannot be the name"),
+    "a person's entry": ((line(agent="Pat"),), "a person"),
+    "forged parents": (
+        (line(parents=["01M8H7GWS0N3G40AHHHKBG28N0"]),),
+        "the parents of entry",
+    ),
+    "cut off": ((line()[:200],), "cut off"),
+    "no entry": (("{}",), "names no thread"),
+    "two versions": ((line(), line(title="Other")), "differs from another"),
+    "a million lines": (("{" * 3,) * 20_000, "has more than 5000 lines"),
+    "too long": (("{" + "x" * carriers.MAX_CARRIER_BYTES,), "more than is read"),
+}
+
+
+@pytest.mark.parametrize(("lines", "reason"), HOSTILE.values(), ids=HOSTILE)
+def test_what_cannot_be_an_entry_is_refused_alone(
+    person: Repo, hub: Path, lines: tuple[str, ...], reason: str
+) -> None:
+    """The good line beside it comes, and ``wc problems`` names the other until someone
+    says that it is known."""
+    good = line(entry_id="01M8H7GWS0N3G40AHHHKBG28ZZ", title="Good")
+    push_carrier(hub, person, *lines)
+    push_carrier(hub, person, good, branch="good")
+    said = person.ok("sync")
+    assert "1 entry came with claude/good" in said.out
+    assert reason in said.err
+    assert "Good" in {entry["title"] for entry in person.entries("login")}
+    found = person.wc("problems")
+    assert found.code == 9
+    assert reason in found.out
+    assert "claude/x" in found.out
+    assert "wc harvest --forget" in found.out
+    assert "problem" in person.ok("harvest", "--forget").out
+    assert person.ok("problems").out == "No problems.\n"
+    assert "nothing new" in person.ok("sync").out
+
+
+def test_no_carrier_changes_what_is_there(person: Repo, hub: Path) -> None:
+    """A forged version of an entry, with more fields, does not replace it."""
+    first = person.entries("login")[0]
+    forged = first | {"agent": "Codex (pat)", "title": "Forged", "body": "more"}
+    push_carrier(hub, person, json.dumps(forged))
+    said = person.ok("sync")
+    assert "differs from the one that is here" in said.err
+    assert person.entries("login") == [first]
+    assert "differs" in person.wc("problems").out
+
+
+def test_terminals_and_models_are_safe_from_what_is_refused(
+    person: Repo, hub: Path
+) -> None:
+    """Names of branches and reasons are shown without what a terminal obeys."""
+    push_carrier(hub, person, line(thread_topic="a\x1b]0;x\x07b"), branch="é\u202ex")
+    shown = person.wc("sync")
+    shown_again = person.wc("problems")
+    for text in (shown.out, shown.err, shown_again.out):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+
+
+def test_only_agents_branches_are_looked_at(person: Repo, hub: Path) -> None:
+    """Not those of people, and never pull requests, wherever they come from."""
+    commit = push_carrier(hub, person, line(), branch="gone")
+    git = person.machine.git
+    git("update-ref", "-d", "refs/heads/claude/gone", cwd=hub)
+    for ref in ("refs/pull/1/head", "refs/heads/feature/x", "refs/merge-requests/1"):
+        git("update-ref", ref, commit, cwd=hub)
+    person.git("fetch", "-q", "origin", "+refs/pull/*:refs/remotes/origin/pr/*")
+    person.git("fetch", "-q", "origin")
+    assert "nothing new" in person.ok("sync").out
+    assert len(person.entries("login")) == 1
+    assert "origin has no branch 'nope' here" in person.fails(2, "harvest", "nope")
+    assert "came" in person.ok("harvest", "feature/x").out
+    assert "Taken" in {entry["title"] for entry in person.entries("login")}
+
+
+def test_a_repository_can_demand_a_word(
+    person: Repo, hub: Path, tmp_path: Path
+) -> None:
+    sent(person, hub, tmp_path)
+    person.ok("config", "set", "carry.harvest", "ask")
+    assert "came with" not in person.ok("sync").out
+    assert "came with claude/fix" in person.ok("sync", "--harvest").out
+
+
+def test_patterns_are_a_setting(person: Repo, hub: Path) -> None:
+    person.ok("config", "set", "carry.from", "bots/*", "robot")
+    push_carrier(hub, person, line())
+    commit = push_carrier(hub, person, line(title="Bot"), branch="tmp")
+    git = person.machine.git
+    git("update-ref", "refs/heads/robot", commit, cwd=hub)
+    git("update-ref", "refs/heads/robots", commit, cwd=hub)
+    said = person.json("sync")
+    assert said["harvested"] == {"robot": 1}
+    person.ok("config", "set", "carry.from", "a*b*c")
+    assert person.json("sync")["harvested"] == {}
+
+
+def test_ci_harvests_in_a_shallow_clone(
+    person: Repo, hub: Path, tmp_path: Path
+) -> None:
+    """As a workflow checks it out: one commit of the default branch. It stays
+    shallow."""
+    commit = "commit refs/heads/main\ncommitter x <x@example.org> 1 +0000\ndata 1\nx\n"
+    feed = commit + "from refs/heads/main^0\n" + commit * 220
+    done = person.machine.run(
+        ["git", "fast-import", "--quiet"], person.path, feed=feed.encode()
+    )
+    assert not done.code, done
+    person.git("push", "-q", "origin", "main")
+    sent(person, hub, tmp_path)
+    path = tmp_path / "ci"
+    words = ("--depth", "1", "--no-tags", f"file://{hub}", str(path))
+    person.machine.git("clone", "-q", *words, cwd=tmp_path)
+    ci = Repo(person.machine, path)
+    refspecs = ci.git("config", "--get-all", "remote.origin.fetch")
+    said = ci.ok("sync", "--harvest", env={"GITHUB_ACTIONS": "true", "CI": "true"})
+    assert "1 entry came with claude/fix" in said.out
+    assert ci.git("rev-parse", "--is-shallow-repository") == "true"
+    assert ci.git("config", "--get-all", "remote.origin.fetch") == refspecs
+    person.ok("sync")
+    assert person.ball("login") == "Pat"
+
+
+def test_a_merged_outbox_is_found_on_the_default_branch(
+    person: Repo, hub: Path, tmp_path: Path
+) -> None:
+    """The branch of the pull request may be gone before anyone looks."""
+    place = PLACES["Codex cloud"]
+    cloud = session(place, hub, tmp_path / "codex")
+    cloud.ok("brief")
+    cloud.ok("say", "login", "-m", "In a box")
+    leave(place, cloud, person)
+    git = person.machine.git
+    git("update-ref", "refs/heads/main", "refs/heads/codex/codex", cwd=hub)
+    git("update-ref", "-d", "refs/heads/codex/codex", cwd=hub)
+    person.git("fetch", "-q", "--prune", "origin")
+    assert "1 entry came with main" in person.ok("sync").out
+    assert "nothing new" in person.ok("sync").out
+
+
+def test_refused_branches_are_forgotten_with_the_branch(
+    person: Repo, hub: Path
+) -> None:
+    push_carrier(hub, person, "{")
+    person.ok("sync")
+    assert person.wc("problems").code == 9
+    person.machine.git("update-ref", "-d", "refs/heads/claude/x", cwd=hub)
+    person.git("fetch", "-q", "--prune", "origin")
+    push_carrier(hub, person, line(), branch="y")
+    person.ok("sync")
+    assert person.ok("problems").out == "No problems.\n"
+
+
+@pytest.mark.usefixtures("hub")
+def test_links_and_folders_are_no_outboxes(person: Repo) -> None:
+    person.git("switch", "-q", "-c", "claude/x")
+    folder = person.path / carriers.OUTBOX
+    (folder / "sub.jsonl").mkdir(parents=True)
+    (folder / "sub.jsonl/a.jsonl").write_text(line())
+    (folder / "link.jsonl").symlink_to("/etc/passwd")
+    (folder / "notes.txt").write_text(line())
+    person.git("add", "--all")
+    person.git("commit", "-q", "-m", "x")
+    person.git("push", "-q", "origin", "claude/x")
+    person.git("switch", "-q", "main")
+    said = person.ok("sync")
+    assert "came with" not in said.out
+    assert person.ok("problems").out == "No problems.\n"
+
+
+def test_a_remote_that_does_not_answer_fails_the_exchange_alone(
+    person: Repo, hub: Path
+) -> None:
+    hub.rename(hub.parent / "away.git")
+    assert "origin" in person.fails(8, "sync")
+    assert "origin" in person.fails(8, "harvest")
