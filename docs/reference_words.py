@@ -323,14 +323,16 @@ remote that has received the branch once is kept up to date in the background fr
 on. [Between machines](sync.md) explains the rest: which remote is used, what each
 message means, how to turn it off.""",
     "carry": """\
-For a clone that may push its own branch, but not that of the threads, and for one without
-a remote. The receipt says what you have to push or commit. In an agent's session in the
-cloud, this happens by itself. [Agents in the cloud](cloud.md) explains the rest.""",
+For a clone that may push its own branch, but not that of the threads, and for one
+without a remote. The receipt says what you have to push or commit. In an agent's
+session in the cloud, this happens by itself. [Agents in the cloud](cloud.md) explains
+the rest.""",
     "harvest": """\
-Fetches the branches that the setting `carry.from` names, or those that you name, and adds
-the entries that travel with them to their threads. `wc sync` and the background do the
-same, unless the setting `carry.harvest` is `ask` or `off`. What cannot be an entry is
-refused, and `wc problems` names it. [Agents in the cloud](cloud.md) explains the rest.""",
+Fetches the branches that the setting `carry.from` names, or those that you name, and
+adds the entries that travel with them to their threads. `wc sync` and the background do
+the same, unless the setting `carry.harvest` is `ask` or `off`. What cannot be an entry
+is refused, and `wc problems` names it. [Agents in the cloud](cloud.md) explains the
+rest.""",
     "worktrees": """\
 The command runs nothing and asks nobody: it reads git's files, the threads, what
 participants have [noted](store.md#presence), and in each worktree

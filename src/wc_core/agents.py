@@ -28,6 +28,8 @@ class Agent(NamedTuple):
     - ``programs``: its programs, for commands that it sets no variable for: the name
       of an executable or of an npm package, see `wc_core.identity.ancestry`
     - ``session``: the variable with the id of the session that a command belongs to
+    - ``bots``: the addresses, in lower case, that git is configured with where it works
+      in the cloud
     - ``nesting``: whether other agents start it, or it starts them
     """
 
@@ -39,6 +41,7 @@ class Agent(NamedTuple):
     programs: tuple[str, ...] = ()
     session: str = ""
     nesting: int = STARTED_BY_OTHERS
+    bots: tuple[str, ...] = ()
 
 
 # In the order in which `wc install` shows them.
@@ -57,6 +60,7 @@ AGENTS = (
         variables=("CLAUDECODE",),
         session="CLAUDE_CODE_SESSION_ID",  # shared by sub-agents
         nesting=STARTS_OTHERS,
+        bots=("noreply@anthropic.com",),  # anthropics/claude-code#58141
     ),
     Agent("Claude Desktop", "claude-desktop", ("claude-desktop",), ("claude-ai",)),
     Agent(
@@ -71,6 +75,8 @@ AGENTS = (
             "CODEX_SANDBOX",
         ),
         session="CODEX_THREAD_ID",  # a sub-agent has its own
+        # openai/codex, codex-rs/core/src/commit_attribution.rs
+        bots=("noreply@openai.com", "codex@openai.com"),
     ),
     Agent(
         "Gemini CLI",
@@ -119,6 +125,8 @@ AGENTS = (
         # copilot 1.0.63: dynatrace-oss/dtctl#288; Azure/azure-dev#8249.
         variables=("COPILOT_CLI",),
         session="COPILOT_AGENT_SESSION_ID",
+        # watson/is-ci#28: COPILOT_AGENT_COMMIT_EMAIL
+        bots=("198982749+copilot@users.noreply.github.com",),
     ),
     Agent(
         "Cursor",
@@ -127,6 +135,7 @@ AGENTS = (
         ("cursor-vscode",),
         # cursor.com/docs/agent/terminal, for its editor and for cursor-agent.
         ("CURSOR_AGENT",),
+        bots=("cursoragent@cursor.com",),
     ),
     Agent(
         "VS Code",
@@ -164,7 +173,11 @@ AGENTS = (
         nesting=IN_EDITOR,
     ),
     Agent("Amp", mcp_names=("amp-mcp-client",)),
-    Agent("OpenHands"),
+    Agent("OpenHands", bots=("openhands@all-hands.dev",)),
+    Agent(
+        "Jules",
+        bots=("161369871+google-labs-jules[bot]@users.noreply.github.com",),
+    ),
 )
 
 # The variable that several agents set by agreement, to the agent's name with or
@@ -187,6 +200,10 @@ SESSION_VARIABLES = tuple(agent.session for agent in _BY_NESTING if agent.sessio
 # Each program with the name of its agent.
 PROGRAMS = {program: agent.name for agent in AGENTS for program in agent.programs}
 
+_BOTS = {address: agent.name for agent in AGENTS for address in agent.bots}
+# How GitHub names the user of an app.
+_BOT_MARK = "[bot]"
+
 _MCP_NAMES = {name: agent.name for agent in AGENTS for name in agent.mcp_names}
 
 
@@ -197,6 +214,13 @@ def agent_of_client(name: str) -> str:
     beginnings = (part for part in _MCP_NAMES if part[-1] == "-")
     beginning = next((part for part in beginnings if folded.startswith(part)), "")
     return _MCP_NAMES.get(folded) or _MCP_NAMES.get(beginning, "")
+
+
+def agent_of_bot(name: str, email: str) -> str:
+    """The agent whose own user git is configured for, by its address; the ``name``
+    itself if it is that of another bot. Empty for a person."""
+    agent = _BOTS.get(email.strip().lower(), "")
+    return agent or (name if name.strip().lower().endswith(_BOT_MARK) else "")
 
 
 # The name of an agent that is not in the table, if wc knows that it is an agent but not

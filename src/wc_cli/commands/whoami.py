@@ -161,14 +161,16 @@ def _name_parts(context: Context) -> tuple[NamePart, ...]:
     )
     rules = tuple(
         rule
-        for rule in resolve.agent_rules(asked, env, context.settings, context.evidence)
-        if rule.value or rule.name != "client"
+        for rule in resolve.agent_rules(
+            *(asked, env, context.settings, context.evidence, repository)
+        )
+        if rule.value or rule.name not in {"client", "git's bot"}
     )
     agent = NamePart("agent", identity.name.agent, (*rules, *users))
     if identity.person:
         return (agent,)
     spoken = names.parse(resolve.winning_rule(iter(rules)).value)
-    places = tuple(resolve.worktree_rules(repository, context.settings))
+    places = tuple(resolve.worktree_rules(repository, context.settings, env))
     seats = tuple(resolve.seat_rules(spoken, asked, env, places))
     return (
         agent,
@@ -190,6 +192,11 @@ def _surprises(context: Context) -> list[str]:
             f"is unclear which one started the other: {marks[0]} counts. If that "
             "is "
             "wrong, set WATERCOOLER_AGENT."
+        )
+    if bot := resolve.bot_of_git(env, context.place.repository):
+        notes.append(
+            f"git's user here is that of {bot}, which is no person: no tag follows "
+            "from it. Say who it works for with WATERCOOLER_USER."
         )
     seat = context.asked.seat or env.get("WATERCOOLER_SEAT", "")
     if seat.strip() == SESSION and not environment.session_end(env):

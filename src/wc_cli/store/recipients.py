@@ -40,8 +40,10 @@ class Addressees:
 
     @property
     def _user(self) -> str:
-        """The tag of the agents that work for the same person as the speaker."""
-        return self.me.agents_tag or self.me.name.tag or self.me.name.agent
+        """The tag of the agents that work for the same person as the speaker; empty if
+        nobody is known whose agent the speaker is."""
+        own_name = self.me.name.agent if self.me.person else ""
+        return self.me.agents_tag or self.me.name.tag or own_name
 
     def resolve(self, topic: str, to: str) -> str:
         """The full name in its usual spelling, if it matches exactly one participant.
@@ -94,13 +96,13 @@ class Addressees:
 
     def _configured_names(self, topic: str) -> list[str]:
         configured = self._configured_people(topic)
-        own_agents = f"{_ANY_AGENT} ({self._user})"
+        own_agents = f"{_ANY_AGENT} ({self._user})" if self._user else _ANY_AGENT
         return [*configured, own_agents, *self.rules.directory.aliases.values()]
 
     def _configured_people(self, topic: str) -> list[str]:
         """The author, and the counterparts in the settings."""
         # The person whose agent this is, who gets the ball when a person is needed.
-        people = [self.me.author, self.me.behind or self._user]
+        people = [self.me.author, *filter(None, [self.me.behind or self._user])]
         for table in self.rules.counterparts_in([topic]):
             for chain in table.values():
                 people.extend(chain)

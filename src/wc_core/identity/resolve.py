@@ -2,15 +2,18 @@
 
 - agent: ``--as``, ``WATERCOOLER_AGENT``, an MCP client that is an agent, the
   agent we run inside by its variable, or else by its program (see `ancestry`), any
-  other MCP client; else it is a person
+  other MCP client, the agent whose own user git is configured for; else it is a
+  person
 - tag: in the name, ``WATERCOOLER_USER``, git's user, the user on record (see
-  `userrecord`), the git user of the whole machine, the OS user
+  `userrecord`), the git user of the whole machine, the OS user; none if git is
+  configured for an agent's own user
 - seat: in the name, ``--seat``, ``WATERCOOLER_SEAT``, in a linked worktree its
-  change id or branch, in the main worktree ``main`` if the settings say so, in
-  the store's own checkout none; if the seat is ``session``, the session's end
-  after that of the worktree
+  change id or branch, in the main worktree the branch in a sandbox, or ``main`` if
+  the settings say so, in the store's own checkout none; if the seat is ``session``,
+  the session's end after that of the worktree
 
-A person has neither tag nor seat: a person is the same participant in all worktrees.
+A person has neither tag nor seat: a person is the same participant in all worktrees. An
+agent in the cloud may have no tag either: nobody is known whose it is.
 Each list of rules is a function: `identify` takes the first rule with a value,
 ``wc whoami --explain`` shows them all.
 """
@@ -18,8 +21,11 @@ Each list of rules is a function: `identify` takes the first rule with a value,
 from __future__ import annotations
 
 from wc_core import names
+from wc_core.agents import agent_of_bot
+from wc_core.carry import sandboxes
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
+from wc_core.git.authorship import Person
 from wc_core.identity import environment, userrecord
 from wc_core.layout import BRANCH
 from wc_core.names import ASKER, FREE_WORDS, MAX_NAME_BYTES, ME, Name
@@ -103,7 +109,7 @@ def identify(
     """
     user = winning_rule(user_rules(env, repository, evidence))
     person = names.parse(user.value).agent
-    agent = winning_rule(agent_rules(asked, env, settings, evidence))
+    agent = winning_rule(agent_rules(asked, env, settings, evidence, repository))
     if not agent.value:
         return _person(user, person)
     name = settings.directory.canonical(names.parse(checked_name(agent.value)))
@@ -112,7 +118,7 @@ def identify(
         agents_tag = _unbracketed(user.value)
         return Identity(name, agent.name, person=True, agents_tag=agents_tag)
     tag = name.tag or _unbracketed(checked_name(user.value))
-    places = tuple(worktree_rules(repository, settings))
+    places = tuple(worktree_rules(repository, settings, env))
     seat = winning_rule(seat_rules(name, asked, env, places))
     full = Name(name.agent, name.seat or _unbracketed(seat.value), tag)
     if names.parse(str(full)) != full:
@@ -186,6 +192,7 @@ def agent_rules(
     env: Mapping[str, str],
     settings: Settings,
     evidence: Evidence = NO_EVIDENCE,
+    repository: Repository | None = None,
 ) -> Iterator[Rule]:
     """The rules that determine an agent; without a value it is a person.
 
@@ -200,6 +207,7 @@ def agent_rules(
         yield Rule(variable, agent)
     yield Rule("program", evidence.started_by())
     yield Rule("client", "" if is_agent else asked.client)
+    yield Rule("git's bot", bot_of_git(env, repository))
 
 
 # Git's rule, in `user_rules` and as a source.
@@ -221,15 +229,36 @@ def user_rules(
     it is what remains if a client hides that.
     """
     yield Rule("WATERCOOLER_USER", env.get("WATERCOOLER_USER", "").strip())
-    own = userrecord.without_system(env)
-    yield Rule(GIT_USER, config.get("user.name", repository, own).strip())
+    own = _configured(repository, userrecord.without_system(env))
+    yield Rule(GIT_USER, _person_of(own))
     record = evidence.recorded()
+    system = _configured(None, _system_only(env))
     rules = (
-        Rule(_RECORDED, record.user.name),
-        Rule(SYSTEMWIDE, config.get("user.name", None, _system_only(env)).strip()),
+        Rule(_RECORDED, _person_of(record.user)),
+        Rule(SYSTEMWIDE, _person_of(system)),
     )
-    yield from reversed(rules) if record.systemwide else rules
-    yield Rule("OS user", env.get("USER") or env.get("LOGNAME") or "")
+    # Where a bot works, nobody is behind the users of the system and of the record.
+    is_bot = agent_of_bot(*own) != ""
+    for rule in reversed(rules) if record.systemwide else rules:
+        yield rule._replace(value="") if is_bot else rule
+    is_bot = is_bot or any(agent_of_bot(*user) for user in (record.user, system))
+    yield Rule("OS user", "" if is_bot else env.get("USER") or env.get("LOGNAME") or "")
+
+
+def bot_of_git(env: Mapping[str, str], repository: Repository | None) -> str:
+    """The agent whose own user git is configured for here; empty for a person."""
+    return agent_of_bot(*_configured(repository, env))
+
+
+def _configured(repository: Repository | None, env: Mapping[str, str]) -> Person:
+    """The user in git's configuration."""
+    values = config.get_all(("user.name", "user.email"), repository, env)
+    return Person(values["user.name"].strip(), values["user.email"].strip())
+
+
+def _person_of(user: Person) -> str:
+    """The name of a user, unless it is a bot."""
+    return "" if agent_of_bot(*user) else user.name
 
 
 def _system_only(env: Mapping[str, str]) -> Mapping[str, str]:
@@ -268,7 +297,9 @@ def seat_rules(
 _MAIN = "main"
 
 
-def worktree_rules(repository: Repository | None, settings: Settings) -> Iterator[Rule]:
+def worktree_rules(
+    repository: Repository | None, settings: Settings, env: Mapping[str, str]
+) -> Iterator[Rule]:
     """The rules that use a worktree as a seat. The store's own checkout is not a seat,
     because its branch is the same for everyone."""
     if repository is None or settings.seats == "off":
@@ -277,6 +308,9 @@ def worktree_rules(repository: Repository | None, settings: Settings) -> Iterato
     if branch == BRANCH:
         return
     if not repository.linked:
+        if sandboxes.current(env) is not None:
+            # Each session there has a clone of its own, and a branch.
+            yield Rule("branch", branch if _is_fit(branch) else "")
         yield Rule("main worktree", _MAIN if settings.seats == "all" else "")
         return
     for rule, seat in (

@@ -290,9 +290,8 @@ def test_elsewhere_it_is_offered(person: Repo, hub: Path) -> None:
 def test_only_what_an_agent_wrote_can_travel(cloud: Repo) -> None:
     """A person's entry would be refused where it arrives, and says so here."""
     cloud.ok(
-        *("say", "login", "-m", "Pat's"),
+        *("say", "login", "-m", "Pat's", "--as", "Pat"),
         env={"WATERCOOLER_USER": "Pat"},
-        without=["CLAUDECODE"],
     )
     said = cloud.ok("carry")
     assert "1 entry cannot travel: too long, or not by an agent" in said.err
@@ -399,3 +398,13 @@ def test_json_has_what_the_lines_say(cloud: Repo) -> None:
         "carried": {"entries": 2, "branch": "claude/fix"},
         "dry_run": False,
     }
+
+
+def test_whoami_explains_who_that_is(cloud: Repo) -> None:
+    """A bot is no person, and the branch is the seat."""
+    said = cloud.ok("whoami", "--explain").out
+    assert said.startswith("Claude Code@claude/fix (by CLAUDECODE)\n")
+    assert "> branch             claude/fix" in said
+    assert "git's user here is that of Claude Code, which is no person" in said
+    assert "WATERCOOLER_USER" in said
+    assert "tag: none" in said

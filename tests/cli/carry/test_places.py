@@ -46,6 +46,9 @@ def test_a_ball_goes_to_the_cloud_and_comes_back(
     accept_only(hub, "")
     said = person.ok("sync").out
     assert "1 entry came with " in said, said
+    authors = {entry["agent"] for entry in person.entries("login")}
+    assert len(authors) == 3, authors
+    assert all("(" not in author for author in authors)
     titles = {entry["title"] for entry in person.entries("login")}
     assert titles >= {"From the first", "From the second", "In between"}
     assert person.ball("login") == "Pat"
