@@ -38,6 +38,7 @@ from reference_words import (  # noqa: E402 (beside this script)
 
 from wc_cli import options, table  # noqa: E402 (the checkout's own)
 from wc_cli.app import command_help  # noqa: E402
+from wc_cli.cloud.places import PLACES  # noqa: E402
 from wc_cli.commands import common  # noqa: E402
 from wc_cli.help.overview import first_sentence, overview  # noqa: E402
 from wc_core import errors  # noqa: E402
@@ -267,7 +268,13 @@ def pages() -> dict[Path, str]:
         HELP / "examples.txt": examples_text(),
         HELP / "summaries.txt": summaries_text(),
         HELP / "texts.txt": help_texts(),
+        **cloud_examples(),
     }
+
+
+def cloud_examples() -> dict[Path, str]:
+    """The files of ``wc cloud``, for those who read the documentation."""
+    return {ROOT / "docs/examples" / place.file: place.template for place in PLACES}
 
 
 def main() -> int:

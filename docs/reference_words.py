@@ -179,6 +179,7 @@ EXAMPLES = {
         "wc sync --dry-run --json",
         "wc sync git@example.org:team/threads.git",
     ),
+    "cloud": ("wc cloud", "wc cloud claude"),
     "carry": ("wc carry", "wc carry --dry-run --json"),
     "harvest": ("wc harvest", "wc harvest claude/fix-123", "wc harvest --forget"),
     "worktrees": ("wc worktrees", "wc worktrees --json"),
@@ -322,6 +323,9 @@ never a conflict to resolve. If the store is not checked out yet, this is done f
 remote that has received the branch once is kept up to date in the background from then
 on. [Between machines](sync.md) explains the rest: which remote is used, what each
 message means, how to turn it off.""",
+    "cloud": """\
+What is known is filled in: where wc was installed from, and the address of `origin`.
+[Agents in the cloud](cloud.md) explains what happens there.""",
     "carry": """\
 For a clone that may push its own branch, but not that of the threads, and for one
 without a remote. The receipt says what you have to push or commit. In an agent's

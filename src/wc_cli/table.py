@@ -105,6 +105,7 @@ COMMANDS: dict[str, Command] = {
     "enrich": Command("commands.repository.enrich:enrich", PLACE),
     "notify": Command("commands.session.notify:notify", PLACE),
     "sync": Command("commands.sync:sync", PLACE),
+    "cloud": Command("commands.repository.cloud:cloud", PLACE),
     "carry": Command("commands.exchange.carrying:carry", PLACE),
     "harvest": Command("commands.exchange.carrying:harvest", PLACE),
     "init": Command("commands.stores:init", PLACE),

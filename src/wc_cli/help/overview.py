@@ -49,7 +49,7 @@ _GROUPS = {
     ),
     "Change threads": "amend retract rename tag move import export project reindex",
     "This repository": (
-        "init sync carry harvest whoami config rules guidance enrich wrap"
+        "init sync cloud carry harvest whoami config rules guidance enrich wrap"
     ),
     "This machine": (
         "install uninstall notify statusline doctor problems break-lock completion"
