@@ -181,7 +181,7 @@ EXAMPLES = {
     ),
     "cloud": ("wc cloud", "wc cloud claude"),
     "carry": ("wc carry", "wc carry --dry-run --json"),
-    "harvest": ("wc harvest", "wc harvest claude/fix-123", "wc harvest --forget"),
+    "harvest": ("wc harvest --forget",),
     "worktrees": ("wc worktrees", "wc worktrees --json"),
     "problems": (
         "wc problems",
@@ -248,6 +248,7 @@ ENDLESS = {
         "wc install --check",
     ),
     "open": ("wc open login",),
+    "harvest": ("wc harvest", "wc harvest claude/fix-123"),
     "sync": ("wc sync --watch --every 10",),
     "wait": (
         "wc wait",

@@ -42,7 +42,8 @@ ELSEWHERE = {
     "README.md": 2,  # installing, which asks a person; the demo
     "docs/activity.md": 1,  # a remote that has notes
     "docs/board.md": 3,  # live, or what a terminal shows
-    "docs/commands.md": 6,  # go on until ^C, or a ball comes; a database; ask
+    "docs/cloud.md": 2,  # writes into clients' files; starts a session in the cloud
+    "docs/commands.md": 7,  # go on until ^C, or a ball comes; a database; ask
     "docs/graphdb.md": 1,  # a graph database
     "docs/waking.md": 4,  # agents that are called
     "docs/http.md": 6,  # servers that stay; a container

@@ -86,7 +86,7 @@ CASES = {
     "a type": (["wc", "ack", "auth", "--type", "P"], ["Plan", "PR"]),
     "an option": (["wc", "list", "--li"], ["--limit"]),
     "a shell": (["wc", "completion", "z"], ["zsh"]),
-    "help": (["wc", "help", "ha"], ["handoff"]),
+    "help": (["wc", "help", "hand"], ["handoff"]),
     "a file of the system's wc": (["wc", "-l", "code"], [""]),
     "one like a command": (["wc", "-l", "li"], [""]),
     "two files": (["wc", "code.txt", ""], [""]),

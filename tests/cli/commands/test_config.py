@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,8 @@ def test_all_keys_are_listed_with_their_defaults(repo: Repo) -> None:
     settings = repo.json("config")["settings"]
     fixed = [key for key in keys.KEYS if not key.is_open]
     assert [item["key"] for item in settings] == [key.name for key in fixed]
-    assert [item["value"] for item in settings] == [key.default for key in fixed]
+    defaults = [key.default for key in fixed]
+    assert [item["value"] for item in settings] == json.loads(json.dumps(defaults))
     assert {item["origin"] for item in settings} == {"default"}
     assert 'ball.enforce = "warn"\n' in repo.ok("config", "list").out
 
