@@ -206,12 +206,17 @@ class Context:
     def standing(self) -> Standing | None:
         """The store's state relative to its remote; ``None`` if it was never exchanged
         with one and no entries travel otherwise."""
-        layout = Layout(self.place.root)
-        if not any(map(os.path.lexists, (layout.sync_state, layout.carried))):
+        layout, checkout = Layout(self.place.root), self.store_repository
+        signs = [layout.sync_state, layout.carried]
+        if checkout is not None:
+            signs.append(contact.path_of(checkout, contact.ASKED))
+        if not any(map(os.path.lexists, signs)):
             return None
         from wc_core.git import freshness  # 1.4 ms, only after an exchange
 
-        return freshness.standing(layout, self.store_repository, self.env)
+        standing = freshness.standing(layout, checkout, self.env)
+        is_shared = standing is not None and (standing.tracked or standing.travels)
+        return standing if is_shared or os.path.lexists(layout.sync_state) else None
 
     @property
     def source(self) -> IdSource:

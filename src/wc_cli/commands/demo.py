@@ -39,6 +39,12 @@ _PLAN = """\
   - [ ] one button
 - docs: Tell the users (after logout)
 """
+_ONLY_AGENTS_BRANCHES = """\
+#!/bin/sh
+while read old new ref; do
+  case $ref in refs/heads/claude/*) ;; *) exit 1 ;; esac
+done
+"""
 _CODE = "def login(user):\n    return None\n"
 
 
@@ -81,6 +87,7 @@ class _Story:
         self.app = f"{folder}/app"
         self.fix = f"{folder}/app-wt-login"
         self.laptop = f"{folder}/laptop"
+        self.session = f"{folder}/session"
         os.mkdir(self.home)
         kept = {k: context.env[k] for k in _KEPT_VARIABLES if k in context.env}
         self.env = {
@@ -97,6 +104,12 @@ class _Story:
             **self.env,
             "HOME": f"{folder}/home-of-laptop",
             "WATERCOOLER_USER": "sam",
+        }
+        # A session in the cloud, with a hub that takes only its branch.
+        self.cloud = {
+            **self.env,
+            "HOME": f"{folder}/home-of-session",
+            "WATERCOOLER_SANDBOX": "demo",
         }
 
     def tell(self) -> None:
@@ -150,6 +163,7 @@ class _Story:
         log = ["log", "--format=%h %s", "watercooler/threads"]
         self._show(self.app, ["git", *log], ["git", *log], self.env)
         self._meet_another_machine()
+        self._hear_from_the_cloud()
 
     @contextmanager
     def _idle_agent(self, agent: str, folder: str) -> Iterator[subprocess.Popen[str]]:
@@ -249,6 +263,32 @@ class _Story:
         self._wc("Claude Code", self.app, "list")
         self._wc("Claude Code", self.app, "log", "release")
 
+    def _hear_from_the_cloud(self) -> None:
+        """Let an agent answer that may push only its own branch."""
+        self._title("An agent in the cloud may push only its own branch")
+        title = "Write the release notes"
+        words = ["handoff", "release", "--to", "Claude Code", "--note", title]
+        self._wc("Claude Code", self.app, *words)
+        self._wc("Claude Code", self.app, "sync")
+        hook = f"{self.folder}/hub.git/hooks/pre-receive"
+        os.makedirs(os.path.dirname(hook), exist_ok=True)
+        with open(hook, "w", encoding="utf-8") as file:
+            file.write(_ONLY_AGENTS_BRANCHES)
+        os.chmod(hook, 0o755)
+        os.mkdir(self.cloud["HOME"])
+        clone = ["git", "clone", "hub.git", "session"]
+        self._show(self.folder, clone, [*clone, "-q"], self.cloud)
+        switch = ["git", "switch", "-c", "claude/notes"]
+        self._show(self.session, switch, ["git", "switch", "-q", *switch[2:]])
+        self._wc("Claude Code", self.session, "brief")
+        self._wc("Claude Code", self.session, "say", "release", "-m", "Notes", "--sync")
+        self._title("It pushes its work; the next sync takes the answer from there")
+        push = ["git", "push", "origin", "claude/notes"]
+        self._show(self.session, push, ["git", "push", "-q", *push[2:]], self.cloud)
+        os.remove(hook)
+        self._wc("Claude Code", self.app, "sync")
+        self._wc("Claude Code", self.app, "log", "release")
+
     def _title(self, text: str, *, may_pause: bool = True) -> None:
         if self.scene and self.pauses and may_pause:
             self._wait_for_enter()
@@ -286,7 +326,8 @@ class _Story:
         apart: bool = False,
     ) -> None:
         """Run a command as an agent, in its worktree; ``apart``: without syncing."""
-        machine = self.there if folder == self.laptop else self.env
+        machines = {self.laptop: self.there, self.session: self.cloud}
+        machine = machines.get(folder, self.env)
         env = {**machine, "WATERCOOLER_AGENT": agent}
         if apart:
             env["WATERCOOLER_SYNC"] = "off"

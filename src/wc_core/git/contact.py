@@ -8,6 +8,7 @@ has it. ``bin/wc-statusline`` looks for the second one.
 
 from __future__ import annotations
 
+from wc_core import times
 from wc_core.files import read_plain
 from wc_core.git import remotes
 from wc_core.git.discovery import BRANCH_STORE
@@ -44,6 +45,11 @@ class Contact(NamedTuple):
     def answered(self) -> bool:
         """Whether all remotes answered."""
         return not self.silent
+
+    @property
+    def answered_at(self) -> str:
+        """When all remotes answered, as RFC 3339; empty if not all did."""
+        return times.rfc3339(self.at) if self.at and self.answered else ""
 
     def to_text(self) -> str:
         """The content of the record."""

@@ -10,7 +10,7 @@ from wc_core import times
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.git import carried as carriers
-from wc_core.git import remotes
+from wc_core.git import contact, remotes
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
 from wc_core.lean import json
@@ -148,6 +148,11 @@ def standing(
     latest = load(layout) or Freshness()
     if latest.remote != remote.label:
         latest = Freshness()
+    if not latest.fetched_at and remote_tip:
+        # Nothing was exchanged since the first contact, which fetched the branch.
+        first = contact.load(repository)
+        fetched_at = first.answered_at if first is not None else ""
+        latest = latest._replace(fetched_at=fetched_at)
     ahead: int | None = None
     behind: int | None = None
     if remote_tip and own_tip == remote_tip:

@@ -14,6 +14,7 @@ from wc_cli.options import command, flag, text, texts, words
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import claims as claims_rendering
 from wc_cli.terminal.style import output_style
+from wc_core.carry import sandboxes
 from wc_core.claims import sessions
 from wc_core.claims.record import MAX_TTL, MIN_TTL, MODES, WRITE, Claim
 from wc_core.errors import ClaimedError, InvalidInputError
@@ -125,6 +126,10 @@ def claim(context: Context, options: ClaimOptions) -> None:
     plan = holding.claim(targets, draft, local_only=options.local_only)
     _print_claims(options, plan, draft)
     _print_notes(holding)
+    if sandboxes.current(context.env) is not None:
+        # Claims do not travel with a branch, so only the guard here protects them.
+        level, layout = context.settings.guard, Layout(context.place.root)
+        remark(coverage_text(level, coverage(layout, level, [context.identity.author])))
 
 
 @command(TakeoverOptions)
