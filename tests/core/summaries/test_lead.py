@@ -112,7 +112,8 @@ blocks = st.one_of(
     marked.map("> {}".format),
     marked.map("### {} ###".format),
     plain.map("```sh\nrm -r {}\n```".format),
-    plain.map("    rm -r {}".format),
+    # Below a list item, fewer blanks would be a paragraph of it.
+    plain.map("          rm -r {}".format),
     plain.map("| {} | rm -r |\n|---|---|".format),
     plain.map("<!-- rm -r {} -->".format),
     st.just("---"),
