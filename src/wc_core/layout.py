@@ -169,6 +169,11 @@ class Layout(NamedTuple):
         return f"{self.local}/carried.json"
 
     @property
+    def carrying(self) -> str:
+        """A branch of the code is being moved, or was when git was killed."""
+        return f"{self.local}/carrying"
+
+    @property
     def harvest(self) -> str:
         """What was examined of agents' branches, see `wc_core.carry.records`."""
         return f"{self.local}/harvest.json"

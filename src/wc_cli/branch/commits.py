@@ -341,7 +341,7 @@ def remove_left_locks(repository: Repository, since_ns: int) -> None:
     A user's git holds such a lock only for a moment.
     """
     remove_left_branch_lock(repository, since_ns)
-    _remove_left(f"{repository.gitdir}/HEAD.lock", since_ns)
+    remove_left_lock(f"{repository.gitdir}/HEAD.lock", since_ns)
     # git never repacks a pack that git-fast-import has marked to be kept.
     folder = f"{repository.common}/objects/pack"
     for name in names_in(folder):
@@ -354,10 +354,12 @@ def remove_left_locks(repository: Repository, since_ns: int) -> None:
 
 def remove_left_branch_lock(repository: Repository, since_ns: int = 0) -> None:
     """Like `remove_left_locks`, for the lock of the branch alone."""
-    _remove_left(f"{repository.common}/refs/heads/{BRANCH}.lock", since_ns)
+    remove_left_lock(f"{repository.common}/refs/heads/{BRANCH}.lock", since_ns)
 
 
-def _remove_left(path: str, since_ns: int) -> None:
+def remove_left_lock(path: str, since_ns: int) -> None:
+    """Remove the lock of a ref that a git process of wc left at ``since_ns`` or later,
+    if it stays unchanged for longer than git holds one."""
     changed_ns = _changed_ns(path)
     if changed_ns >= since_ns:
         time.sleep(_REF_LOCK_SECONDS)

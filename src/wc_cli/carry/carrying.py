@@ -11,11 +11,11 @@ from __future__ import annotations
 from itertools import chain
 
 from wc_cli.branch import commits, trees
-from wc_cli.branch.git import Git, GitError
+from wc_cli.branch.git import Git, GitError, GitKilledError
 from wc_cli.branch.treepaths import is_log, topic_at
 from wc_cli.carry import roads
 from wc_cli.clock import now_ms, random_bits
-from wc_cli.store import authors, durable
+from wc_cli.store import authors, durable, locks
 from wc_core import ulid
 from wc_core.carry import carriers, checking, records
 from wc_core.carry.checking import RefusedLineError
@@ -47,6 +47,7 @@ _MAX_COMMITS = 500
 _MAX_BYTES = 8 * 1024 * 1024
 _TRIES = 5
 _GIT_SECONDS = 2.0
+_LOCK_SECONDS = 10.0
 _NAME_CHARACTERS = 10
 
 
@@ -65,9 +66,11 @@ def carry(
     the worktree ``code``.
 
     Returns what travels afterwards, also what did before; it has no ids if there is
-    nothing to carry. Raises ConflictError if there is no way out now, and GitError.
+    nothing to carry. Raises ConflictError if there is no way out now, GitError, and
+    LockTimeoutError.
     """
-    return _Carrying(root, code, env).run(dry_run=dry_run)
+    with locks.locked(Layout(root).harvest_lock, "wc carry", _LOCK_SECONDS, root):
+        return _Carrying(root, code, env).run(dry_run=dry_run)
 
 
 def unsent(root: str, env: Mapping[str, str]) -> Unsent:
@@ -126,18 +129,37 @@ class _Carrying:
             if not missing or dry_run:
                 return latest
             tip = self._commit(head, missing)
-            try:
-                self.git.run("update-ref", "-m", "wc: carry entries", ref, tip, head)
-            except GitError:
-                # An agent has just made a commit: carry on top of that one.
-                if self.git.line("rev-parse", ref) == head:
-                    raise
-            else:
+            if self._move(ref, tip, head):
                 return tip
         raise ConflictError(
             f"The branch {road.branch} moves too often to carry entries now.",
             "Your entries are safe here. Try again: wc carry",
         )
+
+    def _move(self, ref: str, tip: str, head: str) -> bool:
+        """Move the branch from one commit to another. Returns False if it is no longer
+        there: an agent has just made a commit."""
+        self._remove_left_lock(ref)
+        durable.touch(self.layout.carrying, self.layout.root)
+        try:
+            self.git.run("update-ref", "-m", "wc: carry entries", ref, tip, head)
+        except GitKilledError:
+            raise  # its lock may be left
+        except GitError:
+            durable.remove(self.layout.carrying, self.layout.root)
+            if self.git.line("rev-parse", ref) == head:
+                raise
+            return False
+        durable.remove(self.layout.carrying, self.layout.root)
+        return True
+
+    def _remove_left_lock(self, ref: str) -> None:
+        """Remove the locks of a git process of ours that was killed while moving the
+        branch. No other one is running: the caller holds the lock of carrying."""
+        if os.path.lexists(self.layout.carrying):
+            since_ns = os.lstat(self.layout.carrying).st_mtime_ns
+            for path in (f"{self.code.common}/{ref}", f"{self.code.gitdir}/HEAD"):
+                commits.remove_left_lock(f"{path}.lock", since_ns)
 
     def _with_tracked(self, result: Carried) -> Carried:
         """The result with the remote's state of the branch, as of the last fetch or

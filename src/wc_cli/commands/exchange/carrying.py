@@ -12,7 +12,7 @@ from wc_cli.settle import settler
 from wc_cli.sync.exchange import Waiting
 from wc_core.carry import modes
 from wc_core.configuration.keys import OFF
-from wc_core.errors import InvalidInputError
+from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.phrases import counted
 from wc_core.text import one_line
@@ -57,7 +57,13 @@ def carry(context: Context, options: CarryOptions) -> None:
         raise InvalidInputError(
             "Carrying is turned off here.", "See who did: wc config get carry.mode"
         )
+    context.adopt()
     root = context.place.root
+    if not context.place.exists:
+        raise NotFoundError(
+            "There are no threads here, so nothing can be carried.",
+            "Start one with: wc new TOPIC -m '…'",
+        )
     settler.settle(root, context.env, _SETTLE_SECONDS)
     if options.dry_run:
         result = carrying.carry(root, code, context.env, dry_run=True)
