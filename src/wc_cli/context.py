@@ -13,7 +13,8 @@ from wc_cli.clock import now_ms, random_bits
 from wc_cli.output import Answer, begin_answer, remark
 from wc_core.configuration import preferences
 from wc_core.errors import NotFoundError, WcError
-from wc_core.git import contact, discovery, repository
+from wc_core.git import contact, discovery
+from wc_core.git import repository as repositories
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.identity import resolve, userrecord
 from wc_core.identity.resolve import Asked, Evidence
@@ -22,6 +23,7 @@ from wc_core.layout import BRANCH, Layout
 from wc_core.lean import contextlib, os
 from wc_core.phrases import with_home
 from wc_core.status.places import home_of
+from wc_core.text import one_line
 from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader
 
@@ -128,6 +130,7 @@ class Context:
         """
         if self._reader is None:
             self.adopt()
+            self._follow_branch()
             reader = StoreReader(self.place.root)
             if self.settings.sync == "background":
                 spawn.start_if_due(reader.layout, self.settings, self.env)
@@ -200,7 +203,7 @@ class Context:
     def store_repository(self) -> Repository | None:
         """The repository that contains the store's folder, read again at each call. It
         is not the current folder's, because ``WATERCOOLER_DIR`` may name a store."""
-        return repository.find(self.place.root)
+        return repositories.find(self.place.root)
 
     @property
     def standing(self) -> Standing | None:
@@ -254,6 +257,30 @@ class Context:
         with contextlib.suppress(WcError, OSError):
             self.writer()
 
+    @property
+    def other_homes(self) -> list[str]:
+        """The checkouts of the store in other homes, which cannot be seen here."""
+        repository = self.place.repository
+        if repository is None or self.place.kind != BRANCH_STORE:
+            return []
+        checkouts = repositories.checkouts_of(repository, BRANCH)
+        return [
+            checkout.path
+            for checkout in checkouts
+            if discovery.is_of_another_home(checkout, self.env)
+        ]
+
+    def _follow_branch(self) -> None:
+        """Take over what another home has committed, such as that of the host of this
+        container: no process here was told about it. If one is at work, it does so."""
+        layout = Layout(self.place.root)
+        if not self.place.exists or not spawn.is_branch_moved(layout):
+            return
+        from wc_cli.settle import settler  # 30 ms, only after another home has written
+
+        with contextlib.suppress(WcError, OSError):
+            settler.settle(layout.root, self.env)
+
     def first_contact(self, seconds: float = 0.0) -> None:
         """Where there is no store, ask the remotes for threads: unless it was done
         lately, or in any case, for at most that many ``seconds``."""
@@ -292,6 +319,8 @@ class Context:
             self._settings = self._identity = self._reader = None
             for path, aside in made.set_aside:
                 self._remark_set_aside(path, aside)
+            for path in self.other_homes:
+                remark(f"note: {other_home_text(path)}")
         return False
 
     def _remark_set_aside(self, path: str, aside: str) -> None:
@@ -317,7 +346,9 @@ class Context:
         does."""
         is_first = not self.place.exists
         self.first_contact()
+        self._prepare_owner()
         self.ensure_store()
+        self._follow_branch()
         if is_first and self.unasked:
             remark(f"note: {self.unasked}")
         authorship = self._authorship()
@@ -332,6 +363,12 @@ class Context:
         if renews:
             self.remark_renewal()
         return writer
+
+    def _prepare_owner(self) -> None:
+        """Get ready to write to another user's store, or raise StorageError."""
+        from wc_cli.branch import owners  # 0.2 ms, only to write
+
+        owners.prepare(self.place.root)
 
     def _store_writer(self, authorship: Authorship | None) -> StoreWriter:
         """A writer for the store, which need not exist yet."""
@@ -455,6 +492,14 @@ class Context:
             from wc_cli.store import authors  # 1 ms, seldom needed
 
             authors.record_user(layout, self._configured_repository, self.env)
+
+
+def other_home_text(path: str) -> str:
+    """A line about a checkout of the store in another home."""
+    return (
+        f"the threads are also checked out at {one_line(path)}, which cannot be seen "
+        "here; what was written there is here once it is committed"
+    )
 
 
 def execute(declared: Declared, options: Options, occasion: str = "") -> None:

@@ -87,13 +87,21 @@ def is_gate_due(layout: Layout) -> bool:
     return bool(duefiles.due_topics(layout, time.time_ns() // 1_000_000))
 
 
+def is_branch_moved(layout: Layout) -> bool:
+    """Return whether the branch has a commit that was not applied to the folder: made
+    by a user's git, or by another checkout of the store."""
+    recorded = applied.load(layout)
+    checkout = discovery.checkout_at(layout.root) if recorded.commit else None
+    return checkout is not None and checkout.commit not in {"", recorded.commit}
+
+
 def _is_moved(layout: Layout) -> bool:
     """Return whether a user moved the branch, or changed the folder, with git."""
     recorded = applied.load(layout)
     checkout = discovery.checkout_at(layout.root) if recorded.commit else None
     if checkout is None:
         return False
-    moved = checkout.commit not in {"", recorded.commit}
+    moved = is_branch_moved(layout)
     moved = moved or applied.index_ns(checkout) != recorded.index_ns
     return moved and age_of(layout.settling) > _USER_GIT_SECONDS
 

@@ -185,7 +185,7 @@ class Clouds:
         repo.git("push", "-q", "--force", "origin", "HEAD")
 
     def finish(self) -> None:
-        """Everybody pushes what they may, and syncs."""
+        """Everyone pushes what they may, and syncs."""
         for repo in self.sessions:
             if (repo.path / ".git/worktrees").exists():
                 repo.ok("carry")
@@ -199,7 +199,7 @@ class Clouds:
 def test_clones_that_may_only_carry_lose_nothing(
     person: Repo, hub: Path, tmp_path: Path, seed: int
 ) -> None:
-    """Whatever they do to their branches: once these are pushed, everybody has every
+    """Whatever they do to their branches: once these are pushed, everyone has every
     entry, and each only once."""
     person.machine.env["WATERCOOLER_SYNC"] = "inline"
     clouds = Clouds(person, hub, tmp_path, seed)

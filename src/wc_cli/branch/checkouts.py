@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from wc_cli.branch import commits, trees
+from wc_cli.branch import commits, owners, trees
 from wc_cli.branch.git import Git, GitError
 from wc_cli.store import durable, locks
 from wc_cli.store.sharedlines import SHARED
@@ -74,6 +74,7 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> MadeCheck
                 "Run the same command again once that is fixed; see also: wc doctor",
             ) from error
     finally:
+        owners.restore(repository)
         os.close(lock)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from wc_cli.branch import commits, trees
+from wc_cli.branch import commits, owners, trees
 from wc_cli.branch.git import Git, GitError, GitKilledError
 from wc_cli.branch.treepaths import is_log, topic_at
 from wc_cli.carry import roads
@@ -70,7 +70,10 @@ def carry(
     LockTimeoutError.
     """
     with locks.locked(Layout(root).harvest_lock, "wc carry", _LOCK_SECONDS, root):
-        return _Carrying(root, code, env).run(dry_run=dry_run)
+        try:
+            return _Carrying(root, code, env).run(dry_run=dry_run)
+        finally:
+            owners.restore(code)
 
 
 def unsent(root: str, env: Mapping[str, str]) -> Unsent:

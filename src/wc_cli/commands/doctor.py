@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 
-from wc_cli.branch import checkouts, commits, git
+from wc_cli.branch import checkouts, commits, git, owners
 from wc_cli.branch.git import GitError
 from wc_cli.briefing.coverage import coverage, coverage_text
 from wc_cli.claims import travel
 from wc_cli.claims.registry import Registry
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
+from wc_cli.context import other_home_text
 from wc_cli.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
 from wc_cli.doctor.repair import Repair, RepairStep
 from wc_cli.doctor.strays import find_strays, obstruction
@@ -192,6 +193,7 @@ def examine_store(context: Context) -> DoctorReport:
     if place.kind == BRANCH_STORE:
         findings += _checkout_findings(context, reader)
         findings += exchange_findings(context)
+        findings += _owner_findings(context)
     return DoctorReport(
         context.store,
         place.kind,
@@ -278,6 +280,12 @@ def exchange_findings(context: Context) -> Iterator[Finding]:
         yield Finding("sync", 0, standing.problem, standing.hint)
 
 
+def _owner_findings(context: Context) -> Iterator[Finding]:
+    """Yield what in the store or the repository someone here cannot change."""
+    for problem in owners.problems(context.place.root, context.store_repository):
+        yield Finding("store", 0, problem.message, problem.fix)
+
+
 def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
     for key in context.settings.ignored:
         yield f"{key} has no effect: remove or correct it (settings: docs/store.md)"
@@ -286,6 +294,9 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
     if chosen := chosen_text(context):
         yield f"the thread of this worktree is {chosen}"
     yield from _set_aside_notes(context, examined.recovery.set_aside)
+    yield from map(other_home_text, context.other_homes)
+    if owners.user_name(os.getuid()).startswith("uid "):
+        yield f"your user id {os.getuid()} has no name on this machine"
     if (standing := context.standing) is not None:
         yield standing.sentence(now_ms())
     elif context.unasked:

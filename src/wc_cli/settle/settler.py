@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 
-from wc_cli.branch import commits, metaauthor
+from wc_cli.branch import commits, metaauthor, owners
 from wc_cli.branch.commits import CommitChange
 from wc_cli.branch.git import Git, GitError
 from wc_cli.index import keeping
@@ -342,6 +342,7 @@ def _settle_held(
     try:
         result = settler.run(patience, joining)
     finally:
+        owners.restore(settler.checkout)
         os.close(handle)
     # A writer that found the lock held relies on us to check again.
     return result, not set(settler.unsettled()) - set(settler.problems)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 
-from wc_cli.branch import commits, compare, packs, trees
+from wc_cli.branch import commits, compare, owners, packs, trees
 from wc_cli.branch.git import Git, GitError, GitTimeoutError
 from wc_cli.merge.joining import Joining
 from wc_cli.settle import reports, settler
@@ -272,6 +272,7 @@ class Exchanger:
             self._record_failure(error.message, error.hint, lasting=True)
             raise
         finally:
+            owners.restore(repository.find(self.layout.root))
             os.close(handle)
 
     def _lock(self) -> int:

@@ -229,11 +229,25 @@ def _place_of_repository(repository: Repository, env: Mapping[str, str]) -> Plac
             )
         if checkout.trusted:
             return Place(BRANCH_STORE, checkout.path, repository, exists=True)
-    if checkouts:
-        raise broken_store_error(repository, checkouts[0], env)
+    for checkout in checkouts:
+        if not is_of_another_home(checkout, env):
+            raise broken_store_error(repository, checkout, env)
     exists = repositories.has_branch(repository, BRANCH)
     root = _planned_root(repository, env)
     return Place(BRANCH_STORE, root, repository, False, exists)
+
+
+def is_of_another_home(checkout: Checkout, env: Mapping[str, str]) -> bool:
+    """Whether a checkout of the store is in the home of someone else, or of another
+    machine, such as the host of a container, and cannot be seen here. This home then
+    gets one of its own, as in a fresh clone."""
+    home, inside, _ = checkout.path.rpartition(f"/{IN_TREE}/worktrees/")
+    if not inside or os.path.isdir(checkout.path) or _moved_with_home(checkout, env):
+        return False
+    own_home = env.get("HOME", "")
+    is_own = bool(own_home) and os.path.realpath(own_home) == home
+    # The same path may be the home of another machine; this one is empty then.
+    return not is_own or not os.path.isdir(f"{own_home}/{IN_TREE}")
 
 
 def _planned_root(repository: Repository, env: Mapping[str, str]) -> str:
