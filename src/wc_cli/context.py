@@ -130,12 +130,17 @@ class Context:
         """
         if self._reader is None:
             self.adopt()
-            self._follow_branch()
             reader = StoreReader(self.place.root)
-            if self.settings.sync == "background":
-                spawn.start_if_due(reader.layout, self.settings, self.env)
+            self._start_what_is_due(reader.layout)
             self._reader = reader
         return self._reader
+
+    def _start_what_is_due(self, layout: Layout) -> None:
+        rules, follow = self.settings, self._follow_branch
+        if rules.sync == "background":
+            spawn.start_if_due(layout, rules, self.env, follow)
+        elif rules.sync == "inline":
+            spawn.follow_if_moved(layout, follow)
 
     @property
     def ball_names(self) -> BallNames:
@@ -270,16 +275,20 @@ class Context:
             if discovery.is_of_another_home(checkout, self.env)
         ]
 
+    def _follow_other_homes(self) -> None:
+        """Follow the branch before a write, if another home can have moved it: then the
+        entry comes after what was written there."""
+        repository = self.place.repository
+        if repository and len(repositories.checkouts_of(repository, BRANCH)) > 1:
+            self._follow_branch()
+
     def _follow_branch(self) -> None:
         """Take over what another home has committed, such as that of the host of this
         container: no process here was told about it. If one is at work, it does so."""
-        layout = Layout(self.place.root)
-        if not self.place.exists or not spawn.is_branch_moved(layout):
-            return
         from wc_cli.settle import settler  # 30 ms, only after another home has written
 
         with contextlib.suppress(WcError, OSError):
-            settler.settle(layout.root, self.env)
+            settler.settle(self.place.root, self.env)
 
     def first_contact(self, seconds: float = 0.0) -> None:
         """Where there is no store, ask the remotes for threads: unless it was done
@@ -346,9 +355,8 @@ class Context:
         does."""
         is_first = not self.place.exists
         self.first_contact()
-        self._prepare_owner()
-        self.ensure_store()
-        self._follow_branch()
+        if self.ensure_store() and self.settings.sync != "off":
+            spawn.follow_if_moved(Layout(self.place.root), self._follow_other_homes)
         if is_first and self.unasked:
             remark(f"note: {self.unasked}")
         authorship = self._authorship()
@@ -363,12 +371,6 @@ class Context:
         if renews:
             self.remark_renewal()
         return writer
-
-    def _prepare_owner(self) -> None:
-        """Get ready to write to another user's store, or raise StorageError."""
-        from wc_cli.branch import owners  # 0.2 ms, only to write
-
-        owners.prepare(self.place.root)
 
     def _store_writer(self, authorship: Authorship | None) -> StoreWriter:
         """A writer for the store, which need not exist yet."""

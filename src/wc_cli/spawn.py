@@ -17,7 +17,7 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import NoReturn
 
     from wc_core.layout import Layout
@@ -55,15 +55,24 @@ class Task(NamedTuple):
     pause: float = _END_SECONDS
 
 
-def start_if_due(layout: Layout, rules: Settings, env: Mapping[str, str]) -> None:
+def _do_nothing() -> None:
+    """Leave it to the process that is started."""
+
+
+def start_if_due(
+    layout: Layout,
+    rules: Settings,
+    env: Mapping[str, str],
+    follow: Callable[[], None] = _do_nothing,
+) -> None:
     """Start what an earlier command left to do, or what is due again, unless it has
-    just failed."""
+    just failed. If the branch has a commit that is not in the folder, and no git of a
+    user is at work, ``follow`` is called first."""
     if _is_unsettled(layout):
         due = age_of(layout.settling) > _RETRY_SECONDS
     else:
-        due = (
-            is_gate_due(layout) or _is_moved(layout) or _is_exchange_due(layout, rules)
-        )
+        moved = _is_moved(layout, follow)
+        due = is_gate_due(layout) or moved or _is_exchange_due(layout, rules)
     if due:
         with contextlib.suppress(WcError, OSError):
             start(layout, env)
@@ -87,23 +96,23 @@ def is_gate_due(layout: Layout) -> bool:
     return bool(duefiles.due_topics(layout, time.time_ns() // 1_000_000))
 
 
-def is_branch_moved(layout: Layout) -> bool:
-    """Return whether the branch has a commit that was not applied to the folder: made
-    by a user's git, or by another checkout of the store."""
-    recorded = applied.load(layout)
-    checkout = discovery.checkout_at(layout.root) if recorded.commit else None
-    return checkout is not None and checkout.commit not in {"", recorded.commit}
-
-
-def _is_moved(layout: Layout) -> bool:
+def _is_moved(layout: Layout, follow: Callable[[], None]) -> bool:
     """Return whether a user moved the branch, or changed the folder, with git."""
     recorded = applied.load(layout)
     checkout = discovery.checkout_at(layout.root) if recorded.commit else None
     if checkout is None:
         return False
-    moved = is_branch_moved(layout)
-    moved = moved or applied.index_ns(checkout) != recorded.index_ns
+    if checkout.commit not in {"", recorded.commit}:
+        if not os.path.lexists(f"{checkout.gitdir}/index.lock"):
+            follow()
+        return age_of(layout.settling) > _USER_GIT_SECONDS
+    moved = applied.index_ns(checkout) != recorded.index_ns
     return moved and age_of(layout.settling) > _USER_GIT_SECONDS
+
+
+def follow_if_moved(layout: Layout, follow: Callable[[], None]) -> None:
+    """Call ``follow`` if the branch has a commit that is not in the folder."""
+    _is_moved(layout, follow)
 
 
 def _is_exchange_due(layout: Layout, rules: Settings) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tests.bench.adopted import AdoptedRows
 from tests.bench.claims import ClaimRows
+from tests.bench.cloud import CloudRows
 from tests.bench.crowd import Crowds
 from tests.bench.graph import GraphRows
 from tests.bench.graphdb import GraphDatabaseRows
@@ -36,6 +37,7 @@ class Parts(NamedTuple):
     serving: Serving
     crowds: Crowds
     travels: Travels
+    cloud: CloudRows
     claims: ClaimRows
     radar: RadarRows
     graph: GraphRows
@@ -69,6 +71,7 @@ def parts(scratch: Scratch, size: Size, peers: str = "") -> Parts:
         serving=Serving(scratch, size.served, size.idle),
         crowds=Crowds(scratch, size.writers),
         travels=Travels(scratch, size),
+        cloud=CloudRows(scratch, size),
         claims=ClaimRows(scratch),
         radar=RadarRows(scratch),
         graph=GraphRows(scratch),

@@ -86,6 +86,7 @@ PLACES = {
 
 @pytest.fixture
 def host(machine: Machine) -> Repo:
+    machine.env["WATERCOOLER_SYNC"] = "inline"
     repo = machine.repo()
     repo.settled("new", "login", "-m", "Use a passkey", "--to", "Codex")
     return repo
@@ -117,7 +118,8 @@ def test_both_homes_live(host: Repo, tmp_path: Path, at: str, home: str) -> None
     inside.ok("say", "login", "-m", "Again inside", "--as", "Codex")
     read = host.ok("read", "login", "--peek").out
     assert read.index("Again outside") < read.index("Again inside")
-    assert "⑂" not in host.ok("list").out
+    # Git has one record of two folders at the same path, so that is not noticed.
+    assert "⑂" not in host.ok("list").out or not (at or home)
     assert host.ok("problems").out == "No problems.\n"
     doctor = inside.wc("doctor")
     assert doctor.code == 0, doctor
@@ -159,6 +161,7 @@ def test_a_mount_point_that_moved_is_named(host: Repo, tmp_path: Path) -> None:
 def test_a_hook_makes_a_checkout_of_its_own(host: Repo, tmp_path: Path) -> None:
     """An agent may not run ``wc init``."""
     inside = Machine(tmp_path / "other", user="Kim")
+    inside.env["WATERCOOLER_SYNC"] = "inline"
     host.machine.home.rename(tmp_path / "away")
     repo = Repo(inside, host.path)
     feed = b'{"session_id": "1", "hook_event_name": "SessionStart"}'
@@ -173,6 +176,7 @@ def test_what_is_not_committed_is_not_lost(host: Repo, tmp_path: Path) -> None:
     """It is only in the home in which it was written, until that commits it."""
     host.ok("say", "login", "-m", "Not yet", env={"WATERCOOLER_SYNC": "off"})
     inside = Machine(tmp_path / "other", user="Kim")
+    inside.env["WATERCOOLER_SYNC"] = "inline"
     host.machine.home.rename(tmp_path / "away")
     repo = Repo(inside, host.path)
     said = repo.settled("say", "login", "-m", "Mine", "--as", "Codex")

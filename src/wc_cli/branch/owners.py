@@ -1,19 +1,15 @@
-"""Whose files a store and its repository have: what one user writes, the others of the
-same store must be able to change.
+"""Whose files a store and its repository have.
 
-Root may write anywhere, and would leave files that nobody else can change. So it is
-refused in another user's store, before anything is on disk. In a container, root has a
-store of its own beside a repository of the host's user: what git makes there is given
-to that user.
+In a container, root has a store of its own beside a repository of the host's user: what
+git makes there is given to that user, who could not change it otherwise.
 """
 
 from __future__ import annotations
 
-import pwd
 import stat
 import time
 
-from wc_core.errors import StorageError
+from wc_cli.store import lockowners as users
 from wc_core.lean import contextlib, os
 from wc_core.phrases import counted, quoted
 from wc_core.values import NamedTuple
@@ -39,28 +35,6 @@ class OwnerProblem(NamedTuple):
 
     message: str
     fix: str
-
-
-def prepare(root: str) -> None:
-    """Get ready to write to the store at ``root``: what is written can be changed by
-    everyone who can change the store.
-
-    Raises StorageError for root in another user's store.
-    """
-    try:
-        status = os.stat(root)
-    except OSError:
-        return  # it does not exist yet
-    if os.geteuid() == _ROOT != status.st_uid:
-        owner = user_name(status.st_uid)
-        raise StorageError(
-            f"The store {root} belongs to {owner}, who could no longer change what "
-            "root writes there. Nothing was written.",
-            f"Run it as {owner}: {_as_user(status.st_uid)}",
-        )
-    if status.st_mode & stat.S_IWGRP:
-        # Shared by a group: git's own setting for that is core.sharedRepository.
-        os.umask(os.umask(0) & ~stat.S_IRWXG)
 
 
 def restore(repository: Repository | None) -> None:
@@ -99,11 +73,11 @@ def _problems_in(folder: str, paths: Iterator[str]) -> Iterator[OwnerProblem]:
     foreign = [path for path in paths if _uid_of(path) not in {owner.st_uid, None}]
     if not foreign:
         if not os.access(folder, os.W_OK):
-            name = user_name(owner.st_uid)
+            name, command = users.user_name(owner.st_uid), users.as_user(owner.st_uid)
             message = f"{folder} belongs to {name}, and you cannot write there"
-            yield OwnerProblem(message, f"Run it as {name}: {_as_user(owner.st_uid)}")
+            yield OwnerProblem(message, f"Run it as {name}: {command}")
         return
-    name = user_name(owner.st_uid)
+    name = users.user_name(owner.st_uid)
     items = counted(len(foreign), "file or folder", "files and folders")
     named = ", ".join(os.path.relpath(path, folder) for path in foreign[:_MAX_NAMED])
     message = f"{items} in {folder} do not belong to {name}: {named}"
@@ -130,20 +104,3 @@ def _below(folder: str) -> Iterator[str]:
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
             yield f"{parent}/{name}"
-
-
-def _as_user(uid: int) -> str:
-    """The command that runs wc as a user of the system."""
-    try:
-        word = quoted(pwd.getpwuid(uid).pw_name)
-    except KeyError:
-        word = f"'#{uid}'"
-    return f"sudo -u {word} wc …"
-
-
-def user_name(uid: int) -> str:
-    """The name of a user of the system; the number if it has none."""
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"uid {uid}"

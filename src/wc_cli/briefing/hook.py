@@ -14,7 +14,12 @@ import time
 from wc_cli.briefing import dialects, editnews, sessions
 from wc_cli.briefing.dialects import PROMPT, START, STOP
 from wc_cli.briefing.gather import deadline, gather_brief, limit_ms
-from wc_cli.briefing.sessionnews import SessionView, prompt_news, stop_reminder
+from wc_cli.briefing.sessionnews import (
+    SessionView,
+    prompt_news,
+    stop_reminder,
+    unsaved_entries,
+)
 from wc_cli.briefing.sessions import Session
 from wc_cli.clock import now_ms
 from wc_cli.context import Context
@@ -264,7 +269,9 @@ def _event_text(
     # A sub-agent answers to its agent, and that one is reminded.
     if hook_input.again or hook_input.subagent:
         return ""
-    return stop_reminder(context, path)
+    with _unlimited():
+        unsaved = unsaved_entries(context)
+    return stop_reminder(context, path, unsaved)
 
 
 def note_turn(context: Context, client: str, session: str) -> None:
@@ -287,10 +294,17 @@ def _adopt(context: Context) -> None:
     hook's time limit counts from then on."""
     if context.place.exists:
         return
-    seconds, _ = signal.setitimer(signal.ITIMER_REAL, 0)
-    try:
+    with _unlimited():
         context.first_contact()
         context.adopt()
+
+
+@contextmanager
+def _unlimited() -> Iterator[None]:
+    """Suspend the hook's time limit for the block, which has limits of its own."""
+    seconds, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    try:
+        yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 

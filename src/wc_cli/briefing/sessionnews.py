@@ -185,10 +185,10 @@ def _arrived(view: SessionView, held: HeldBall, known_names: Collection[str]) ->
     return held.folder in view.own and held.name not in known_names
 
 
-def stop_reminder(context: Context, path: str) -> str:
+def stop_reminder(context: Context, path: str, unsaved: Mapping[str, str]) -> str:
     """Return a reminder of what the agent still holds, each only once: balls, questions
-    to it, its claims in this worktree, and entries that would be lost with a
-    sandbox."""
+    to it, its claims in this worktree, and what is ``unsaved``, see
+    `unsaved_entries`."""
     view = SessionView(context, path)
     view.note_visit()
     names_of_balls = view.ball_names.of(view.own)
@@ -197,7 +197,6 @@ def stop_reminder(context: Context, path: str) -> str:
         for held in holders.asked_of(view.layout, view.viewer)
     }
     claims = {f"{CLAIM}{claim_id}": claim_id for claim_id in _claims(context, view)}
-    unsaved = _unsaved(context)
     names = {*questions, *claims, *unsaved}.union(*names_of_balls.values())
     if not names:
         return ""
@@ -221,8 +220,9 @@ def stop_reminder(context: Context, path: str) -> str:
     return _reminder(topics, open_questions.values(), claimed.values(), lost)
 
 
-def _unsaved(context: Context) -> dict[str, str]:
-    """Return what to do about entries that would be lost with this sandbox."""
+def unsaved_entries(context: Context) -> dict[str, str]:
+    """Return what to do about entries that would be lost with this sandbox, by a key
+    that changes with them. They are carried first, if they can be."""
     if sandboxes.current(context.env) is None:
         return {}
     from wc_cli.carry.unsaved import unsaved  # 30 ms, only in sandboxes

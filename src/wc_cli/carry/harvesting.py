@@ -27,13 +27,15 @@ from wc_core.errors import (
     NotFoundError,
 )
 from wc_core.exchange.imports import ImportedThread
+from wc_core.files import read_plain
 from wc_core.git import remotes
 from wc_core.layout import BRANCH, Layout
-from wc_core.lean import os
+from wc_core.lean import contextlib, os
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads import codec
 from wc_core.threads.jsontext import dumps
+from wc_core.threads.model import Entry
 from wc_core.threads.reader import StoreReader
 from wc_core.values import NamedTuple
 
@@ -54,6 +56,10 @@ _MAX_REFUSED = 20
 # Of the branches of a remote that match.
 _MAX_BRANCHES = 500
 _BLOB = "blob"
+# The mode of a symbolic link.
+_LINK = "120000"
+# The words of git-cat-file(1) about an object that exists.
+_FOUND = 3
 _LOCK_SECONDS = 2.0
 
 
@@ -95,9 +101,10 @@ class _Source(NamedTuple):
 
 
 class _Carrier(NamedTuple):
-    """A commit or an outbox with lines: the ``object`` that has them, and what people
-    call it."""
+    """A commit or an outbox with lines: the ``name`` of its branch, the ``object`` that
+    has them, and what people call it."""
 
+    name: str
     object: str
     kind: str
     size: int
@@ -143,6 +150,9 @@ def harvest(
 
 
 class _Harvesting:
+    """One harvest. The carriers of all branches are read by a few git processes, and
+    each thread is written once."""
+
     def __init__(self, root: str, env: Mapping[str, str], code: Repository) -> None:
         self.layout = Layout(root)
         self.code = code
@@ -151,24 +161,31 @@ class _Harvesting:
         self.rules = self.upkeep.rules
         self.git = Git(code.common, env, bare=True)
         self.harvested = dict(records.harvests(self.layout))
+        self.refused: dict[str, list[Refused]] = {}
+        # The entries of each thread, by id, with their lines.
+        self._present: dict[str, dict[str, set[bytes]]] = {}
 
     def run(self, remote: str, branches: Sequence[str], *, dry_run: bool) -> Harvest:
-        counts: dict[str, Mapping[str, int]] = {}
-        refused: dict[str, tuple[Refused, ...]] = {}
-        refs = self._refs(remote)
         trunk = roads.default_branch(self.code, remote)
-        for source in self._sources(refs, remote, branches, trunk):
-            lines, rows = self._read(source, trunk, remote)
-            counts[source.name], conflicting = self._add(
-                source.name, lines, dry_run=dry_run
-            )
-            refused[source.name] = (*rows, *conflicting)
-            if not dry_run:
-                self._record(source, refused[source.name], refs)
-        return Harvest(
-            {name: topics for name, topics in counts.items() if topics},
-            {name: rows for name, rows in refused.items() if rows},
-        )
+        refs = self._refs(remote)
+        sources = list(self._sources(refs, remote, branches, trunk))
+        base = f"refs/remotes/{remote}/{trunk}" if trunk else ""
+        new = self._new_lines(self._lines(sources, base))
+        if new and not dry_run:
+            self._add(new)
+        if sources and not dry_run:
+            self._record(sources, refs, f"refs/remotes/{remote}/")
+        counts: dict[str, dict[str, int]] = {}
+        for name, line in new.values():
+            topics = counts.setdefault(name, {})
+            topics[line.topic] = topics.get(line.topic, 0) + 1
+        refused = {name: tuple(rows) for name, rows in self.refused.items()}
+        return Harvest(counts, refused)
+
+    def _refuse(self, name: str, place: str, reason: str) -> None:
+        rows = self.refused.setdefault(name, [])
+        if len(rows) < _MAX_REFUSED:
+            rows.append(Refused(place, reason))
 
     def _refs(self, remote: str) -> dict[str, str]:
         """The remote-tracking branches of a remote, with their commits."""
@@ -211,50 +228,42 @@ class _Harvesting:
             if commit != examined and matching <= _MAX_BRANCHES:
                 yield _Source(ref, name, commit, examined, trunk=not is_agents)
 
-    def _read(
-        self, source: _Source, trunk: str, remote: str
-    ) -> tuple[list[Line], tuple[Refused, ...]]:
-        """The entries on a branch that was not examined yet, and what was refused."""
-        lines: dict[str, Line] = {}
-        refused: list[Refused] = []
-        base = f"refs/remotes/{remote}/{trunk}" if trunk else ""
-        carriers_found = list(self._outboxes(source))
-        if not source.trunk:
-            carriers_found += self._commits(source, base)
-        for carrier, data in self._contents(carriers_found, refused):
+    def _lines(
+        self, sources: Sequence[_Source], base: str
+    ) -> Iterator[tuple[str, Line]]:
+        """Yield the entries that the branches carry, each with the branch's name."""
+        candidates = [*self._outboxes(sources), *self._commits(sources, base)]
+        for carrier, data in self._contents(candidates):
             if carrier.kind != _BLOB and not carriers.is_carrier(data):
                 continue
             rows = list(islice(carriers.lines_of(data), carriers.MAX_LINES + 1))
             if len(rows) > carriers.MAX_LINES:
                 reason = f"has more than {carriers.MAX_LINES} lines"
-                refused.append(Refused(carrier.place, reason))
+                self._refuse(carrier.name, carrier.place, reason)
                 continue
-            for number, line in enumerate(rows, 1):
+            for number, row in enumerate(rows, 1):
                 try:
-                    entry = checking.checked(line, self.rules.directory)
+                    yield carrier.name, checking.checked(row, self.rules.directory)
                 except RefusedLineError as error:
-                    refused.append(Refused(carrier.place, f"line {number}: {error}"))
-                    continue
-                earlier = lines.setdefault(entry.id, entry)
-                if earlier != entry:
-                    reason = f"line {number}: entry {entry.id} differs from another"
-                    refused.append(Refused(carrier.place, reason))
-        return list(lines.values()), tuple(refused[:_MAX_REFUSED])
+                    reason = f"line {number}: {error}"
+                    self._refuse(carrier.name, carrier.place, reason)
 
-    def _commits(self, source: _Source, base: str) -> Iterator[_Carrier]:
-        """Yield the commits of a branch that were not examined, the oldest first."""
-        excluded = [base] if base else []
-        if source.examined and self._exists(source.examined):
-            excluded.append(source.examined)
-        words = ("--reverse", f"--max-count={_MAX_COMMITS}", source.commit)
-        out = self.git.run("rev-list", *words, "--not", *excluded, "--")
-        commits = out.decode().split()
-        sizes = self._sizes(commits)
-        for commit in commits:
-            yield _Carrier(commit, "commit", sizes.get(commit, 0), commit[:10])
-
-    def _exists(self, commit: str) -> bool:
-        return commit in self._sizes([commit])
+    def _commits(self, sources: Sequence[_Source], base: str) -> Iterator[_Carrier]:
+        """Yield the commits of branches that were not examined, the oldest first."""
+        earlier = [source.examined for source in sources if source.examined]
+        existing = self._sizes(earlier)
+        commits: list[tuple[str, str]] = []
+        for source in sources:
+            if source.trunk:
+                continue
+            excluded = [base] if base else []
+            excluded += [source.examined] if source.examined in existing else []
+            words = ("--reverse", f"--max-count={_MAX_COMMITS}", source.commit)
+            out = self.git.run("rev-list", *words, "--not", *excluded, "--")
+            commits += [(source.name, commit) for commit in out.decode().split()]
+        sizes = self._sizes([commit for _, commit in commits])
+        for name, commit in commits:
+            yield _Carrier(name, commit, "commit", sizes.get(commit, 0), commit[:10])
 
     def _sizes(self, objects: Sequence[str]) -> dict[str, int]:
         """The sizes of those objects that exist, without fetching any."""
@@ -264,32 +273,41 @@ class _Harvesting:
         env = {"GIT_NO_LAZY_FETCH": "1"}
         out = self.git.run("cat-file", "--batch-check", feed=feed, env=env)
         rows = (line.split() for line in out.decode().splitlines())
-        return {row[0]: int(row[2]) for row in rows if len(row) == len("abc")}
+        return {row[0]: int(row[2]) for row in rows if len(row) == _FOUND}
 
-    def _outboxes(self, source: _Source) -> Iterator[_Carrier]:
-        """Yield the outboxes in a branch's last commit."""
+    def _outboxes(self, sources: Sequence[_Source]) -> Iterator[_Carrier]:
+        """Yield the outboxes in the last commits of branches."""
+        feed = "".join(f"{item.commit}:{carriers.OUTBOX}\n" for item in sources)
+        out = self.git.run("cat-file", "--batch-check", feed=feed.encode())
+        rows = [line.split() for line in out.decode(errors="replace").splitlines()]
+        for source, row in zip(sources, rows, strict=True):
+            if len(row) == _FOUND and row[1] == "tree":
+                yield from self._outboxes_of(source)
+
+    def _outboxes_of(self, source: _Source) -> Iterator[_Carrier]:
         words = ("--full-tree", "-z", "-l", source.commit, "--", f"{carriers.OUTBOX}/")
         for record in self.git.run("ls-tree", *words).split(b"\0"):
             info, _, path = record.partition(b"\t")
             if not path.endswith(b".jsonl"):
                 continue
-            _, kind, blob, size = info.decode().split()
-            if kind == _BLOB and size.isdigit():
+            mode, kind, blob, size = info.decode().split()
+            if kind == _BLOB and mode != _LINK and size.isdigit():
                 place = f"{source.commit[:10]}:{one_line(os.fsdecode(path))}"
-                yield _Carrier(blob, _BLOB, int(size), place)
+                yield _Carrier(source.name, blob, _BLOB, int(size), place)
 
     def _contents(
-        self, candidates: Iterable[_Carrier], refused: list[Refused]
+        self, candidates: Iterable[_Carrier]
     ) -> Iterator[tuple[_Carrier, bytes]]:
         """Yield the content of carriers that are not too large."""
         chosen: list[_Carrier] = []
-        left_bytes = _MAX_BYTES
+        sizes: dict[str, int] = {}
         for carrier in candidates:
-            if carrier.size > min(carriers.MAX_CARRIER_BYTES, left_bytes):
+            size = sizes.get(carrier.name, 0) + carrier.size
+            if carrier.size > carriers.MAX_CARRIER_BYTES or size > _MAX_BYTES:
                 reason = f"has {carrier.size} bytes, more than is read"
-                refused.append(Refused(carrier.place, reason))
+                self._refuse(carrier.name, carrier.place, reason)
             else:
-                left_bytes -= carrier.size
+                sizes[carrier.name] = size
                 chosen.append(carrier)
         contents = _objects(self.git, [carrier.object for carrier in chosen])
         for carrier in chosen:
@@ -298,64 +316,74 @@ class _Harvesting:
                 _, _, data = data.partition(b"\n\n")
             yield carrier, data
 
-    def _add(
-        self, branch: str, lines: Sequence[Line], *, dry_run: bool
-    ) -> tuple[dict[str, int], tuple[Refused, ...]]:
-        """Add entries to their threads. Returns the numbers of new ones, by thread, and
-        what was refused because another entry has its id, or its thread cannot be
-        written."""
-        counts: dict[str, int] = {}
-        refused: list[Refused] = []
-        by_topic: dict[str, list[Line]] = {}
-        for line in lines:
-            by_topic.setdefault(line.topic, []).append(line)
-        for topic, group in by_topic.items():
-            try:
-                new = self._new_lines(topic, group, refused)
-                if new and not dry_run:
-                    self._note_way(branch, new)
-                    data = carriers.outbox(new)
-                    importing.add(self.upkeep, ImportedThread(topic, data), _HOLDER)
-                if new:
-                    counts[topic] = len(new)
-            except (ConflictError, CorruptError) as error:
-                refused.append(Refused(topic, error.message))
-        return counts, tuple(refused)
-
     def _new_lines(
-        self, topic: str, lines: Sequence[Line], refused: list[Refused]
-    ) -> list[Line]:
-        """Those lines whose entries the thread lacks."""
-        try:
-            data = self.reader.thread(topic).data
-        except NotFoundError:
-            data = b""
-        log = codec.read_log(topic, data)
-        present = {entry.id for entry in log.entries}
-        present_lines = {line.strip() for line in data.splitlines()}
-        new = []
-        for line in lines:
-            if line.id not in present:
-                new.append(line)
-            elif line.data not in present_lines:
+        self, lines: Iterable[tuple[str, Line]]
+    ) -> dict[str, tuple[str, Line]]:
+        """The entries that the store lacks, by id, with the name of the first branch
+        that has them. Another version of an entry is refused."""
+        new: dict[str, tuple[str, Line]] = {}
+        for name, line in lines:
+            present = self._lines_in_store(line.topic).get(line.id)
+            if present is not None and line.data not in present:
                 reason = f"entry {line.id} differs from the one that is here"
-                refused.append(Refused(topic, reason))
+                self._refuse(name, line.topic, reason)
+            elif present is None and new.setdefault(line.id, (name, line))[1] != line:
+                reason = f"entry {line.id} differs from another"
+                self._refuse(name, line.topic, reason)
         return new
 
-    def _note_way(self, branch: str, lines: Iterable[Line]) -> None:
-        path = self.layout.harvested
-        for line in lines:
-            row = dumps({"entry": line.id, "via": branch})
-            durable.ensure_line(path, row, self.layout.root)
+    def _lines_in_store(self, topic: str) -> dict[str, set[bytes]]:
+        """The lines of the entries that a thread has, by their ids."""
+        if topic not in self._present:
+            lines: dict[str, set[bytes]] = {}
+            with contextlib.suppress(NotFoundError):
+                for data in self.reader.thread(topic).data.splitlines():
+                    entry = codec.read_line(topic, data) if data.strip() else None
+                    if isinstance(entry, Entry):
+                        lines.setdefault(entry.id, set()).add(data.strip())
+            self._present[topic] = lines
+        return self._present[topic]
+
+    def _add(self, new: dict[str, tuple[str, Line]]) -> None:
+        """Add entries to their threads. Those of a thread that cannot be written are
+        refused, and removed from ``new``."""
+        self._note_ways(new)
+        by_topic: dict[str, list[tuple[str, Line]]] = {}
+        for name, line in new.values():
+            by_topic.setdefault(line.topic, []).append((name, line))
+        for topic, rows in by_topic.items():
+            data = carriers.outbox(line for _, line in rows)
+            try:
+                importing.add(self.upkeep, ImportedThread(topic, data), _HOLDER)
+            except (ConflictError, CorruptError) as error:
+                for name, line in rows:
+                    self._refuse(name, topic, error.message)
+                    del new[line.id]
+
+    def _note_ways(self, new: Mapping[str, tuple[str, Line]]) -> None:
+        """Record with which branches entries came, before they do."""
+        path, root = self.layout.harvested, self.layout.root
+        data = read_plain(path, root) or b""
+        known_rows = set(data.splitlines())
+        rows = [
+            dumps({"entry": line.id, "via": name}).encode()
+            for name, line in new.values()
+        ]
+        missing = [row + b"\n" for row in rows if row not in known_rows]
+        if data and not data.endswith(b"\n"):
+            missing.insert(0, b"\n")
+        durable.create(path, data + b"".join(missing), root)
 
     def _record(
-        self, source: _Source, refused: tuple[Refused, ...], refs: Mapping[str, str]
+        self, sources: Iterable[_Source], refs: Mapping[str, str], prefix: str
     ) -> None:
-        """Record that a branch was examined. Branches that are gone are forgotten."""
-        before = self.harvested.get(source.ref, Harvested()).refused
-        rows = tuple(dict.fromkeys((*before, *refused)))[-_MAX_REFUSED:]
-        self.harvested[source.ref] = Harvested(source.commit, rows)
-        prefix = source.ref.removesuffix(source.name)
+        """Record which branches were examined. Branches that are gone are
+        forgotten."""
+        for source in sources:
+            before = self.harvested.get(source.ref, Harvested()).refused
+            rows = dict.fromkeys((*before, *self.refused.get(source.name, ())))
+            refused = tuple(rows)[-_MAX_REFUSED:]
+            self.harvested[source.ref] = Harvested(source.commit, refused)
         kept = {
             ref: row
             for ref, row in self.harvested.items()
@@ -390,7 +418,7 @@ def _objects(git: Git, names: Sequence[str]) -> dict[str, bytes]:
         end = out.index(b"\n", position)
         head = out[position:end].decode().split()
         position = end + 1
-        if len(head) == len("abc"):
+        if len(head) == _FOUND:
             size = int(head[2])
             result[head[0]] = out[position : position + size]
             position += size + 1

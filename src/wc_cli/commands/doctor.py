@@ -24,7 +24,7 @@ from wc_cli.entries.localtopic import chosen_text
 from wc_cli.options import command, flag
 from wc_cli.output import say, say_json
 from wc_cli.settle import reports
-from wc_cli.store import pending, sharedlines
+from wc_cli.store import lockowners, pending, sharedlines
 from wc_core.claims import book as books
 from wc_core.configuration import preferences
 from wc_core.debugging import slow_start
@@ -295,7 +295,7 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
         yield f"the thread of this worktree is {chosen}"
     yield from _set_aside_notes(context, examined.recovery.set_aside)
     yield from map(other_home_text, context.other_homes)
-    if owners.user_name(os.getuid()).startswith("uid "):
+    if lockowners.user_name(os.getuid()).startswith("uid "):
         yield f"your user id {os.getuid()} has no name on this machine"
     if (standing := context.standing) is not None:
         yield standing.sentence(now_ms())

@@ -1,4 +1,4 @@
-"""The holder of a lock, according to the kernel.
+"""The holder of a lock, according to the kernel, and the names of users.
 
 The text in a lock file is from the last holder that wrote it, which may not be the
 current one. A lock also outlives the process that took it, as long as a child runs that
@@ -7,9 +7,12 @@ inherited it.
 
 from __future__ import annotations
 
+import pwd
+
 from wc_core import mounts
 from wc_core.files import read_plain
 from wc_core.lean import contextlib, os
+from wc_core.phrases import quoted
 from wc_core.processes import is_running
 from wc_core.values import NamedTuple
 
@@ -155,3 +158,18 @@ def pids_by_lsof(path: str) -> Iterator[int]:
     except (OSError, subprocess.TimeoutExpired):
         return
     yield from (int(word) for word in done.stdout.split() if word.isdigit())
+
+
+def user_name(uid: int) -> str:
+    """The name of a user of the system; the number if it has none."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"uid {uid}"
+
+
+def as_user(uid: int) -> str:
+    """The command that runs wc as a user of the system."""
+    name = user_name(uid)
+    word = f"'#{uid}'" if name.startswith("uid ") else quoted(name)
+    return f"sudo -u {word} wc …"

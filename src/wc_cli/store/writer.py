@@ -6,13 +6,15 @@ nothing is reported as failed: later problems are notes in the receipt.
 
 from __future__ import annotations
 
+import stat
+
 from wc_cli.store import applied, authors, drafts, durable, lockedthread, sharedlines
 from wc_cli.store.lockedthread import Receipt, Written
 from wc_cli.store.recipients import Addressees
 from wc_cli.store.upkeep import LOCK_SECONDS, Upkeep
 from wc_core import ulid
 from wc_core.configuration.rules import NO_RULES
-from wc_core.errors import CorruptError, WcError
+from wc_core.errors import CorruptError, StorageError, WcError
 from wc_core.git import repository as repositories
 from wc_core.git.discovery import BRANCH_STORE, NAMED, PLAIN
 from wc_core.layout import (
@@ -155,7 +157,9 @@ class StoreWriter:
     # --- the folders of the store -------------------------------------------
 
     def prepare_store(self) -> None:
-        """Make the folders of the store, unless they exist."""
+        """Make the folders of the store, unless they exist. Raises StorageError for
+        root in another user's store."""
+        _prepare_owner(self.layout.root)
         if os.path.isdir(self.layout.unsettled):
             return
         layout, root = self.layout, self.layout.root
@@ -408,3 +412,24 @@ class StoreWriter:
 
         too_many = outcomes.has_too_many_rounds(state, self.rules)
         return [outcomes.rounds_text(state)] if too_many else []
+
+
+def _prepare_owner(root: str) -> None:
+    """Have what is written to a store stay open to everyone who can change the store.
+    Root may write anywhere, so it is refused in another user's."""
+    try:
+        status = os.stat(root)
+    except OSError:
+        return  # it does not exist yet
+    if os.geteuid() == 0 != status.st_uid:
+        from wc_cli.store import lockowners  # 2 ms, only for a refusal
+
+        owner = lockowners.user_name(status.st_uid)
+        raise StorageError(
+            f"The store {root} belongs to {owner}, who could no longer change what "
+            "root writes there. Nothing was written.",
+            f"Run it as {owner}: {lockowners.as_user(status.st_uid)}",
+        )
+    if status.st_mode & stat.S_IWGRP:
+        # Shared by a group: git's own setting for that is core.sharedRepository.
+        os.umask(os.umask(0) & ~stat.S_IRWXG)
