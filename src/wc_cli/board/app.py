@@ -315,6 +315,8 @@ class BoardApp(TypeAheadApp):
             text.append(f" · /{one_line(self.card_filter.words)}", "bold")
         if self.runner is not None:
             text.append(" · writing", "bold yellow")
+        if source.travels:
+            text.append(f" · {source.travels}", "yellow")
         for problem in filter(None, (source.problem, self.watch_problem)):
             text.append(f" · {one_line(problem)}", "red")
         return text

@@ -62,6 +62,12 @@ class BoardSource:
         self._has_existed = os.path.isdir(self.layout.root)
 
     @property
+    def travels(self) -> str:
+        """A line about entries that travel with the code; usually empty."""
+        standing = self.context.standing
+        return standing.travels if standing is not None else ""
+
+    @property
     def is_gone(self) -> bool:
         """Whether the store existed once and no longer does."""
         exists = os.path.isdir(self.layout.root)

@@ -139,6 +139,8 @@ def _print_remarks(
     """Print what the board left out, and why."""
     if source.problem:
         remark(f"threads left out: {one_line(source.problem)}")
+    if source.travels:
+        remark(source.travels)
     if not source.count:
         remark(no_threads_text(context))
     left_out = sum(max(0, len(column.cards) - options.limit) for column in columns)

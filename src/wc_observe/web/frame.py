@@ -144,6 +144,7 @@ def _footer(context: PageContext) -> Html:
     return element(
         "footer",
         element("p", "Store " if context.store else "Folder ", *place),
+        *([element("p", context.travels)] if context.travels else []),
         element("p", f"Read-only: to write, use wc. wc-observe {__version__}"),
         id="about",
     )

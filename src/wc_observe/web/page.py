@@ -42,7 +42,8 @@ class PageContext(NamedTuple):
 
     ``store`` is the store's path as shown, empty if there is none; then ``folder`` is
     shown instead. ``repository`` is the repository's display name. ``stores`` are all
-    repositories that the page can show, if it shows several.
+    repositories that the page can show, if it shows several. ``travels`` is a line
+    about entries that cannot be pushed and travel with the code; usually empty.
     """
 
     links: Links
@@ -53,6 +54,7 @@ class PageContext(NamedTuple):
     repository: str = ""
     directory: Directory = Directory()
     stores: tuple[StoreLink, ...] = ()
+    travels: str = ""
 
 
 class WebPage(NamedTuple):

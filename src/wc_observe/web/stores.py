@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 
 from wc_core.errors import NotFoundError, WcError
+from wc_core.git import carried as carriers
 from wc_core.git import contact, discovery
 from wc_core.git import repository as repositories
 from wc_core.text import one_line
@@ -109,6 +110,7 @@ class StoreOpener:
                 repository=_repository_name(store),
                 directory=store.viewer.directory,
                 stores=self._links_to_stores(key),
+                travels=_travels(store),
             )
         try:
             me = one_line(caller_identity(self.call).author, 100)
@@ -151,3 +153,10 @@ def _repository_name(store: OpenStore) -> str:
 def _folder_name(folder: str) -> str:
     repository = repositories.find(folder)
     return repository.name if repository is not None else os.path.basename(folder)
+
+
+def _travels(store: OpenStore) -> str:
+    """Returns a line about entries that travel with the code; usually empty."""
+    checkout = repositories.find(store.reader.layout.root)
+    carried = carriers.current(store.reader.layout, checkout)
+    return one_line(carried.sentence(checkout), 200) if carried is not None else ""

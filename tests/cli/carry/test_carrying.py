@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.carry.places import CLAUDE, PLACES, accept_only, new_hub, session
 from tests.conftest import THREADS
+from tests.observe.web.pages import Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -408,3 +409,11 @@ def test_whoami_explains_who_that_is(cloud: Repo) -> None:
     assert "git's user here is that of Claude Code, which is no person" in said
     assert "WATERCOOLER_USER" in said
     assert "tag: none" in said
+
+
+def test_board_and_page_say_what_travels(cloud: Repo) -> None:
+    """With the command, as the list does."""
+    cloud.ok("say", "login", "-m", "Done")
+    line = "1 entry travels with claude/fix: git push origin claude/fix"
+    assert line in cloud.ok("board", "--once").err
+    assert line in Site(cloud.path, cloud.machine.env).said()

@@ -105,6 +105,8 @@ def _by(shown: ShownEntry, context: EntryContext) -> Html:
         parts.append(element("span", "forked", class_="mark forked"))
     if numbered.mark:
         parts.append(element("span", numbered.mark, class_="mark corrected"))
+    if way := numbered.way_text:
+        parts.append(element("span", one_line(way, _WIDTH), class_="mark"))
     number = f"#{numbered.idx}"
     words = f"Link to entry {number}"
     anchor = element(
