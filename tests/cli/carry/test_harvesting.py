@@ -4,12 +4,15 @@ that could do harm."""
 from __future__ import annotations
 
 import json
+import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.carry.places import CLAUDE, PLACES, accept_only, leave, new_hub, session
 from tests.conftest import Repo
+from tests.smart_http import http
 from wc_core.carry import carriers
 
 if TYPE_CHECKING:
@@ -306,3 +309,40 @@ def test_a_remote_that_does_not_answer_fails_the_exchange_alone(
     hub.rename(hub.parent / "away.git")
     assert "origin" in person.fails(8, "sync")
     assert "origin" in person.fails(8, "harvest")
+
+
+def test_a_host_that_refuses_with_403_is_carried_around(
+    person: Repo, hub: Path, tmp_path: Path
+) -> None:
+    """Over git's own smart http: fetching works, and only the own branch may be
+    pushed."""
+    with http(tmp_path) as server:
+        person.machine.git("config", "http.receivepack", "true", cwd=hub)
+        cloud = session(CLAUDE, hub, tmp_path / "cloud")
+        cloud.git("remote", "set-url", "origin", server.url("hub.git"))
+        cloud.ok("brief")
+        said = cloud.ok("say", "login", "-m", "Done")
+        assert "travels with claude/fix" in said.out
+        leave(CLAUDE, cloud, person)
+        accept_only(hub, "")
+        person.git("remote", "set-url", "origin", server.url("hub.git"))
+        assert "1 entry came with claude/fix" in person.ok("sync").out
+
+
+def test_who_waits_for_the_ball_is_woken_by_a_harvest(
+    person: Repo, hub: Path, tmp_path: Path
+) -> None:
+    cloud = session(CLAUDE, hub, tmp_path / "cloud")
+    cloud.ok("brief")
+    cloud.ok("say", "login", "-m", "Yours", "--to", "Codex", "--force")
+    leave(CLAUDE, cloud, person)
+    accept_only(hub, "")
+    words = [*person.machine.wc_words, "wait", "--as", "Codex", "--timeout", "30"]
+    with subprocess.Popen(
+        words, cwd=person.path, env=person.machine.env, stdout=subprocess.PIPE
+    ) as waiting:
+        time.sleep(1)
+        person.ok("sync")
+        out, _ = waiting.communicate(timeout=30)
+    assert waiting.returncode == 0
+    assert b"login" in out
