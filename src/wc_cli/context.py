@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from wc_core.views.search.query import Engine
 
 _NOT_ASKED = Asked()
+# Bits of a file's mode.
+_GROUP_WRITES, _OF_GROUP = 0o020, 0o070
 
 
 class Context:
@@ -359,6 +361,8 @@ class Context:
             spawn.follow_if_moved(Layout(self.place.root), self._follow_other_homes)
         if is_first and self.unasked:
             remark(f"note: {self.unasked}")
+        if self.owns_process:
+            _share_with_group(self.place.root)
         authorship = self._authorship()
         writer = self._store_writer(authorship)
         is_new = not os.path.isdir(writer.layout.unsettled)
@@ -494,6 +498,14 @@ class Context:
             from wc_cli.store import authors  # 1 ms, seldom needed
 
             authors.record_user(layout, self._configured_repository, self.env)
+
+
+def _share_with_group(root: str) -> None:
+    """Have what this process writes to a group's store stay open to the group, whatever
+    the umask is. Git's own setting for that is core.sharedRepository."""
+    with contextlib.suppress(OSError):
+        if os.stat(root).st_mode & _GROUP_WRITES:
+            os.umask(os.umask(0) & ~_OF_GROUP)
 
 
 def other_home_text(path: str) -> str:

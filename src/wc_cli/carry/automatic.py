@@ -25,19 +25,33 @@ from wc_core.git.repository import Repository
 from wc_core.layout import BRANCH
 from wc_core.lean import contextlib, os
 from wc_core.threads import settings
+from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from wc_cli.sync.exchange import Exchange, Waiting
     from wc_cli.sync.exchanger import Exchanger
+    from wc_cli.sync.wire import BranchesFetch
     from wc_core.git.carried import Carried
+    from wc_core.git.remotes import Remote
     from wc_core.layout import Layout
     from wc_core.threads.settings import Settings
 
 _SETTLE_SECONDS = 30.0
 _NOTHING = Harvest({}, {})
+# The threads get all of less time than this.
+_LITTLE_TIME = 3.0
+
+
+class _Source(NamedTuple):
+    """Where the branches of agents are: the repository, its remote, and what to
+    fetch."""
+
+    code: Repository
+    remote: Remote
+    refspecs: tuple[str, ...]
 
 
 def harvest(
@@ -45,35 +59,60 @@ def harvest(
     env: Mapping[str, str],
     waiting: Waiting,
     *,
-    forced: bool = False,
     branches: Sequence[str] = (),
     dry_run: bool = False,
 ) -> Harvest:
-    """Fetch the branches of agents, and take the entries that travel with them; unless
-    ``forced``, only if the settings say so.
+    """Fetch the branches of agents, and these ``branches``, and take the entries that
+    travel with them.
 
     Raises OfflineError, StorageError, LockTimeoutError, InvalidInputError.
     """
-    rules = settings.load(root, env)
-    code = repositories.find(root)
-    if code is None or not (forced or harvesting.is_wanted(rules)):
+    source = _source(root, env, forced=True, branches=branches)
+    if source is None:
         return _NOTHING
-    name = harvesting.code_remote(code, env)
-    if not name:
-        return _NOTHING
-    remote = remotes.by_name(code, env, name)
-    refspecs = harvesting.refspecs(rules, name)
-    refspecs += [f"+refs/heads/{b}*:refs/remotes/{name}/{b}*" for b in branches]
-    try:
-        if refspecs:
-            waiting.tell(f"Fetching the branches of agents from {name} …")
-            wire = Wire(Git(root, env, until=waiting.deadline), remote, code)
-            wire.fetch_branches(refspecs)
+    waiting.tell(f"Fetching the branches of agents from {source.remote.label} …")
+    with _errors_for_user(source), _start_fetch(root, env, source, waiting) as fetch:
+        fetch.result()
+        code, name = source.code, source.remote.name
         return harvesting.harvest(
             root, env, code, name, branches=branches, dry_run=dry_run
         )
+
+
+def _source(
+    root: str,
+    env: Mapping[str, str],
+    *,
+    forced: bool,
+    branches: Sequence[str] = (),
+) -> _Source | None:
+    """What to harvest from; ``None`` if that is not wanted, or not clear."""
+    rules = settings.load(root, env)
+    code = repositories.find(root)
+    if code is None or not (forced or harvesting.is_wanted(rules)):
+        return None
+    name = harvesting.code_remote(code, env)
+    refspecs = harvesting.refspecs(rules, name)
+    refspecs += [f"+refs/heads/{b}*:refs/remotes/{name}/{b}*" for b in branches]
+    if not (name and refspecs):
+        return None
+    return _Source(code, remotes.by_name(code, env, name), tuple(refspecs))
+
+
+def _start_fetch(
+    root: str, env: Mapping[str, str], source: _Source, waiting: Waiting
+) -> BranchesFetch:
+    git = Git(root, env, until=waiting.deadline)
+    return Wire(git, source.remote, source.code).start_fetch(source.refspecs)
+
+
+@contextlib.contextmanager
+def _errors_for_user(source: _Source) -> Iterator[None]:
+    """Turn an error of git in the block into the error for the user."""
+    try:
+        yield
     except WireError as error:
-        raise exchange_error(remote, error) from error
+        raise exchange_error(source.remote, error) from error
     except GitError as error:
         message = f"The branches of agents could not be read: {error}."
         raise StorageError(message, "See what is wrong: wc doctor") from error
@@ -87,31 +126,43 @@ def exchange(
     forced: bool = False,
 ) -> Exchange:
     """Exchange, and harvest, as the settings say, or because it is ``forced``. What was
-    harvested is sent, too.
+    harvested is sent, too. Both wait for the remote at the same time.
 
     A remote that refuses to be pushed to can still be harvested from. Raises what
     `Exchanger.exchange` does; and, only if ``forced``, what `harvest` does.
     """
-    try:
-        result = exchanger.exchange(new_store=new_store, push=push)
-    except OfflineError:
-        if is_refused(exchanger.layout):
-            _harvest(exchanger, forced=forced)
-        raise
-    harvested = _harvest(exchanger, forced=forced)
+    root, env, waiting = exchanger.layout.root, exchanger.env, exchanger.waiting
+    source = _source(root, env, forced=forced)
+    if source is None or (waiting.seconds < _LITTLE_TIME and not forced):
+        return exchanger.exchange(new_store=new_store, push=push)
+    # If the remote hangs, there is still time to say so of the threads.
+    half = waiting._replace(deadline=waiting.deadline - waiting.seconds / 2)
+    with _errors_for_user(source):
+        fetch = _start_fetch(root, env, source, half)
+    with fetch:
+        exchanger.before_fetch = fetch.wait
+        try:
+            result = exchanger.exchange(new_store=new_store, push=push)
+        except OfflineError:
+            if is_refused(exchanger.layout):
+                _harvest(exchanger, source, fetch, forced=forced)
+            raise
+        harvested = _harvest(exchanger, source, fetch, forced=forced)
     if harvested.branches:
         result = result.followed_by(exchanger.exchange(push=push))
     counts = {name: sum(topics.values()) for name, topics in harvested.branches.items()}
     return result._replace(harvested=counts).with_notes(*harvested.notes)
 
 
-def _harvest(exchanger: Exchanger, *, forced: bool) -> Harvest:
-    """Harvest; unless ``forced``, as far as possible."""
-    root, env, waiting = exchanger.layout.root, exchanger.env, exchanger.waiting
-    if forced:
-        return harvest(root, env, waiting, forced=True)
-    with contextlib.suppress(OfflineError, StorageError, LockTimeoutError):
-        return harvest(root, env, waiting)
+def _harvest(
+    exchanger: Exchanger, source: _Source, fetch: BranchesFetch, *, forced: bool
+) -> Harvest:
+    """Harvest what was fetched; unless ``forced``, as far as possible."""
+    problems = () if forced else (OfflineError, StorageError, LockTimeoutError)
+    root, env = exchanger.layout.root, exchanger.env
+    with contextlib.suppress(*problems), _errors_for_user(source):
+        fetch.result()
+        return harvesting.harvest(root, env, source.code, source.remote.name)
     return _NOTHING
 
 

@@ -6,8 +6,6 @@ nothing is reported as failed: later problems are notes in the receipt.
 
 from __future__ import annotations
 
-import stat
-
 from wc_cli.store import applied, authors, drafts, durable, lockedthread, sharedlines
 from wc_cli.store.lockedthread import Receipt, Written
 from wc_cli.store.recipients import Addressees
@@ -159,7 +157,7 @@ class StoreWriter:
     def prepare_store(self) -> None:
         """Make the folders of the store, unless they exist. Raises StorageError for
         root in another user's store."""
-        _prepare_owner(self.layout.root)
+        _check_owner(self.layout.root)
         if os.path.isdir(self.layout.unsettled):
             return
         layout, root = self.layout, self.layout.root
@@ -414,9 +412,8 @@ class StoreWriter:
         return [outcomes.rounds_text(state)] if too_many else []
 
 
-def _prepare_owner(root: str) -> None:
-    """Have what is written to a store stay open to everyone who can change the store.
-    Root may write anywhere, so it is refused in another user's."""
+def _check_owner(root: str) -> None:
+    """Refuse root, who may write anywhere, in another user's store."""
     try:
         status = os.stat(root)
     except OSError:
@@ -430,6 +427,3 @@ def _prepare_owner(root: str) -> None:
             "root writes there. Nothing was written.",
             f"Run it as {owner}: {lockowners.as_user(status.st_uid)}",
         )
-    if status.st_mode & stat.S_IWGRP:
-        # Shared by a group: git's own setting for that is core.sharedRepository.
-        os.umask(os.umask(0) & ~stat.S_IRWXG)

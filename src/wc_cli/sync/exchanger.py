@@ -37,7 +37,7 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from wc_cli.settle.committer import OnCommit
     from wc_cli.settle.settler import Settlement
@@ -51,6 +51,10 @@ PUSH_ALWAYS, PUSH_IF_SHARED, PUSH_NEVER = "always", "if shared", "never"
 # Tries at a remote that refuses although it has nothing new.
 _TRIES = 8
 _MAX_NAMED = 5
+
+
+def _do_nothing() -> None:
+    """Wait for nothing."""
 
 
 class Fetched(NamedTuple):
@@ -88,6 +92,8 @@ class Exchanger:
         self.remote = remote
         self.waiting = waiting
         self.layout = Layout(root)
+        # Called before a fetch, which must not meet another one.
+        self.before_fetch: Callable[[], None] = _do_nothing
 
     def preview(self, *, new_store: bool = False) -> Exchange:
         """The result that an exchange would have. As with any write and fetch, files on
@@ -289,6 +295,7 @@ class Exchanger:
 
     def _fetch(self, git: Git, wire: Wire) -> Fetched:
         """Fetch the remote's branch, and update its tracking ref."""
+        self.before_fetch()
         self.waiting.tell(f"Fetching from {self.remote.label} …")
         checkout, tracking = wire.repository, self.remote.tracking
         before = repository.resolve(checkout, tracking)

@@ -91,6 +91,38 @@ class Push:
         return (pushed["before"] or b"").decode() if pushed else self.commit
 
 
+class BranchesFetch:
+    """A running fetch of branches. It ends with the block in which it is used, unless
+    it was waited for."""
+
+    def __init__(self, running: Running, finish: Callable[[], None]) -> None:
+        self._running = running
+        self._finish = finish
+        self._problem: WireError | None = None
+        self._ended = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self._running.__exit__(*details)
+
+    def wait(self) -> None:
+        """Wait for it to end, however it does."""
+        if not self._ended:
+            self._ended = True
+            try:
+                self._finish()
+            except WireError as error:
+                self._problem = error
+
+    def result(self) -> None:
+        """Wait for it to end. Raises WireError if it failed."""
+        self.wait()
+        if self._problem is not None:
+            raise self._problem
+
+
 class Wire:
     """The connection between a repository and one remote.
 
@@ -209,14 +241,22 @@ class Wire:
             command = ("fetch", *words, "--prune", "--", self.remote.name)
             self._run((*command, *refspecs), {})
 
-    def fetch_branches(self, refspecs: Sequence[str]) -> None:
-        """Fetch the branches that match patterns, as deep as a shallow clone needs
-        them, and as much of them as a partial clone wants. Raises WireError."""
-        words = [word for word in _FETCH if word != "--no-filter"]
+    def start_fetch(self, refspecs: Sequence[str]) -> BranchesFetch:
+        """Start to fetch the branches that match patterns, as deep as a shallow clone
+        needs them, and as much of them as a partial clone wants. Raises WireError."""
+        began = time.monotonic()
+        options = [word for word in _FETCH if word != "--no-filter"]
         if os.path.isfile(f"{self.repository.common}/shallow"):
-            words.append(f"--depth={_SHALLOW_DEPTH}")
+            options.append(f"--depth={_SHALLOW_DEPTH}")
+        words = ("fetch", *options, "--", self.remote.name, *refspecs)
         with self._classified_errors():
-            self._run(("fetch", *words, "--", self.remote.name, *refspecs), {})
+            running = self.git.start(*words, env=self._variables({}))
+
+        def finish() -> None:
+            with self._classified_errors(began):
+                running.result()
+
+        return BranchesFetch(running, finish)
 
     def push_refs(
         self, refspecs: Sequence[str], leases: Mapping[str, str], hooks: str = ""

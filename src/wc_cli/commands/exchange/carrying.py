@@ -102,7 +102,6 @@ def harvest(context: Context, options: HarvestOptions) -> None:
         context.place.root,
         context.env,
         Waiting.at_most(limit),
-        forced=True,
         branches=options.branches,
         dry_run=options.dry_run,
     )
