@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli import elsewhere
-from wc_cli.carry import automatic, carrying, harvesting
+from wc_cli.carry import automatic, carrying, harvesting, roads
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.entries import receipts
 from wc_cli.options import command, flag, number, words
@@ -14,7 +14,7 @@ from wc_core.carry import modes
 from wc_core.configuration.keys import OFF
 from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.git.discovery import BRANCH_STORE
-from wc_core.phrases import counted
+from wc_core.phrases import counted, quoted
 from wc_core.text import one_line
 
 TYPE_CHECKING = False
@@ -75,6 +75,11 @@ def carry(context: Context, options: CarryOptions) -> None:
         )
     else:
         say(one_line(_carried_sentence(result, code, dry_run=options.dry_run)))
+    patterns = context.settings.agents_branches
+    if result.carrier and not roads.is_agents(result.branch, patterns):
+        branch = one_line(result.branch)
+        command = f"wc harvest {quoted(branch)}"
+        remark(f"note: {branch} is not in carry.from; take them with: {command}")
     if result.uncarried:
         entries = counted(result.uncarried, "entry", "entries")
         remark(f"note: {entries} cannot travel: too long, or not by an agent")
