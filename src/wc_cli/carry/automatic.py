@@ -45,7 +45,7 @@ _NOTHING = Harvest({}, {})
 _LITTLE_TIME = 3.0
 
 
-class _Source(NamedTuple):
+class _AgentsRemote(NamedTuple):
     """Where the branches of agents are: the repository, its remote, and what to
     fetch."""
 
@@ -85,7 +85,7 @@ def _source(
     *,
     forced: bool,
     branches: Sequence[str] = (),
-) -> _Source | None:
+) -> _AgentsRemote | None:
     """What to harvest from; ``None`` if that is not wanted, or not clear."""
     rules = settings.load(root, env)
     code = repositories.find(root)
@@ -96,18 +96,18 @@ def _source(
     refspecs += [f"+refs/heads/{b}*:refs/remotes/{name}/{b}*" for b in branches]
     if not (name and refspecs):
         return None
-    return _Source(code, remotes.by_name(code, env, name), tuple(refspecs))
+    return _AgentsRemote(code, remotes.by_name(code, env, name), tuple(refspecs))
 
 
 def _start_fetch(
-    root: str, env: Mapping[str, str], source: _Source, waiting: Waiting
+    root: str, env: Mapping[str, str], source: _AgentsRemote, waiting: Waiting
 ) -> BranchesFetch:
     git = Git(root, env, until=waiting.deadline)
     return Wire(git, source.remote, source.code).start_fetch(source.refspecs)
 
 
 @contextlib.contextmanager
-def _errors_for_user(source: _Source) -> Iterator[None]:
+def _errors_for_user(source: _AgentsRemote) -> Iterator[None]:
     """Turn an error of git in the block into the error for the user."""
     try:
         yield
@@ -155,7 +155,7 @@ def exchange(
 
 
 def _harvest(
-    exchanger: Exchanger, source: _Source, fetch: BranchesFetch, *, forced: bool
+    exchanger: Exchanger, source: _AgentsRemote, fetch: BranchesFetch, *, forced: bool
 ) -> Harvest:
     """Harvest what was fetched; unless ``forced``, as far as possible."""
     problems = () if forced else (OfflineError, StorageError, LockTimeoutError)

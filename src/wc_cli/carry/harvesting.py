@@ -16,7 +16,7 @@ from wc_cli.carry import roads
 from wc_cli.exchange import importing
 from wc_cli.store import durable, locks
 from wc_cli.store.upkeep import Upkeep
-from wc_core.carry import carriers, checking, records
+from wc_core.carry import carriers, checking, modes, records
 from wc_core.carry.checking import RefusedLineError
 from wc_core.carry.records import Harvested, Refused
 from wc_core.configuration import keys
@@ -216,7 +216,7 @@ class _Harvesting:
         matching = 0
         for ref, commit in refs.items():
             name = ref.removeprefix(prefix)
-            is_agents = roads.is_agents(name, self.rules.agents_branches)
+            is_agents = modes.is_agents(name, self.rules.agents_branches)
             examined = self.harvested.get(ref, Harvested()).commit
             if branches:
                 if name in branches:

@@ -8,8 +8,8 @@ git operation.
 from __future__ import annotations
 
 import time
-from fnmatch import fnmatchcase
 
+from wc_core.carry import modes
 from wc_core.errors import ConflictError
 from wc_core.files import age_of
 from wc_core.git import remotes, repository
@@ -92,12 +92,9 @@ def is_shared(
     remote's default branch and none of the agents' ones."""
     if branch in _SHARED:
         return True
-    return branch == default_branch(code, remote) and not is_agents(branch, patterns)
-
-
-def is_agents(branch: str, patterns: Sequence[str]) -> bool:
-    """Whether a branch is that of an agent."""
-    return any(fnmatchcase(branch, pattern) for pattern in patterns)
+    return branch == default_branch(code, remote) and not modes.is_agents(
+        branch, patterns
+    )
 
 
 def default_branch(code: Repository, remote: str) -> str:

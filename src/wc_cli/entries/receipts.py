@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from wc_cli import output, spawn
 from wc_cli.clock import now_ms
+from wc_core.carry import modes
+from wc_core.configuration.keys import ASK
 from wc_core.errors import StorageError, WcError
 from wc_core.git import remotes, repository
 from wc_core.git.discovery import BRANCH_STORE
@@ -34,6 +36,8 @@ def settle_after_write(
     marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
     committed = is_inline and committing and not os.path.lexists(marker)
     notes.extend(_trouble_notes(layout))
+    if not is_inline:
+        notes.extend(_refusal_notes(context, layout))
     notes.extend(_wake_notes(context, layout, receipt))
     pushed = _is_pushed(context, committed=committed) if committing else None
     # At the end: the background processes are copies of this one, and the kernel copies
@@ -117,6 +121,25 @@ def _trouble_notes(layout: Layout) -> list[str]:
     if trouble is None:
         return []
     return [f"settling, at {trouble.at}: {trouble.problem} (see: wc doctor)"]
+
+
+def _refusal_notes(context: Context, layout: Layout) -> list[str]:
+    """Return, on an agent's branch, that the remote refused the last push, and what
+    helps."""
+    code, rules = context.place.repository, context.settings
+    if code is None or not modes.is_agents(code.branch, rules.agents_branches):
+        return []
+    if not os.path.lexists(layout.sync_state):
+        return []
+    # 10 ms, on agents' branches
+    from wc_cli.carry import automatic, roads
+    from wc_core.git import freshness
+
+    state = freshness.load(layout)
+    if state is None or not state.lasting or modes.mode(rules, context.env) != ASK:
+        return []
+    offered = automatic.is_offered(code, context.env, rules)
+    return [f"{state.problem}. {roads.OFFER}"] if offered else []
 
 
 def _is_pushed(context: Context, *, committed: bool) -> bool | None:

@@ -9,9 +9,23 @@ from wc_core.configuration.keys import ASK, AUTO, CARRY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from wc_core.threads.settings import Settings
+
+
+def is_agents(branch: str, patterns: Iterable[str]) -> bool:
+    """Whether a branch is that of an agent: patterns have at most one ``*``, as those
+    of git's refspecs."""
+    return any(_matches(branch, pattern) for pattern in patterns)
+
+
+def _matches(branch: str, pattern: str) -> bool:
+    start, star, end = pattern.partition("*")
+    if not star or "*" in end:
+        return branch == pattern
+    is_long = len(branch) >= len(start) + len(end)
+    return is_long and branch.startswith(start) and branch.endswith(end)
 
 
 def mode(rules: Settings, env: Mapping[str, str]) -> str:

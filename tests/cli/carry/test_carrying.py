@@ -284,7 +284,14 @@ def test_elsewhere_it_is_offered(person: Repo, hub: Path) -> None:
     assert carried(person) == []
     assert "1 entry travels" in person.ok("carry").out
     assert carried(person) == ["Mine"]
+    # The next receipt says so as well, without having waited.
+    env = {"WATERCOOLER_SYNC": "background"}
+    said = person.ok("say", "login", "-m", "More", "--as", "Codex", env=env)
+    assert "origin refused" in said.err
+    assert "wc carry" in said.err
     person.git("switch", "-q", "main")
+    said = person.ok("say", "login", "-m", "More", "--as", "Codex", env=env)
+    assert "wc carry" not in said.err
     assert "wc carry" not in person.fails(8, "sync")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli import elsewhere
-from wc_cli.carry import automatic, carrying, harvesting, roads
+from wc_cli.carry import automatic, carrying, harvesting
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.entries import receipts
 from wc_cli.options import command, flag, number, words
@@ -76,7 +76,7 @@ def carry(context: Context, options: CarryOptions) -> None:
     else:
         say(one_line(_carried_sentence(result, code, dry_run=options.dry_run)))
     patterns = context.settings.agents_branches
-    if result.carrier and not roads.is_agents(result.branch, patterns):
+    if result.carrier and not modes.is_agents(result.branch, patterns):
         branch = one_line(result.branch)
         command = f"wc harvest {quoted(branch)}"
         remark(f"note: {branch} is not in carry.from; take them with: {command}")
