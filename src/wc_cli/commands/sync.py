@@ -16,6 +16,7 @@ from wc_cli.sync.exchanger import Exchanger
 from wc_cli.sync.firstfetch import fetch_first, preview_first
 from wc_cli.sync.routes import usual_remote
 from wc_core.errors import (
+    ConflictError,
     InvalidInputError,
     LockTimeoutError,
     OfflineError,
@@ -180,7 +181,13 @@ def _carried(
     Otherwise, where it would help, the ``error`` names the command.
     """
     code, rules = context.place.repository, context.settings
-    carried = automatic.carry_if_wanted(context.place.root, code, context.env)
+    try:
+        carried = automatic.carry_if_wanted(context.place.root, code, context.env)
+    except ConflictError as obstacle:
+        if error is None:
+            raise
+        error.hint = f"{error.hint} {obstacle.message} {obstacle.hint}".strip()
+        return False
     if carried is not None and (carried.ids or not carried.uncarried):
         if error is not None:
             remark(f"note: {one_line(error.message)}")

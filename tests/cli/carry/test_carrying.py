@@ -241,6 +241,9 @@ def test_it_waits_until_there_is_a_way(
     assert text in said.err
     (cloud.path / ".git/index.lock").touch() if "git command" in text else None
     assert text in cloud.fails(4, "carry")
+    refused = cloud.fails(8, "sync")
+    assert text in refused
+    assert "origin refused" in refused
     after = cloud.git("for-each-ref", "refs/heads")
     heads = {line.split()[0] for line in after.splitlines() if THREADS not in line}
     assert heads <= set(refs.split())
