@@ -66,6 +66,8 @@ class Context:
         self.asked = asked
         # Whether this process was started for this command and ends with it.
         self.owns_process = False
+        # The mask for the modes of files, if this command changed it.
+        self.umask: int | None = None
         self._place: Place | None = None
         self._settings: Settings | None = None
         self._identity: Identity | None = None
@@ -362,7 +364,7 @@ class Context:
         if is_first and self.unasked:
             remark(f"note: {self.unasked}")
         if self.owns_process:
-            _share_with_group(self.place.root)
+            self._share_with_group()
         authorship = self._authorship()
         writer = self._store_writer(authorship)
         is_new = not os.path.isdir(writer.layout.unsettled)
@@ -375,6 +377,15 @@ class Context:
         if renews:
             self.remark_renewal()
         return writer
+
+    def _share_with_group(self) -> None:
+        """Have what this command writes to a group's store stay open to the group.
+        Git's own setting for that is core.sharedRepository."""
+        with contextlib.suppress(OSError):
+            if os.stat(self.place.root).st_mode & _GROUP_WRITES:
+                mask = os.umask(0)
+                os.umask(mask & ~_OF_GROUP)
+                self.umask = mask if self.umask is None else self.umask
 
     def _store_writer(self, authorship: Authorship | None) -> StoreWriter:
         """A writer for the store, which need not exist yet."""
@@ -500,14 +511,6 @@ class Context:
             authors.record_user(layout, self._configured_repository, self.env)
 
 
-def _share_with_group(root: str) -> None:
-    """Have what this process writes to a group's store stay open to the group, whatever
-    the umask is. Git's own setting for that is core.sharedRepository."""
-    with contextlib.suppress(OSError):
-        if os.stat(root).st_mode & _GROUP_WRITES:
-            os.umask(os.umask(0) & ~_OF_GROUP)
-
-
 def other_home_text(path: str) -> str:
     """A line about a checkout of the store in another home."""
     return (
@@ -535,6 +538,9 @@ def execute(declared: Declared, options: Options, occasion: str = "") -> None:
         if answer.begun:
             _remark_guidance(answer, context, occasion)
         raise
+    finally:
+        if context.umask is not None:
+            os.umask(context.umask)
     _remark_guidance(answer, context, occasion)
 
 

@@ -113,6 +113,7 @@ def test_doctor_names_what_belongs_to_others(owned: Repo) -> None:
     """And the command gives it back."""
     log = owned.machine.root / "home"
     (store,) = (log / ".watercooler/worktrees").glob("watercooler-*[0-9a-f]")
+    store.chmod(0o755)
     entries = store / "graph/baseline/threads/login/entries.jsonl"
     os.chown(entries, 0, 0)
     done = wc_as(OWNER, owned, "doctor")
