@@ -52,6 +52,8 @@ _HOLDER = "wc harvest"
 # carriers.
 _MAX_COMMITS = 500
 _MAX_BYTES = 16 * 1024 * 1024
+# What is in memory at a time; the rest is left to the next harvest.
+_MAX_BYTES_OF_ALL = 64 * 1024 * 1024
 _MAX_REFUSED = 20
 # Of the branches of a remote that match.
 _MAX_BRANCHES = 500
@@ -162,6 +164,8 @@ class _Harvesting:
         self.git = Git(code.common, env, bare=True)
         self.harvested = dict(records.harvests(self.layout))
         self.refused: dict[str, list[Refused]] = {}
+        # The branches of which not everything was read.
+        self.postponed: set[str] = set()
         # The entries of each thread, by id, with their lines.
         self._present: dict[str, dict[str, set[bytes]]] = {}
 
@@ -303,7 +307,9 @@ class _Harvesting:
         sizes: dict[str, int] = {}
         for carrier in candidates:
             size = sizes.get(carrier.name, 0) + carrier.size
-            if carrier.size > carriers.MAX_CARRIER_BYTES or size > _MAX_BYTES:
+            if sum(sizes.values()) + carrier.size > _MAX_BYTES_OF_ALL:
+                self.postponed.add(carrier.name)
+            elif carrier.size > carriers.MAX_CARRIER_BYTES or size > _MAX_BYTES:
                 reason = f"has {carrier.size} bytes, more than is read"
                 self._refuse(carrier.name, carrier.place, reason)
             else:
@@ -323,7 +329,11 @@ class _Harvesting:
         that has them. Another version of an entry is refused."""
         new: dict[str, tuple[str, Line]] = {}
         for name, line in lines:
-            present = self._lines_in_store(line.topic).get(line.id)
+            try:
+                present = self._lines_in_store(line.topic).get(line.id)
+            except CorruptError as error:
+                self._refuse(name, line.topic, error.message)
+                continue
             if present is not None and line.data not in present:
                 reason = f"entry {line.id} differs from the one that is here"
                 self._refuse(name, line.topic, reason)
@@ -380,6 +390,8 @@ class _Harvesting:
         """Record which branches were examined. Branches that are gone are
         forgotten."""
         for source in sources:
+            if source.name in self.postponed:
+                continue
             before = self.harvested.get(source.ref, Harvested()).refused
             rows = dict.fromkeys((*before, *self.refused.get(source.name, ())))
             refused = tuple(rows)[-_MAX_REFUSED:]
