@@ -116,14 +116,12 @@ def _exchange_all(root: str, env: Mapping[str, str]) -> bool:
                 _note_nothing_due(root)
             return True
         tried = due.commit
-        # 30 ms, for stores that are shared
-        from wc_cli import exchanging
-        from wc_cli.carry import automatic
+        from wc_cli import exchanging  # 30 ms, for stores that are shared
 
         try:
             exchanging.exchange_all(root, env, due)
         except OfflineError:
-            return automatic.is_refused(Layout(root))
+            return exchanging.is_refused(root)
         except LockTimeoutError:
             return True  # the exchange that holds the lock also sends ours
         except WcError:

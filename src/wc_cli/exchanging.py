@@ -37,6 +37,11 @@ def exchange_all(root: str, env: Mapping[str, str], due: DueExchange) -> None:
         beside.exchange_beside_store(root, env, due.remote, rules.limit)
 
 
+def is_refused(root: str) -> bool:
+    """Whether the last exchange failed so that trying again soon does not help."""
+    return automatic.refusal(Layout(root)) != ""
+
+
 def carry_unsent(root: str, env: Mapping[str, str]) -> None:
     """In a sandbox, have what could not be pushed travel with the code. A failure is
     left to the next command: `wc carry` names it."""

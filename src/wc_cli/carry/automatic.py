@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from wc_cli.branch import commits
 from wc_cli.branch.git import Git, GitError
-from wc_cli.carry import carrying, harvesting, roads
+from wc_cli.carry import harvesting, roads
 from wc_cli.carry.harvesting import Harvest
 from wc_cli.settle import settler
 from wc_cli.sync.exchanger import PUSH_ALWAYS, exchange_error
@@ -144,7 +144,7 @@ def exchange(
         try:
             result = exchanger.exchange(new_store=new_store, push=push)
         except OfflineError:
-            if is_refused(exchanger.layout):
+            if refusal(exchanger.layout):
                 _harvest(exchanger, source, fetch, forced=forced)
             raise
         harvested = _harvest(exchanger, source, fetch, forced=forced)
@@ -166,15 +166,18 @@ def _harvest(
     return _NOTHING
 
 
-def is_refused(layout: Layout) -> bool:
-    """Whether the last exchange failed so that trying again soon does not help."""
+def refusal(layout: Layout) -> str:
+    """Why the last exchange failed, if trying again soon does not help; otherwise
+    empty."""
     state = freshness.load(layout)
-    return state is not None and state.lasting
+    return state.problem if state is not None and state.lasting else ""
 
 
 def carry(root: str, code: Repository, env: Mapping[str, str]) -> Carried:
     """Commit what is on disk, and carry what no remote has. Raises what
     `carrying.carry` does, and StorageError."""
+    from wc_cli.carry import carrying  # 5 ms, only where nothing can be pushed
+
     settler.settle(root, env, _SETTLE_SECONDS)
     try:
         return carrying.carry(root, code, env)

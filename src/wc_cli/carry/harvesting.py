@@ -13,7 +13,6 @@ from itertools import islice
 
 from wc_cli.branch.git import Git
 from wc_cli.carry import roads
-from wc_cli.exchange import importing
 from wc_cli.store import durable, locks
 from wc_cli.store.upkeep import Upkeep
 from wc_core.carry import carriers, checking, modes, records
@@ -26,7 +25,6 @@ from wc_core.errors import (
     InvalidInputError,
     NotFoundError,
 )
-from wc_core.exchange.imports import ImportedThread
 from wc_core.files import read_plain
 from wc_core.git import remotes
 from wc_core.layout import BRANCH, Layout
@@ -357,6 +355,8 @@ class _Harvesting:
     def _add(self, new: dict[str, tuple[str, Line]]) -> None:
         """Add entries to their threads. Those of a thread that cannot be written are
         refused, and removed from ``new``."""
+        from wc_cli.exchange import importing  # 6 ms, only if something came
+
         self._note_ways(new)
         by_topic: dict[str, list[tuple[str, Line]]] = {}
         for name, line in new.values():
@@ -364,7 +364,7 @@ class _Harvesting:
         for topic, rows in by_topic.items():
             data = carriers.outbox(line for _, line in rows)
             try:
-                importing.add(self.upkeep, ImportedThread(topic, data), _HOLDER)
+                importing.add_lines(self.upkeep, topic, data, _HOLDER)
             except (ConflictError, CorruptError) as error:
                 for name, line in rows:
                     self._refuse(name, topic, error.message)

@@ -131,15 +131,13 @@ def _refusal_notes(context: Context, layout: Layout) -> list[str]:
         return []
     if not os.path.lexists(layout.sync_state):
         return []
-    # 10 ms, on agents' branches
-    from wc_cli.carry import automatic, roads
-    from wc_core.git import freshness
+    from wc_cli.carry import automatic, roads  # 20 ms, on agents' branches
 
-    state = freshness.load(layout)
-    if state is None or not state.lasting or modes.mode(rules, context.env) != ASK:
+    problem = automatic.refusal(layout)
+    if not problem or modes.mode(rules, context.env) != ASK:
         return []
     offered = automatic.is_offered(code, context.env, rules)
-    return [f"{state.problem}. {roads.OFFER}"] if offered else []
+    return [f"{problem}. {roads.OFFER}"] if offered else []
 
 
 def _is_pushed(context: Context, *, committed: bool) -> bool | None:

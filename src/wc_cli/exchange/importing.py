@@ -67,6 +67,11 @@ def add(upkeep: Upkeep, thread: ImportedThread, holder: str) -> MissingEntries:
         return addition
 
 
+def add_lines(upkeep: Upkeep, topic: str, lines: bytes, holder: str) -> None:
+    """Write the lines of a log whose entries a thread lacks now."""
+    add(upkeep, imports.ImportedThread(topic, lines), holder)
+
+
 def _addition(reader: StoreReader, thread: ImportedThread) -> MissingEntries:
     topic = thread.topic
     locked = lockedthread.read(reader, Draft(topic, "say", ""))
