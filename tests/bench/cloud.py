@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from tests.bench.hub import Hub
 from tests.bench.processes import run
 from tests.bench.scratch import FIRST
-from tests.bench.table import Row, times
+from tests.bench.table import Row
 from wc_cli.settle import settler
 from wc_core import ulid
 from wc_core.carry import carriers
@@ -53,7 +53,7 @@ class CloudRows:
         harvested = f"git fetch, {BRANCHES} branches"
         return [
             Row(first, self._fetch_by_git),
-            Row(f"wc brief, first in a clone, {many}", self._brief, first, times(3)),
+            Row(f"wc brief, first in a clone, {many}", self._brief, first),
             Row("git commit --allow-empty", self._commit, quick=True),
             Row("wc carry, 1 new entry", self._carry, "git commit --allow-empty"),
             Row(harvested, self._fetch_branches),
