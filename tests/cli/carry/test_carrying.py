@@ -305,6 +305,7 @@ def test_only_what_an_agent_wrote_can_travel(cloud: Repo) -> None:
         env={"WATERCOOLER_USER": "Pat"},
     )
     said = cloud.ok("carry")
+    assert said.out == "Nothing can be carried.\n"
     assert "1 entry cannot travel: too long, or not by an agent" in said.err
     assert carried(cloud) == []
     assert "1 entry exists only on this machine" in cloud.wc("wrap").out

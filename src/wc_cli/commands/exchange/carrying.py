@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _SETTLE_SECONDS = 30.0
 _NOTHING = "Nothing to carry: all entries have arrived."
+_NOTHING_CAN = "Nothing can be carried."
 
 
 class CarryOptions(SpeakerOptions):
@@ -87,7 +88,7 @@ def carry(context: Context, options: CarryOptions) -> None:
 
 def _carried_sentence(result: Carried, code: Repository, *, dry_run: bool) -> str:
     if not result.ids:
-        return _NOTHING
+        return _NOTHING_CAN if result.uncarried else _NOTHING
     if dry_run:
         entries = counted(len(result.ids), "entry", "entries")
         return f"{entries} would travel with {result.way}"
