@@ -41,7 +41,7 @@ class Addressees:
     @property
     def _user(self) -> str:
         """The tag of the agents that work for the same person as the speaker; empty if
-        nobody is known whose agent the speaker is."""
+        it is not known whose agent the speaker is."""
         own_name = self.me.name.agent if self.me.person else ""
         return self.me.agents_tag or self.me.name.tag or own_name
 

@@ -13,7 +13,7 @@
   the session's end after that of the worktree
 
 A person has neither tag nor seat: a person is the same participant in all worktrees. An
-agent in the cloud may have no tag either: nobody is known whose it is.
+agent in the cloud may have no tag either: nobody has said whose it is.
 Each list of rules is a function: `identify` takes the first rule with a value,
 ``wc whoami --explain`` shows them all.
 """

@@ -81,7 +81,7 @@ def _of_same_user(name: Name, me: Name, directory: Directory) -> Name:
     """A name with the tag of ``me``, if it is an agent's name without a tag."""
     if name.tag or not directory.is_agent(name):
         return name
-    # An agent in the cloud may have no tag: nobody is known whose it is.
+    # An agent in the cloud may have no tag: nobody has said whose it is.
     person = "" if directory.is_agent(me) else me.agent
     return name._replace(tag=me.tag or person)
 
