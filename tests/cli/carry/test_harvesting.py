@@ -10,30 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.carry.places import CLAUDE, PLACES, accept_only, leave, new_hub, session
+from tests.cli.carry.places import CLAUDE, PLACES, accept_only, leave, session
 from tests.conftest import Repo
 from tests.smart_http import http
 from wc_core.carry import carriers
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from tests.conftest import Machine
-
-
-@pytest.fixture
-def person(machine: Machine) -> Repo:
-    """The person's clone."""
-    return machine.repo()
-
-
-@pytest.fixture
-def hub(person: Repo, tmp_path: Path) -> Path:
-    """The remote; it has a thread whose ball Claude Code has."""
-    path = new_hub(person, tmp_path / "hub.git")
-    person.ok("new", "login", "-m", "Use a passkey", "--to", "Claude Code", "--force")
-    person.ok("sync")
-    return path
 
 
 def sent(person: Repo, hub: Path, tmp_path: Path, title: str = "Done") -> Repo:
