@@ -173,14 +173,16 @@ def refusal(layout: Layout) -> str:
     return state.problem if state is not None and state.lasting else ""
 
 
-def carry(root: str, code: Repository, env: Mapping[str, str]) -> Carried:
+def carry(
+    root: str, code: Repository, env: Mapping[str, str], *, dry_run: bool = False
+) -> Carried:
     """Commit what is on disk, and carry what no remote has. Raises what
     `carrying.carry` does, and StorageError."""
     from wc_cli.carry import carrying  # 5 ms, only where nothing can be pushed
 
     settler.settle(root, env, _SETTLE_SECONDS)
     try:
-        return carrying.carry(root, code, env)
+        return carrying.carry(root, code, env, dry_run=dry_run)
     except GitError as error:
         message = f"The entries could not be carried: {error}."
         raise StorageError(message, "Your entries are safe here.") from error

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.carry.places import CLAUDE, PLACES, accept_only, session
 from tests.conftest import THREADS
 from tests.observe.web.pages import Site
+from wc_core.layout import BRANCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -281,6 +282,18 @@ def test_elsewhere_it_is_offered(person: Repo, hub: Path) -> None:
     said = person.ok("say", "login", "-m", "More", "--as", "Codex", env=env)
     assert "wc carry" not in said.err
     assert "wc carry" not in person.fails(8, "sync")
+
+
+@pytest.mark.parametrize("options", [[], ["--dry-run"]], ids=["carry", "dry run"])
+def test_a_failure_of_git_is_reported(cloud: Repo, options: list[str]) -> None:
+    """It has a message, also if nothing was to be changed."""
+    cloud.ok("say", "login", "-m", "Done")
+    ref = cloud.path / ".git/refs/remotes/origin" / BRANCH
+    ref.parent.mkdir(parents=True, exist_ok=True)
+    ref.write_text("1" * 40 + "\n")
+    said = cloud.fails(7, "carry", *options)
+    assert "The entries could not be carried" in said
+    assert "Your entries are safe here." in said
 
 
 def test_only_what_an_agent_wrote_can_travel(cloud: Repo) -> None:

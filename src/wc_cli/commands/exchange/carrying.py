@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from wc_cli import elsewhere
-from wc_cli.carry import automatic, carrying, harvesting
+from wc_cli.carry import automatic, harvesting
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.entries import receipts
 from wc_cli.options import command, flag, number, words
 from wc_cli.output import remark, say, say_json
-from wc_cli.settle import settler
 from wc_cli.sync.exchange import Waiting
 from wc_core.carry import modes
 from wc_core.configuration.keys import OFF
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from wc_core.git.carried import Carried
     from wc_core.git.repository import Repository
 
-_SETTLE_SECONDS = 30.0
 _NOTHING = "Nothing to carry: all entries have arrived."
 _NOTHING_CAN = "Nothing can be carried."
 
@@ -65,11 +63,7 @@ def carry(context: Context, options: CarryOptions) -> None:
             "There are no threads here, so nothing can be carried.",
             "Start one with: wc new TOPIC -m '…'",
         )
-    settler.settle(root, context.env, _SETTLE_SECONDS)
-    if options.dry_run:
-        result = carrying.carry(root, code, context.env, dry_run=True)
-    else:
-        result = automatic.carry(root, code, context.env)
+    result = automatic.carry(root, code, context.env, dry_run=options.dry_run)
     if options.json:
         say_json(
             {**result.to_json(), "left": result.uncarried, "dry_run": options.dry_run}
