@@ -11,9 +11,11 @@ from __future__ import annotations
 import ast
 import sys
 from collections import Counter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tests import changed
 from tests.naming import (
     SOURCE,
     Binding,
@@ -98,6 +100,22 @@ def _has_reason(lines: list[str], first: int, end: int) -> bool:
             return True
         above -= 1
     return above >= 0 and lines[above].strip().startswith("#")
+
+
+def circle() -> list[str]:
+    """Modules of which each imports the next, and the last the first, late and
+    type-only imports included; none if there is no circle."""
+    files = {name: file for name, file in changed.modules().items() if "src/" in file}
+    graph = {
+        name: {other for other in changed.imported(file) if other in files}
+        for name, file in files.items()
+        if not file.endswith("__init__.py")
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def percentile(values: Iterable[int], share: float) -> int:

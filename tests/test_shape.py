@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.naming import SOURCE, modules
-from tests.shape import complexity, figures, late_imports, percentile
+from tests.shape import circle, complexity, figures, late_imports, percentile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,10 @@ def test_late_imports_are_few_and_say_why(measured: dict[str, str]) -> None:
 
 def test_rooms_stay_small_enough_to_look_through(measured: dict[str, str]) -> None:
     assert int(measured["modules in the largest room"]) <= 20
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circle() == []
 
 
 def test_the_documentation_quotes_every_figure(measured: dict[str, str]) -> None:

@@ -12,6 +12,7 @@ from wc_core.errors import (
     ClaimedError,
     ConflictError,
     CorruptError,
+    Damage,
     FencedError,
     FindingsError,
     InvalidInputError,
@@ -30,10 +31,10 @@ from wc_core.errors import (
 )
 from wc_core.git.discovery import Place, find
 from wc_core.identity.resolve import Asked
-from wc_core.threads.codec import Damage
 from wc_core.threads.model import Ball, Entry, State
 from wc_core.threads.proposals import Draft
-from wc_core.threads.reader import Snapshot, StoreReader, Thread
+from wc_core.threads.reader import StoreReader, Thread
+from wc_core.threads.snapshot import Snapshot
 
 __all__ = [
     "Asked",

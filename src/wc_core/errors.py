@@ -1,4 +1,5 @@
-"""The errors that wc reports; no others are raised on purpose.
+"""The errors that wc reports; no others are raised on purpose. And damage, which is
+reported beside what could be read.
 
 ::
 
@@ -20,6 +21,8 @@ Any other exception that escapes is a bug, and is reported as INTERNAL, exit 1.
 """
 
 from __future__ import annotations
+
+from wc_core.values import NamedTuple
 
 
 class WcError(Exception):
@@ -165,3 +168,26 @@ class CancelledError(WcError):
 
     code = "CANCELLED"
     exit_code = 130
+
+
+class Damage(NamedTuple):
+    """A defect in a file.
+
+    ``line`` counts from 1; 0 is the file as a whole. ``kind`` is one of
+    ``torn`` (a last line without its end), ``garbage`` (not JSON, or not
+    UTF-8), ``shape`` (JSON of another shape), ``field`` (an entry with a
+    field of another shape), ``differs`` (two versions of one entry),
+    ``missing``, ``unreadable`` or ``newer``. ``lost`` says whether there are
+    bytes that cannot be shown as an entry.
+    """
+
+    file: str
+    line: int
+    kind: str
+    message: str
+    lost: bool = True
+
+    @property
+    def place(self) -> str:
+        """The place as ``file:line``, or the file alone."""
+        return f"{self.file}:{self.line}" if self.line else self.file

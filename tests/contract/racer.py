@@ -23,9 +23,9 @@ from tests.leaving import leave
 from wc_cli.context import Context
 from wc_cli.main import run
 from wc_cli.store import locks
-from wc_core.errors import NotFoundError
+from wc_core.errors import Damage, NotFoundError
 from wc_core.identity.resolve import Asked
-from wc_core.threads import codec, projections
+from wc_core.threads import projections
 from wc_core.threads.pages import page as markdown
 from wc_core.views.listing import thread_rows
 
@@ -287,7 +287,7 @@ def _half(layout: Layout, topic: str) -> list[str]:
     wrong = []
     with open(layout.meta(topic), "rb") as file:
         meta = projections.read_meta(topic, file.read())
-    if isinstance(meta, codec.Damage) or meta.state is None:
+    if isinstance(meta, Damage) or meta.state is None:
         wrong.append(f"meta.json: {meta}")
     with open(layout.page(topic), "rb") as file:
         page = markdown.parse(topic, file.read())

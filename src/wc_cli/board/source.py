@@ -7,8 +7,8 @@ import contextlib
 from wc_cli.board import cards as card_views
 from wc_cli.clock import now_ms
 from wc_cli.terminal import plan as plan_rendering
-from wc_cli.terminal.render import cut_to_width
 from wc_cli.terminal.style import Style
+from wc_cli.terminal.widths import cut_to_width
 from wc_core.activity.statefile import StateFiles
 from wc_core.activitylog import reading
 from wc_core.claims import book as books

@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from wc_cli.terminal.render import (
-    cut_to_width,
-    left_to_right,
-    tag_words,
-    width_of,
-)
+from wc_cli.terminal.render import tag_words
+from wc_cli.terminal.widths import cut_to_width, left_to_right, width_of
 from wc_core import names
 from wc_core.names import Directory
 from wc_core.text import one_line

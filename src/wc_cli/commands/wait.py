@@ -235,7 +235,9 @@ def _report_arrival(
 ) -> None:
     """Notify about the arrival, and show what is new in the thread as `wc read`
     does."""
-    from wc_cli.commands.reading import thread  # 11 ms, only when the wait is over
+    # 11 ms, only when the wait is over.
+    from wc_cli.commands.reading import thread
+    from wc_cli.commands.reading.options import ReadOptions
 
     first, *later = came
     reader = context.reader
@@ -252,7 +254,7 @@ def _report_arrival(
         state, reader.cursor(state.topic, context.viewer.key)
     )
     values = {
-        **{param.name: param.default for param in thread.ReadOptions.params()},
+        **{param.name: param.default for param in ReadOptions.params()},
         "topic": state.topic,
         "new": bool(new),
         "raw": True,
@@ -260,7 +262,7 @@ def _report_arrival(
         "json": options.json,
         "peek": options.peek,
     }
-    thread.read.run(context, thread.ReadOptions(values))
+    thread.read.run(context, ReadOptions(values))
     if state.links:
         from wc_core.planning import linkfiles  # 2 ms, for threads with links
 

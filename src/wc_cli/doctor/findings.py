@@ -21,10 +21,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wc_core.threads.codec import Damage
+    from wc_core.errors import Damage
     from wc_core.threads.reader import StoreReader, Thread
 
-# The advice for a kind of damage (`codec.Damage.kind`). For other kinds, it depends on
+# The advice for a kind of damage (`Damage.kind`). For other kinds, it depends on
 # the thread.
 _FIXES = {
     "torn": "Nothing is lost. Tidy up with: wc doctor --repair",

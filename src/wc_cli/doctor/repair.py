@@ -16,12 +16,11 @@ from wc_cli.merge.logs import merge_logs
 from wc_cli.settle import settler
 from wc_cli.store import durable, pending, quarantine, rendering, sharedlines
 from wc_cli.store.upkeep import Upkeep
-from wc_core.errors import NotFoundError, WcError
+from wc_core.errors import Damage, NotFoundError, WcError
 from wc_core.files import read_plain
 from wc_core.lean import os
 from wc_core.phrases import counted
 from wc_core.threads import codec, model, projections
-from wc_core.threads.codec import Damage
 from wc_core.threads.pages import page
 from wc_core.threads.reader import StoreReader
 from wc_core.values import NamedTuple

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from wc_cli.merge.logs import old_entries, unite
 from wc_cli.merge.threeway import merge_keys
+from wc_core.errors import Damage
 from wc_core.threads import codec, model, projections
-from wc_core.threads.codec import Damage
 from wc_core.threads.older import metamoves
 from wc_core.threads.pages import page as page_format
 from wc_core.values import NamedTuple

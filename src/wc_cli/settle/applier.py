@@ -18,12 +18,11 @@ from wc_cli.merge.logs import merge_logs, old_entries, split_torn
 from wc_cli.merge.threeway import merge_keys
 from wc_cli.settle.spared import spared_lines
 from wc_cli.store import durable, pending, quarantine
-from wc_core.errors import NotFoundError, WcError
+from wc_core.errors import Damage, NotFoundError, WcError
 from wc_core.files import NotPlainError, read_plain
 from wc_core.layout import is_older_lock
 from wc_core.lean import os, re
 from wc_core.threads import codec, model, projections
-from wc_core.threads.codec import Damage
 from wc_core.threads.excerpts.sealing import seal_of
 from wc_core.threads.older import metamoves
 from wc_core.threads.projections import Meta

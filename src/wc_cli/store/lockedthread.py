@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from wc_core.threads.model import Entry, State
     from wc_core.threads.proposals import Draft
-    from wc_core.threads.reader import Snapshot, StoreReader
+    from wc_core.threads.reader import StoreReader
+    from wc_core.threads.snapshot import Snapshot
 
 # The actions that can start a thread.
 STARTING_ACTIONS = frozenset({"new", "say"})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from wc_core.errors import Damage
 from wc_core.threads import projections
-from wc_core.threads.codec import Damage
 from wc_core.threads.excerpts.sealing import seal_of
 from wc_core.threads.pages import page
 

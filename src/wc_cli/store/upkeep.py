@@ -11,12 +11,12 @@ import time
 from wc_cli.store import durable, locks, olderlock, quarantine
 from wc_cli.store.localfiles import LocalFiles
 from wc_cli.store.statusfiles import StatusFiles
-from wc_core.errors import NotFoundError, StorageError, WcError
+from wc_core.errors import Damage, NotFoundError, StorageError, WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import file_name
 from wc_core.lean import contextlib, os
 from wc_core.processes import is_running
-from wc_core.threads import codec, projections, settings
+from wc_core.threads import projections, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Upkeep:
         if snapshot.meta.seal is not None or snapshot.meta.log_size != size:
             return
         new = projections.read_meta(topic, meta)
-        if isinstance(new, codec.Damage) or new.seal is None:
+        if isinstance(new, Damage) or new.seal is None:
             return
         with self.lock(topic):
             now = self.reader.snapshot(topic)
@@ -214,5 +214,5 @@ class Upkeep:
         except OSError as error:
             name = self.layout.relative(path)
             raise StorageError(f"{name} {error.strerror}", "See: wc doctor") from error
-        if data and isinstance(projections.read_meta(topic, data), codec.Damage):
+        if data and isinstance(projections.read_meta(topic, data), Damage):
             quarantine.keep(self.layout, topic, data)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wc_cli.terminal.style import Style
+    from wc_core.errors import Damage
     from wc_core.summaries.choosing import Summary
-    from wc_core.threads.codec import Damage
     from wc_core.threads.excerpts.sealed import Excerpt
     from wc_core.threads.linerefs import LineRef
     from wc_core.threads.model import Entry

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wc_cli.terminal import render
 from wc_cli.terminal.style import BOLD, DIM, YELLOW, agent_codes
+from wc_cli.terminal.widths import cut_to_width, left_to_right, pad, width_of
 from wc_core.layout import Layout
 from wc_core.status import pins
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW
@@ -77,7 +77,7 @@ def fitted_lines(
     ]
     headings = ("", *(name.upper() for name in columns))
     widths = {
-        name: max(map(render.width_of, texts))
+        name: max(map(width_of, texts))
         for name, *texts in zip(heads, headings, *rows, strict=True)
     }
     fitted = fitted_widths(widths, limit)
@@ -99,8 +99,8 @@ def _fitted_line(
     texts = dict(zip(heads, cells, strict=True))
     parts = []
     for name, width in widths.items():
-        text = render.left_to_right(render.cut_to_width(texts[name], width))
-        padding = render.pad(text, width)[len(text) :]
+        text = left_to_right(cut_to_width(texts[name], width))
+        padding = pad(text, width)[len(text) :]
         parts.append(f"{paint(name, text)}{padding}")
     return "  ".join(parts).rstrip()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wc_cli.terminal.render import cut_to_width
 from wc_cli.terminal.style import terminal_width
+from wc_cli.terminal.widths import cut_to_width
 from wc_core.inbox.items import INPUT, KINDS, MOVE, OFFERED
 from wc_core.lean.types import MappingProxyType
 from wc_core.text import command_line, one_line

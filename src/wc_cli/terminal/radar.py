@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wc_cli.terminal.render import cut_to_width
 from wc_cli.terminal.style import terminal_width
+from wc_cli.terminal.widths import cut_to_width
 from wc_core.phrases import counted
 from wc_core.radar.model import HOT, REGISTRY, SOFT
 from wc_core.text import one_line

@@ -6,8 +6,8 @@ With colours, a bar is a block of its holder's colour. Without colours, it start
 
 from __future__ import annotations
 
-from wc_cli.terminal.render import cut_to_width, left_to_right, width_of
 from wc_cli.terminal.style import agent_codes
+from wc_cli.terminal.widths import cut_to_width, left_to_right, width_of
 from wc_core.text import one_line
 from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.times import rfc3339

@@ -42,6 +42,9 @@ KINDS = ("note", "decision", "warning", "research", "question", "pivot")
 # The table of `Rules`.
 RULES = "rules"
 
+# In a table of counterparts: everyone without their own.
+EVERYONE = "*"
+
 _MAX_BOUNCES = 1000
 _MIN_TTL = 10
 MAX_SECONDS = 7 * 24 * 3600
@@ -331,6 +334,11 @@ KEYS = (
         most=_MAX_DAYS,
     ),
 )
+
+
+def is_name(value: Any) -> bool:
+    """Whether a value in a file can be a participant's name."""
+    return isinstance(value, str) and value.strip() != ""
 
 
 def split(name: str) -> tuple[str, ...]:

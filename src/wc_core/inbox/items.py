@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from wc_core.identity.viewer import Viewer
     from wc_core.layout import Layout
     from wc_core.threads.model import OpenQuestion, State
-    from wc_core.threads.reader import Snapshot, StoreReader
+    from wc_core.threads.reader import StoreReader
+    from wc_core.threads.snapshot import Snapshot
 
 # The kinds, most important first: a question, or a ball in a thread that is BLOCKED;
 # another ball; a ball that any participant of this kind may take.

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from wc_core.index.keys import Share
     from wc_core.layout import Layout
-    from wc_core.threads.reader import Snapshot, StoreReader
+    from wc_core.threads.reader import StoreReader
+    from wc_core.threads.snapshot import Snapshot
 
 HEADER = "watercooler overview 2"
 _MAX_BYTES = 512 * 1024 * 1024

@@ -9,7 +9,7 @@ from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_core.threads.reader import Snapshot
+    from wc_core.threads.snapshot import Snapshot
 
 
 class ThreadWords(NamedTuple):

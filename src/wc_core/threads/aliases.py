@@ -19,9 +19,29 @@ from wc_core.similar import near_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Protocol
 
+    from wc_core.files import Folder
+    from wc_core.layout import Layout
     from wc_core.threads.model import State
-    from wc_core.threads.reader import StoreReader
+    from wc_core.threads.snapshot import Snapshot
+
+    class Threads(Protocol):
+        """What is needed of the reader of a store, which uses this module."""
+
+        @property
+        def layout(self) -> Layout:
+            """The paths of the store."""
+
+        def topics(self) -> list[str]:
+            """Return the topics of all threads."""
+
+        def has(self, topic: str) -> bool:
+            """Return whether there is a thread with this topic."""
+
+        def snapshot(self, topic: str) -> Snapshot:
+            """Return the state of a thread."""
+
 
 # Relative to ``.local``. No name has a file that begins with "=".
 FOLDER = "names"
@@ -36,7 +56,7 @@ def alias_files(state: State) -> set[str]:
     return {f"{FOLDER}/{safe_name(name)}/{topic}" for name in state.names}
 
 
-def is_complete(reader: StoreReader) -> bool:
+def is_complete(reader: Threads) -> bool:
     """Whether the index has the names of all threads."""
     try:
         return size_of(f"{reader.layout.local}/{COMPLETE}", reader.layout.root) >= 0
@@ -44,7 +64,7 @@ def is_complete(reader: StoreReader) -> bool:
         return False
 
 
-def indexed_names(reader: StoreReader) -> list[str]:
+def indexed_names(reader: Threads) -> list[str]:
     """All names in the index."""
     try:
         files = names_in(f"{reader.layout.local}/{FOLDER}", reader.layout.root)
@@ -53,13 +73,13 @@ def indexed_names(reader: StoreReader) -> list[str]:
     return [key_of(file) for file in files if not file.startswith("=")]
 
 
-def near_threads(reader: StoreReader, name: str) -> list[str]:
+def near_threads(reader: Threads, name: str) -> list[str]:
     """The names of threads that are most similar to ``name``."""
     names = [*reader.topics(), *indexed_names(reader)]
     return [near for near in near_names(name, names) if means_thread(reader, near)]
 
 
-def means_thread(reader: StoreReader, name: str) -> bool:
+def means_thread(reader: Threads, name: str) -> bool:
     """Whether a thread has this name. The folder of a failed first entry is listed, but
     is not a thread."""
     if reader.has(name):
@@ -67,7 +87,7 @@ def means_thread(reader: StoreReader, name: str) -> bool:
     return _first_with(reader, name, _indexed(reader, name)) is not None
 
 
-def owner(reader: StoreReader, name: str, *, trusting: bool = False) -> str | None:
+def owner(reader: Threads, name: str, *, trusting: bool = False) -> str | None:
     """The topic of the thread that was at any time renamed to ``name``.
 
     ``None`` if there is none. A complete index is checked against the threads, which
@@ -88,7 +108,7 @@ def owner(reader: StoreReader, name: str, *, trusting: bool = False) -> str | No
     return _first_with(reader, name, topics)
 
 
-def _indexed(reader: StoreReader, name: str) -> list[str]:
+def _indexed(reader: Threads, name: str) -> list[str]:
     """The topics that the index has for a name, sorted."""
     folder = f"{reader.layout.local}/{FOLDER}/{safe_name(name)}"
     try:
@@ -97,24 +117,24 @@ def _indexed(reader: StoreReader, name: str) -> list[str]:
         return []  # the threads are read instead; doctor reports the folder
 
 
-def _first_with(reader: StoreReader, name: str, topics: Iterable[str]) -> str | None:
+def _first_with(reader: Threads, name: str, topics: Iterable[str]) -> str | None:
     return next((topic for topic in topics if name in _names(reader, topic)), None)
 
 
-def _names(reader: StoreReader, topic: str) -> tuple[str, ...]:
+def _names(reader: Threads, topic: str) -> tuple[str, ...]:
     try:
         return reader.snapshot(topic).state.names
     except WcError:
         return ()
 
 
-def name_of(reader: StoreReader, state: State) -> str:
+def name_of(reader: Threads, state: State) -> str:
     """The name of a thread: the last one that means only this thread."""
     names = own_names(reader, state) if state.names else ()
     return names[-1] if names else state.topic
 
 
-def own_names(reader: StoreReader, state: State) -> tuple[str, ...]:
+def own_names(reader: Threads, state: State) -> tuple[str, ...]:
     """The names of a thread that mean only this thread; the last one is its current
     name.
 
@@ -123,7 +143,7 @@ def own_names(reader: StoreReader, state: State) -> tuple[str, ...]:
     return tuple(name for name in state.names if _is_own(reader, state.topic, name))
 
 
-def _is_own(reader: StoreReader, topic: str, name: str) -> bool:
+def _is_own(reader: Threads, topic: str, name: str) -> bool:
     if name == topic:
         return True
     try:
@@ -133,3 +153,20 @@ def _is_own(reader: StoreReader, topic: str, name: str) -> bool:
         return False
     rivals = (rival for rival in _indexed(reader, name) if rival < topic)
     return not any(name in _names(reader, rival) for rival in rivals)
+
+
+def labelled(reader: Threads, folder: Folder, snapshot: Snapshot) -> Snapshot:
+    """The snapshot with the name and the tags of its thread, whose ``folder`` is
+    open."""
+    state = snapshot.state
+    path = reader.layout.annotations(state.topic)
+    snapshot = snapshot._replace(name=name_of(reader, state), tags=state.tags)
+    if not folder.has(path):
+        return snapshot
+    from wc_core.threads import tags  # 0.3 ms, only for threads of an older tool
+
+    try:
+        annotations = folder.read(path, tags.MAX_BYTES) or b""
+    except OSError:
+        return snapshot  # another tool's file, not needed by wc
+    return snapshot._replace(tags=tags.current_tags(state, annotations))

@@ -6,6 +6,7 @@ entry, beside a report of what is wrong.
 
 from __future__ import annotations
 
+from wc_core.errors import Damage
 from wc_core.lean import json
 from wc_core.threads.entryfields import FIELDS, from_fields, to_fields
 from wc_core.threads.folding import in_effect_order
@@ -22,29 +23,6 @@ if TYPE_CHECKING:
 MAX_LINE_BYTES = 128 * 1024 * 1024
 # What tools write into a field without a value.
 _EMPTY: tuple[object, ...] = (None, "", [], {})
-
-
-class Damage(NamedTuple):
-    """A defect in a file.
-
-    ``line`` counts from 1; 0 is the file as a whole. ``kind`` is one of
-    ``torn`` (a last line without its end), ``garbage`` (not JSON, or not
-    UTF-8), ``shape`` (JSON of another shape), ``field`` (an entry with a
-    field of another shape), ``differs`` (two versions of one entry),
-    ``missing``, ``unreadable`` or ``newer``. ``lost`` says whether there are
-    bytes that cannot be shown as an entry.
-    """
-
-    file: str
-    line: int
-    kind: str
-    message: str
-    lost: bool = True
-
-    @property
-    def place(self) -> str:
-        """The place as ``file:line``, or the file alone."""
-        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 class BadLine(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from wc_core import names
+from wc_core.configuration.keys import EVERYONE
 from wc_core.threads.model import FREE, Ball
-from wc_core.threads.settings import EVERYONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import binascii
 
+from wc_core.errors import Damage
 from wc_core.lean import json
 from wc_core.lean.types import MappingProxyType
 from wc_core.names import FREE_WORDS, fold, parse
-from wc_core.threads.codec import Damage
 from wc_core.threads.gates import Gate
 from wc_core.threads.jsontext import dumps, loads
 from wc_core.threads.model import (

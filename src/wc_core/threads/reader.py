@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import time
 
-from wc_core.errors import CorruptError, InvalidInputError, NotFoundError, WcError
+from wc_core.errors import (
+    CorruptError,
+    Damage,
+    InvalidInputError,
+    NotFoundError,
+    WcError,
+)
 from wc_core.files import Folder, NotPlainError, names_in, unordered_names_in
 from wc_core.layout import Layout, file_name, folded, safe_name, topics_of
 from wc_core.lean import os
-from wc_core.lean.types import MappingProxyType
 from wc_core.phrases import counted
 from wc_core.threads import aliases, codec, folding
-from wc_core.threads.codec import Damage
+from wc_core.threads.aliases import labelled
 from wc_core.threads.cursors import Cursor, read_cursor
-from wc_core.threads.labels import labelled
 from wc_core.threads.projections import Meta, read_meta
+from wc_core.threads.snapshot import Snapshot
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Iterator, Sequence
 
     from wc_core.threads.model import Entry, State
 
@@ -37,35 +41,6 @@ _WRITE_SECONDS = 2.0
 
 # A larger meta.json is not ours: it is damage, and the log is read instead.
 MAX_META_BYTES = 64 * 1024 * 1024
-
-
-class Snapshot(NamedTuple):
-    """The state of one thread at one moment.
-
-    ``log_size`` is -1 for a thread without a log. ``fresh`` says that the state came
-    from ``meta.json``; then the log was not searched for damage, and only damage that
-    ``meta.json`` mentions is reported. ``unknown`` has the keys of other tools in
-    ``meta.json``. ``name`` is the thread's name in its store, see `aliases`; ``tags``
-    include those of an older tool.
-
-    ``move`` is the entry for changes that the older tool wrote to ``meta.json`` only,
-    and that the log still lacks, see `older.metamoves`. ``state`` already includes it.
-    """
-
-    state: State
-    log_size: int
-    fresh: bool
-    damage: tuple[Damage, ...] = ()
-    unknown: Mapping[str, Any] = MappingProxyType({})
-    meta: Meta = Meta()
-    name: str = ""
-    tags: tuple[str, ...] = ()
-    move: Entry | None = None
-
-    @property
-    def topic(self) -> str:
-        """The thread's slug."""
-        return self.state.topic
 
 
 class Thread(NamedTuple):

@@ -8,14 +8,21 @@
 from __future__ import annotations
 
 from wc_core.configuration import keys
-from wc_core.configuration.keys import ADVISE, NUMBER, RULES, SWITCH, ValueOfKeyError
+from wc_core.configuration.keys import (
+    ADVISE,
+    NUMBER,
+    RULES,
+    SWITCH,
+    ValueOfKeyError,
+    is_name,
+)
 from wc_core.configuration.rules import NO_RULES, Rules
+from wc_core.errors import Damage
 from wc_core.files import OpenFolders, read_plain
 from wc_core.layout import folded, nearest_slug
 from wc_core.lean.types import MappingProxyType
 from wc_core.names import SPELLINGS, Directory, fold
 from wc_core.text import whole_number
-from wc_core.threads.codec import Damage
 from wc_core.threads.jsontext import loads
 from wc_core.values import NamedTuple
 
@@ -28,8 +35,6 @@ if TYPE_CHECKING:
 
     Counterparts: TypeAlias = Mapping[str, tuple[str, ...]]
 
-# In a table of counterparts: everyone without their own.
-EVERYONE = "*"
 SYNC = ("background", "inline", "off")
 
 # More than enough; a greater number than the maximum counts as the maximum.
@@ -179,11 +184,6 @@ def _with_json(settings: Settings, data: bytes, name: str) -> Settings:
 def _topic(written: str) -> str:
     """The topic that a file calls ``written``, in the spelling of new topics."""
     return nearest_slug(written) or folded(written)
-
-
-def is_name(value: Any) -> bool:
-    """Whether a value in a file can be a participant's name."""
-    return isinstance(value, str) and value.strip() != ""
 
 
 def _counterparts(table: Mapping[str, Any]) -> Counterparts:

@@ -55,8 +55,9 @@ if TYPE_CHECKING:
     from wc_core.status.listings import BallNames
     from wc_core.status.places import Surroundings
     from wc_core.threads.model import State
-    from wc_core.threads.reader import Snapshot, StoreReader
+    from wc_core.threads.reader import StoreReader
     from wc_core.threads.settings import Settings
+    from wc_core.threads.snapshot import Snapshot
     from wc_core.views.activity import Overlap
     from wc_core.views.conflicts import Conflict
     from wc_core.wake.passes import PassState

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from wc_core.identity.viewer import Viewer
     from wc_core.threads.gates import Gate
     from wc_core.threads.model import Link
-    from wc_core.threads.reader import Snapshot, StoreReader
+    from wc_core.threads.reader import StoreReader
+    from wc_core.threads.snapshot import Snapshot
     from wc_core.wake.passes import PassState
 
 _OWN = frozenset({MINE, OFFERED})

@@ -26,9 +26,9 @@ from wc_core.files import names_in
 from wc_core.index.keys import NONE, thread_keys, words_part
 from wc_core.layout import file_name, topic_of, topics_of
 from wc_core.threads import codec, folding, model
+from wc_core.threads.aliases import labelled
 from wc_core.threads.cursors import Cursor
-from wc_core.threads.labels import labelled
-from wc_core.threads.reader import Snapshot, StoreReader, Thread
+from wc_core.threads.reader import StoreReader, Thread
 from wc_core.values import NamedTuple
 from wc_observe.live.filestamps import Stamp, stamp_of
 from wc_observe.live.threadcache import CachedThread, ThreadCache
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from wc_core.index.overview import Survey
+    from wc_core.threads.snapshot import Snapshot
 
 # Up to this many threads are checked one by one at each call.
 FEW = 100

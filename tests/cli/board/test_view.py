@@ -22,7 +22,7 @@ from wc_cli.board.view import (
     scroll_to_chosen,
     visible_columns,
 )
-from wc_cli.terminal.render import width_of
+from wc_cli.terminal.widths import width_of
 from wc_core.names import Directory
 from wc_core.views.drawing.badges import HUES, badge_of
 from wc_core.views.rows import ThreadRow

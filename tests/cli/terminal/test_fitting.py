@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from wc_cli.terminal import fitting, render
+from wc_cli.terminal import fitting
 from wc_cli.terminal.fitting import RowAccent, fitted_widths
 from wc_cli.terminal.render import COLUMNS
 from wc_cli.terminal.style import Style
+from wc_cli.terminal.widths import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,7 @@ def test_no_line_wraps(
     lines = _lines(rows, columns[:count], limit, color=color)
     assert len(lines) == len(rows) + 1
     assert max(map(cell_len, lines)) <= limit
-    assert max(map(render.width_of, lines)) <= limit
+    assert max(map(width_of, lines)) <= limit
 
 
 @pytest.mark.parametrize(

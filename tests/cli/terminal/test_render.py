@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wc_cli.context import Context
-from wc_cli.terminal.render import COLUMNS, cut_to_width, thread_list, width_of
+from wc_cli.terminal.render import COLUMNS, thread_list
 from wc_cli.terminal.style import Style, output_style
+from wc_cli.terminal.widths import cut_to_width, width_of
 from wc_core.planning.checklists import ChecklistProgress
 from wc_core.threads.reviews import Review
 from wc_core.views.drawing.badges import badge_of

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.wake.test_waiting import Agents
-    from wc_core.threads.reader import Snapshot
+    from wc_core.threads.snapshot import Snapshot
 
 HOSTILE = (
     "a\x1b[31mred\x1b]0;title\x07\n> quoted\n\u2028line\x0bline\x85line\n"

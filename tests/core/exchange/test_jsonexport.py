@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.core import strategies
 from wc_core.exchange import jsonexport
 from wc_core.threads import codec, model
-from wc_core.threads.reader import Snapshot, Thread
+from wc_core.threads.reader import Thread
+from wc_core.threads.snapshot import Snapshot
 
 
 def thread_of(data: bytes) -> Thread:

@@ -18,11 +18,12 @@ from tests.core.strategies import (
     words,
     write_thread,
 )
+from wc_core.errors import Damage
 from wc_core.index import overview
-from wc_core.threads.codec import Damage
 from wc_core.threads.gates import Gate
 from wc_core.threads.model import Link, OpenQuestion
-from wc_core.threads.reader import Snapshot, StoreReader
+from wc_core.threads.reader import StoreReader
+from wc_core.threads.snapshot import Snapshot
 from wc_core.views import listing
 from wc_core.views.rows import thread_row
 

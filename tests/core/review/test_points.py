@@ -10,7 +10,8 @@ from wc_core.review import keeping
 from wc_core.review.points import Points, points
 from wc_core.threads.folding import fold
 from wc_core.threads.model import FREE, Ball, Entry
-from wc_core.threads.reader import Snapshot, Thread
+from wc_core.threads.reader import Thread
+from wc_core.threads.snapshot import Snapshot
 
 PAT, CLAUDE, CODEX = "Pat", "Claude Code@login (Pat)", "Codex@review (Pat)"
 

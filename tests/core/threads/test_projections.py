@@ -20,8 +20,8 @@ from tests.core.strategies import (
     states,
     texts,
 )
+from wc_core.errors import Damage
 from wc_core.threads import folding
-from wc_core.threads.codec import Damage
 from wc_core.threads.model import Base, Entry, State
 from wc_core.threads.projections import (
     VERSION,

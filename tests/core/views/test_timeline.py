@@ -24,7 +24,8 @@ from tests.core.strategies import (
 from wc_core.names import Directory, parse
 from wc_core.threads import folding
 from wc_core.threads.model import FREE, Ball, Base, Entry
-from wc_core.threads.reader import Snapshot, Thread
+from wc_core.threads.reader import Thread
+from wc_core.threads.snapshot import Snapshot
 from wc_core.views import timeline
 from wc_core.views.drawing.badges import HUES
 from wc_core.views.drawing.timelinesvg import svg

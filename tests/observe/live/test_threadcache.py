@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from wc_core.threads import model
 from wc_core.threads.model import Entry
-from wc_core.threads.reader import Snapshot, Thread
+from wc_core.threads.reader import Thread
+from wc_core.threads.snapshot import Snapshot
 from wc_observe.live.filestamps import Stamp
 from wc_observe.live.threadcache import MOST_ENTRIES, CachedThread, ThreadCache
 

@@ -3,8 +3,7 @@ rest."""
 
 from __future__ import annotations
 
-from wc_cli.commands.reading.paging import command_line
-from wc_cli.commands.reading.thread import passed_text, rest_text
+from wc_cli.commands.reading.paging import command_line, passed_text, rest_text
 from wc_cli.output import json_line, json_size, say, say_json
 from wc_cli.terminal import entrytext
 from wc_cli.terminal.style import output_style
@@ -24,8 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_cli.commands.reading.newentries import UpdatesOptions
-    from wc_cli.commands.reading.thread import ReadOptions
+    from wc_cli.commands.reading.options import ReadOptions, UpdatesOptions
     from wc_cli.context import Context
     from wc_core.views.excerpts.spans import ThreadSpan
     from wc_core.views.updates import Updates

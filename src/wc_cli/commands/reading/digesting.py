@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_cli.commands.reading.newentries import UpdatesOptions
+    from wc_cli.commands.reading.options import UpdatesOptions
     from wc_cli.context import Context
     from wc_core.views.news.digest import Digest
 

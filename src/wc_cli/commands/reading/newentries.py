@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from wc_cli.clock import now_ms
-from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.reading.options import UpdatesOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
-from wc_cli.options import command, flag, number, text
+from wc_cli.options import command
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import entrytext
 from wc_cli.terminal.style import output_style
@@ -19,23 +19,6 @@ if TYPE_CHECKING:
 
     from wc_cli.context import Context
     from wc_core.views.updates import Updates
-
-
-class UpdatesOptions(SpeakerOptions):
-    """Show what happened since a time."""
-
-    since: str = text(
-        "--since",
-        "WHEN",
-        "A time, an age (3h), a day (monday) or an entry's id.",
-        default="24h",
-    )
-    limit: int = number("--limit", "At most this many (0: all).")
-    branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
-    digest: bool = flag("--digest", help="One summary per thread.")
-    max_tokens: int = number(
-        "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
-    )
 
 
 @command(UpdatesOptions)

@@ -1,7 +1,9 @@
-"""What reading commands share: the command line that continues, lists of topics."""
+"""What reading commands share: the command line that continues, lists of topics, and
+how far a ball has come."""
 
 from __future__ import annotations
 
+from wc_cli.clock import now_ms
 from wc_cli.options import (
     FLAG,
     TEXTS,
@@ -9,13 +11,17 @@ from wc_cli.options import (
 )
 from wc_core.phrases import quoted
 from wc_core.text import one_line
+from wc_core.wake.passes import pass_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from wc_cli.context import Context
     from wc_cli.options import Options
+    from wc_core.threads.model import State
+    from wc_core.views.excerpts.spans import ThreadSpan
 
 
 def command_line(name: str, options: Options, **changed: Any) -> str:
@@ -44,3 +50,20 @@ def command_line(name: str, options: Options, **changed: Any) -> str:
 def topic_list(topics: Iterable[str]) -> str:
     """Return the topics on one line."""
     return ", ".join(one_line(topic) for topic in topics)
+
+
+def rest_text(options: Options, span: ThreadSpan) -> str:
+    """Return how much follows the entries, and the command that shows it; empty if
+    nothing does."""
+    if not span.left_out_count:
+        return ""
+    following_command = command_line("read", options, start=span.following)
+    return f"{span.left_out_count} more: {following_command}"
+
+
+def passed_text(context: Context, state: State) -> str:
+    """Return how far someone else's ball has come, as seen on this machine."""
+    if context.viewer.holds(state.ball):
+        return ""
+    passed = pass_state(context.reader, state, context.settings.directory)
+    return passed.sentence(now_ms()) if passed is not None else ""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from wc_cli.clock import now_ms
-from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
-from wc_cli.commands.reading.paging import command_line, topic_list
+from wc_cli.commands.common import SpeakerOptions, fill_topic
+from wc_cli.commands.reading.options import ReadOptions
+from wc_cli.commands.reading.paging import passed_text, rest_text, topic_list
 from wc_cli.options import (
     argument,
     command,
     flag,
-    number,
-    position,
-    text,
 )
 from wc_cli.output import remark, say, say_json
 from wc_cli.terminal import entrytext
@@ -21,7 +19,7 @@ from wc_core.text import one_line
 from wc_core.threads import vocabulary
 from wc_core.views import entries as entry_views
 from wc_core.views.excerpts.spans import SpanQuery, thread_span
-from wc_core.wake.passes import pass_fields, pass_state
+from wc_core.wake.passes import pass_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,27 +36,6 @@ if TYPE_CHECKING:
 _PATIENCE = 0.1
 # Above the first new entry, where the pager starts.
 _NEW_MARK = "── new ──"
-
-
-class ReadOptions(LocalTopicOptions, SpeakerOptions):
-    """Show a thread, and mark it as read."""
-
-    start: int = position("--from", "Start with this entry; -10: the last ten.")
-    limit: int = number("--limit", "At most this many entries (0: all).")
-    new: bool = flag("--new", help="Only entries that are new to you.")
-    branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
-    kind: str = text("--kind", "KIND", "Only entries of this kind.", complete="kind")
-    peek: bool = flag("--peek", help="Do not mark it as read.")
-    summary_only: bool = flag(
-        "--summary-only", help="The summary of each entry instead of its text."
-    )
-    max_tokens: int = number(
-        "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
-    )
-    raw: bool = flag("--raw", help="Plain text as written, without a pager.")
-    history: bool = flag(
-        "--history", help="Include texts that were amended or retracted."
-    )
 
 
 class SeenOptions(SpeakerOptions):
@@ -108,15 +85,6 @@ def _remark_rest(options: ReadOptions, span: ThreadSpan) -> None:
         remark(f"No entry is numbered {options.start} or higher; the last is {last}.")
     if span.left_out_count:
         remark(rest_text(options, span))
-
-
-def rest_text(options: ReadOptions, span: ThreadSpan) -> str:
-    """Return how much follows the entries, and the command that shows it; empty if
-    nothing does."""
-    if not span.left_out_count:
-        return ""
-    following_command = command_line("read", options, start=span.following)
-    return f"{span.left_out_count} more: {following_command}"
 
 
 def _print_summaries(context: Context, options: ReadOptions, span: ThreadSpan) -> None:
@@ -173,14 +141,6 @@ def _first_new(
     )
     first = next(new, -1)
     return first if entries and first > entries[0].idx else -1
-
-
-def passed_text(context: Context, state: State) -> str:
-    """Return how far someone else's ball has come, as seen on this machine."""
-    if context.viewer.holds(state.ball):
-        return ""
-    passed = pass_state(context.reader, state, context.settings.directory)
-    return passed.sentence(now_ms()) if passed is not None else ""
 
 
 def _rendered_parts(

@@ -7,15 +7,16 @@ from binascii import crc32
 from wc_core.errors import WcError
 from wc_core.files import MAX_BYTES, Folder
 from wc_core.threads import codec
-from wc_core.threads.labels import labelled
+from wc_core.threads.aliases import labelled
 from wc_core.threads.model import Entry
-from wc_core.threads.reader import Snapshot
+from wc_core.threads.snapshot import Snapshot
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from wc_core.errors import Damage
     from wc_core.threads.model import State
     from wc_core.threads.projections import Seal
     from wc_core.threads.reader import StoreReader
@@ -133,7 +134,7 @@ class Excerpt(NamedTuple):
         return self.snapshot.name
 
     @property
-    def damage(self) -> tuple[codec.Damage, ...]:
+    def damage(self) -> tuple[Damage, ...]:
         """The defects of the thread's files: a sealed log has none."""
         return self.snapshot.damage
 

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from wc_core.threads.settings import EVERYONE, is_name
+from wc_core.configuration.keys import EVERYONE, is_name
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

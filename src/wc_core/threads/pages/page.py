@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from wc_core.threads.codec import Damage
+    from wc_core.errors import Damage
     from wc_core.threads.model import State
 
 # A page has the least version that can show its content: 2 if an entry records what it

@@ -5,9 +5,9 @@ Writing (`page`) and reading (`page`, `pageentries`) share them.
 
 from __future__ import annotations
 
+from wc_core.errors import Damage
 from wc_core.lean import json, re
 from wc_core.text import whole_number
-from wc_core.threads.codec import Damage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from wc_core.search.ranking import loose_terms
 from wc_core.times import utc
 from wc_core.values import NamedTuple
 from wc_core.views.overview import cursor_of, cursor_parts
+from wc_core.views.rows import Filter
 from wc_core.views.search import facets as facet_views
 from wc_core.views.search.facets import NO_COUNTS
 from wc_core.views.search.loose import topic_counts
@@ -153,7 +154,9 @@ class ShownThreads(NamedTuple):
             return ()
         if sum(topics.values()) > facet_views.MOST_COUNTED:
             counts = NO_COUNTS
-        return facet_views.facets(counts, self.overview, topics, counting)
+        rows = self.overview.matching(Filter(topics=frozenset(topics)))
+        viewer = self.overview.viewer
+        return facet_views.facets(counts, rows, viewer, topics, counting)
 
 
 def search(

@@ -8,12 +8,12 @@ from wc_core.views.rows import Filter, filter_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from wc_core.identity.viewer import Viewer
     from wc_core.threads.model import Entry
     from wc_core.views.rows import ThreadRow
-    from wc_core.views.search.query import SearchedThreads
 
     # How many entries have each value, by the name of the facet.
     Counts = Mapping[str, Mapping[str, int]]
@@ -88,13 +88,13 @@ def added(first: Counts, second: Counts) -> Counts:
 
 def facets(
     counts: Counts,
-    overview: SearchedThreads,
+    rows: Sequence[ThreadRow],
+    viewer: Viewer,
     topics: Mapping[str, int],
     counting: Counting,
 ) -> tuple[Facet, ...]:
     """Returns the facets of hits: the ``counts`` of their entries, and the values of
-    their threads. ``topics`` has the number of hits in each thread."""
-    rows = overview.matching(Filter(topics=frozenset(topics)))
+    their threads, the ``rows``. ``topics`` has the number of hits in each thread."""
     of_threads: dict[str, dict[str, int]] = {}
     areas: Mapping[str, tuple[str, ...]] = {}
     if counting.areas_of is not None and len(rows) <= _MOST_PLACED:
@@ -110,7 +110,7 @@ def facets(
             of_name[value] = of_name.get(value, 0) + topics[row.topic]
     for value in {row.ball or FREE_BALL for row in rows}:
         # One name may stand for several.
-        held = filter_rows(rows, Filter(ball=value), overview.viewer)
+        held = filter_rows(rows, Filter(ball=value), viewer)
         hits = sum(topics[row.topic] for row in held)
         of_threads.setdefault("ball", {})[value] = hits
     sums = added(counts, of_threads)

@@ -1,0 +1,44 @@
+"""The options of ``wc read`` and ``wc updates``, whose answers several modules make."""
+
+from __future__ import annotations
+
+from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions
+from wc_cli.options import flag, number, position, text
+
+
+class ReadOptions(LocalTopicOptions, SpeakerOptions):
+    """Show a thread, and mark it as read."""
+
+    start: int = position("--from", "Start with this entry; -10: the last ten.")
+    limit: int = number("--limit", "At most this many entries (0: all).")
+    new: bool = flag("--new", help="Only entries that are new to you.")
+    branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
+    kind: str = text("--kind", "KIND", "Only entries of this kind.", complete="kind")
+    peek: bool = flag("--peek", help="Do not mark it as read.")
+    summary_only: bool = flag(
+        "--summary-only", help="The summary of each entry instead of its text."
+    )
+    max_tokens: int = number(
+        "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
+    )
+    raw: bool = flag("--raw", help="Plain text as written, without a pager.")
+    history: bool = flag(
+        "--history", help="Include texts that were amended or retracted."
+    )
+
+
+class UpdatesOptions(SpeakerOptions):
+    """Show what happened since a time."""
+
+    since: str = text(
+        "--since",
+        "WHEN",
+        "A time, an age (3h), a day (monday) or an entry's id.",
+        default="24h",
+    )
+    limit: int = number("--limit", "At most this many (0: all).")
+    branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
+    digest: bool = flag("--digest", help="One summary per thread.")
+    max_tokens: int = number(
+        "--max-tokens", "At most this many tokens, 4 characters each (0: all)."
+    )
