@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 
 from wc_cli.claims import renames
-from wc_cli.claims.refusals import claimed_error, not_held_error
 from wc_cli.claims.transactions import LostRaceError
 from wc_cli.clock import random_between
 from wc_cli.store.localfiles import LocalFiles
@@ -20,13 +19,17 @@ from wc_cli.sync.wireerrors import (
     UnreachableError,
     WireError,
 )
-from wc_core.claims import held, rules
+from wc_core.claims import held, ids, rules
 from wc_core.claims.record import WRITE, Claim
 from wc_core.errors import (
+    ClaimedError,
     LockTimeoutError,
+    NotFoundError,
     OfflineError,
 )
 from wc_core.lean import os
+from wc_core.phrases import counted, quoted
+from wc_core.times import ago
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from wc_cli.claims.renames import Renamed
     from wc_core.claims.book import Book
     from wc_core.claims.ids import ClaimId
+    from wc_core.claims.record import Claim
     from wc_core.claims.rules import Change, ClaimPlan, IsMine
     from wc_core.git.repository import Repository
     from wc_core.identity.viewer import Viewer
@@ -380,3 +384,44 @@ if TYPE_CHECKING:
 def nonce() -> str:
     """128 random bits as text."""
     return os.urandom(_NONCE_BYTES).hex()
+
+
+_SHOWN = 3
+_NO_CLAIMS = "You have no claims in this worktree."
+
+
+def claimed_error(claim: Claim, count: int = 1) -> ClaimedError:
+    """The error for a target that someone else has claimed, with the possible next
+    steps."""
+    verb = "edits" if claim.mode == WRITE else "relies on"
+    age = ago(max(0, int(time.time()) - claim.at))
+    facts = [
+        f"active {age}",
+        *([f"thread {claim.thread}"] if claim.thread else []),
+        *([claim.note] if claim.note else []),
+    ]
+    count_text = f", and {counted(count - 1, 'more claim')}" if count > 1 else ""
+    # Another clone may have written anything into the record.
+    topic = quoted(claim.thread) if claim.thread else "TOPIC"
+    ask = f"wc say {topic} -m '…' --to {quoted(claim.holder)}"
+    path = quoted(claim.id)
+    return ClaimedError(
+        f"{claim.holder} {verb} {ids.label(claim.id)} ({'; '.join(facts)})"
+        f"{count_text}.",
+        f"Nothing was claimed. Ask: {ask}. See what is free: wc claims. "
+        f"Take it over: wc takeover {path} --reason '…'",
+    )
+
+
+def not_held_error(target: ClaimId, own: Sequence[Claim], book: Book) -> NotFoundError:
+    """The error for releasing or renewing a target that the holder has not claimed."""
+    names = [claim.id for claim in own][:_SHOWN]
+    rivals = [
+        claim
+        for claim in book.overlapping(target)
+        if claim not in own and book.binds(claim)
+    ]
+    rival = f"; {rivals[0].holder} has {rivals[0].id}" if rivals else ""
+    yours = ", ".join(names)
+    hint = f"You have claimed: {yours}" if names else _NO_CLAIMS
+    return NotFoundError(f"You have no claim on {target}{rival}.", hint)

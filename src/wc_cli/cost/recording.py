@@ -11,7 +11,7 @@ copied session may begin with text that was counted before.
 from __future__ import annotations
 
 from wc_cli.store import durable
-from wc_core.cost import ledger, usage
+from wc_core.cost import budgets, ledger, usage
 from wc_core.cost.ledger import SessionCost, Spent
 from wc_core.cost.usage import Usage
 from wc_core.errors import WcError
@@ -19,6 +19,8 @@ from wc_core.files import read_from, size_of
 from wc_core.layout import safe_name
 from wc_core.lean.contextlib import suppress
 from wc_core.status import holders
+from wc_core.threads.model import CLOSED
+from wc_core.threads.proposals import Draft
 from wc_core.ulid import timestamp_ms
 from wc_core.values import NamedTuple
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wc_cli.context import Context
+    from wc_core.threads.model import State
 
 _CHUNK = 1 << 20
 _MARGIN_NS = 2_000_000_000
@@ -72,9 +75,7 @@ def record(
     if cost != recorded:  # the start of a session after a compaction changes nothing
         durable.replace(path, ledger.encode(cost), layout.root)
     if call.ends:
-        from wc_cli.cost import spending  # 0.3 ms, only when a turn ends
-
-        spending.note_if_spent(context, topic)
+        note_if_spent(context, topic)
 
 
 def _size(transcript: str) -> int:
@@ -125,3 +126,36 @@ def _held(context: Context) -> str:
         for held in holders.latest_balls(context.ball_names.of(folders), 1):
             return held.topic
     return ""
+
+
+def note_if_spent(context: Context, topic: str) -> bool:
+    """Record in a thread that its budget is spent, and hand its ball to a person: once
+    for each budget, whoever notices it. Returns whether anything was written. Raises
+    what writing an entry raises."""
+    reader = context.reader
+    if not topic or not reader.has(topic):
+        return False
+    state = reader.snapshot(topic).state
+    if not state.budget or state.status == CLOSED:
+        return False
+    tokens = budgets.spent(ledger.rows(ledger.all_costs(reader.layout)), topic)
+    if tokens < state.budget:
+        return False
+    key = f"budget-{state.budget_id}"
+    if any(entry.key == key for entry in reader.thread(topic).entries):
+        return False
+    context.writer().write(_draft(context, state, tokens, key), context.source)
+    return True
+
+
+def _draft(context: Context, state: State, tokens: int, key: str) -> Draft:
+    me, directory = context.identity.name, context.settings.directory
+    title = f"The budget is spent: {tokens:,} of {state.budget:,} tokens"
+    person = budgets.person_for(state, me, directory)
+    is_there = state.ball is not None and directory.same(state.ball, person)
+    if is_there or (state.ball is None and person == "anyone"):
+        return Draft(state.topic, "ack", title, key=key)
+    body = "To continue, raise it: wc budget TOPIC TOKENS, and pass the ball back."
+    reason = "the budget is spent"
+    draft = Draft(state.topic, "handoff", title, body, key=key, reason=reason)
+    return draft._replace(to=person, force=True)

@@ -1,10 +1,10 @@
-"""The claims of others on the files of one worktree."""
+"""The claims of others on the files of one worktree, and the commits that were made
+in it, from git's log of HEAD."""
 
 from __future__ import annotations
 
 from wc_cli.branch.git import Git
 from wc_cli.claims.registry import Registry
-from wc_cli.guard import reflog
 from wc_core.claims import ids
 from wc_core.claims.record import WRITE
 from wc_core.errors import InvalidInputError
@@ -127,14 +127,14 @@ class Rivals:
         git = Git(self.repository.top, self.env)
         return {
             os.fsdecode(path)
-            for commit in reflog.commits_after(self.repository.gitdir, length_before)
+            for commit in commits_after(self.repository.gitdir, length_before)
             for path in git.run(*_COMMITTED, *commit).split(b"\0")
             if path
         }
 
     def log_length(self) -> int:
         """The length of the current worktree's log of HEAD."""
-        return reflog.length(self.repository.gitdir)
+        return log_bytes(self.repository.gitdir)
 
     def _stamp(self, path: str) -> str:
         try:
@@ -176,3 +176,49 @@ def _changed_paths(status: bytes) -> Iterator[str]:
         kind = line[:1]
         if kind in _WORDS_BEFORE:
             yield os.fsdecode(line.split(b" ", _WORDS_BEFORE[kind])[-1])
+
+
+_MAX_BYTES = 1 << 16
+_MAX_COMMITS = 20
+_MERGE = b"commit (merge)"
+
+
+class HeadMove(NamedTuple):
+    """A commit that moved HEAD, and where HEAD was before."""
+
+    before: str
+    id: str
+
+
+def log_bytes(gitdir: str) -> int:
+    """The length of a worktree's log; 0 if there is none."""
+    try:
+        return os.path.getsize(_path(gitdir))
+    except OSError:
+        return 0
+
+
+def commits_after(gitdir: str, length_before: int) -> list[HeadMove]:
+    """The latest commits since the log had that length. Other moves of HEAD, such as
+    those of a merge, bring changes that others have made."""
+    try:
+        with open(_path(gitdir), "rb") as file:
+            file.seek(length_before)
+            lines = file.read(_MAX_BYTES).splitlines()
+    except OSError:
+        return []
+    return list(_commits(lines))[-_MAX_COMMITS:]
+
+
+def _path(gitdir: str) -> str:
+    return f"{gitdir}/logs/HEAD"
+
+
+def _commits(lines: list[bytes]) -> Iterator[HeadMove]:
+    for line in lines:
+        heading, _, message = line.partition(b"\t")
+        ids = heading.split(b" ", 2)[:2]
+        if message.startswith(b"commit") and not message.startswith(_MERGE):
+            before, commit_id = (value.decode("ascii", "replace") for value in ids)
+            if before.isalnum() and before.strip("0") and commit_id.isalnum():
+                yield HeadMove(before, commit_id)

@@ -1,8 +1,9 @@
-"""Which threads belong to which areas."""
+"""Which threads, paths and branches belong to which areas."""
 
 from __future__ import annotations
 
-from wc_core.areas import patterns
+from fnmatch import fnmatchcase
+
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.planning.kinds import PARENT
 from wc_core.similar import near_names
@@ -14,13 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import TypeAlias
 
-    from wc_core.areas.patterns import Areas
     from wc_core.threads.model import State
     from wc_core.threads.reader import StoreReader
     from wc_core.views.overview import Overview
     from wc_core.views.rows import ThreadRow
 
     PlacedThread: TypeAlias = State | ThreadRow
+    from collections.abc import Sequence
+
+    Areas = Mapping[str, Sequence[str]]
 
 
 class ThreadAreas:
@@ -51,7 +54,7 @@ class ThreadAreas:
         except WcError:
             return ()  # lists show that it cannot be read
         files = {path for entry in entries for path in references(entry).files}
-        return patterns.areas_of(files, thread.branch, self.areas)
+        return areas_of(files, thread.branch, self.areas)
 
 
 def _inherited(
@@ -93,8 +96,8 @@ def areas_by_topic(
         found = overview.matching(Filter(topics=missing)) if missing else []
         pending = {row.topic for row in found}
         by_topic |= {row.topic: row for row in found}
-    areas_of = ThreadAreas(overview.reader, areas).of(by_topic.values())
-    return {topic: areas_of[topic] for topic in asked}
+    placed = ThreadAreas(overview.reader, areas).of(by_topic.values())
+    return {topic: placed[topic] for topic in asked}
 
 
 def checked(name: str, areas: Areas) -> str:
@@ -111,8 +114,47 @@ def in_area(overview: Overview, areas: Areas, area: str, criteria: Filter) -> Fi
     """The filter, restricted to the threads of an area. Raises InvalidInputError if
     there is no such area."""
     area = checked(area, areas)
-    areas_of = ThreadAreas(overview.reader, areas).of(overview.rows())
-    topics = frozenset(topic for topic, names in areas_of.items() if area in names)
+    placed = ThreadAreas(overview.reader, areas).of(overview.rows())
+    topics = frozenset(topic for topic, names in placed.items() if area in names)
     if criteria.topics is not None:
         topics &= criteria.topics
     return criteria._replace(topics=topics)
+
+
+_BRANCH = "branch:"
+_ANY_FOLDERS = "**"
+
+
+def areas_of(paths: Iterable[str], branch: str, areas: Areas) -> tuple[str, ...]:
+    """The areas that any of these paths, or the branch, belongs to."""
+    parts = [path.strip("/").split("/") for path in paths]
+    return tuple(
+        area
+        for area, patterns in areas.items()
+        if any(_fits(pattern, parts, branch) for pattern in patterns)
+    )
+
+
+def _fits(pattern: str, paths: Iterable[Sequence[str]], branch: str) -> bool:
+    if pattern.startswith(_BRANCH):
+        return branch != "" and fnmatchcase(branch, pattern.removeprefix(_BRANCH))
+    words = pattern.strip("/").split("/")
+    return any(_covers(words, path) for path in paths)
+
+
+def _covers(words: Sequence[str], path: Sequence[str]) -> bool:
+    """Whether a pattern, word by word, matches a path or a folder that it is in."""
+    # The positions of names that the words up to here can match.
+    reached = {0}
+    for word in words:
+        if word == _ANY_FOLDERS:
+            reached = set(range(min(reached), len(path) + 1))
+        else:
+            reached = {
+                count + 1
+                for count in reached
+                if count < len(path) and fnmatchcase(path[count], word)
+            }
+        if not reached:
+            return False
+    return True

@@ -9,7 +9,7 @@ from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag, text, texts, words
 from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import activity as activity_rendering
+from wc_cli.terminal import edits as edits_rendering
 from wc_cli.terminal import worktrees as worktree_rendering
 from wc_cli.terminal.style import output_style
 from wc_core.activity import presence
@@ -259,6 +259,6 @@ def activity(context: Context, options: ActivityOptions) -> None:
     if options.json:
         say_json({"store": context.store} | view.to_json())
         return
-    say(activity_rendering.activity_text(view, output_style(context.env)))
+    say(edits_rendering.activity_text(view, output_style(context.env)))
     if not view.rows:
         remark("There are no notes. Leave one: wc note TEXT --scope PATH")

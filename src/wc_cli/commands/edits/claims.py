@@ -12,7 +12,7 @@ from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.edits.targets import repository_of, targets_of
 from wc_cli.options import command, flag, text, texts, words
 from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import claims as claims_rendering
+from wc_cli.terminal import edits as edits_rendering
 from wc_cli.terminal.style import output_style
 from wc_core.carry import sandboxes
 from wc_core.claims import sessions
@@ -209,7 +209,7 @@ def claims(context: Context, options: ClaimsOptions) -> None:
         say_json({**_book_json(context, book), "guard": guard})
         return
     style = output_style(context.env)
-    say(claims_rendering.claims_text(book, context.viewer.is_me, now_ms(), style))
+    say(edits_rendering.claims_text(book, context.viewer.is_me, now_ms(), style))
     if not chosen:
         whose = (
             "You have claimed none of these."

@@ -8,7 +8,7 @@ from wc_cli.commands.edits.targets import repository_of, targets_of
 from wc_cli.graph.computing import GraphSource
 from wc_cli.options import argument, command
 from wc_cli.output import say, say_json
-from wc_cli.terminal import neighbors as neighbors_rendering
+from wc_cli.terminal import edits as edits_rendering
 from wc_cli.terminal.style import output_style
 from wc_core.errors import NotFoundError
 from wc_core.graph import parsing
@@ -42,7 +42,7 @@ def neighbors(context: Context, options: NeighborsOptions) -> None:
         say_json(fields | neighbourhood.to_json())
         return
     style = output_style(context.env)
-    say(neighbors_rendering.neighbors_text(str(target), neighbourhood, style))
+    say(edits_rendering.neighbors_text(str(target), neighbourhood, style))
 
 
 def graph_source(context: Context) -> GraphSource:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
 from wc_cli.entries import localtopic
-from wc_cli.entries.pinning import pin
 from wc_cli.options import argument, command, flag
 from wc_cli.output import say, say_json
 from wc_cli.terminal.style import is_terminal
 from wc_core import names, ulid
 from wc_core.errors import ConflictError, InvalidInputError
+from wc_core.lean import os
 from wc_core.status import pins
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, OPEN, holder_text
@@ -19,6 +19,7 @@ from wc_core.times import ago, local, milliseconds, rfc3339, seconds_between
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
+    from wc_cli.store.writer import StoreWriter
     from wc_core.threads.model import State
 
 
@@ -131,3 +132,23 @@ def _since_ms(context: Context, state: State) -> int:
     if ulid_of_move:
         return ulid.timestamp_ms(ulid_of_move)
     return milliseconds(state.updated_at) or 0
+
+
+def pin(writer: StoreWriter, worktree: str, topic: str) -> None:
+    """Choose the thread of a worktree for the prompt and for commands without a topic;
+    an empty ``topic`` chooses none."""
+    writer.prepare_store()
+    upkeep, layout = writer.upkeep, writer.layout
+    path = pins.pin_file(worktree)
+    before = pins.read_pin(layout, worktree)
+    if topic:
+        upkeep.local.write(path, f"{topic}\n".encode())
+        # The choice for an earlier worktree of that name may have the same bytes.
+        os.utime(f"{layout.local}/{path}", follow_symlinks=False)
+    else:
+        upkeep.local.remove(path)
+    for changed in dict.fromkeys((before, topic)):
+        if changed and writer.reader.has(changed):
+            with upkeep.lock(changed, writer.author_name):
+                upkeep.status.write(writer.reader.snapshot(changed).state)
+    upkeep.local.stamp.renew()
