@@ -5,9 +5,10 @@ Read from /proc, which takes a fraction of a millisecond, or otherwise from ps.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.identity import ancestry
 from wc_core.identity.ancestry import Ancestor, program_name, script_word
-from wc_core.lean import os
 from wc_core.lean.functools import partial
 from wc_core.text import whole_number
 

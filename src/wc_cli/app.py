@@ -10,6 +10,7 @@ import contextlib
 import difflib
 import inspect
 import io
+import os
 import re
 import textwrap
 from typing import Annotated, Any
@@ -40,7 +41,6 @@ from wc_cli.options import (
 )
 from wc_cli.terminal.style import terminal_width
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

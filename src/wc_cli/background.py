@@ -11,6 +11,7 @@ imported only then.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -25,7 +26,7 @@ from wc_core.errors import LockTimeoutError, OfflineError, WcError
 from wc_core.git import repository as repositories
 from wc_core.git import worktrees
 from wc_core.layout import Layout
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import time
-
-from wc_core.lean import os
 
 _RANDOM_BYTES = 10
 # As many bits as a float holds.

@@ -7,10 +7,11 @@ would wait for input.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli import table
 from wc_cli.context import Context
 from wc_core.errors import WcError
-from wc_core.lean import os
 from wc_core.threads.model import ENTRY_TYPES, KINDS, ROLES, SEVERITIES, STATUSES
 
 TYPE_CHECKING = False

@@ -5,6 +5,7 @@ Each part is made on first use.
 
 from __future__ import annotations
 
+import os
 import pwd
 import time
 
@@ -20,7 +21,7 @@ from wc_core.identity import resolve, userrecord
 from wc_core.identity.resolve import Asked, Evidence
 from wc_core.identity.viewer import Viewer
 from wc_core.layout import BRANCH, Layout
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.phrases import with_home
 from wc_core.status.places import home_of
 from wc_core.text import one_line

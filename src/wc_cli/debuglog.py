@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 
 from wc_cli import table
@@ -15,7 +16,6 @@ from wc_core import debugging, errors, ulid
 from wc_core.errors import WcError
 from wc_core.git import discovery
 from wc_core.layout import Layout
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ the same for everyone.
 
 from __future__ import annotations
 
+import os
 import sys
 
 from wc_cli import table
 from wc_cli.options import FLAG
 from wc_core.configuration import preferences
 from wc_core.identity import environment
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ gets the total of all others. A convenience: failures are left to the next time.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.store.localfiles import LocalFiles
 from wc_core.configuration import preferences
 from wc_core.errors import WcError
 from wc_core.layout import Layout
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.status import elsewhere
 
 TYPE_CHECKING = False

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
-
-from wc_core.lean import os
+import os
 
 # macOS: fsync(2) there leaves the data in the drive's own memory, where a power cut
 # destroys it. This request also flushes that.

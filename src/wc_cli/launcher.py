@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import sys
-
-from wc_core.lean import os
 
 # In the second line of every copy of our launcher.
 _MARK = b"watercooler-launcher"

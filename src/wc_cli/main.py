@@ -8,6 +8,7 @@ printed here and nowhere else.
 
 from __future__ import annotations
 
+import os
 import sys
 
 from wc_cli import table
@@ -17,7 +18,6 @@ from wc_cli.options import parse
 from wc_cli.output import discard_output, json_line, remark
 from wc_core.errors import CorruptError, WcError
 from wc_core.files import NotPlainError
-from wc_core.lean import os
 from wc_core.text import one_line
 
 TYPE_CHECKING = False

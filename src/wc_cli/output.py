@@ -6,10 +6,11 @@ other people's text.
 
 from __future__ import annotations
 
+import os
 import sys
 
 from wc_core.errors import StorageError
-from wc_core.lean import json, os
+from wc_core.lean import json
 from wc_core.text import clean
 from wc_core.threads.jsontext import dumps
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.context import Context
 from wc_cli.entries import receipts
 from wc_cli.store.lockedthread import Receipt
 from wc_core.identity.resolve import Asked
-from wc_core.lean import os
 from wc_core.threads import vocabulary
 
 TYPE_CHECKING = False

@@ -5,6 +5,7 @@ Every command checks, so the check must cost next to nothing.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -12,7 +13,7 @@ from wc_cli.store import applied
 from wc_core.errors import WcError
 from wc_core.files import INFINITE, age_of, names_in
 from wc_core.git import discovery
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -198,9 +199,7 @@ def _run(task: Task, env: Mapping[str, str]) -> NoReturn:
         _close_files(task.handle)
         time.sleep(task.pause)
         if env != os.environ:
-            from os import environ  # 1 ms, only to change it
-
-            environ.update(env)
+            os.environ.update(env)
         sys.argv = [task.module, *task.arguments]
         __import__(task.module)
         sys.modules[task.module].main()

@@ -9,10 +9,10 @@ With it, or with a setting of FastMCP, the server's clients wait for FastMCP.
 from __future__ import annotations
 
 import json
+import os
 
 from wc_core import times
 from wc_core.git.remotes import anonymous
-from wc_core.lean import os
 from wc_core.text import clean
 from wc_core.values import NamedTuple
 

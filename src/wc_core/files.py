@@ -9,11 +9,11 @@ for the file itself.
 from __future__ import annotations
 
 import errno
+import os
 import stat
 import time
 
 from wc_core.errors import CorruptError, StorageError
-from wc_core.lean import os
 from wc_core.lean.contextlib import contextmanager
 
 TYPE_CHECKING = False

@@ -7,9 +7,10 @@ it. These are other people's words: they are cleaned here, and shown as quotatio
 
 from __future__ import annotations
 
+import os
+
 from wc_core.files import names_in, read_from
 from wc_core.layout import GUIDANCE, GUIDANCE_FOLDER
-from wc_core.lean import os
 from wc_core.text import clean, defused, one_line
 from wc_core.values import NamedTuple
 

@@ -6,8 +6,11 @@ A topic becomes part of a path only here, so this module is the guard against
 
 from __future__ import annotations
 
+import os
+import unicodedata
+
 from wc_core.errors import InvalidInputError
-from wc_core.lean import os, re, unicodedata
+from wc_core.lean import re
 from wc_core.lean.functools import lru_cache
 from wc_core.values import NamedTuple
 

@@ -6,8 +6,9 @@ works for. A name with fewer parts means any: a ball for ``Codex`` is for every 
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_core.agents import AGENTS
-from wc_core.lean.types import MappingProxyType
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wc_core.lean import os
+import os
+
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 

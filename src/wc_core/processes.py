@@ -5,9 +5,8 @@ Signal 0 is never delivered: kill(2) only checks whether the process exists.
 
 from __future__ import annotations
 
+import os
 import time
-
-from wc_core.lean import os
 
 _STARTED = 21  # field 22 of proc_pid_stat(5), counted from 0
 _NAME_FIELDS = 2

@@ -34,8 +34,7 @@ if code:
 else:
     assert not hasattr(fcntl, "F_FULLFSYNC")
 from wc_cli import flushing
-from wc_core.lean import os as lean_os
-lean_os.fsync = fsync
+os.fsync = fsync
 handle = os.open(path, os.O_RDONLY)
 try:
     flushing.flush_handle(handle)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +32,7 @@ HEAVY = frozenset(
         "uuid",
     }
     | {"typing", "re", "json", "enum", "collections", "contextlib", "functools"}
-    | {"types", "importlib", "warnings", "operator", "unicodedata", "os", "site"}
+    | {"importlib", "warnings", "operator"}
     | {"wc_observe", "wc_cli.app", "wc_cli.branch", "wc_cli.settle", "wc_cli.sync"}
     | {"wc_core.threads.pages.page", "wc_core.guidance"}
 )
@@ -41,16 +40,16 @@ HEAVY = frozenset(
 OURS = sorted(name for name in HEAVY if name.startswith("wc_"))
 READING = frozenset({"operator"})
 # SQLite imports these by itself.
-INDEX = frozenset({"functools", "types", "collections"})
+INDEX = frozenset({"functools", "collections"})
 # Claims and notes are kept in refs, which are sent to the remote like the branch.
 REFS = frozenset({"wc_cli.branch", "wc_cli.sync"})
 # Patterns are matched, or a signal is waited for.
-PATTERNS = frozenset({"re", "enum", "types", "functools", "collections", "operator"})
+PATTERNS = frozenset({"re", "enum", "functools", "collections", "operator"})
 
 _PROGRAM = """
 import sys
 before = set(sys.modules)
-from wc_core.lean import os
+import os
 leave, command = os._exit, os.getpid()
 def tell(code):
     if os.getpid() != command:
@@ -67,7 +66,7 @@ main()
 # Writes the modules of ours that the standard finder found.
 _LOADERS = """
 import sys
-from wc_core.lean import os
+import os
 leave = os._exit
 def tell(code):
     with open(os.environ["TELL"], "w") as file:
@@ -152,25 +151,7 @@ def test_the_modules_of_a_command_are_found_quickly(repo: Repo) -> None:
     repo.ok("list")
     assert imported(repo, "list", program=_LOADERS) == {
         *("wc_cli", "wc_cli.start", "wc_core"),
-        # The program above imports these earlier.
-        *("wc_core.lean", "wc_core.lean.os", "wc_core.lean.posixpath"),
     }
-
-
-def test_modules_of_commands_take_the_lean_os() -> None:
-    """One that imports the library's costs each command that imports it 1 ms."""
-    excepted = {
-        "wc_core/lean/os.py",
-        "wc_cli/wake/sleeper.py",  # a program of its own
-        "wc_cli/wake/waiting.py",  # sets variables before it starts that
-    }
-    found = {
-        str(path.relative_to(SOURCE))
-        for package in ("wc_core", "wc_cli")
-        for path in (SOURCE / package).rglob("*.py")
-        if re.search(r"(?m)^import os$|^from os import", path.read_text("utf-8"))
-    }
-    assert found <= excepted
 
 
 def test_the_first_write_of_a_repository_may_run_git(repo: Repo) -> None:

@@ -36,17 +36,27 @@ SAMPLES = {
     "os.unlink": "import os as system\n\nsystem.unlink('a')\n",
     "shutil.rmtree": "import shutil\n\nshutil.rmtree('a')\n",
     "os.posix_spawn": "import os\n\nos.posix_spawn('a', [], {})\n",
-    "wc_core.lean.os.rename": ("from wc_core.lean import os\n\nos.rename('a', 'b')\n"),
-    "wc_core.lean.os.execv": "from wc_core.lean import os\n\nos.execv('a', [])\n",
     "posix": "from posix import rename\n\nrename('a', 'b')\n",
 }
-# `ruff` itself refuses these of `os`, by S605 and S606.
-STARTS_OF_OS = {"execv", "execve", "popen", "system"}
+
+
+# Rules of ruff itself refuse these.
+STARTS = {
+    "os.execv": ("S606", "import os\n\nos.execv('a', [])\n"),
+    "os.execve": ("S606", "from os import execve\n\nexecve('a', [], {})\n"),
+    "os.popen": ("S605", "import os\n\nos.popen('a')\n"),
+    "os.system": ("S605", "import os as library\n\nlibrary.system('a')\n"),
+}
 
 
 def refused_names(source: str, path: str) -> list[str]:
     """The banned names that ruff finds in a module at ``path``."""
-    words = ("check", "--select", "TID251", "--output-format", "concise")
+    return [line.split("`")[1] for line in findings(source, path, "TID251")]
+
+
+def findings(source: str, path: str, rule: str) -> list[str]:
+    """What ruff says of a module at ``path`` by one rule."""
+    words = ("check", "--select", rule, "--output-format", "concise")
     ruff = subprocess.run(
         [Path(sys.executable).with_name("ruff"), *words, "--stdin-filename", path, "-"],
         cwd=ROOT,
@@ -56,8 +66,7 @@ def refused_names(source: str, path: str) -> list[str]:
         check=False,
     )
     assert ruff.returncode in {0, 1}, ruff.stderr
-    lines = [line for line in ruff.stdout.splitlines() if "TID251" in line]
-    return [line.split("`")[1] for line in lines]
+    return [line for line in ruff.stdout.splitlines() if rule in line]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -74,12 +83,10 @@ def test_a_module_that_changes_files_is_refused(path: str, name: str) -> None:
     assert refused_names(SAMPLES[name], path) == [name]
 
 
-def test_the_lean_form_of_os_has_the_same_rules() -> None:
-    banned = LINT["flake8-tidy-imports"]["banned-api"]
-    names = {name.removeprefix("os.") for name in banned if name.startswith("os.")}
-    lean = "wc_core.lean.os."
-    lean_names = {name.removeprefix(lean) for name in banned if name.startswith(lean)}
-    assert lean_names == names | STARTS_OF_OS
+@pytest.mark.parametrize("name", STARTS)
+def test_a_module_that_becomes_another_program_is_refused(name: str) -> None:
+    rule, source = STARTS[name]
+    assert len(findings(source, "src/wc_cli/store/writer.py", rule)) == 1
 
 
 def test_the_modules_that_may_change_files_are_accepted() -> None:

@@ -12,8 +12,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import unicodedata
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,8 +27,6 @@ from wc_core.lean import json as lean_json
 from wc_core.lean import re as lean_re
 from wc_core.lean import signal as lean_signal
 from wc_core.lean import sqlite3 as lean_sqlite3
-from wc_core.lean import types as lean_types
-from wc_core.lean import unicodedata as lean_unicodedata
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -135,10 +131,6 @@ def test_a_pattern_is_compiled_when_it_is_used() -> None:
     assert pattern.pattern == "(a)b"
     assert lean_re.sub("a", "b", "aa") == "bb"
     assert lean_re.escape("a.b") == re.escape("a.b")
-
-
-def test_the_view_of_a_dictionary_is_the_standard_one() -> None:
-    assert lean_types.MappingProxyType is MappingProxyType
 
 
 @pytest.mark.parametrize("module", [functools, lean_functools])
@@ -288,7 +280,6 @@ def test_each_says_what_it_is_for() -> None:
         lean_functools,
         lean_json,
         lean_re,
-        lean_types,
     ):
         assert module.__doc__
 
@@ -321,15 +312,3 @@ def test_times_are_those_of_the_library(name: str) -> None:
     assert getattr(lean_datetime, name) is getattr(dt, name)
     with pytest.raises(AttributeError, match="MINYEAR"):
         lean_datetime.MINYEAR  # type: ignore[attr-defined] # noqa: B018
-
-
-@given(st.text())
-@example("auth-2.x")
-def test_texts_and_characters_are_what_the_library_says(text: str) -> None:
-    for form in ("NFC", "NFD", "NFKC", "NFKD"):
-        expected = unicodedata.normalize(form, text)
-        assert lean_unicodedata.normalize(form, text) == expected
-    for character in text:
-        for name in ("category", "combining", "east_asian_width", "bidirectional"):
-            expected = getattr(unicodedata, name)(character)
-            assert getattr(lean_unicodedata, name)(character) == expected

@@ -7,13 +7,15 @@ small file below ``.local`` while the loop is shown.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.store.localfiles import LocalFiles
 from wc_core.activity.loops import SHOWN_FIELDS, loop_path
 from wc_core.activity.statefile import FileState, StateFiles
 from wc_core.errors import WcError
 from wc_core.files import read_plain
 from wc_core.layout import safe_name
-from wc_core.lean import contextlib, json, os
+from wc_core.lean import contextlib, json
 from wc_core.threads.jsontext import dumps
 
 TYPE_CHECKING = False

@@ -8,6 +8,7 @@ move, and no history of the log is kept.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -25,7 +26,6 @@ from wc_core.errors import WcError
 from wc_core.git import repository as repositories
 from wc_core.git.repository import resolve
 from wc_core.layout import BRANCH, Layout
-from wc_core.lean import os
 from wc_core.threads import settings
 
 TYPE_CHECKING = False

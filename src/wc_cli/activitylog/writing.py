@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.store import durable, locks
 from wc_cli.store.localfiles import LocalFiles
 from wc_core.activitylog import reading, record
 from wc_core.activitylog.record import Announcement
 from wc_core.errors import InvalidInputError
-from wc_core.lean import contextlib, json, os
+from wc_core.lean import contextlib, json
 from wc_core.ulid import successor
 
 TYPE_CHECKING = False

@@ -7,6 +7,7 @@ ten. Only the keys of ``--write`` write anything.
 from __future__ import annotations
 
 import asyncio
+import os
 import select
 import signal
 import sys
@@ -34,7 +35,6 @@ from wc_cli.clock import now_ms
 from wc_cli.terminal import worktrees
 from wc_cli.terminal.style import Style as Plain
 from wc_core.errors import NotFoundError, WcError
-from wc_core.lean import os
 from wc_core.phrases import counted
 from wc_core.text import clean, one_line
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 
 from wc_cli.board import cards as card_views
 from wc_cli.clock import now_ms
@@ -15,7 +16,6 @@ from wc_core.claims import book as books
 from wc_core.claims.record import WRITE
 from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import Layout, topic_of
-from wc_core.lean import os
 from wc_core.status import pins
 from wc_core.views import planning, worktrees
 from wc_core.views import rows as row_views

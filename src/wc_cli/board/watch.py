@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-
-from wc_core.lean import os
+import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

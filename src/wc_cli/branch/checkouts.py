@@ -6,6 +6,7 @@ they are.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.branch import commits, owners, trees
@@ -17,7 +18,6 @@ from wc_core.files import names_in
 from wc_core.git import discovery, remotes, storefolder
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
-from wc_core.lean import os
 from wc_core.phrases import quoted
 from wc_core.values import NamedTuple
 

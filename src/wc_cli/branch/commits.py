@@ -6,6 +6,7 @@ touches neither the code's work tree nor any file of the store.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.branch.git import Git, GitError, GitKilledError
@@ -15,7 +16,7 @@ from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
-from wc_core.lean import hashlib, os
+from wc_core.lean import hashlib
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 

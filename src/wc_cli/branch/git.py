@@ -5,12 +5,12 @@ Hooks are off, git never prompts, and the processes it starts end with it.
 
 from __future__ import annotations
 
+import os
 import time
+from types import MappingProxyType
 
 from wc_cli.branch.process import Process
-from wc_core.lean import os
 from wc_core.lean.signal import SIGPIPE
-from wc_core.lean.types import MappingProxyType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,11 +6,12 @@ git makes there is given to that user, who could not change it otherwise.
 
 from __future__ import annotations
 
+import os
 import stat
 import time
 
 from wc_cli.store import lockowners as users
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.phrases import counted, quoted
 from wc_core.values import NamedTuple
 

@@ -9,6 +9,7 @@ nothing is packed.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.branch.git import Git, GitError, GitKilledError
@@ -16,7 +17,7 @@ from wc_cli.store import durable
 from wc_core.errors import StorageError
 from wc_core.files import names_in, read_plain, size_of
 from wc_core.git import config
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -5,10 +5,11 @@ That takes 9 ms to import, a quarter of what a write leaves to do in the backgro
 
 from __future__ import annotations
 
+import os
 import select
 import time
 
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.lean.signal import SIGKILL, SIGPIPE, SIGTERM, SIGXFSZ
 
 TYPE_CHECKING = False

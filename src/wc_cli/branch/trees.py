@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch.git import Git, GitError
 from wc_core.layout import ATTRIBUTES
-from wc_core.lean import os, re
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -6,6 +6,7 @@ silently skip hooks that its user has not trusted.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.briefing.dialects import DIALECTS
@@ -14,7 +15,6 @@ from wc_core.configuration.keys import OFF
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import key_of
-from wc_core.lean import os
 from wc_core.names import fold, parse
 from wc_core.status.files import MAX_FILE_BYTES
 from wc_core.times import ago

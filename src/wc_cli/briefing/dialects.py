@@ -15,9 +15,11 @@ keep an agent from stopping, every client expects an object. The clients' docume
 
 from __future__ import annotations
 
+import os
+from types import MappingProxyType
+
 from wc_core.agents import AGENTS
-from wc_core.lean import json, os
-from wc_core.lean.types import MappingProxyType
+from wc_core.lean import json
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.clock import now_ms
@@ -9,7 +10,6 @@ from wc_cli.store import pending
 from wc_core.files import keeping_folders
 from wc_core.index import decisions as recent
 from wc_core.layout import Layout
-from wc_core.lean import os
 from wc_core.phrases import counted
 from wc_core.text import whole_number
 

@@ -7,6 +7,7 @@ reason goes to the debug log.
 
 from __future__ import annotations
 
+import os
 import select
 import sys
 import time
@@ -29,7 +30,7 @@ from wc_core.errors import ClaimedError, WcError
 from wc_core.git import contact
 from wc_core.identity.resolve import Asked
 from wc_core.layout import EARLY, Layout
-from wc_core.lean import os, signal
+from wc_core.lean import signal
 from wc_core.lean.contextlib import contextmanager, suppress
 from wc_core.text import defused
 

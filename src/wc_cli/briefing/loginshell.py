@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
-
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from itertools import chain, islice
 
@@ -10,7 +11,6 @@ from wc_cli.briefing.sessions import ASKED, CLAIM, UNSAVED, Session
 from wc_cli.store.localfiles import LocalFiles
 from wc_core.carry import sandboxes
 from wc_core.errors import WcError
-from wc_core.lean import os
 from wc_core.lean.contextlib import suppress
 from wc_core.status import holders
 from wc_core.status.lastvisits import visit_file

@@ -7,14 +7,15 @@ something happens.
 
 from __future__ import annotations
 
+import os
 import time
+from types import MappingProxyType
 
 from wc_cli.store import durable
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import safe_name
-from wc_core.lean import contextlib, json, os
-from wc_core.lean.types import MappingProxyType
+from wc_core.lean import contextlib, json
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

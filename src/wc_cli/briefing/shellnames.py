@@ -7,10 +7,10 @@ the brief is made. Other clients keep the PATH of their hooks.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli import launcher
-from wc_core.lean import os
 from wc_core.phrases import quoted
 
 TYPE_CHECKING = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.briefing import editnews, sessions
 from wc_cli.briefing.dialects import BEFORE
 from wc_cli.briefing.sessions import Session
@@ -15,7 +17,6 @@ from wc_core.configuration.keys import NOTICE, OFF
 from wc_core.errors import ClaimedError, WcError
 from wc_core.guard.toolcalls import ToolCall
 from wc_core.layout import Layout
-from wc_core.lean import os
 from wc_core.lean.contextlib import suppress
 from wc_core.status import holders
 from wc_core.text import defused

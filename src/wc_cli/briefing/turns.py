@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.store import durable
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.layout import safe_name
-from wc_core.lean import os
 from wc_core.lean.contextlib import suppress
 from wc_core.wake import records, waiters
 

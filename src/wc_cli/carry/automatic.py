@@ -3,6 +3,8 @@ harvest, and, in a sandbox, carry what could not be pushed."""
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch import commits
 from wc_cli.branch.git import Git, GitError
 from wc_cli.carry import harvesting, roads
@@ -23,7 +25,7 @@ from wc_core.git import freshness, remotes
 from wc_core.git import repository as repositories
 from wc_core.git.repository import Repository
 from wc_core.layout import BRANCH
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.threads import settings
 from wc_core.values import NamedTuple
 

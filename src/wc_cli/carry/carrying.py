@@ -8,6 +8,7 @@ not carried again; what it lost by a rebase, a reset or a squash is.
 
 from __future__ import annotations
 
+import os
 from itertools import chain
 
 from wc_cli.branch import commits, owners, trees
@@ -25,7 +26,7 @@ from wc_core.git import carried as git_carried
 from wc_core.git import repository
 from wc_core.git.carried import Carried
 from wc_core.layout import BRANCH, Layout
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.threads import settings
 from wc_core.threads.jsontext import dumps
 from wc_core.values import NamedTuple

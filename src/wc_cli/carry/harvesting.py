@@ -9,6 +9,7 @@ an entry is refused line by line, and kept for ``wc problems``.
 
 from __future__ import annotations
 
+import os
 from itertools import islice
 
 from wc_cli.branch.git import Git
@@ -28,7 +29,7 @@ from wc_core.errors import (
 from wc_core.files import read_plain
 from wc_core.git import remotes
 from wc_core.layout import BRANCH, Layout
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.phrases import counted
 from wc_core.text import one_line
 from wc_core.threads import codec

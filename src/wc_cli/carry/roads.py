@@ -7,6 +7,7 @@ git operation.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_core.carry import modes
@@ -14,7 +15,6 @@ from wc_core.errors import ConflictError
 from wc_core.files import age_of
 from wc_core.git import remotes, repository
 from wc_core.layout import BRANCH
-from wc_core.lean import os
 from wc_core.phrases import quoted
 from wc_core.text import one_line
 from wc_core.values import NamedTuple

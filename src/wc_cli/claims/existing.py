@@ -3,6 +3,8 @@ file."""
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch.git import GitError
 from wc_core.claims.ids import TOP
 from wc_core.errors import NotFoundError, StorageError
@@ -10,7 +12,6 @@ from wc_core.files import NotPlainError, read_plain
 from wc_core.git.worktrees import worktrees
 from wc_core.graph import parsing, symbols
 from wc_core.layout import BRANCH
-from wc_core.lean import os
 from wc_core.phrases import quoted
 from wc_core.similar import near_names
 

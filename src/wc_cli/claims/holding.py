@@ -6,6 +6,7 @@ claim.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.claims import renames
@@ -27,7 +28,6 @@ from wc_core.errors import (
     NotFoundError,
     OfflineError,
 )
-from wc_core.lean import os
 from wc_core.phrases import counted, quoted
 from wc_core.times import ago
 from wc_core.values import NamedTuple

@@ -7,6 +7,8 @@ push arrives.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.claims.transactions import LostRaceError
 from wc_cli.sync.wire import Wire
 from wc_cli.sync.wireerrors import (
@@ -20,7 +22,7 @@ from wc_core.claims import rules
 from wc_core.claims.ids import parse
 from wc_core.errors import ConflictError, FencedError, OfflineError
 from wc_core.git import config
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.phrases import quoted
 from wc_core.values import NamedTuple
 

@@ -7,6 +7,7 @@ see `remote`.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.branch.git import Git, GitError
@@ -20,7 +21,7 @@ from wc_core.claims.record import FOLDER
 from wc_core.claims.rules import RefMove
 from wc_core.configuration.keys import SIGNED
 from wc_core.errors import StorageError, WcError
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.lean.functools import cached_property
 from wc_core.phrases import counted
 from wc_core.threads import settings

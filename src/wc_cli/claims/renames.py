@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
+import unicodedata
 
 from wc_cli.branch.git import Git, GitError
 from wc_core.claims import held
 from wc_core.claims.ids import ClaimId, is_canonical
 from wc_core.git.repository import is_object_id
-from wc_core.lean import os, unicodedata
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

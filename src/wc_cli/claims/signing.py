@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch.commits import signed_commit
 from wc_cli.claims.commits import pack_of
 from wc_core.claims import record, signatures
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch.git import GitError
 from wc_core.claims.ids import ClaimId
 from wc_core.claims.upstreams import upstream_of
 from wc_core.errors import StorageError
 from wc_core.git.repository import resolve
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

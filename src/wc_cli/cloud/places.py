@@ -3,11 +3,12 @@ filled in."""
 
 from __future__ import annotations
 
+import os
 from importlib import metadata
 
 from wc_core.git import config
 from wc_core.git.remotes import anonymous
-from wc_core.lean import json, os, re
+from wc_core.lean import json, re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from wc_cli import table
@@ -10,7 +11,6 @@ from wc_cli.help.showing import show_overview, show_written
 from wc_cli.options import Options, argument, command
 from wc_cli.output import say
 from wc_core.errors import InvalidInputError
-from wc_core.lean import os
 from wc_core.version import __version__
 
 TYPE_CHECKING = False

@@ -8,6 +8,7 @@ Nothing outside the throwaway folder is changed.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,6 @@ from wc_cli.options import Options, command, flag
 from wc_cli.output import say
 from wc_cli.terminal.style import output_style
 from wc_core.errors import NotFoundError, WcError
-from wc_core.lean import os
 from wc_core.text import clean
 
 TYPE_CHECKING = False
@@ -274,7 +274,7 @@ class _Story:
         os.makedirs(os.path.dirname(hook), exist_ok=True)
         with open(hook, "w", encoding="utf-8") as file:
             file.write(_ONLY_AGENTS_BRANCHES)
-        os.chmod(hook, 0o755)
+        os.chmod(hook, 0o755)  # noqa: S103 - git runs it
         os.mkdir(self.cloud["HOME"])
         clone = ["git", "clone", "hub.git", "session"]
         self._show(self.folder, clone, [*clone, "-q"], self.cloud)

@@ -8,6 +8,7 @@ that yields findings. A check that cannot be made is itself a finding.
 from __future__ import annotations
 
 import contextlib
+import os
 
 from wc_cli.branch import checkouts, commits, git, owners
 from wc_cli.branch.git import GitError
@@ -34,7 +35,6 @@ from wc_core.git import discovery, storefolder
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.graph import parsing
 from wc_core.layout import Layout
-from wc_core.lean import os
 from wc_core.meaning.report import meaning_report
 from wc_core.phrases import counted, quoted, with_home
 from wc_core.text import one_line

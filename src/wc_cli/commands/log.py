@@ -8,6 +8,7 @@ does not depend on the length of the history.
 
 from __future__ import annotations
 
+import os
 import re
 from types import MappingProxyType
 
@@ -21,7 +22,6 @@ from wc_cli.terminal.style import output_style
 from wc_core.git import carried as carriers
 from wc_core.git import repository
 from wc_core.layout import BRANCH, Layout
-from wc_core.lean import os
 from wc_core.names import fold, parse
 from wc_core.phrases import quoted
 from wc_core.remarks import wording

@@ -8,6 +8,7 @@ first, for as long as a brief may take.
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 
 from wc_cli.briefing.gather import deadline
@@ -27,7 +28,6 @@ from wc_core.files import names_in
 from wc_core.git import storefolder
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import topic_of
-from wc_core.lean import os
 from wc_core.phrases import counted, quoted, with_home
 from wc_core.planning import linkfiles
 from wc_core.review import outcomes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from wc_cli.clock import now_ms
@@ -13,7 +14,7 @@ from wc_core.errors import InvalidInputError, WcError
 from wc_core.git import contact
 from wc_core.git.discovery import BRANCH_STORE, StoreMissingError, StoreMovedError
 from wc_core.layout import Layout
-from wc_core.lean import json, os
+from wc_core.lean import json
 from wc_core.planning import linkfiles
 from wc_core.status import conflictmarks, elsewhere, line
 from wc_core.status.line import LinePlace, Mark, StatusRow

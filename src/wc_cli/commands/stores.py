@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.options import argument, command, flag
 from wc_cli.output import say, say_json
@@ -9,7 +11,6 @@ from wc_cli.store import lockowners, locks
 from wc_cli.sync.firstcontact import INIT_SECONDS
 from wc_core.errors import ConflictError
 from wc_core.git.discovery import StoreMissingError
-from wc_core.lean import os
 from wc_core.phrases import counted
 from wc_core.text import one_line
 

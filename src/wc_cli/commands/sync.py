@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -25,7 +26,7 @@ from wc_core.errors import (
 from wc_core.git import remotes, repository
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import Layout
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.phrases import counted
 from wc_core.text import one_line
 

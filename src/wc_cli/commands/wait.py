@@ -9,6 +9,7 @@ replaced folder.
 from __future__ import annotations
 
 import math
+import os
 import time
 
 from wc_cli import spawn
@@ -23,7 +24,6 @@ from wc_core.errors import (
     WaitTimeoutError,
     WcError,
 )
-from wc_core.lean import os
 from wc_core.phrases import quoted
 from wc_core.status import listings
 from wc_core.text import one_line

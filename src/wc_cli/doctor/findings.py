@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.clock import now_ms
 from wc_cli.doctor.recovery import Recovery, lacks_entries
 from wc_cli.doctor.repair import is_newer_page, is_older_page, is_status_wrong
@@ -11,7 +13,6 @@ from wc_cli.store.upkeep import Upkeep
 from wc_core import ulid
 from wc_core.errors import NotFoundError, WcError
 from wc_core.files import read_plain, size_of
-from wc_core.lean import os
 from wc_core.phrases import counted, quoted
 from wc_core.text import one_line
 from wc_core.threads import model

@@ -8,6 +8,7 @@ them. What cannot be repaired stays unchanged, and so does everything without a 
 from __future__ import annotations
 
 import contextlib
+import os
 from functools import cached_property
 
 from wc_cli.doctor.recovery import Recovery
@@ -18,7 +19,6 @@ from wc_cli.store import durable, pending, quarantine, rendering, sharedlines
 from wc_cli.store.upkeep import Upkeep
 from wc_core.errors import Damage, NotFoundError, WcError
 from wc_core.files import read_plain
-from wc_core.lean import os
 from wc_core.phrases import counted
 from wc_core.threads import codec, model, projections
 from wc_core.threads.pages import page

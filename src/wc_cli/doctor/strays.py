@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import stat
 
 from wc_cli.store.sharedlines import SHARED
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.enrich import oldervectors
@@ -9,7 +10,6 @@ from wc_cli.enrich.vectors import VectorWriter
 from wc_cli.store import locks
 from wc_core.errors import WcError
 from wc_core.index import keys
-from wc_core.lean import os
 from wc_core.meaning.embedding import embedder
 from wc_core.meaning.vectorfile import (
     HASH_BYTES,

@@ -7,13 +7,14 @@ only ``wc enrich`` sends text.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
 from wc_core.configuration import preferences
 from wc_core.errors import WcError
 from wc_core.index import keys
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.meaning import models
 from wc_core.threads.reader import StoreReader
 

@@ -7,12 +7,13 @@ if any model has already summarised its current text.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.clock import now_ms
 from wc_cli.enrich.parts import EnrichReport, EnrichRequest, place_text
 from wc_cli.store import durable
 from wc_cli.store.upkeep import Upkeep
 from wc_core.errors import NotFoundError, WcError
-from wc_core.lean import os
 from wc_core.modelserver import endpoint as endpoints
 from wc_core.modelserver.endpoint import Endpoint, EndpointError
 from wc_core.summaries import kept

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.store import durable
 from wc_core.errors import ConflictError
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.meaning import vectorfile
 from wc_core.meaning.coverage import CoveredThreads, covered_threads
 from wc_core.meaning.scoring import rendered_row

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from wc_cli.output import remark
 from wc_core.errors import InvalidInputError, NotFoundError
 from wc_core.git import config
 from wc_core.identity import environment
-from wc_core.lean import os
 from wc_core.lean.contextlib import contextmanager
 from wc_core.threads import vocabulary
 from wc_core.values import NamedTuple

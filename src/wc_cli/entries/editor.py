@@ -3,6 +3,7 @@ messages."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,6 @@ from wc_core.errors import (
     NotFoundError,
 )
 from wc_core.layout import new_topic
-from wc_core.lean import os
 from wc_core.text import clean, one_line
 from wc_core.threads import revisions
 from wc_core.threads.model import ball_text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli import output, spawn
 from wc_cli.clock import now_ms
 from wc_core.carry import modes
@@ -10,7 +12,7 @@ from wc_core.errors import StorageError, WcError
 from wc_core.git import remotes, repository
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import Layout, file_name
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.branch.git import GitError
@@ -12,7 +13,7 @@ from wc_core.files import read_plain
 from wc_core.graph import kept, parsing, resolving
 from wc_core.graph.facts import VERSION, FileFacts, facts_of
 from wc_core.graph.model import Graph
-from wc_core.lean import contextlib, hashlib, json, os
+from wc_core.lean import contextlib, hashlib, json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

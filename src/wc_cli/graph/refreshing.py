@@ -6,13 +6,14 @@ date, it starts ``python -m wc_cli.graph.refreshing``. The next check uses the r
 
 from __future__ import annotations
 
+import os
 import sys
 
 from wc_cli.graph.computing import GraphSource
 from wc_core.errors import WcError
 from wc_core.git import repository as repositories
 from wc_core.layout import Layout
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 
 _NICENESS = 10
 

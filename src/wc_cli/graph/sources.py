@@ -3,11 +3,13 @@ files."""
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch.git import Git
 from wc_core.files import read_plain
 from wc_core.graph.facts import kind_of
 from wc_core.graph.parsing import MAX_BYTES
-from wc_core.lean import hashlib, os
+from wc_core.lean import hashlib
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

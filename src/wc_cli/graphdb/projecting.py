@@ -8,6 +8,7 @@ is looked up by its key before it is created.
 
 from __future__ import annotations
 
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,7 +18,6 @@ from wc_core.errors import ConflictError, WcError
 from wc_core.graphdb import schema
 from wc_core.graphdb.nodes import thread_node
 from wc_core.index import keys
-from wc_core.lean import os
 from wc_core.summaries.kept import read_kept
 from wc_core.values import NamedTuple
 

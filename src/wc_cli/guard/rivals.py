@@ -3,6 +3,8 @@ in it, from git's log of HEAD."""
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch.git import Git
 from wc_cli.claims.registry import Registry
 from wc_core.claims import ids
@@ -10,7 +12,6 @@ from wc_core.claims.record import WRITE
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
 from wc_core.git import repository as repositories
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

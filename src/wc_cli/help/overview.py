@@ -6,11 +6,11 @@ summary of each command to a file.
 
 from __future__ import annotations
 
+import os
 import textwrap
 
 from wc_cli import table
 from wc_cli.help.texts import WIDTH
-from wc_core.lean import os
 from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
 
 TYPE_CHECKING = False

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.help import texts
 from wc_cli.output import say
 from wc_cli.terminal.style import Style, is_terminal, output_style, terminal_width
-from wc_core.lean import os, re
+from wc_core.lean import re
 
 _BOLD, _CYAN = "1", "36"
 _SHORT_OPTION = "\n  -h, --help "

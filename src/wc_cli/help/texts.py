@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli import table
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

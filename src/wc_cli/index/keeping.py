@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.index import overviewfile
@@ -10,7 +11,7 @@ from wc_core.errors import WcError
 from wc_core.files import size_of
 from wc_core.index import decisions, keys
 from wc_core.layout import file_name
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.threads.reader import StoreReader
 
 TYPE_CHECKING = False

@@ -6,13 +6,14 @@ does not wait: the next list is fast.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
 from wc_cli.index import making
 from wc_core.errors import WcError
 from wc_core.index import keys
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 
 _NICENESS = 10
 

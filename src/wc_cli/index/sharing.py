@@ -7,9 +7,8 @@ through a pipe, and ends.
 
 from __future__ import annotations
 
+import os
 import sys
-
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

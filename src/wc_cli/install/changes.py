@@ -6,11 +6,11 @@ text, `engine` and `workspace` apply them to files.
 
 from __future__ import annotations
 
+import os
 import shlex
 
 from wc_cli.launcher import is_ours, own_program
 from wc_core.agents import AGENTS
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -23,7 +24,6 @@ from wc_cli.options import Options, command, flag, text, words
 from wc_cli.output import remark, say
 from wc_core.errors import FindingsError, InvalidInputError, WcError
 from wc_core.identity import userrecord
-from wc_core.lean import os
 from wc_core.similar import are_similar, near_names
 from wc_core.values import NamedTuple
 

@@ -7,11 +7,11 @@ file there is replaced. Its permissions stay.
 from __future__ import annotations
 
 import contextlib
+import os
 import stat
 
 from wc_cli.flushing import flush_handle
 from wc_core.errors import ConflictError, CorruptError, StorageError
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

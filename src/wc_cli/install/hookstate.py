@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from wc_cli.install import disk, engine
@@ -10,7 +11,6 @@ from wc_cli.install.engine import Want
 from wc_cli.install.formats import toml
 from wc_cli.install.ledger import Ledger, Owner
 from wc_core.errors import WcError
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

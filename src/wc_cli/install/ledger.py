@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 
 from wc_cli.install import disk
 from wc_cli.install.formats.edits import Spot
 from wc_cli.store import lockowners, locks
 from wc_core.errors import CorruptError, LockTimeoutError
 from wc_core.identity import userrecord
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

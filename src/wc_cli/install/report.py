@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 from wc_cli.install import engine
@@ -10,7 +11,6 @@ from wc_cli.install.searchpath import login_problems, path_remedy
 from wc_cli.launcher import is_ours, own_program
 from wc_cli.output import say, say_json
 from wc_cli.terminal.style import is_for_people, output_style
-from wc_core.lean import os
 from wc_core.phrases import counted, shown_path
 from wc_core.text import clean, one_line
 from wc_core.values import NamedTuple

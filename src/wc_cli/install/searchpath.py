@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.briefing.loginshell import LoginShell
 from wc_cli.briefing.shellnames import program_on
 from wc_cli.install.clients import shells
 from wc_cli.launcher import is_ours, own_program
-from wc_core.lean import os
 from wc_core.phrases import quoted, shown_path, with_home
 from wc_core.values import NamedTuple
 

@@ -8,6 +8,7 @@ process sends the rest.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -25,7 +26,7 @@ from wc_core.identity import resolve, userrecord
 from wc_core.identity.resolve import Evidence
 from wc_core.identity.viewer import Viewer
 from wc_core.layout import Layout, safe_name
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.notify import calls, messages, records, targets
 from wc_core.notify.messages import BOUNCES, NOTE, Notice
 from wc_core.notify.records import CallRecord, TargetState

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.store import durable
 from wc_core.errors import WcError
-from wc_core.lean import contextlib, json, os
+from wc_core.lean import contextlib, json
 from wc_core.notify import records
 
 TYPE_CHECKING = False

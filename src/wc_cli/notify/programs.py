@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wc_core.lean import os
+import os
+
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

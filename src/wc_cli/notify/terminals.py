@@ -7,6 +7,7 @@ sequences it understands. A terminal whose session has ended no longer counts.
 
 from __future__ import annotations
 
+import os
 import stat
 
 from wc_cli.notify.sequences import protocols_of
@@ -15,7 +16,7 @@ from wc_cli.store.localfiles import LocalFiles
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import safe_name
-from wc_core.lean import contextlib, json, os
+from wc_core.lean import contextlib, json
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

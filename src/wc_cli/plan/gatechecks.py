@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -16,7 +17,6 @@ import subprocess
 from wc_cli.store import durable
 from wc_core.errors import NotFoundError
 from wc_core.files import read_plain
-from wc_core.lean import os
 from wc_core.planning import gates
 from wc_core.text import clean
 from wc_core.threads.gates import COMMAND, FAIL, PASS, PR, GateChange

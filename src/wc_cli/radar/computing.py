@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,7 +15,7 @@ from wc_cli.store.localfiles import LocalFiles
 from wc_core.errors import InvalidInputError, NotFoundError, StorageError
 from wc_core.files import names_in
 from wc_core.git import worktrees
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.radar import kept, registries
 from wc_core.radar.model import HOT, REGISTRY, SOFT, Pair, Radar, SharedFile
 from wc_core.status import conflictmarks

@@ -8,8 +8,10 @@ tree.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch.git import GitError, GitTimeoutError
-from wc_core.lean import os, re
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -6,11 +6,12 @@ get into its packs. git reads the repository's objects as alternates.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 
 from wc_cli.store import durable
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

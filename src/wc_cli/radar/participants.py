@@ -3,12 +3,13 @@ last ``wc`` commands there."""
 
 from __future__ import annotations
 
+import os
+
 from wc_core.activitylog import reading
 from wc_core.agents import AGENTS
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import key_of
-from wc_core.lean import os
 from wc_core.names import fold, parse
 from wc_core.status.files import DEFAULT_NAME, MAIN_WORKTREE, MAX_FILE_BYTES
 from wc_core.text import one_line

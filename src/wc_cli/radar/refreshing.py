@@ -7,6 +7,7 @@ these waits at a time, and it covers the changes of all.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -17,7 +18,7 @@ from wc_core.files import age_of
 from wc_core.git import repository as repositories
 from wc_core.git import worktrees
 from wc_core.layout import Layout
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.radar import kept
 
 TYPE_CHECKING = False

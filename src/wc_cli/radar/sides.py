@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch.git import Git, GitError, GitTimeoutError
 from wc_cli.radar import snapshots
 from wc_core.errors import NotFoundError
 from wc_core.git import repository as repositories
 from wc_core.git.repository import Repository
 from wc_core.layout import BRANCH, CLAIMS_BRANCH
-from wc_core.lean import os
 from wc_core.radar.model import Side
 from wc_core.values import NamedTuple
 

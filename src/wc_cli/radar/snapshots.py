@@ -7,12 +7,13 @@ large ones.
 
 from __future__ import annotations
 
+import os
 import stat
 import time
 
 from wc_cli.branch.git import NO_NETWORK, Git
 from wc_core.git import config
-from wc_core.lean import hashlib, os
+from wc_core.lean import hashlib
 from wc_core.radar.secrets import looks_secret
 from wc_core.values import NamedTuple
 

@@ -6,6 +6,7 @@ objects are removed afterwards.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.branch.git import NO_NETWORK, Git, GitError
@@ -15,7 +16,7 @@ from wc_core.errors import NotFoundError, StorageError
 from wc_core.git import repository as repositories
 from wc_core.git import worktrees
 from wc_core.git.repository import Repository
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.phrases import counted
 from wc_core.review import keeping
 from wc_core.values import NamedTuple

@@ -7,6 +7,7 @@ file that is too short for these lines is skipped.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.branch.git import NO_NETWORK, Git, GitError
@@ -14,7 +15,6 @@ from wc_cli.entries.paths import repository_path
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.git import repository as repositories
 from wc_core.git import worktrees
-from wc_core.lean import os
 from wc_core.phrases import counted
 from wc_core.radar.secrets import looks_secret
 from wc_core.review.points import head_entry

@@ -8,6 +8,7 @@ touched, and the ref is never pushed.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -16,7 +17,7 @@ from wc_cli.clock import now_ms
 from wc_cli.radar import snapshots
 from wc_core.errors import WcError
 from wc_core.git import repository as repositories
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.review import keeping
 from wc_core.threads import settings
 from wc_core.threads.reader import StoreReader

@@ -8,6 +8,7 @@ difference is applied thread by thread. Each step is idempotent.
 
 from __future__ import annotations
 
+import os
 from itertools import chain, islice
 
 from wc_cli.branch import commits, metaauthor, trees
@@ -21,7 +22,7 @@ from wc_cli.store import durable, pending, quarantine
 from wc_core.errors import Damage, NotFoundError, WcError
 from wc_core.files import NotPlainError, read_plain
 from wc_core.layout import is_older_lock
-from wc_core.lean import os, re
+from wc_core.lean import re
 from wc_core.threads import codec, model, projections
 from wc_core.threads.excerpts.sealing import seal_of
 from wc_core.threads.older import metamoves

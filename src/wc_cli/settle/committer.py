@@ -3,6 +3,8 @@ commits, each with the entries of one author."""
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch import commits, messages
 from wc_cli.branch.commits import CommitChange
 from wc_cli.branch.compare import compare_log
@@ -21,7 +23,6 @@ from wc_core.layout import (
     OLDER_LOCKS,
     is_older_lock,
 )
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

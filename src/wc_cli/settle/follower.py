@@ -7,6 +7,8 @@ has.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch import commits, packs
 from wc_cli.branch.git import GitError, GitKilledError
 from wc_cli.settle import usergit
@@ -14,7 +16,7 @@ from wc_cli.settle.spared import spared_lines
 from wc_cli.store import applied, authors, durable
 from wc_cli.store.applied import Applied
 from wc_core.errors import WcError
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.store import durable, lockowners, locks
 from wc_core.errors import WcError
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.threads.jsontext import dumps
 
 TYPE_CHECKING = False

@@ -8,7 +8,9 @@ log. So nothing is lost if a process dies: the next one finds the marker.
 
 from __future__ import annotations
 
+import os
 import time
+from types import MappingProxyType
 
 from wc_cli.branch import commits, metaauthor, owners
 from wc_cli.branch.commits import CommitChange
@@ -24,8 +26,7 @@ from wc_cli.store.upkeep import Upkeep
 from wc_core.errors import CorruptError, LockTimeoutError, NotFoundError, WcError
 from wc_core.files import Folder, size_of
 from wc_core.git import discovery, repository
-from wc_core.lean import contextlib, os
-from wc_core.lean.types import MappingProxyType
+from wc_core.lean import contextlib
 from wc_core.summaries import kept
 from wc_core.threads import model
 from wc_core.threads.reader import StoreReader

@@ -7,6 +7,7 @@ for some seconds.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.branch import commits
@@ -16,7 +17,6 @@ from wc_cli.store import durable
 from wc_core.files import age_of, read_plain
 from wc_core.git import repository
 from wc_core.layout import BRANCH
-from wc_core.lean import os
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 

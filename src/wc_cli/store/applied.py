@@ -8,9 +8,10 @@ keep it as the time of a file.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.store import durable
 from wc_core.files import read_plain
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

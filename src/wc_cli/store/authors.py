@@ -12,13 +12,15 @@ store has a record of the user, see `wc_core.identity.userrecord`.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.store import durable
 from wc_core.errors import WcError
 from wc_core.files import read_plain
 from wc_core.git import authorship
 from wc_core.git.authorship import FORMATS, Authorship, Person, clean
 from wc_core.identity import userrecord
-from wc_core.lean import contextlib, json, os
+from wc_core.lean import contextlib, json
 from wc_core.threads.jsontext import dumps
 
 TYPE_CHECKING = False

@@ -7,6 +7,7 @@ the file's length unchanged. A replacement is atomic: complete or absent.
 from __future__ import annotations
 
 import errno
+import os
 import stat
 import time
 
@@ -14,7 +15,7 @@ from wc_cli.flushing import flush_handle
 from wc_core.errors import ConflictError, CorruptError, StorageError, WcError
 from wc_core.files import NotPlainError, open_folder, read_plain
 from wc_core.layout import Layout
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,10 +16,12 @@ case the store has been moved.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.store import durable
 from wc_core.errors import WcError
 from wc_core.files import read_plain
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ cut.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.store import durable
 from wc_cli.store.linestamp import SOURCES, LineStamp
 from wc_core.files import read_plain
-from wc_core.lean import os
 from wc_core.status import files as statusfiles
 from wc_core.status.files import DEFAULT_NAME
 from wc_core.threads.jsontext import dumps

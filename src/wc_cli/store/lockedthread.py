@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_core import files
 from wc_core.errors import ConflictError, CorruptError, NotFoundError
 from wc_core.files import read_plain
-from wc_core.lean.types import MappingProxyType
 from wc_core.threads import folding, model, vocabulary
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.model import Base

@@ -7,11 +7,12 @@ inherited it.
 
 from __future__ import annotations
 
+import os
 import pwd
 
 from wc_core import mounts
 from wc_core.files import read_plain
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.phrases import quoted
 from wc_core.processes import is_running
 from wc_core.values import NamedTuple

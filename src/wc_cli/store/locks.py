@@ -8,13 +8,14 @@ which have ended.
 from __future__ import annotations
 
 import fcntl
+import os
 import stat
 import time
 
 from wc_cli.store import durable
 from wc_core.errors import LockTimeoutError
 from wc_core.files import NotPlainError
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,12 +12,13 @@ ended.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.store import durable
 from wc_core.errors import LockTimeoutError, StorageError
 from wc_core.files import read_plain
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.processes import is_running
 
 TYPE_CHECKING = False

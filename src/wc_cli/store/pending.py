@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_core.files import names_in, read_plain
 from wc_core.layout import topic_of
-from wc_core.lean import contextlib, json, os
+from wc_core.lean import contextlib, json
 from wc_core.threads.reader import StoreReader
 from wc_core.values import NamedTuple
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.store import durable
 from wc_core.files import read_plain
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ in a worktree that has the store's branch checked out.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.store import durable
 from wc_cli.store.localfiles import LocalFiles
 from wc_core.files import read_plain
 from wc_core.layout import ATTRIBUTES, IGNORED
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

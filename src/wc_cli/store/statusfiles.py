@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.store import durable
 from wc_core import names, ulid
 from wc_core.errors import WcError
 from wc_core.layout import safe_name
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.status.files import StatusView, file_name, status_files
 from wc_core.threads import model
 from wc_core.threads.aliases import COMPLETE, alias_files, is_complete, own_names

@@ -6,6 +6,7 @@ the thread's lock.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.store import durable, locks, olderlock, quarantine
@@ -14,7 +15,7 @@ from wc_cli.store.statusfiles import StatusFiles
 from wc_core.errors import Damage, NotFoundError, StorageError, WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import file_name
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.processes import is_running
 from wc_core.threads import projections, settings
 

@@ -6,6 +6,8 @@ nothing is reported as failed: later problems are notes in the receipt.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.store import applied, authors, drafts, durable, lockedthread, sharedlines
 from wc_cli.store.lockedthread import Receipt, Written
 from wc_cli.store.recipients import Addressees
@@ -23,7 +25,7 @@ from wc_core.layout import (
     file_name,
     safe_name,
 )
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.threads import aliases, codec, folding, model, moves
 from wc_core.threads.model import CLOSED, QUESTION, Entry
 from wc_core.threads.reader import StoreReader

@@ -3,12 +3,12 @@ not every exchange tries it. ``wc doctor`` tries claims at once."""
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.store.localfiles import LocalFiles
 from wc_cli.sync.wireerrors import DeclinedError
 from wc_core.files import read_plain
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

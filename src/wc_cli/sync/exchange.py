@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
+from types import MappingProxyType
 
 from wc_cli.clock import random_between
-from wc_core.lean.types import MappingProxyType
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

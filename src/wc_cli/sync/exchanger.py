@@ -7,6 +7,7 @@ neither writing nor settling.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.branch import commits, compare, owners, packs, trees
@@ -32,7 +33,7 @@ from wc_core.errors import (
 )
 from wc_core.git import repository
 from wc_core.layout import BRANCH, Layout
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -3,6 +3,7 @@ the next attempt; and before there is a store, whether remotes were asked for on
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_cli.branch import commits
@@ -13,7 +14,7 @@ from wc_core.errors import WcError
 from wc_core.git import contact, freshness, repository
 from wc_core.git.contact import Contact
 from wc_core.git.freshness import Freshness
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.threads.jsontext import dumps
 from wc_core.values import NamedTuple
 

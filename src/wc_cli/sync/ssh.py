@@ -6,8 +6,9 @@ The program and its kind follow git-config(1) ``core.sshCommand`` and ``ssh.vari
 
 from __future__ import annotations
 
+import os
+
 from wc_core.git import config
-from wc_core.lean import os
 from wc_core.phrases import quoted
 
 TYPE_CHECKING = False

@@ -8,6 +8,7 @@ used, but never prompt.
 from __future__ import annotations
 
 import math
+import os
 import time
 
 from wc_cli.branch.git import Git, GitError, GitKilledError, GitTimeoutError
@@ -22,7 +23,7 @@ from wc_cli.sync.wireerrors import (
 from wc_core.git import config, remotes
 from wc_core.git.repository import is_object_id, resolve
 from wc_core.layout import BRANCH
-from wc_core.lean import contextlib, os, re
+from wc_core.lean import contextlib, re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

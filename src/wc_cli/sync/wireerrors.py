@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch.git import GitError, GitKilledError
 from wc_core.git.remotes import anonymous
-from wc_core.lean import os, re
+from wc_core.lean import re
 from wc_core.text import one_line
 
 TYPE_CHECKING = False

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_cli.terminal.style import terminal_width
 from wc_cli.terminal.widths import cut_to_width
 from wc_core.inbox.items import INPUT, KINDS, MOVE, OFFERED
-from wc_core.lean.types import MappingProxyType
 from wc_core.text import command_line, one_line
 from wc_core.times import age_text, seconds_between
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wc_core.lean import unicodedata
+import unicodedata
 
 # Characters that take a column although their own width is zero: the selector that
 # turns the sign before it into a picture, the soft hyphen, and Arabic and other signs

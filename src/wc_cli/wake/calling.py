@@ -10,13 +10,13 @@ State of November 2026; measurements are in docs/waking.md:
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 
 from wc_cli.briefing import turns
 from wc_cli.store import durable
 from wc_core.errors import WcError
-from wc_core.lean import os
 from wc_core.wake import records
 from wc_core.wake.records import WakeRecord
 

@@ -3,12 +3,13 @@ that is not committed or not pushed."""
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.branch.git import Git, GitError
 from wc_cli.carry.unsaved import Unsaved, unsaved
 from wc_cli.claims.holding import ClaimHolder, Holding
 from wc_cli.claims.registry import Registry
 from wc_core.layout import Layout
-from wc_core.lean import os
 from wc_core.names import MINE
 from wc_core.phrases import counted
 from wc_core.threads.model import CLOSED

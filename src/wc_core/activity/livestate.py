@@ -8,7 +8,8 @@ were written, with their zone. Every text is clean and on one line.
 
 from __future__ import annotations
 
-from wc_core.lean import os
+import os
+
 from wc_core.text import one_line
 from wc_core.times import elapsed, milliseconds
 from wc_core.values import NamedTuple

@@ -8,10 +8,10 @@ is its last good state, marked as such.
 from __future__ import annotations
 
 import json
+import os
 import time
 
 from wc_core.files import Folder
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -5,9 +5,10 @@ examined again.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_core.files import read_plain
 from wc_core.lean import json
-from wc_core.lean.types import MappingProxyType
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 

@@ -8,13 +8,13 @@ that no one sets. It can be deleted: it is created again, and every claim counts
 from __future__ import annotations
 
 import time
+from types import MappingProxyType
 
 from wc_core.claims import record, refs, sessions
 from wc_core.claims.ids import TOP, ClaimId
 from wc_core.claims.record import Claim
 from wc_core.files import read_plain
 from wc_core.lean import json
-from wc_core.lean.types import MappingProxyType
 from wc_core.times import rfc3339
 from wc_core.values import NamedTuple
 

@@ -13,10 +13,11 @@ go with the branch, which only ever moves forward.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_core.claims.record import FOLDER, REF_DIGITS
 from wc_core.git.repository import is_object_id
 from wc_core.lean import json
-from wc_core.lean.types import MappingProxyType
 from wc_core.phrases import counted
 from wc_core.text import is_hexadecimal
 from wc_core.values import NamedTuple

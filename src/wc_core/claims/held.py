@@ -13,12 +13,13 @@ not in the worktree.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_core.claims.ids import TOP, parse
 from wc_core.files import read_plain
 from wc_core.layout import safe_name
-from wc_core.lean import json, os
+from wc_core.lean import json
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -8,8 +8,10 @@ disk counts.
 
 from __future__ import annotations
 
+import os
+import unicodedata
+
 from wc_core.errors import InvalidInputError
-from wc_core.lean import os, unicodedata
 from wc_core.text import clean
 from wc_core.values import NamedTuple
 

@@ -6,12 +6,12 @@ Formats: gitrepository-layout(5), git-pack-refs(1). A packed commit is not read 
 
 from __future__ import annotations
 
+import os
 import zlib
 
 from wc_core.claims.record import FOLDER, MAX_RECORD_BYTES, REF_DIGITS
 from wc_core.files import read_plain
 from wc_core.git.repository import is_object_id
-from wc_core.lean import os
 from wc_core.text import is_hexadecimal
 from wc_core.values import NamedTuple
 

@@ -7,7 +7,9 @@ unknown, the session is empty, and only time ends the claim.
 
 from __future__ import annotations
 
-from wc_core.lean import hashlib, os
+import os
+
+from wc_core.lean import hashlib
 from wc_core.lean.functools import cache
 from wc_core.processes import has_ended, started
 

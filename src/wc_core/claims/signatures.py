@@ -7,10 +7,12 @@ change of that file takes effect immediately.
 
 from __future__ import annotations
 
+import os
+
 from wc_core import names
 from wc_core.files import read_plain
 from wc_core.git import config
-from wc_core.lean import hashlib, os
+from wc_core.lean import hashlib
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -6,10 +6,11 @@ written, only what this person is shown and when they are called.
 
 from __future__ import annotations
 
+import os
+from types import MappingProxyType
+
 from wc_core.configuration import keys
 from wc_core.files import read_plain
-from wc_core.lean import os
-from wc_core.lean.types import MappingProxyType
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -5,11 +5,12 @@ It stays on this machine. A file that cannot be read is left out.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_core.cost.usage import Meter, Usage
 from wc_core.errors import WcError
 from wc_core.files import names_in, read_plain
 from wc_core.lean import json
-from wc_core.lean.types import MappingProxyType
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

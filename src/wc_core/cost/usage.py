@@ -8,8 +8,9 @@ response. Lines of any other shape count nothing.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_core.lean import json
-from wc_core.lean.types import MappingProxyType
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -6,9 +6,11 @@ Nothing here runs git: what it takes git to know is in the record.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.files import read_plain
 from wc_core.git import repository as repositories
-from wc_core.lean import json, os
+from wc_core.lean import json
 from wc_core.phrases import counted, quoted
 from wc_core.values import NamedTuple
 

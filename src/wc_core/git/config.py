@@ -7,8 +7,10 @@ an error, everything before the error counts.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.files import read_plain
-from wc_core.lean import os, re
+from wc_core.lean import re
 from wc_core.lean.functools import lru_cache
 from wc_core.text import whole_number
 

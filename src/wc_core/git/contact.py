@@ -8,11 +8,12 @@ has it. ``bin/wc-statusline`` looks for the second one.
 
 from __future__ import annotations
 
+import os
+
 from wc_core import times
 from wc_core.files import read_plain
 from wc_core.git import remotes
 from wc_core.git.discovery import BRANCH_STORE
-from wc_core.lean import os
 from wc_core.text import one_line, whole_number
 from wc_core.values import NamedTuple
 

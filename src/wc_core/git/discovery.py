@@ -15,11 +15,13 @@ belongs to another one, and the error says how to fix that.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
 from wc_core.files import read_plain
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH, IN_TREE
-from wc_core.lean import os, re
+from wc_core.lean import re
 from wc_core.phrases import quoted
 from wc_core.values import NamedTuple
 

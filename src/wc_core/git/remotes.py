@@ -5,11 +5,13 @@ A remote is a name in git's configuration, or an address: a URL or a path.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.errors import InvalidInputError
 from wc_core.git import config
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
-from wc_core.lean import os, re
+from wc_core.lean import re
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 

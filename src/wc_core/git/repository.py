@@ -8,9 +8,9 @@ repositories may have the same name.
 from __future__ import annotations
 
 import errno
+import os
 
 from wc_core.files import read_plain
-from wc_core.lean import os
 from wc_core.text import is_hexadecimal
 from wc_core.values import NamedTuple
 

@@ -7,12 +7,13 @@ current repository gets its store.
 
 from __future__ import annotations
 
+import os
 from itertools import count
 
 from wc_core.errors import InvalidInputError, StorageError
 from wc_core.git import repository as repositories
 from wc_core.layout import EARLY, IN_TREE
-from wc_core.lean import os, re
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -6,11 +6,12 @@ the store is left out, because it is not the user's.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.git import config
 from wc_core.git import repository as repositories
 from wc_core.git.repository import Repository
 from wc_core.layout import BRANCH
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

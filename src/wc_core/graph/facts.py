@@ -5,6 +5,7 @@ They depend only on the content of the file, and are cached by its blob id.
 
 from __future__ import annotations
 
+import os
 import re
 from types import MappingProxyType
 
@@ -13,7 +14,6 @@ from wc_core.graph.imports import Import
 from wc_core.graph.languages import language_of
 from wc_core.graph.parsing import MAX_BYTES, grammar, node_text
 from wc_core.graph.symbols import of_matches
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from wc_core.lean import os
-from wc_core.lean.types import MappingProxyType
+import os
+from types import MappingProxyType
+
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 

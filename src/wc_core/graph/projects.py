@@ -11,9 +11,8 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,10 @@ identified by its machine and folder.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.git import config, discovery, remotes
-from wc_core.lean import os, re
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

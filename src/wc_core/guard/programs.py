@@ -6,9 +6,10 @@ An argument that is not written out is passed on, but is not a target.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.guard import patches
 from wc_core.guard.words import ShellWord
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,10 +7,12 @@ of a command once it is no longer clear what is run, or in which folder.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.guard import patches
 from wc_core.guard.programs import PROGRAMS
 from wc_core.guard.words import ShellWord, UnreadableCommandError, words
-from wc_core.lean import os, re
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -8,8 +8,9 @@ in the text of the patch.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.guard import patches, shell
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

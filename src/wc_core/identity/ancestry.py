@@ -7,8 +7,10 @@ the rule with its reasons; a change to one is a change to both.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.agents import PROGRAMS, UNKNOWN
-from wc_core.lean import os, re
+from wc_core.lean import re
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

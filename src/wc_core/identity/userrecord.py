@@ -10,11 +10,13 @@ git's configuration or not.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.files import read_plain
 from wc_core.git import config
 from wc_core.git.authorship import Person
 from wc_core.layout import Layout
-from wc_core.lean import json, os
+from wc_core.lean import json
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -7,11 +7,11 @@ shown.
 
 from __future__ import annotations
 
+import os
 from itertools import repeat
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.layout import safe_name
-from wc_core.lean import os
 from wc_core.names import MINE
 from wc_core.planning.linkfiles import waits_of
 from wc_core.status import files, holders, listings

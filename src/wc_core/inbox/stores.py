@@ -6,11 +6,12 @@ the current folder, of any kind. A store that cannot be read is listed with the 
 
 from __future__ import annotations
 
+import os
+
 from wc_core.errors import InvalidInputError, NotFoundError, WcError
 from wc_core.git import discovery, storefolder
 from wc_core.git import repository as repositories
 from wc_core.layout import BRANCH
-from wc_core.lean import os
 from wc_core.phrases import shown_path
 from wc_core.text import is_hexadecimal
 from wc_core.values import NamedTuple

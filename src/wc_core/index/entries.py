@@ -16,6 +16,7 @@ A file of another `VERSION` is not used, nor one that is locked, damaged or miss
 
 from __future__ import annotations
 
+import os
 from itertools import repeat
 
 from wc_core.files import read_from
@@ -23,7 +24,7 @@ from wc_core.index.expressions import Expressions
 from wc_core.index.keys import NONE, words_part
 from wc_core.index.pairs import CommonWords
 from wc_core.index.parallel import in_parallel
-from wc_core.lean import json, os, sqlite3
+from wc_core.lean import json, sqlite3
 from wc_core.lean.contextlib import suppress
 from wc_core.lean.functools import partial
 from wc_core.values import NamedTuple

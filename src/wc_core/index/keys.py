@@ -7,11 +7,11 @@ these files in place as well as replace them, so nothing less is enough.
 
 from __future__ import annotations
 
+import os
 import stat
 
 from wc_core.files import Folder
 from wc_core.layout import file_names
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

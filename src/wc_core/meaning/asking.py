@@ -3,6 +3,8 @@ search needs them, which is when the words found little."""
 
 from __future__ import annotations
 
+import os
+
 from wc_core.configuration import preferences
 from wc_core.errors import NotFoundError
 from wc_core.meaning import coverage
@@ -71,10 +73,8 @@ class Meaning:
         if coverage.has_file(self._reader.layout) or (
             model.is_local and coverage.are_few(current.values())
         ):
-            from os import environ  # 1 ms, and NumPy does the same
-
             # NumPy's threads, one for each core, would take 20 ms of CPU time to start.
-            environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
             # 0.1 to 0.2 s (numpy, tokenizers), for searches whose words find little.
             from wc_core.meaning import nearest
 

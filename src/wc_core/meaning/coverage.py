@@ -9,11 +9,11 @@ are read.
 
 from __future__ import annotations
 
+import os
 from binascii import crc32
 
 from wc_core.files import read_plain
 from wc_core.index import keys
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -8,11 +8,12 @@ set up logging, and load code that could reach the network.
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from wc_core.lean import os, site
+from wc_core.lean import site
 from wc_core.meaning.models import LOCAL_DIMENSIONS
 
 TYPE_CHECKING = False

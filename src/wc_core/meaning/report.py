@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wc_core.lean import os
+import os
+
 from wc_core.meaning import models
 from wc_core.meaning.vectorfile import UnusableVectorsError, read_header
 from wc_core.phrases import counted

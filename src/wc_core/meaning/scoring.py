@@ -7,10 +7,12 @@ one. 500,000 vectors of 256 numbers take 35 ms.
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 
 from wc_core.files import open_folder
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.meaning.vectorfile import (
     HEADER_BYTES,
     PREFIX,

@@ -6,8 +6,9 @@ repository, and no text of the thread.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.git import repository as repositories
-from wc_core.lean import os
 from wc_core.notify.targets import NTFY, SLACK, Target
 from wc_core.phrases import counted
 from wc_core.text import one_line

@@ -9,11 +9,12 @@ Without it, a thread and its neighbours determine what the thread waits for.
 
 from __future__ import annotations
 
+import os
+from types import MappingProxyType
+
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.layout import key_of, safe_name
-from wc_core.lean import os
-from wc_core.lean.types import MappingProxyType
 from wc_core.planning.graph import Order
 from wc_core.planning.kinds import BLOCKED_BY, ORDERING, PARENT
 from wc_core.planning.readiness import PlannedThread, ThreadPlan

@@ -3,7 +3,9 @@ and are resolved most easily."""
 
 from __future__ import annotations
 
-from wc_core.lean import os, re
+import os
+
+from wc_core.lean import re
 
 _BOTH = "keep the lines of both sides"
 _LOCKS = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wc_core.lean import unicodedata
+import unicodedata
+
 from wc_core.search.words import SEPARATORS, fold_text
 
 TYPE_CHECKING = False

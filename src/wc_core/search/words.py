@@ -8,8 +8,9 @@ Scanning files and the index both use this module, so that they find the same.
 
 from __future__ import annotations
 
+import unicodedata
+
 from wc_core.errors import InvalidInputError
-from wc_core.lean import unicodedata
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

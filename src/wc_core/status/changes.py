@@ -18,10 +18,10 @@ record that has become too long is not used at all, and the next hook starts a n
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_core.files import read_plain
-from wc_core.lean import os
 from wc_core.text import whole_number
 from wc_core.values import NamedTuple
 

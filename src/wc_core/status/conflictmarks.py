@@ -13,9 +13,10 @@ file, may have changed the answer, so the mark is not shown until the next radar
 
 from __future__ import annotations
 
+import os
+
 from wc_core.errors import WcError
 from wc_core.files import read_plain
-from wc_core.lean import os
 from wc_core.status.files import MAIN_WORKTREE
 from wc_core.text import one_line
 from wc_core.values import NamedTuple

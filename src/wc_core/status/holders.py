@@ -6,13 +6,13 @@ listing of folders and reads no thread.
 
 from __future__ import annotations
 
+import os
 from itertools import islice
 
 from wc_core import ulid
 from wc_core.errors import WcError
 from wc_core.files import Folder, OpenFolders, names_in
 from wc_core.layout import key_of, safe_name
-from wc_core.lean import os
 from wc_core.status import listings
 from wc_core.status.files import FREE_FOLDER, MAX_FILE_BYTES, VERSION
 from wc_core.status.listings import only_balls, root_of

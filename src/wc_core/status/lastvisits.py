@@ -6,8 +6,9 @@ participant last wrote, or one of their sessions had a prompt or stopped.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.layout import VISITS, safe_name
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

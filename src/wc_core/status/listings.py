@@ -12,10 +12,11 @@ and the names between these. A brief reads only the first part of most copies.
 
 from __future__ import annotations
 
+import os
+
 from wc_core import ulid
 from wc_core.files import Folder, read_from
 from wc_core.index import decisions
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

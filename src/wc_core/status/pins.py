@@ -11,8 +11,9 @@ worktree was made for the earlier one and does not count.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.files import names_in, read_plain
-from wc_core.lean import os
 from wc_core.status.files import MAIN_WORKTREE
 from wc_core.status.places import PINNED, Surroundings, worktree_places
 from wc_core.values import NamedTuple

@@ -8,9 +8,10 @@ used.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_core.files import Folder
 from wc_core.lean import hashlib
-from wc_core.lean.types import MappingProxyType
 from wc_core.text import one_line
 from wc_core.threads.jsontext import dumps, loads
 from wc_core.values import NamedTuple

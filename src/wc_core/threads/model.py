@@ -6,7 +6,8 @@ about as long as starting Python, and every command would pay for it.
 
 from __future__ import annotations
 
-from wc_core.lean.types import MappingProxyType
+from types import MappingProxyType
+
 from wc_core.threads.reviews import NO_REVIEW, Review
 from wc_core.values import NamedTuple
 

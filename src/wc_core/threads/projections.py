@@ -7,10 +7,10 @@ Both are computed from the log and can be deleted at any time. Other tools' keys
 from __future__ import annotations
 
 import binascii
+from types import MappingProxyType
 
 from wc_core.errors import Damage
 from wc_core.lean import json
-from wc_core.lean.types import MappingProxyType
 from wc_core.names import FREE_WORDS, fold, parse
 from wc_core.threads.gates import Gate
 from wc_core.threads.jsontext import dumps, loads

@@ -6,6 +6,7 @@ present log. Old threads that are only a markdown page are read from the page.
 
 from __future__ import annotations
 
+import os
 import time
 
 from wc_core.errors import (
@@ -17,7 +18,6 @@ from wc_core.errors import (
 )
 from wc_core.files import Folder, NotPlainError, names_in, unordered_names_in
 from wc_core.layout import Layout, file_name, folded, safe_name, topics_of
-from wc_core.lean import os
 from wc_core.phrases import counted
 from wc_core.threads import aliases, codec, folding
 from wc_core.threads.aliases import labelled

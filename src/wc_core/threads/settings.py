@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_core.configuration import keys
 from wc_core.configuration.keys import (
     ADVISE,
@@ -20,7 +22,6 @@ from wc_core.configuration.rules import NO_RULES, Rules
 from wc_core.errors import Damage
 from wc_core.files import OpenFolders, read_plain
 from wc_core.layout import folded, nearest_slug
-from wc_core.lean.types import MappingProxyType
 from wc_core.names import SPELLINGS, Directory, fold
 from wc_core.text import whole_number
 from wc_core.threads.jsontext import loads

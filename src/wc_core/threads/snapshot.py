@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wc_core.lean.types import MappingProxyType
+from types import MappingProxyType
+
 from wc_core.threads.projections import Meta
 from wc_core.values import NamedTuple
 

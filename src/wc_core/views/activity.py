@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_core.activitylog import reading
 from wc_core.claims import held, ids
-from wc_core.lean import os
 from wc_core.radar import kept
 from wc_core.text import one_line
 from wc_core.times import ago, rfc3339, seconds_between

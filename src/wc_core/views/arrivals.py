@@ -8,9 +8,10 @@ thread has NEW entries.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_core import ulid
 from wc_core.errors import WcError
-from wc_core.lean.types import MappingProxyType
 from wc_core.planning.obstacles import own_obstacles
 from wc_core.status import holders
 from wc_core.status.files import FREE_FOLDER

@@ -8,12 +8,12 @@ then, marked as `partial`.
 from __future__ import annotations
 
 from itertools import islice
+from types import MappingProxyType
 
 from wc_core.errors import NotFoundError, WcError
 from wc_core.guidance import for_brief
 from wc_core.layout import safe_name
 from wc_core.lean.contextlib import suppress
-from wc_core.lean.types import MappingProxyType
 from wc_core.names import parse
 from wc_core.status import holders, listings
 from wc_core.status.files import FREE_FOLDER, file_name, holder_key

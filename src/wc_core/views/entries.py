@@ -6,10 +6,11 @@ Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
 
 from __future__ import annotations
 
+import os
+
 from wc_core import ulid
 from wc_core.carry import records
 from wc_core.errors import NotFoundError
-from wc_core.lean import os
 from wc_core.planning import checklists
 from wc_core.text import clean
 from wc_core.threads import folding, model, revisions

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_core.errors import InvalidInputError, WcError
 from wc_core.index.keys import at_once, word_keys
-from wc_core.lean import contextlib, os
+from wc_core.lean import contextlib
 from wc_core.views import rows as row_views
 from wc_core.views.listing import (
     newest_rows,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_core.errors import WcError
 from wc_core.index import decisions as recent
-from wc_core.lean import os
 from wc_core.status import holders
 from wc_core.status.files import UNKNOWN_ID
 from wc_core.threads.model import CLOSED, DECISION

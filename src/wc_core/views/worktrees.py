@@ -7,6 +7,8 @@ still shown.
 
 from __future__ import annotations
 
+import os
+
 from wc_core.activity import livestate, loops
 from wc_core.activitylog import reading
 from wc_core.errors import WcError
@@ -14,7 +16,6 @@ from wc_core.git import repository, worktrees
 from wc_core.git.discovery import PLAIN
 from wc_core.git.worktrees import Worktree
 from wc_core.layout import Layout
-from wc_core.lean import os
 from wc_core.names import OFFERED, parse
 from wc_core.phrases import shown_path
 from wc_core.radar import kept

@@ -3,6 +3,8 @@ notes."""
 
 from __future__ import annotations
 
+import os
+
 from wc_cli import ancestors, spawn
 from wc_cli.activitylog import writing
 from wc_cli.clock import now_ms
@@ -20,7 +22,6 @@ from wc_core.errors import InvalidInputError, WcError
 from wc_core.git import config
 from wc_core.git.discovery import BRANCH_STORE
 from wc_core.layout import Layout
-from wc_core.lean import os
 from wc_core.text import clean
 from wc_core.threads import vocabulary
 from wc_core.times import age_text, rfc3339

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from wc_cli.graphdb import comparing, projecting, removing
@@ -15,7 +16,6 @@ from wc_core.git import discovery
 from wc_core.graphdb import address
 from wc_core.graphdb.identity import repository_of
 from wc_core.inbox.stores import known_stores
-from wc_core.lean import os
 from wc_core.phrases import counted, shown_path
 from wc_core.text import one_line
 from wc_core.threads.reader import StoreReader

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.clock import now_ms
 from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
 from wc_cli.entries import localtopic
@@ -10,7 +12,6 @@ from wc_cli.output import say, say_json
 from wc_cli.terminal.style import is_terminal
 from wc_core import names, ulid
 from wc_core.errors import ConflictError, InvalidInputError
-from wc_core.lean import os
 from wc_core.status import pins
 from wc_core.text import one_line
 from wc_core.threads.model import CLOSED, OPEN, holder_text

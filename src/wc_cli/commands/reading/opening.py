@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from wc_cli.entries import localtopic
 from wc_cli.launcher import own_program
 from wc_cli.options import Options, argument, command, text
 from wc_core.errors import NotFoundError
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def open_page(context: Context, options: OpenOptions) -> None:
     words += ["--thread", topic] if topic else []
     words += ["--as", options.as_name] if options.as_name else []
     sys.stdout.flush()
-    os.execve(program, words, dict(os.environ))  # noqa: TID251 - it replaces this process
+    os.execve(program, words, dict(os.environ))  # noqa: S606 - it replaces this process
 
 
 def _topic(context: Context, options: OpenOptions) -> str:

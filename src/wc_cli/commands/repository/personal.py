@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_cli import defaults
 from wc_cli.install import disk
 from wc_cli.install.formats.jsonc import UnreadableError
 from wc_core.configuration import keys, personalkeys, preferences
 from wc_core.configuration.keys import ValueOfKeyError
 from wc_core.errors import CorruptError, NotFoundError
-from wc_core.lean import os
 from wc_core.notify import targets
 from wc_core.settingvalues import FILE, SettingValue
 from wc_core.text import one_line

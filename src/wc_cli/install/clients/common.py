@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import wc_cli
@@ -10,7 +11,6 @@ from wc_cli.install.changes import JsonSet, OwnFile, Part, executable
 from wc_cli.install.formats import jsonc
 from wc_cli.install.permissions import SERVER
 from wc_core.errors import ConflictError, WcError
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from wc_cli.install import disk
 from wc_cli.install.changes import USER, Client, OwnFile, Part
 from wc_cli.launcher import own_program
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

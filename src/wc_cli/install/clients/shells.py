@@ -7,6 +7,7 @@ snippet, and the program may be removed.
 
 from __future__ import annotations
 
+import os
 import shlex
 import tomllib
 from pathlib import Path
@@ -24,7 +25,6 @@ from wc_cli.install.changes import (
 )
 from wc_cli.install.clients import common
 from wc_core.errors import WcError
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

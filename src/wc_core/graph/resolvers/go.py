@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wc_core.lean import os
+import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@ the paths of ``tsconfig.json``."""
 
 from __future__ import annotations
 
-from wc_core.lean import os
+import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

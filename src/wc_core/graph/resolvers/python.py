@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_core.graph.imports import ALL
-from wc_core.lean import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_core.graph.imports import MODULE
-from wc_core.lean import os
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False

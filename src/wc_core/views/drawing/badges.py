@@ -7,8 +7,9 @@ and initials distinguish those with the same colour.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from wc_core.agents import AGENTS
-from wc_core.lean.types import MappingProxyType
 from wc_core.names import SPELLINGS, Directory, fold, parse
 from wc_core.values import NamedTuple
 

@@ -6,7 +6,8 @@ there is room for.
 
 from __future__ import annotations
 
-from wc_core.lean import os
+import os
+
 from wc_core.text import one_line
 from wc_core.values import NamedTuple
 from wc_core.views.drawing.timelinesvg import escaped

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
 from wc_core.errors import NotFoundError, WcError
-from wc_core.lean import os
 from wc_core.search import words
 from wc_core.search.ranking import SearchedText
 from wc_core.search.threadwords import ThreadWords, thread_words
