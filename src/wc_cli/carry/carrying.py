@@ -13,7 +13,7 @@ from itertools import chain
 
 from wc_cli.branch import commits, owners, trees
 from wc_cli.branch.git import Git, GitError, GitKilledError
-from wc_cli.branch.treepaths import is_log, topic_at
+from wc_cli.branch.treepaths import is_log
 from wc_cli.carry import roads
 from wc_cli.clock import now_ms, random_bits
 from wc_cli.store import authors, durable, locks
@@ -234,17 +234,11 @@ def _unsent(
         return Unsent((), 0)
     refs = git.run("for-each-ref", "--format=%(objectname)", *_TRACKING)
     tips = refs.decode().split() or [commits.empty_tree(git)]
-    candidates: dict[bytes, str] = {}
-    for number, tip in enumerate(tips):
-        lines = _lines_beyond(git, tip, own_tip)
-        common = (
-            lines if not number else {k: lines[k] for k in candidates if k in lines}
-        )
-        candidates = common
+    first, *others = (_lines_beyond(git, tip, own_tip) for tip in tips)
     ways = records.Arrivals(layout)
     by_id: dict[str, Line] = {}
     size = uncarried = 0
-    for data in candidates:
+    for data in first.intersection(*others):
         try:
             line = checking.checked(data, rules.directory)
         except RefusedLineError:
@@ -260,9 +254,8 @@ def _unsent(
     return Unsent(tuple(by_id[key] for key in sorted(by_id)), uncarried)
 
 
-def _lines_beyond(git: Git, old: str, new: str) -> dict[bytes, str]:
-    """The lines of logs that the commit ``new`` has and ``old`` lacks, with their
-    topics."""
+def _lines_beyond(git: Git, old: str, new: str) -> set[bytes]:
+    """The lines of logs that the commit ``new`` has and ``old`` lacks."""
     pairs = {
         path: (before, after)
         for path, (before, after) in trees.differences(git, old, new).items()
@@ -270,15 +263,14 @@ def _lines_beyond(git: Git, old: str, new: str) -> dict[bytes, str]:
     }
     items = [item for item in chain(*pairs.values()) if item and item.is_file]
     blobs = trees.blobs(git, [item.blob for item in items])
-    lines: dict[bytes, str] = {}
-    for path, (before, after) in pairs.items():
+    lines: set[bytes] = set()
+    for before, after in pairs.values():
         old_lines: set[bytes] = set()
         if before is not None and before.is_file:
             old_lines = set(blobs[before.blob].splitlines())
         if after is not None:
-            for line in blobs[after.blob].splitlines():
-                if line.strip() and line not in old_lines:
-                    lines[line.strip()] = topic_at(path)
+            new_lines = {*blobs[after.blob].splitlines()} - old_lines
+            lines |= {line.strip() for line in new_lines if line.strip()}
     return lines
 
 

@@ -11,6 +11,7 @@ from wc_core.git import carried as carriers
 from wc_core.git import repository
 from wc_core.layout import Layout
 from wc_core.phrases import counted
+from wc_core.text import one_line
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 
 class Unsaved(NamedTuple):
-    """The number of ``entries`` that exist only here, and a ``sentence`` that ends with
-    what saves them. ``key`` changes if there are others."""
+    """The number of ``entries`` that exist only here, 0 if it is not known, and a
+    ``sentence`` that ends with what saves them. ``key`` changes if there are
+    others."""
 
     entries: int
     sentence: str
@@ -48,8 +50,9 @@ def unsaved(
         reason = f" ({error.message.rstrip('.')})"
     try:
         unsent = carrying.unsent(root, env)
-    except (WcError, GitError):
-        return None
+    except (WcError, GitError) as error:
+        sentence = f"It is not known which entries are only on this machine{reason}"
+        return Unsaved(0, f"{sentence}: {one_line(str(error))}", sentence)
     count = len(unsent.lines) + unsent.uncarried
     if not count:
         return None

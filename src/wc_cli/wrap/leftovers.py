@@ -51,7 +51,7 @@ class Leftovers(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """Whether nothing is left behind."""
-        return not any(self.counts())
+        return self.unsaved is None and not any(self.counts())
 
     def counts(self) -> Iterator[str]:
         """Yield the number of each kind, except zero: ``2 balls``."""

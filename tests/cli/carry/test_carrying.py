@@ -392,13 +392,22 @@ def test_the_end_of_a_turn_names_what_would_be_lost(cloud: Repo) -> None:
     assert stop("two") == ""
 
 
+def test_what_cannot_be_counted_is_not_called_saved(cloud: Repo) -> None:
+    cloud.ok("say", "login", "-m", "Done", env={"WATERCOOLER_SYNC": "off"})
+    refs = cloud.git("for-each-ref", "--format=%(refname)", "refs/remotes").split()
+    tracking = next(ref for ref in refs if ref.endswith(f"/{THREADS}"))
+    (cloud.path / ".git" / tracking).write_text(f"{'1' * 40}\n")
+    wrapped = cloud.wc("wrap")
+    assert "It is not known which entries are only on this machine" in wrapped.out
+
+
 def test_json_has_what_the_lines_say(cloud: Repo) -> None:
     cloud.ok("say", "login", "-m", "Done", env={"WATERCOOLER_SYNC": "off"})
     preview = cloud.json("carry", "--dry-run")
     assert preview == {
         "entries": 1,
         "branch": "claude/fix",
-        "left": 0,
+        "uncarried": 0,
         "dry_run": True,
     }
     receipt = cloud.json("say", "login", "-m", "More")

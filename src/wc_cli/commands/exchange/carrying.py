@@ -66,7 +66,11 @@ def carry(context: Context, options: CarryOptions) -> None:
     result = automatic.carry(root, code, context.env, dry_run=options.dry_run)
     if options.json:
         say_json(
-            {**result.to_json(), "left": result.uncarried, "dry_run": options.dry_run}
+            {
+                **result.to_json(),
+                "uncarried": result.uncarried,
+                "dry_run": options.dry_run,
+            }
         )
     else:
         say(one_line(_carried_sentence(result, code, dry_run=options.dry_run)))
