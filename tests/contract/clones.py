@@ -224,9 +224,11 @@ class Clone:
     def keep(self) -> str:
         """Commit what the person changed."""
         for name in sorted(self.dirty):
-            self.git("add", "-f", "--", name)
+            # git itself refuses it before the branch of an older tool has attributes.
+            safe = ("-c", "core.safecrlf=false")
+            self.git(*safe, "add", "-f", "--", name)
             if self.git("diff", "--cached", "--name-only", "--", name):
-                self.git("commit", "-q", "-m", f"By hand: {name}", "--", name)
+                self.git(*safe, "commit", "-q", "-m", f"By hand: {name}", "--", name)
         self.dirty.clear()
         return "ok"
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 _LOCK_SECONDS = 60
 
+# What git writes of a checkout before it writes what is checked out.
+_FIRST_FILES = frozenset({"HEAD", "commondir", "gitdir", "locked"})
+
 # Every store has the same first commit, so two clones that each start a store still
 # share the root of their history.
 _ROOT_PERSON = "Watercooler <watercooler@localhost> 1767225600 +0000"
@@ -67,6 +70,7 @@ def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> MadeCheck
             return MadeCheckout(discovery.find(cwd, env).root)
         git = Git(repository.common, env, bare=True, handle=lock)
         try:
+            _remove_begun_records(repository, os.path.dirname(first))
             return _check_out(git, repository, named, env)
         except (GitError, OSError) as error:
             raise StorageError(
@@ -116,6 +120,20 @@ def _check_out(
     git.run("worktree", "add", *force, "--quiet", root, BRANCH)
     git.run("worktree", "lock", "--reason", repositories.LOCK_REASON, root)
     return MadeCheckout(root, set_aside)
+
+
+def _remove_begun_records(repository: Repository, folder: str) -> None:
+    """Remove git's records of checkouts in a folder for stores that it had only begun
+    when it was killed: with a commit of zeros, which makes each `git fetch` fail."""
+    for admin in repositories.admins_of(repository):
+        checkout = repositories.checkout_at(admin)
+        if checkout.finished or os.path.dirname(checkout.path) != folder:
+            continue
+        if not repositories.is_begun(admin) or {*os.listdir(admin)} - _FIRST_FILES:
+            continue
+        for name in os.listdir(admin):
+            os.unlink(f"{admin}/{name}")
+        os.rmdir(admin)
 
 
 def _set_orphans_aside(

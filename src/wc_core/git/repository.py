@@ -328,6 +328,12 @@ def checkout_at(admin: str, away: str = "") -> Checkout:
     return Checkout(path, admin, pointed_dir(f"{path}/.git"), finished, away)
 
 
+def is_begun(admin: str) -> bool:
+    """Whether git has written nothing but zeros as the HEAD of a linked worktree: it
+    was killed before it wrote what is checked out there."""
+    return set(_read_text(f"{admin}/HEAD").strip()) == {"0"}
+
+
 def lock_reason(admin: str) -> str | None:
     """The reason of a linked worktree's lock, maybe empty; ``None`` without a lock."""
     path = f"{admin}/locked"

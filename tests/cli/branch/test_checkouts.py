@@ -470,6 +470,31 @@ def test_a_lock_of_a_git_that_was_killed_stops_no_first_store(repo: Repo) -> Non
     assert repo.git("rev-parse", THREADS) == FIRST_COMMIT
 
 
+def test_a_record_that_a_killed_git_has_only_begun_is_removed(
+    machine: Machine, repo: Repo
+) -> None:
+    """With it, no `git fetch` succeeds: its HEAD is no commit."""
+    hub = machine.root / "hub.git"
+    machine.git("init", "-q", "--bare", str(hub), cwd="/")
+    repo.git("remote", "add", "origin", str(hub))
+    repo.ok("init")
+    store, worktrees = repo.store, repo.path / ".git/worktrees"
+    (admin,) = worktrees.iterdir()
+    repo.git("worktree", "unlock", str(store))
+    repo.git("worktree", "remove", str(store))
+    admin.mkdir(parents=True)
+    (admin / "HEAD").write_text(f"{'0' * 40}\n")
+    (admin / "commondir").write_text("../..\n")
+    (admin / "gitdir").write_text(f"{store}/.git\n")
+    (admin / "locked").write_text("initializing\n")
+    store.mkdir()
+    (store / ".git").write_text(f"gitdir: {admin}\n")
+    repo.ok("init")
+    assert [path.name for path in worktrees.iterdir()] == [admin.name]
+    assert repo.store == store
+    repo.git("fetch", "-q", "origin")
+
+
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("name", ["watercooler", "watercooler/threads/x's"])
 def test_a_branch_in_the_way_of_a_first_store(
