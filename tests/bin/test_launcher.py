@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -526,7 +525,6 @@ SCRIPTS = {
     "pip": """#!{python}
 # -*- coding: utf-8 -*-
 import re
-import sys
 from wc_cli.start import main
 if __name__ == '__main__':
     sys.argv[0] = re.sub(r'(-script\\.pyw|\\.exe)?$', '', sys.argv[0])
@@ -534,7 +532,6 @@ if __name__ == '__main__':
 """,
     "uv": """#!{python}
 # -*- coding: utf-8 -*-
-import sys
 from wc_cli.start import main
 if __name__ == "__main__":
     sys.exit(main())
@@ -562,10 +559,10 @@ class TestInterpreter:
         text = SCRIPTS[installer].format(python=self.python(box))
         path = script(box.bin / "wc-cli", text)
         code, out, err = box.run("wc", "say", "-", "a b")
-        *options, program = out.decode().split("|")[:4]
-        words = out.decode().split("|")[4:]
-        assert (code, err, options) == (0, b"", ["-S", "-P", "-c"])
-        assert program.endswith("from wc_cli.start import main\nmain()")
+        *options, program = out.decode().split("|")[:3]
+        words = out.decode().split("|")[3:]
+        assert (code, err, options) == (0, b"", ["-P", "-c"])
+        assert program.endswith("from wc_cli.start import main; main()")
         assert words == [str(path), "say", "-", "a b", ""]
 
     @pytest.mark.parametrize("other", OTHERS)
@@ -582,19 +579,6 @@ class TestInterpreter:
         code, _, err = box.run("wc", "say")
         assert code in {126, 127}
         assert os.fsencode(path) in err
-
-    def test_it_sees_the_words_of_the_script(self) -> None:
-        """And nothing of the folder that it is started in."""
-        program = LAUNCHER.read_text().partition("_wc_code='")[2].partition("'")[0]
-        program = program.replace("from wc_cli.start import main\nmain()", "")
-        words = [
-            sys.executable,
-            "-P",
-            "-c",
-            f"{program}\nprint(sys.argv, sys.path[:1])",
-        ]
-        done = subprocess.run([*words, "/bin/wc-cli", "say"], check=True, stdout=-1)
-        assert done.stdout.startswith(b"['/bin/wc-cli', 'say'] ['/")
 
 
 class TestCommandLineMissing:

@@ -122,27 +122,6 @@ def check_server(folder: Path, tmp_path: Path) -> None:
     assert "fastmcp" not in imported
 
 
-def check_site(folder: Path, site: Path, tmp_path: Path) -> None:
-    """What a `.pth` file does, which Python runs in `site`, happens only in commands
-    that need an installed package."""
-    (site / "noted.pth").write_text(
-        "import os; open(os.environ.get('NOTED', os.devnull), 'a').write('.')\n"
-    )
-    # Typer reads a command line that is too unusual for wc's own parser.
-    for words, runs in (
-        (["version"], False),
-        (["help"], False),
-        (["help", "say"], False),
-        (["say", "--json", "--help"], True),
-    ):
-        noted = tmp_path / f"{len(words)}{words[0]}.noted"
-        noted.touch()
-        settings = {"HOME": str(tmp_path), "PATH": SYSTEM_PATH, "NOTED": str(noted)}
-        assert run(folder / "wc", *words, cwd=tmp_path, **settings)
-        assert bool(noted.read_text()) is runs
-    (site / "noted.pth").unlink()
-
-
 def unpacked_pip(folder: Path) -> str:
     """The pip that comes with this Python: to install it takes three times as long."""
     # Debian keeps the wheels of ensurepip in a folder of its own.
@@ -170,7 +149,6 @@ def test_pip(wheel: Path, tmp_path: Path) -> None:
     # After the package itself, so that it is not the checkout that is tested.
     (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     check_installed(venv / "bin", tmp_path)
-    check_site(venv / "bin", site, tmp_path)
     manual = venv / "share" / "man" / "man1"
     assert sorted(path.name for path in manual.iterdir()) == MANUAL
     where = "import wc_cli; print(wc_cli.__file__)"

@@ -55,7 +55,7 @@ def refused_names(source: str, path: str) -> list[str]:
 
 
 def findings(source: str, path: str, rule: str) -> list[str]:
-    """What ruff says about a module at ``path`` by one rule."""
+    """The lines of ruff about a module at ``path``, for one rule."""
     words = ("check", "--select", rule, "--output-format", "concise")
     ruff = subprocess.run(
         [Path(sys.executable).with_name("ruff"), *words, "--stdin-filename", path, "-"],

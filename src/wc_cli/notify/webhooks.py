@@ -14,7 +14,6 @@ import threading
 from http.client import HTTPException
 from urllib import parse, request
 
-from wc_core.lean import site
 from wc_core.notify.targets import NTFY, Target
 from wc_core.text import one_line, whole_number
 from wc_core.values import NamedTuple
@@ -82,7 +81,6 @@ def _post(target: Target, payload: dict[str, Any]) -> WebhookAnswer:
 def _opener() -> request.OpenerDirector:
     """An opener for http and https that uses the environment's proxies and returns
     every answer unchanged."""
-    site.load()
     opener = request.OpenerDirector()
     handlers = request.ProxyHandler, request.HTTPHandler, request.HTTPSHandler
     for handler in handlers:

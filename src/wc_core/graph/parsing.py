@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.machinery import PathFinder
+
 from wc_core.graph.languages import LANGUAGES, language_of
-from wc_core.lean import site
 from wc_core.lean.functools import cache
 from wc_core.values import NamedTuple
 
@@ -75,9 +77,8 @@ def grammar(language: Language) -> Grammar | None:
     """The grammar of a language; ``None`` if tree-sitter or the grammar is not
     installed."""
     try:
-        # Not import_module: to import importlib takes 0.5 ms. No name has a dot.
-        library = __import__("tree_sitter")
-        return Grammar(language, library, __import__(language.module))
+        library = import_module("tree_sitter")
+        return Grammar(language, library, import_module(language.module))
     except ImportError:
         return None
 
@@ -85,7 +86,9 @@ def grammar(language: Language) -> Grammar | None:
 def missing_modules() -> list[str]:
     """The modules that parsing needs and that are not installed."""
     modules = dict.fromkeys(language.module for language in LANGUAGES)
-    return [name for name in ("tree_sitter", *modules) if not site.find_package(name)]
+    return [
+        name for name in ("tree_sitter", *modules) if not PathFinder.find_spec(name)
+    ]
 
 
 def obstacle(path: str) -> str:

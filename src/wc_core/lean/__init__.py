@@ -3,7 +3,6 @@
 Half of what a command costs is the start of its process. Each module here has the name
 of the one it replaces, and does the same in the ways that commands use; for everything
 else, it imports that one. `tests/core/test_lean.py` compares them.
-`site` is an exception: it runs the library's when that is needed.
 
 It may use nothing but Python itself.
 """

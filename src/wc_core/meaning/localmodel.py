@@ -7,13 +7,13 @@ set up logging, and load code that could reach the network.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from wc_core.lean import site
 from wc_core.meaning.models import LOCAL_DIMENSIONS
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ class LocalModel:
     """The model, ready to use. Raises LocalModelError."""
 
     def __init__(self) -> None:
-        spec = site.find_package("wordllama")
+        spec = importlib.util.find_spec("wordllama")
         if spec is None or not spec.origin:
             raise LocalModelError("wordllama is not installed")
         folder = os.path.dirname(spec.origin)

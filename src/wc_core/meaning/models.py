@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wc_core.lean import site
+from importlib.machinery import PathFinder
+
 from wc_core.phrases import quoted
 from wc_core.values import NamedTuple
 
@@ -57,7 +58,7 @@ def chosen(preferences: Preferences) -> Choice:
         # The preferences' servers are not known.
         return Choice(None, preferences.problem)
     needed = _NUMBERS if preferences.meaning_endpoint else _LOCAL
-    if not all(map(site.find_package, needed)):
+    if not all(map(PathFinder.find_spec, needed)):
         return Choice(None, f"{EXTRA} is not installed")
     if not preferences.meaning_endpoint:
         return Choice(LOCAL)

@@ -18,7 +18,6 @@ from http.client import HTTPException
 from urllib import parse, request
 
 from wc_core.errors import OfflineError
-from wc_core.lean import site
 from wc_core.text import one_line, whole_number
 from wc_core.values import NamedTuple
 from wc_core.version import __version__
@@ -225,7 +224,6 @@ def _exchange(endpoint: Endpoint, path: str, data: bytes, seconds: float) -> _An
 
 def _opener(endpoint: Endpoint) -> request.OpenerDirector:
     """An opener that knows http and https, and returns every answer unchanged."""
-    site.load()
     opener = request.OpenerDirector()
     proxies = request.ProxyHandler({} if endpoint.is_local else None)
     for handler in (proxies, request.HTTPHandler(), request.HTTPSHandler()):
