@@ -10,7 +10,7 @@ import os
 import unicodedata
 
 from wc_core.errors import InvalidInputError
-from wc_core.lean import re
+from wc_core.lean import hashlib, re
 from wc_core.lean.functools import lru_cache
 from wc_core.values import NamedTuple
 
@@ -724,11 +724,10 @@ def safe_name(key: str) -> str:
     )
     if len(escaped.encode()) <= MAX_SAFE_BYTES:
         return escaped or "%"
-    from hashlib import sha256  # 2.7 ms, only for very long names
-
-    digest = sha256(escaped.encode()).hexdigest()[:32]
-    head = escaped.encode()[: MAX_SAFE_BYTES - len(digest) - 2]
-    return f"{head.decode(errors='ignore')}%~{digest}"
+    digest = hashlib.new("sha256", escaped.encode(), usedforsecurity=False)
+    end = f"%~{digest.hexdigest()[:32]}"
+    head = escaped.encode()[: MAX_SAFE_BYTES - len(end)]
+    return head.decode(errors="ignore") + end
 
 
 def _is_plain(key: str) -> bool:

@@ -10,7 +10,6 @@ emoji need (LRM, RLM, ALM, ZWJ, ZWNJ) stay.
 from __future__ import annotations
 
 from wc_core.lean import re
-from wc_core.lean.functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +43,8 @@ _WHAT = (
     "|environment|skill|ide|mcp|turn|collaboration|multi_agent|model"
 )
 _ENDING = "reminder|instructions?|context|prompt|notification|output|results?"
-_TAG = (
-    rf"<(?={_UNSEEN}(?:/{_UNSEEN}\s{{0,8}})?"
+_TAG = re.compile(
+    rf"(?i)<(?={_UNSEEN}(?:/{_UNSEEN}\s{{0,8}})?"
     rf"(?:{_WHO}|instructions?|reminder|think|thinking|invoke|parameter"
     r"|permissions|skill|new-diagnostics"
     rf"|antml:[\w-]{{1,60}}|(?:{_WHO}|{_WHAT})[-_][\w-]{{1,60}}"
@@ -74,13 +73,7 @@ def defused(text: str) -> str:
     models see what was written and that it was changed, and every other character stays
     in place.
     """
-    return _tag_pattern().sub(_DEFUSED, text) if "<" in text else text
-
-
-@cache
-def _tag_pattern() -> re.Pattern[str]:
-    # 0.7 ms, saved by a write, which shows no text of others
-    return re.compile(_TAG, re.IGNORECASE)
+    return _TAG.sub(_DEFUSED, text) if "<" in text else text
 
 
 def one_line(text: str, width: int = 0) -> str:

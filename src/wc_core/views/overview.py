@@ -213,14 +213,13 @@ def cursor_of(*parts: str) -> str:
 
 
 def _percent_encoded(text: str) -> str:
-    """Returns what `urllib.parse.quote` does, which takes 3 ms to import, with ``~``
-    encoded as well."""
+    """Returns text with everything but unreserved characters encoded, and ``~``, which
+    separates parts."""
     if _PLAIN.issuperset(text):
         return text
-    return "".join(
-        chr(byte) if chr(byte) in _PLAIN else f"%{byte:02X}"
-        for byte in text.encode(errors="surrogatepass")
-    )
+    from urllib.parse import quote  # 3 ms, only for names and ids that are not plain
+
+    return quote(text, safe="", errors="surrogatepass").replace("~", "%7E")
 
 
 def cursor_parts(cursor: str, count: int, kind: str) -> list[str]:

@@ -146,18 +146,8 @@ def labelled_value(line: str, labels: Container[str]) -> tuple[str, str] | None:
 
 def _byline_parts(byline: str) -> tuple[str, str]:
     """The author and the time in the first line of an entry."""
-    author, space, time = byline.rpartition(" ")
-    if space and _is_time(time):
-        return author, time
     match = TIME.search(byline)
     return (byline[: match.start()], match[1]) if match else (byline, "")
-
-
-def _is_time(word: str) -> bool:
-    """Whether `TIME` finds this last word of a line."""
-    digits = word[:4] + word[5:7] + word[8:10] + word[11:13]
-    signs = word[4:5] + word[7:8] + word[10:11] + word[13:14]
-    return signs == "--T:" and digits.isdecimal() and word.split() == [word]
 
 
 def _kind_fields(values: Mapping[str, str]) -> dict[str, str]:
