@@ -173,11 +173,9 @@ class Context:
     @property
     def overview(self) -> Overview:
         """The threads of the store as the viewer sees them."""
-        # 1.1 ms, only to list threads
-        from wc_cli.index.sharing import share
-        from wc_core.views.overview import Overview
+        from wc_core.views.overview import Overview  # 1.1 ms, only to list threads
 
-        return Overview(self.reader, self.viewer, now_ms, self.note_unindexed, share)
+        return Overview(self.reader, self.viewer, now_ms, self.note_unindexed)
 
     def search_engine(self, overview: Overview) -> Engine:
         """The search engine for the threads of an overview."""

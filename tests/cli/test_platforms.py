@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import SOURCE, Machine, Repo
-from wc_cli.index import sharing
 from wc_cli.wake import sleeper
 from wc_core import mounts, processes
 from wc_core.claims import sessions
-from wc_core.index import entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +30,7 @@ HIDDEN = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "
 NOT_LINUX = """\
 import ctypes, os, sys, time
 sys.platform = "darwin"
-del os.pidfd_open, os.sched_getaffinity, time.CLOCK_BOOTTIME
+del os.pidfd_open, time.CLOCK_BOOTTIME
 class MacLibrary(ctypes.CDLL):
     def __getattr__(self, name):
         if name.startswith("inotify"):
@@ -161,15 +159,6 @@ def test_the_session_of_a_process_is_unknown_without_proc(
 
 def _no_proc(path: object, *_: object, **__: object) -> None:
     raise FileNotFoundError(2, "No such file or directory", path)
-
-
-def test_processors_are_counted_without_sched_getaffinity(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delattr(os, "sched_getaffinity")
-    assert entries._processors() == os.cpu_count()
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert sharing.process_count(1 << 20) == 1
 
 
 # --- names that macOS takes for one ---------------------------------------------

@@ -23,15 +23,12 @@ from wc_core.files import read_from
 from wc_core.index.expressions import Expressions
 from wc_core.index.keys import NONE, words_part
 from wc_core.index.pairs import CommonWords
-from wc_core.index.parallel import in_parallel
 from wc_core.lean import json, sqlite3
-from wc_core.lean.contextlib import suppress
-from wc_core.lean.functools import partial
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from wc_core.layout import Layout
@@ -74,13 +71,6 @@ _BUSY_MS = 30
 _MANY = 20_000
 # Every version of SQLite allows this many values in a query.
 _MOST_VALUES = 999
-# Starting a thread, and opening the file for it, takes 0.3 ms; looking for common words
-# in so many threads of fifty entries takes 10 ms or more.
-_THREADS_PER_PART = 1_500
-_MOST_PARTS = 4
-_MOST_NUMBERS = 1 << 62
-# Threads may share a connection: two searches may use the same ones.
-_SERIALIZED = 3
 
 
 class UnusableIndexError(Exception):
@@ -196,13 +186,8 @@ class EntryFile:
     def __init__(self, layout: Layout) -> None:
         # The threads in one version of the file.
         self._threads: tuple[int, Mapping[str, IndexedThread]] | None = None
-        self._parts: list[range] = []
         self._last_lookup: _Lookup | None = None
-        self._path = checked_path(layout)
-        self._inode = _inode(self._path)
-        self._db = self._connect()
-        # For parts of the file that are queried at the same time.
-        self._connections = [self._db]
+        self._db = _connect(checked_path(layout))
         common = self._ask("SELECT word FROM common")
         # What to ask for.
         self.expressions = Expressions(CommonWords(word for (word,) in common))
@@ -210,31 +195,8 @@ class EntryFile:
     def __del__(self) -> None:
         """Closes the file. From Python 3.13 on, one that is left open is a
         ResourceWarning."""
-        for database in getattr(self, "_connections", ()):
-            database.close()
-
-    def _connect(self) -> sqlite3.Connection:
-        """Opens the file."""
-        uri = file_uri(self._path, "ro")
-        try:
-            database = sqlite3.connect(
-                uri, uri=True, isolation_level=None, check_same_thread=False
-            )
-        except sqlite3.Error as error:
-            raise UnusableIndexError(str(error)) from error
-        try:
-            _rows(database, "PRAGMA query_only = on")
-            _rows(database, "PRAGMA temp_store = memory")
-            database.set_authorizer(_no_other_file)
-            _rows(database, f"PRAGMA busy_timeout = {_BUSY_MS}")
-            ((version,),) = _rows(database, "PRAGMA user_version")
-        except BaseException:  # whatever happens: an open file is a ResourceWarning
-            database.close()
-            raise
-        if version != VERSION:
-            database.close()
-            raise UnusableIndexError(f"it has version {version}")
-        return database
+        if hasattr(self, "_db"):
+            self._db.close()
 
     def check(self) -> None:
         """Reads all of it, and raises UnusableIndexError if it is damaged."""
@@ -255,7 +217,6 @@ class EntryFile:
             # `_make` takes 3 ms for 10,000.
             threads = map(tuple.__new__, repeat(IndexedThread), rows)
             self._threads = version, {thread.topic: thread for thread in threads}
-            self._parts = _parts(self._threads[1].values())
         return self._threads[1]
 
     def current_threads(
@@ -293,33 +254,26 @@ class EntryFile:
     def counts(self, words: str) -> list[tuple[int, int]]:
         """Returns the number of each thread with the words, and how many of its entries
         have them. Some threads may have been replaced since."""
-        return self._ask_parts(
-            "SELECT rowid / ?4, count(*) FROM words "
-            "WHERE words MATCH ?1 AND rowid >= ?2 AND rowid < ?3 GROUP BY 1",
-            *(words, ENTRIES),
+        return self._ask(
+            "SELECT rowid / ?, count(*) FROM words WHERE words MATCH ? GROUP BY 1",
+            *(ENTRIES, words),
         )
 
     def count(self, words: str) -> int:
         """Returns how many entries have the words, those of replaced threads
         included."""
-        rows = self._ask_parts(
-            "SELECT count(*) FROM words "
-            "WHERE words MATCH ?1 AND rowid >= ?2 AND rowid < ?3",
-            words,
-        )
-        return sum(count for (count,) in rows)
+        return self._number("count(*) FROM words WHERE words MATCH ?", words)
 
     def numbers(self, words: str, most: int = -1) -> list[int]:
         """Returns the numbers of the entries that have the words, in ascending order;
         of more than ``most``, at least so many. Some may be of replaced threads."""
         # One long text takes half the time of a row for each number.
-        rows = self._ask_parts(
-            "SELECT group_concat(rowid) FROM (SELECT rowid FROM words "
-            "WHERE words MATCH ?1 AND rowid >= ?2 AND rowid < ?3 LIMIT ?4)",
+        ((text,),) = self._ask(
+            "SELECT group_concat(rowid) FROM "
+            "(SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)",
             *(words, most),
         )
-        text = ",".join(filter(None, (text for (text,) in rows)))
-        return sorted(json.loads(f"[{text}]"))
+        return sorted(json.loads(f"[{text or ''}]"))
 
     def dropped(self) -> list[int]:
         """Returns the numbers of the threads that were removed while their words are
@@ -420,51 +374,30 @@ class EntryFile:
     def _ask(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
         return _rows(self._db, question, *values)
 
-    def _ask_parts(
-        self, question: str, words: str, *values: Any
-    ) -> list[tuple[Any, ...]]:
-        """Queries the parts of the file at the same time. Returns all rows, those about
-        entries with smaller numbers first. In the question, ?1 are the words, ?2 the
-        first number of a part, ?3 the one after its last, and the ``values`` follow."""
-        self.threads()
-        parts = self._parts
-        # Of the beginning of a word, FTS5 first collects all entries, for each part.
-        if "*" in words or len(parts) > self._open_for(len(parts)):
-            parts = [range(_MOST_NUMBERS)]
-        tasks = [
-            partial(_rows, database, question, words, part.start, part.stop, *values)
-            for part, database in zip(parts, self._connections, strict=False)
-        ]
-        return [row for rows in in_parallel(tasks) for row in rows]
 
-    def _open_for(self, parts: int) -> int:
-        """Opens the file once for each of so many parts, if possible. Returns how often
-        it is open."""
-        with suppress(UnusableIndexError):
-            while len(self._connections) < parts:
-                connection = self._connect()
-                if _inode(self._path) != self._inode:
-                    connection.close()  # another file was moved there
-                    break
-                self._connections.append(connection)
-        return len(self._connections)
-
-
-def _parts(threads: Iterable[IndexedThread]) -> list[range]:
-    """Returns the numbers of all entries, in parts with equally many threads."""
-    numbers = sorted(thread.number for thread in threads)
-    most = _MOST_PARTS if sqlite3.threadsafety == _SERIALIZED else 1
-    count = min(len(numbers) // _THREADS_PER_PART, _processors(), most) or 1
-    size = -(-len(numbers) // count) or 1
-    starts = [0, *(number * ENTRIES for number in numbers[size::size])]
-    return list(map(range, starts, [*starts[1:], _MOST_NUMBERS]))
-
-
-def _processors() -> int:
+def _connect(path: str) -> sqlite3.Connection:
+    """Opens the file at a path. Raises UnusableIndexError."""
+    uri = file_uri(path, "ro")
     try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS
-        return os.cpu_count() or 1
+        # Calls of a server may come in any thread.
+        database = sqlite3.connect(
+            uri, uri=True, isolation_level=None, check_same_thread=False
+        )
+    except sqlite3.Error as error:
+        raise UnusableIndexError(str(error)) from error
+    try:
+        _rows(database, "PRAGMA query_only = on")
+        _rows(database, "PRAGMA temp_store = memory")
+        database.set_authorizer(_no_other_file)
+        _rows(database, f"PRAGMA busy_timeout = {_BUSY_MS}")
+        ((version,),) = _rows(database, "PRAGMA user_version")
+    except BaseException:  # whatever happens: an open file is a ResourceWarning
+        database.close()
+        raise
+    if version != VERSION:
+        database.close()
+        raise UnusableIndexError(f"it has version {version}")
+    return database
 
 
 def _rows(
@@ -475,14 +408,6 @@ def _rows(
     except (sqlite3.Error, UnicodeError) as error:
         # SQLite has no lone surrogates, which the bytes of an argument may become.
         raise UnusableIndexError(str(error)) from error
-
-
-def _inode(path: str) -> int:
-    """Returns the inode at a path. Raises UnusableIndexError."""
-    try:
-        return os.lstat(path).st_ino
-    except OSError as error:
-        raise UnusableIndexError("it is missing") from error
 
 
 class EntryFiles:

@@ -12,17 +12,16 @@ import stat
 
 from wc_core.files import Folder
 from wc_core.layout import file_names
+from wc_core.lean.functools import partial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from types import TracebackType
     from typing import Self
 
     from wc_core.layout import Layout
 
-    Work = Callable[[Sequence[str]], list[str]]
-    Share = Callable[[Work, Sequence[str]], list[str]]
 
 # The key of a thread whose files do not suffice to tell its state: the index keeps
 # nothing about it.
@@ -39,22 +38,12 @@ _SECOND_NS = 1_000_000_000
 _FEW = 20
 
 
-def at_once(work: Work, names: Sequence[str]) -> list[str]:
-    """Returns what ``work`` returns for these names, done in this process."""
-    return work(names)
-
-
 class ThreadFiles:
     """The files of a store's threads, for their keys: a context manager. Raises OSError
-    if the folder of the threads cannot be opened.
+    if the folder of the threads cannot be opened."""
 
-    ``share`` calls the work on the names of folders, which returns a line for each of
-    them, in one process or in several.
-    """
-
-    def __init__(self, layout: Layout, share: Share = at_once) -> None:
+    def __init__(self, layout: Layout) -> None:
         self._threads = Folder(layout.threads, layout.root)
-        self._share = share
 
     def __enter__(self) -> Self:
         self._threads.__enter__()
@@ -79,13 +68,10 @@ class ThreadFiles:
         ``folders`` are the names of those threads' folders that are no links, by topic,
         if they are known. Without ``annotations``, the keys do not cover these. Raises
         OSError."""
+        keys_of = partial(self._keys, annotations=annotations)
+        return self._by_topic(keys_of, topics, folders)
 
-        def work(names: Sequence[str]) -> list[str]:
-            return self._keys(names, annotations=annotations)
-
-        return self._shared(work, topics, folders)
-
-    def _keys(self, names: Sequence[str], *, annotations: bool) -> list[str]:
+    def _keys(self, names: Iterable[str], *, annotations: bool) -> list[str]:
         """Returns the keys of the threads in the folders with these names."""
         handle = self._threads.handle
         keys = []
@@ -121,9 +107,9 @@ class ThreadFiles:
     ) -> dict[str, str]:
         """Returns for each thread the same as `words_part` of the key from `keys`, in
         half of the time."""
-        return self._shared(self._word_keys, topics, folders)
+        return self._by_topic(self._word_keys, topics, folders)
 
-    def _word_keys(self, names: Sequence[str]) -> list[str]:
+    def _word_keys(self, names: Iterable[str]) -> list[str]:
         """Returns what `_keys` does, without the parts about ``meta.json``."""
         handle = self._threads.handle
         keys = []
@@ -144,16 +130,19 @@ class ThreadFiles:
             keys.append(key)
         return keys
 
-    def _shared(
-        self, work: Work, topics: Iterable[str], folders: Mapping[str, str] | None
+    def _by_topic(
+        self,
+        keys_of: Callable[[Iterable[str]], list[str]],
+        topics: Iterable[str],
+        folders: Mapping[str, str] | None,
     ) -> dict[str, str]:
-        """Returns for each of these threads the key that ``work`` returns for the name
-        of its folder; `NONE` without a folder."""
+        """Returns for each of these threads the key of the folder with its name; `NONE`
+        without a folder."""
         topics = [*topics]
         keys = dict.fromkeys(topics, NONE)
         if self._threads.handle is not None:
             names = self._folders(topics) if folders is None else folders
-            keys.update(zip(names, self._share(work, [*names.values()]), strict=True))
+            keys.update(zip(names, keys_of(names.values()), strict=True))
         return keys
 
     def _folders(self, topics: Collection[str]) -> dict[str, str]:
@@ -195,12 +184,11 @@ def word_keys(
     layout: Layout,
     topics: Iterable[str],
     folders: Mapping[str, str] | None = None,
-    share: Share = at_once,
 ) -> dict[str, str]:
     """Returns the result of `ThreadFiles.word_keys`; nothing if the folder of the
     threads cannot be opened."""
     try:
-        with ThreadFiles(layout, share) as files:
+        with ThreadFiles(layout) as files:
             return files.word_keys(topics, folders)
     except OSError:
         return {}

@@ -15,7 +15,7 @@ from __future__ import annotations
 from binascii import crc32
 
 from wc_core.files import read_from, read_plain
-from wc_core.index.keys import NONE, ThreadFiles, at_once
+from wc_core.index.keys import NONE, ThreadFiles
 from wc_core.threads.jsontext import dumps
 from wc_core.threads.reviews import NO_REVIEW
 from wc_core.values import NamedTuple
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
-    from wc_core.index.keys import Share
     from wc_core.layout import Layout
     from wc_core.threads.reader import StoreReader
     from wc_core.threads.snapshot import Snapshot
@@ -80,12 +79,10 @@ def survey(
     topics: Iterable[str] | None = None,
     *,
     annotations: bool = True,
-    share: Share = at_once,
 ) -> Survey:
     """Returns the threads of a store, or those with the ``topics``. Without
     ``annotations``, which only contain tags, the keys do not cover them and records may
-    have outdated tags; it takes three quarters of the time. ``share`` is for
-    `ThreadFiles`.
+    have outdated tags; it takes three quarters of the time.
 
     Raises StorageError and CorruptError if they cannot be listed.
     """
@@ -93,7 +90,7 @@ def survey(
     if topics is None:
         topics, folders = reader.topics_and_folders()
     try:
-        with ThreadFiles(reader.layout, share) as files:
+        with ThreadFiles(reader.layout) as files:
             keys = files.keys(topics, folders, annotations=annotations)
     except OSError:
         return Survey(dict.fromkeys(topics, NONE), {})

@@ -6,7 +6,7 @@ from __future__ import annotations
 from wc_core.errors import WcError
 from wc_core.files import names_in
 from wc_core.index import overview
-from wc_core.index.keys import NONE, at_once, thread_keys, word_keys
+from wc_core.index.keys import NONE, thread_keys, word_keys
 from wc_core.layout import topics_of
 from wc_core.lean import json
 from wc_core.names import FREE
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.identity.viewer import Viewer
-    from wc_core.index.keys import Share
     from wc_core.threads.reader import StoreReader
 
 
@@ -45,14 +44,11 @@ class Listing(NamedTuple):
 
 
 def thread_listing(
-    reader: StoreReader,
-    viewer: Viewer,
-    topics: Iterable[str] | None = None,
-    share: Share = at_once,
+    reader: StoreReader, viewer: Viewer, topics: Iterable[str] | None = None
 ) -> Listing:
     """Returns all threads, or those with the ``topics``. If one is damaged, the others
-    are still listed. ``share`` is for `ThreadFiles`."""
-    survey = overview.survey(reader, topics, share=share)
+    are still listed."""
+    survey = overview.survey(reader, topics)
     source = RowMaker(reader, viewer)
     rows = [
         source.row(survey.records[topic])
@@ -81,13 +77,12 @@ def newest_rows(
     viewer: Viewer,
     chooses: Callable[[str, str], bool],
     count: int,
-    share: Share = at_once,
 ) -> NewestRows | None:
     """Returns at most ``count`` threads whose last entry and status pass ``chooses``,
     latest move first, without examining the others further. ``None`` if some thread may
-    wait for others: then all have to be examined. ``share`` is for `ThreadFiles`."""
+    wait for others: then all have to be examined."""
     # Tags are read only for the threads that are shown.
-    survey = overview.survey(reader, annotations=False, share=share)
+    survey = overview.survey(reader, annotations=False)
     newest_id = ""
     chosen: list[tuple[str, str]] = []
     unindexed: dict[str, ThreadRow] = {}
@@ -135,13 +130,11 @@ def _indexed_rows(
     return rows
 
 
-def thread_logs(
-    reader: StoreReader, viewer: Viewer, share: Share = at_once
-) -> dict[str, str]:
+def thread_logs(reader: StoreReader, viewer: Viewer) -> dict[str, str]:
     """Returns each thread, with the key of its words (`keys.words_part`) if it has a
-    log. ``share`` is for `ThreadFiles`."""
+    log."""
     topics, folders = reader.topics_and_folders()
-    keys = word_keys(reader.layout, topics, folders, share)
+    keys = word_keys(reader.layout, topics, folders)
     return {
         topic: key
         for topic in topics

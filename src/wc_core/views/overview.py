@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from wc_core.errors import InvalidInputError, WcError
-from wc_core.index.keys import at_once, word_keys
+from wc_core.index.keys import word_keys
 from wc_core.lean import contextlib
 from wc_core.views import rows as row_views
 from wc_core.views.listing import (
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from wc_core.identity.viewer import Viewer
-    from wc_core.index.keys import Share
     from wc_core.index.overview import Survey
     from wc_core.names import Directory
     from wc_core.planning.readiness import ThreadPlan
@@ -37,9 +36,7 @@ _PLAIN = frozenset("-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstu
 class Overview:
     """A store as one viewer sees it. Every query reads it again, and calls ``clock``
     for the milliseconds since 1970: time gates open by themselves. ``note_unindexed``
-    gets the number of threads that had to be read because the index lacks them.
-    ``share`` may split work on the files of many threads among several processes, see
-    `ThreadFiles`."""
+    gets the number of threads that had to be read because the index lacks them."""
 
     def __init__(
         self,
@@ -47,13 +44,11 @@ class Overview:
         viewer: Viewer,
         clock: Callable[[], int],
         note_unindexed: Callable[[int], None] = lambda _: None,
-        share: Share = at_once,
     ) -> None:
         self.reader = reader
         self.viewer = viewer
         self.clock = clock
         self.note_unindexed = note_unindexed
-        self._share = share
         self._keys: Mapping[str, str] = {}
 
     def rows(self) -> list[ThreadRow]:
@@ -68,7 +63,7 @@ class Overview:
 
     def _read(self, topics: Iterable[str] | None = None) -> list[ThreadRow]:
         """The threads of the store, or those with the ``topics``, latest move first."""
-        listing = thread_listing(self.reader, self.viewer, topics, self._share)
+        listing = thread_listing(self.reader, self.viewer, topics)
         self._note(listing.survey)
         return listing.rows
 
@@ -104,7 +99,7 @@ class Overview:
         """Returns the threads that pass a filter, in any order."""
         if criteria != row_views.ANYTHING:
             return [row.topic for row in self.matching(criteria)]
-        self._keys = thread_logs(self.reader, self.viewer, self._share)
+        self._keys = thread_logs(self.reader, self.viewer)
         return [*self._keys]
 
     def names(self, topics: Collection[str]) -> dict[str, str]:
@@ -165,7 +160,7 @@ class Overview:
             is_known = is_known and last_id != ""
             return last_id > floor
 
-        newest = newest_rows(self.reader, self.viewer, has_moved, limit, self._share)
+        newest = newest_rows(self.reader, self.viewer, has_moved, limit)
         if newest is None or not is_known:
             return None
         self._note(newest.survey)
@@ -181,7 +176,6 @@ class Overview:
             self.viewer,
             lambda _, status: row_views.has_status(status, criteria),
             limit,
-            self._share,
         )
         if newest is None:
             return None

@@ -28,7 +28,6 @@ from tests.core.strategies import AGENTS, chain, entry, entry_id, relaxed, viewe
 from wc_cli.index import entriesfile
 from wc_cli.index.commonwords import LARGE
 from wc_core.errors import WcError
-from wc_core.index import entries as entryfile
 from wc_core.index.entries import EntryFile, EntryFiles, UnusableIndexError
 from wc_core.search import ranking
 from wc_core.search.mentions import Mentions
@@ -116,21 +115,13 @@ def assert_the_same(reader: StoreReader, question: Question) -> list[int]:
     return read
 
 
-def search_in_parts(patch: pytest.MonkeyPatch) -> None:
-    """Search in up to three parts of the index, as in a store with many threads."""
-    patch.setattr(entryfile, "_THREADS_PER_PART", 1)
-    patch.setattr(entryfile, "_processors", lambda: 3)
-
-
-@given(history=histories, in_parts=st.booleans(), large=st.sampled_from((0, LARGE)))
+@given(history=histories, large=st.sampled_from((0, LARGE)))
 @relaxed
 def test_hits_are_the_same_with_the_index_and_without(
-    history: list[Step], large: int, *, in_parts: bool
+    history: list[Step], large: int
 ) -> None:
-    with begun_store() as store, pytest.MonkeyPatch.context() as patch:
+    with begun_store() as store:
         store.large = large
-        if in_parts:
-            search_in_parts(patch)
         for step in history:
             store.take(step)
         for question in QUESTIONS:
@@ -425,38 +416,21 @@ def test_a_search_sees_one_version_of_a_file_that_is_written_to(store: Store) ->
     assert [hit.topic for hit in found.hits] == ["t", "u"]
 
 
-@pytest.fixture
-def store_in_parts(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """An indexed store of three threads, each of them a part."""
-    search_in_parts(monkeypatch)
+def test_a_file_in_use_is_searched_even_if_it_was_replaced(store: Store) -> None:
     for topic in ("t", "u", "v"):
         store.write(topic, a_log(3))
     entriesfile.rebuild(store.reader, soon)
-    return store
-
-
-def test_parts_are_searched_in_one_file_even_if_it_was_replaced(
-    store_in_parts: Store,
-) -> None:
-    store = store_in_parts
-    in_use, unused = (EntryFile(store.reader.layout) for _ in range(2))
+    in_use = EntryFile(store.reader.layout)
     titles = '"title"'
     before = in_use.counts(titles)
     assert len(before) == 3
     shutil.rmtree(store.reader.layout.folder("t"))
     entriesfile.remake(store.reader, soon)
     assert EntryFile(store.reader.layout).counts(titles) == before[:2]
-    # The first has opened the former file for each part, the second has not.
-    assert in_use.counts(titles) == unused.counts(titles) == before
-    assert in_use.numbers(titles) == unused.numbers(titles)
-    assert in_use.count(titles) == unused.count(titles) == 9
-
-
-def test_an_error_in_a_part_makes_the_index_unusable(store_in_parts: Store) -> None:
-    file = EntryFile(store_in_parts.reader.layout)
-    assert file.count('"title"') == 9
+    assert in_use.counts(titles) == before
+    assert in_use.count(titles) == len(in_use.numbers(titles)) == 9
     with pytest.raises(UnusableIndexError):
-        file.count("not an expression (")
+        in_use.count("not an expression (")
 
 
 def test_an_entry_that_is_gone_is_looked_for_in_the_whole_log(store: Store) -> None:
