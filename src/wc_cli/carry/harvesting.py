@@ -10,14 +10,13 @@ an entry is refused line by line, and kept for ``wc problems``.
 from __future__ import annotations
 
 import os
-from itertools import islice
 
 from wc_cli.branch.git import Git
 from wc_cli.carry import roads
+from wc_cli.carry.reading import MAX_REFUSED, CarrierReader, ExaminedBranch, Refusals
 from wc_cli.store import durable, locks
 from wc_cli.store.upkeep import Upkeep
-from wc_core.carry import carriers, checking, modes, records
-from wc_core.carry.checking import RefusedLineError
+from wc_core.carry import carriers, modes, records
 from wc_core.carry.records import Harvested, Refused
 from wc_core.configuration import keys
 from wc_core.errors import (
@@ -47,20 +46,8 @@ if TYPE_CHECKING:
     from wc_core.threads.settings import Settings
 
 _HOLDER = "wc harvest"
-# The commits of a branch that are examined, and the bytes that are read of its
-# carriers.
-_MAX_COMMITS = 500
-_MAX_BYTES = 16 * 1024 * 1024
-# What is in memory at a time; the rest is left to the next harvest.
-_MAX_BYTES_OF_ALL = 64 * 1024 * 1024
-_MAX_REFUSED = 20
 # Of the branches of a remote that match.
 _MAX_BRANCHES = 500
-_BLOB = "blob"
-# The mode of a symbolic link.
-_LINK = "120000"
-# The words of git-cat-file(1) about an object that exists.
-_FOUND = 3
 _LOCK_SECONDS = 2.0
 
 
@@ -88,28 +75,6 @@ class Harvest(NamedTuple):
             for branch, rows in self.refused.items()
             for row in rows
         ]
-
-
-class _Source(NamedTuple):
-    """A branch to examine: its ref, its ``name`` at the remote, its commit, and the one
-    that was examined before. Only the outboxes of a ``trunk`` count."""
-
-    ref: str
-    name: str
-    commit: str
-    examined: str
-    trunk: bool
-
-
-class _Carrier(NamedTuple):
-    """A commit or an outbox with lines: the ``name`` of its branch, the ``object`` that
-    has them, and what people call it."""
-
-    name: str
-    object: str
-    kind: str
-    size: int
-    place: str
 
 
 def is_wanted(rules: Settings) -> bool:
@@ -162,9 +127,8 @@ class _Harvesting:
         self.rules = self.upkeep.rules
         self.git = Git(code.common, env, bare=True)
         self.harvested = dict(records.harvests(self.layout))
-        self.refused: dict[str, list[Refused]] = {}
-        # The branches of which not everything was read.
-        self.postponed: set[str] = set()
+        self.refusals = Refusals()
+        self.carriers = CarrierReader(self.git, self.rules.directory, self.refusals)
         # The entries of each thread, by id, with their lines.
         self._present: dict[str, dict[str, set[bytes]]] = {}
 
@@ -173,7 +137,7 @@ class _Harvesting:
         refs = self._refs(remote)
         sources = list(self._sources(refs, remote, branches, trunk))
         base = f"refs/remotes/{remote}/{trunk}" if trunk else ""
-        new = self._new_lines(self._lines(sources, base))
+        new = self._new_lines(self.carriers.lines(sources, base))
         if new and not dry_run:
             self._add(new)
         if sources and not dry_run:
@@ -182,13 +146,8 @@ class _Harvesting:
         for name, line in new.values():
             topics = counts.setdefault(name, {})
             topics[line.topic] = topics.get(line.topic, 0) + 1
-        refused = {name: tuple(rows) for name, rows in self.refused.items()}
+        refused = {name: self.refusals.of(name) for name in self.refusals.rows}
         return Harvest(counts, refused)
-
-    def _refuse(self, name: str, place: str, reason: str) -> None:
-        rows = self.refused.setdefault(name, [])
-        if len(rows) < _MAX_REFUSED:
-            rows.append(Refused(place, reason))
 
     def _refs(self, remote: str) -> dict[str, str]:
         """The remote-tracking branches of a remote, with their commits."""
@@ -207,7 +166,7 @@ class _Harvesting:
         remote: str,
         branches: Sequence[str],
         trunk: str,
-    ) -> Iterator[_Source]:
+    ) -> Iterator[ExaminedBranch]:
         """Yield the branches that have something new."""
         prefix = f"refs/remotes/{remote}/"
         for branch in branches:
@@ -223,103 +182,13 @@ class _Harvesting:
             examined = self.harvested.get(ref, Harvested()).commit
             if branches:
                 if name in branches:
-                    yield _Source(ref, name, commit, "", trunk=False)
+                    yield ExaminedBranch(ref, name, commit, "", trunk=False)
                 continue
             if not is_agents and name != trunk:
                 continue
             matching += 1
             if commit != examined and matching <= _MAX_BRANCHES:
-                yield _Source(ref, name, commit, examined, trunk=not is_agents)
-
-    def _lines(
-        self, sources: Sequence[_Source], base: str
-    ) -> Iterator[tuple[str, Line]]:
-        """Yield the entries that the branches carry, each with the branch's name."""
-        candidates = [*self._outboxes(sources), *self._commits(sources, base)]
-        for carrier, data in self._contents(candidates):
-            if carrier.kind != _BLOB and not carriers.is_carrier(data):
-                continue
-            rows = list(islice(carriers.lines_of(data), carriers.MAX_LINES + 1))
-            if len(rows) > carriers.MAX_LINES:
-                reason = f"has more than {carriers.MAX_LINES} lines"
-                self._refuse(carrier.name, carrier.place, reason)
-                continue
-            for number, row in enumerate(rows, 1):
-                try:
-                    yield carrier.name, checking.checked(row, self.rules.directory)
-                except RefusedLineError as error:
-                    reason = f"line {number}: {error}"
-                    self._refuse(carrier.name, carrier.place, reason)
-
-    def _commits(self, sources: Sequence[_Source], base: str) -> Iterator[_Carrier]:
-        """Yield the commits of branches that were not examined, the oldest first."""
-        earlier = [source.examined for source in sources if source.examined]
-        existing = self._sizes(earlier)
-        commits: list[tuple[str, str]] = []
-        for source in sources:
-            if source.trunk:
-                continue
-            excluded = [base] if base else []
-            excluded += [source.examined] if source.examined in existing else []
-            words = ("--reverse", f"--max-count={_MAX_COMMITS}", source.commit)
-            out = self.git.run("rev-list", *words, "--not", *excluded, "--")
-            commits += [(source.name, commit) for commit in out.decode().split()]
-        sizes = self._sizes([commit for _, commit in commits])
-        for name, commit in commits:
-            yield _Carrier(name, commit, "commit", sizes.get(commit, 0), commit[:10])
-
-    def _sizes(self, objects: Sequence[str]) -> dict[str, int]:
-        """The sizes of those objects that exist, without fetching any."""
-        if not objects:
-            return {}
-        feed = "".join(f"{name}\n" for name in objects).encode()
-        env = {"GIT_NO_LAZY_FETCH": "1"}
-        out = self.git.run("cat-file", "--batch-check", feed=feed, env=env)
-        rows = (line.split() for line in out.decode().splitlines())
-        return {row[0]: int(row[2]) for row in rows if len(row) == _FOUND}
-
-    def _outboxes(self, sources: Sequence[_Source]) -> Iterator[_Carrier]:
-        """Yield the outboxes in the last commits of branches."""
-        feed = "".join(f"{item.commit}:{carriers.OUTBOX}\n" for item in sources)
-        out = self.git.run("cat-file", "--batch-check", feed=feed.encode())
-        rows = [line.split() for line in out.decode(errors="replace").splitlines()]
-        for source, row in zip(sources, rows, strict=True):
-            if len(row) == _FOUND and row[1] == "tree":
-                yield from self._outboxes_of(source)
-
-    def _outboxes_of(self, source: _Source) -> Iterator[_Carrier]:
-        words = ("--full-tree", "-z", "-l", source.commit, "--", f"{carriers.OUTBOX}/")
-        for record in self.git.run("ls-tree", *words).split(b"\0"):
-            info, _, path = record.partition(b"\t")
-            if not path.endswith(b".jsonl"):
-                continue
-            mode, kind, blob, size = info.decode().split()
-            if kind == _BLOB and mode != _LINK and size.isdigit():
-                place = f"{source.commit[:10]}:{one_line(os.fsdecode(path))}"
-                yield _Carrier(source.name, blob, _BLOB, int(size), place)
-
-    def _contents(
-        self, candidates: Iterable[_Carrier]
-    ) -> Iterator[tuple[_Carrier, bytes]]:
-        """Yield the content of carriers that are not too large."""
-        chosen: list[_Carrier] = []
-        sizes: dict[str, int] = {}
-        for carrier in candidates:
-            size = sizes.get(carrier.name, 0) + carrier.size
-            if sum(sizes.values()) + carrier.size > _MAX_BYTES_OF_ALL:
-                self.postponed.add(carrier.name)
-            elif carrier.size > carriers.MAX_CARRIER_BYTES or size > _MAX_BYTES:
-                reason = f"has {carrier.size} bytes, more than is read"
-                self._refuse(carrier.name, carrier.place, reason)
-            else:
-                sizes[carrier.name] = size
-                chosen.append(carrier)
-        contents = _objects(self.git, [carrier.object for carrier in chosen])
-        for carrier in chosen:
-            data = contents.get(carrier.object, b"")
-            if carrier.kind != _BLOB:
-                _, _, data = data.partition(b"\n\n")
-            yield carrier, data
+                yield ExaminedBranch(ref, name, commit, examined, trunk=not is_agents)
 
     def _new_lines(
         self, lines: Iterable[tuple[str, Line]]
@@ -331,14 +200,14 @@ class _Harvesting:
             try:
                 present = self._lines_in_store(line.topic).get(line.id)
             except CorruptError as error:
-                self._refuse(name, line.topic, error.message)
+                self.refusals.add(name, line.topic, error.message)
                 continue
             if present is not None and line.data not in present:
                 reason = f"entry {line.id} differs from the one that is here"
-                self._refuse(name, line.topic, reason)
+                self.refusals.add(name, line.topic, reason)
             elif present is None and new.setdefault(line.id, (name, line))[1] != line:
                 reason = f"entry {line.id} differs from another"
-                self._refuse(name, line.topic, reason)
+                self.refusals.add(name, line.topic, reason)
         return new
 
     def _lines_in_store(self, topic: str) -> dict[str, set[bytes]]:
@@ -368,7 +237,7 @@ class _Harvesting:
                 importing.add_lines(self.upkeep, topic, data, _HOLDER)
             except (ConflictError, CorruptError) as error:
                 for name, line in rows:
-                    self._refuse(name, topic, error.message)
+                    self.refusals.add(name, topic, error.message)
                     del new[line.id]
 
     def _note_ways(self, new: Mapping[str, tuple[str, Line]]) -> None:
@@ -386,16 +255,16 @@ class _Harvesting:
         durable.create(path, data + b"".join(missing), root)
 
     def _record(
-        self, sources: Iterable[_Source], refs: Mapping[str, str], prefix: str
+        self, sources: Iterable[ExaminedBranch], refs: Mapping[str, str], prefix: str
     ) -> None:
         """Record which branches were examined. Branches that are gone are
         forgotten."""
         for source in sources:
-            if source.name in self.postponed:
+            if source.name in self.carriers.postponed:
                 continue
             before = self.harvested.get(source.ref, Harvested()).refused
-            rows = dict.fromkeys((*before, *self.refused.get(source.name, ())))
-            refused = tuple(rows)[-_MAX_REFUSED:]
+            rows = dict.fromkeys((*before, *self.refusals.of(source.name)))
+            refused = tuple(rows)[-MAX_REFUSED:]
             self.harvested[source.ref] = Harvested(source.commit, refused)
         kept = {
             ref: row
@@ -418,24 +287,6 @@ def forget_refused(root: str) -> int:
         data = f"{dumps(records.harvest_fields(rows))}\n".encode()
         durable.replace(layout.harvest, data, root)
     return sum(len(row.refused) for row in harvested.values())
-
-
-def _objects(git: Git, names: Sequence[str]) -> dict[str, bytes]:
-    """The bytes of objects, by id, read by a single git process."""
-    if not names:
-        return {}
-    out = git.run("cat-file", "--batch", feed="".join(f"{n}\n" for n in names).encode())
-    result: dict[str, bytes] = {}
-    position = 0
-    while position < len(out):
-        end = out.index(b"\n", position)
-        head = out[position:end].decode().split()
-        position = end + 1
-        if len(head) == _FOUND:
-            size = int(head[2])
-            result[head[0]] = out[position : position + size]
-            position += size + 1
-    return result
 
 
 def code_remote(code: Repository, env: Mapping[str, str]) -> str:
