@@ -163,11 +163,15 @@ def source_text() -> str:
     return "".join(path.read_text(encoding="utf-8") for path in files)
 
 
-def anchors(text: str) -> set[str]:
-    """The addresses a git host gives headings."""
+def addresses_of_headings(text: str) -> list[str]:
+    """The address that a git host gives each heading."""
     heads = re.findall(r"^#+ (.*)$", prose(text), re.MULTILINE)
     kept = (re.sub(r"[^\w\- ]", "", head.lower()) for head in heads)
-    return {one.replace(" ", "-") for one in kept}
+    return [one.replace(" ", "-") for one in kept]
+
+
+def anchors(text: str) -> set[str]:
+    return set(addresses_of_headings(text))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -180,6 +184,37 @@ def test_links_lead_somewhere(name: str) -> None:
         assert target.exists(), link
         if anchor:
             assert anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_headings_of_a_page_have_different_addresses(name: str) -> None:
+    """A git host would number the second one, and its number changes with the page.
+    The changelog repeats its headings in each version."""
+    heads = addresses_of_headings(text_of(name))
+    assert name == "CHANGELOG.md" or len(heads) == len(set(heads))
+
+
+def address_exists(address: str) -> bool:
+    name, _, anchor = address.partition("#")
+    return (ROOT / name).is_file() and (not anchor or anchor in anchors(text_of(name)))
+
+
+@cache
+def moved() -> dict[str, str]:
+    return tomllib.loads(text_of("docs/moved.toml"))
+
+
+@pytest.mark.parametrize("address", text_of("tests/addresses.txt").split())
+def test_an_old_address_exists_or_says_where_it_went(address: str) -> None:
+    """What someone has linked to can still be found."""
+    assert address_exists(address) != (address in moved()), (
+        "add the address to docs/moved.toml, or remove it there if it exists"
+    )
+
+
+def test_moved_addresses_lead_to_what_exists() -> None:
+    assert [new for new in moved().values() if not address_exists(new)] == []
+    assert [*moved()] == sorted(moved())
 
 
 def test_the_front_page_leads_to_every_document() -> None:
