@@ -364,19 +364,19 @@ holder has had it for more than two days. A token is counted as four bytes. With
 [hooks](hooks.md).""",
     "note": """\
 A note is not an entry and does not move a ball. It ends with its session, when its time
-is up, or with the next note. Other clones see it, too: [activity](activity.md).""",
+is up, or with the next note. Other clones see it, too: [activity](edits.md#activity).""",
     "activity": """\
 Other clones' notes are as of the last exchange with the remote. See
-[activity](activity.md).""",
+[activity](edits.md#activity).""",
     "claim": """\
 A claim on a folder covers its files, one on a file covers its symbols. It is kept in a
 git ref, so every worktree sees it at once. It ends with `wc release`, with its
-holder's session, or if it is not renewed in time. See [claims](claims.md).""",
+holder's session, or if it is not renewed in time. See [claims](edits.md#claims).""",
     "takeover": """\
 Ask first: the error of `wc claim` shows how.""",
     "check": """\
 Only reads local files. The exit status is that of the verdict, the strictest of all
-reasons: [verdicts](claims.md#may-i-edit-this).""",
+reasons: [verdicts](edits.md#may-i-edit-this).""",
     "publish": """\
 One atomic push: if one of your claims was replaced on the remote, git refuses the whole
 push, and the branch stays where it was. If claims are not kept on that remote, only the
@@ -384,7 +384,7 @@ claims of this clone are checked; the answer says `advisory`.""",
     "radar": """\
 *Hot* files conflict when both branches are merged, *soft* ones merge cleanly, and
 *registries* (changelogs, lock files) conflict in a way that is easily resolved. Neither
-the index nor a file of a worktree is touched. See [radar](radar.md).""",
+the index nor a file of a worktree is touched. See [radar](edits.md#radar).""",
     "conflicts": """\
 The other side may also be a commit, or a participant in a worktree: `Codex@review`.""",
     "statusline": """\
@@ -449,7 +449,7 @@ names: [meaning](meaning.md) |
 `wc problems` may spend on threads; default 200. After that they show what they \
 have, and say that it is incomplete |
 | `WATERCOOLER_GUARD` | what happens to edits of other people's claims: `off`, \
-`notice`, `advise` or `refuse`; see [guards](guards.md) |
+`notice`, `advise` or `refuse`; see [guards](edits.md#guards) |
 | `WATERCOOLER_NOTIFY` | how `wc wait` notifies a person, in addition to its \
 options: `desktop`, `bell`, `osc`, separated by commas |
 | `WATERCOOLER_ASCII` | `1`: the status line without emoji |

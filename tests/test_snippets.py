@@ -40,7 +40,7 @@ OF_OTHER_TOOLS |= {"bash", "fish", "tmux", "zsh"}
 ELSEWHERE = {
     "CONTRIBUTING.md": 2,  # the checks themselves; fetches pre-commit
     "README.md": 2,  # installing, which asks a person; the demo
-    "docs/activity.md": 1,  # a remote that has notes
+    "docs/edits.md": 1,  # a remote that has notes
     "docs/board.md": 3,  # live, or what a terminal shows
     "docs/cloud.md": 2,  # writes into clients' files; starts a session in the cloud
     "docs/commands.md": 7,  # go on until ^C, or a ball comes; a database; ask
