@@ -351,7 +351,7 @@ Shows the thread as `wc read --new` does, which marks it as read. A ball counts 
 came after your last entry and you have not read it: you do not miss an answer that was
 faster than you, and threads that you left before do not wake you. For threads that you
 name, it returns immediately if you have the ball. Without `--timeout` it waits
-indefinitely. See [waking an agent](waking.md).""",
+indefinitely. See [waking an agent](agents.md#waking-an-idle-agent).""",
     "problems": """\
 Leaves out problems that resolve themselves, and those that only a check of every log
 finds: use `wc doctor`. It spends at most 200 ms on the threads, starting with those
@@ -361,7 +361,7 @@ Reads only small files that every write updates, so it is just as fast in a stor
 thousand threads; if it runs out of time, it says so. A ball is *stale* if the same
 holder has had it for more than two days. A token is counted as four bytes. With
 `--hook` it answers the hook of an agent, in the client's format, and never fails: see
-[hooks](hooks.md).""",
+[hooks](agents.md#hooks).""",
     "note": """\
 A note is not an entry and does not move a ball. It ends with its session, when its time
 is up, or with the next note. Other clones see it, too: [activity](edits.md#activity).""",

@@ -45,7 +45,7 @@ ELSEWHERE = {
     "docs/cloud.md": 2,  # writes into clients' files; starts a session in the cloud
     "docs/commands.md": 7,  # go on until ^C, or a ball comes; a database; ask
     "docs/graphdb.md": 1,  # a graph database
-    "docs/waking.md": 4,  # agents that are called
+    "docs/agents.md": 4,  # agents that are called
     "docs/http.md": 6,  # servers that stay; a container
     "docs/install.md": 2,  # fetches packages; asks a person
     "docs/observe.md": 1,  # installs other people's clients
@@ -59,7 +59,7 @@ ELSEWHERE = {
 }
 # What a page's words in capitals stand for.
 STANDS_FOR = {
-    "docs/hooks.md": {"STORE": "{repo.store}"},
+    "docs/agents.md": {"STORE": "{repo.store}"},
     "docs/howto.md": {"STORE": "{repo.store}"},
     "docs/commands.md": {"git@example.org:team/threads.git": "{root}/threads.git"},
     "docs/sync.md": {
