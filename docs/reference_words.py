@@ -287,7 +287,8 @@ is kept in a temporary file. `--no-edit` never opens an editor.
 top of the repository. References in the title and the text need no option: they are
 found when the entry is read.
 
-With `--kind`, the entry is a remark that does not move the ball: [kinds](kinds.md).""",
+With `--kind`, the entry is a remark that does not move the ball:
+[kinds](daily.md#kinds-of-entries-and-questions).""",
     "new": """\
 The thread belongs to the branch that is checked out, or to `--branch`, which need not
 exist yet: [where a thread is](store.md#where-a-thread-is).""",
@@ -364,7 +365,8 @@ holder has had it for more than two days. A token is counted as four bytes. With
 [hooks](agents.md#hooks).""",
     "note": """\
 A note is not an entry and does not move a ball. It ends with its session, when its time
-is up, or with the next note. Other clones see it, too: [activity](edits.md#activity).""",
+is up, or with the next note. Other clones see it, too:
+[activity](edits.md#activity).""",
     "activity": """\
 Other clones' notes are as of the last exchange with the remote. See
 [activity](edits.md#activity).""",
@@ -433,7 +435,7 @@ or a path |
 | `WATERCOOLER_GIT_AUTHOR` | the author of the commits of what you write |
 | `WATERCOOLER_GIT_EMAIL` | the author's address |
 | `WATERCOOLER_SUMMARIES_KEY` | the key of the model server that \
-[summarises entries](summaries.md#from-a-model-server) |
+[summarises entries](daily.md#summaries-from-a-model-server) |
 | `WATERCOOLER_GRAPH_USER`, `WATERCOOLER_GRAPH_PASSWORD` | the login for a \
 [graph database](graphdb.md), unless its address has one |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: allow `wc break-lock --force` |

@@ -39,7 +39,7 @@ def test_every_command_has_its_place_in_the_manual() -> None:
 def test_remarks_have_paragraphs_and_name_the_files_they_link_to() -> None:
     text = PAGES[0].read_text().replace("\\-", "-")
     assert "\n.PP\nWith \\fB--kind\\fR, the entry is a remark" in text
-    assert "(docs/kinds.md)" in text
+    assert "(docs/daily.md)" in text
     named = set(re.findall(r"\((docs/[^)]*)\)", text))
     assert [name for name in named if not (PAGES[0].parents[2] / name).is_file()] == []
 

@@ -60,7 +60,7 @@ ELSEWHERE = {
 # What a page's words in capitals stand for.
 STANDS_FOR = {
     "docs/agents.md": {"STORE": "{repo.store}"},
-    "docs/howto.md": {"STORE": "{repo.store}"},
+    "docs/daily.md": {"STORE": "{repo.store}"},
     "docs/commands.md": {"git@example.org:team/threads.git": "{root}/threads.git"},
     "docs/sync.md": {
         "CHECKOUT": str(ROOT),
