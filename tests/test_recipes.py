@@ -438,7 +438,7 @@ PAGE_STEPS = (
     Step(
         "tests/observe/web/every_page.py", '    "closed",\n', '    *("plan", "plan/li'
     ),
-    Step("docs/web.md", "- **Closed**: the closed threads.\n", "- **Timeline**:"),
+    Step("docs/board.md", "- **Closed**: the closed threads.\n", "- **Timeline**:"),
     Step("CHANGELOG.md", "- A page with the closed threads.\n\n", "## [0.1.0]"),
 )
 

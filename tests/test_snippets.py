@@ -41,7 +41,6 @@ ELSEWHERE = {
     "CONTRIBUTING.md": 2,  # the checks themselves; fetches pre-commit
     "README.md": 2,  # installing, which asks a person; the demo
     "docs/edits.md": 1,  # a remote that has notes
-    "docs/board.md": 3,  # live, or what a terminal shows
     "docs/cloud.md": 2,  # writes into clients' files; starts a session in the cloud
     "docs/commands.md": 7,  # go on until ^C, or a ball comes; a database; ask
     "docs/graphdb.md": 1,  # a graph database
@@ -54,7 +53,7 @@ ELSEWHERE = {
     "docs/releasing.md": 4,  # changes the locks; publishes
     "docs/reliability.md": 2,  # hours
     "docs/upgrading.md": 2,  # installs and removes wc
-    "docs/web.md": 3,  # stays, for a browser; pictures, which need one
+    "docs/board.md": 6,  # live; stays, for a browser; pictures, which need one
     "docs/sync.md": 2,  # goes on until ^C; a tool of git's that is not here
 }
 # What a page's words in capitals stand for.
