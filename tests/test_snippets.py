@@ -46,13 +46,11 @@ ELSEWHERE = {
     "docs/graphdb.md": 1,  # a graph database
     "docs/agents.md": 4,  # agents that are called
     "docs/http.md": 6,  # servers that stay; a container
-    "docs/install.md": 2,  # fetches packages; asks a person
+    "docs/install.md": 6,  # fetches packages; asks a person, or Claude Code
     "docs/observe.md": 1,  # installs other people's clients
     "docs/performance.md": 2,  # half an hour
-    "docs/plugin.md": 2,  # asks Claude Code
     "docs/releasing.md": 4,  # changes the locks; publishes
     "docs/reliability.md": 2,  # hours
-    "docs/upgrading.md": 2,  # installs and removes wc
     "docs/board.md": 6,  # live; stays, for a browser; pictures, which need one
     "docs/sync.md": 2,  # goes on until ^C; a tool of git's that is not here
 }
