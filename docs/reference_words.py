@@ -443,7 +443,7 @@ or a path |
 [preferences](configuration.md#preferences) |
 | `WATERCOOLER_MEANING` | `off`: searches go by words alone, and no vectors are made |
 | `WATERCOOLER_MEANING_KEY` | the key of the model server that `meaning.endpoint` \
-names: [meaning](meaning.md) |
+names: [meaning](search.md#meaning) |
 | `WATERCOOLER_DEBUG` | `1`: log a line of JSON for each command to the store's \
 `.local/debug.log`, without the text of entries; `bodies`: with it. See \
 [debugging](observe.md#debugging) for the server |
