@@ -437,7 +437,7 @@ or a path |
 | `WATERCOOLER_SUMMARIES_KEY` | the key of the model server that \
 [summarises entries](daily.md#summaries-from-a-model-server) |
 | `WATERCOOLER_GRAPH_USER`, `WATERCOOLER_GRAPH_PASSWORD` | the login for a \
-[graph database](graphdb.md), unless its address has one |
+[graph database](exchange.md#a-graph-of-all-repositories), unless its address has one |
 | `WATERCOOLER_ALLOW_BREAK_LOCK` | `1`: allow `wc break-lock --force` |
 | `WATERCOOLER_PREFERENCES` | `off`: ignore your own \
 [preferences](configuration.md#preferences) |

@@ -43,7 +43,7 @@ ELSEWHERE = {
     "docs/edits.md": 1,  # a remote that has notes
     "docs/cloud.md": 2,  # writes into clients' files; starts a session in the cloud
     "docs/commands.md": 7,  # go on until ^C, or a ball comes; a database; ask
-    "docs/graphdb.md": 1,  # a graph database
+    "docs/exchange.md": 1,  # a graph database
     "docs/agents.md": 4,  # agents that are called
     "docs/http.md": 6,  # servers that stay; a container
     "docs/install.md": 6,  # fetches packages; asks a person, or Claude Code
