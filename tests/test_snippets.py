@@ -38,7 +38,7 @@ OF_OTHER_TOOLS |= {"bash", "fish", "tmux", "zsh"}
 
 # Blocks that are not run here, by page, and why. They are as few as possible.
 ELSEWHERE = {
-    "CONTRIBUTING.md": 2,  # the checks themselves; fetches pre-commit
+    "CONTRIBUTING.md": 6,  # the checks; fetches pre-commit; locks; publishes
     "README.md": 2,  # installing, which asks a person; the demo
     "docs/edits.md": 1,  # a remote that has notes
     "docs/cloud.md": 2,  # writes into clients' files; starts a session in the cloud
@@ -49,7 +49,6 @@ ELSEWHERE = {
     "docs/install.md": 6,  # fetches packages; asks a person, or Claude Code
     "docs/observe.md": 1,  # installs other people's clients
     "docs/performance.md": 2,  # half an hour
-    "docs/releasing.md": 4,  # changes the locks; publishes
     "docs/reliability.md": 2,  # hours
     "docs/board.md": 6,  # live; stays, for a browser; pictures, which need one
     "docs/sync.md": 2,  # goes on until ^C; a tool of git's that is not here
