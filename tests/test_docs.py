@@ -34,6 +34,8 @@ PAGES = [
 ]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 PACKAGES = ("wc_core", "wc_cli", "wc_observe")
+# What a person can find their way in: pages of docs/, lines of the front page.
+MOST_PAGES, MOST_LINES = 32, 130
 
 # What the examples run that is not ours.
 PROGRAMS = {"cd", "claude", "git", "mkdir", "openssl", "pip", "pipx", "podman"}
@@ -217,13 +219,22 @@ def test_moved_addresses_lead_to_what_exists() -> None:
     assert [*moved()] == sorted(moved())
 
 
-def test_the_front_page_leads_to_every_document() -> None:
-    """Or to the index of the folder that it is in."""
-    linked = set(re.findall(r"\]\((docs/[\w/]+\.md)", text_of("README.md")))
+def test_the_index_leads_to_every_document() -> None:
+    """Or to the index of the folder that it is in; the front page leads to it."""
+    index = "docs/README.md"
+    linked = re.findall(r"\]\(([\w/]+\.md)\)", text_of(index))
     documents = {
         name for name in NAMES if re.fullmatch(r"docs/(\w+|\w+/README)\.md", name)
     }
-    assert documents == linked
+    assert documents - {index} == {f"docs/{one}" for one in linked}
+    assert len([*(ROOT / "docs").glob("*.md")]) <= MOST_PAGES
+    assert f"]({index})" in text_of("README.md")
+
+
+def test_the_front_page_is_short() -> None:
+    lines = text_of("README.md").splitlines()
+    assert len(lines) < MOST_LINES
+    assert {"./bin/wc demo", "./bin/test"} <= {*spans(text_of("README.md"))}
 
 
 def test_the_index_of_decisions_has_them_all() -> None:

@@ -133,7 +133,7 @@ def main() -> None:
 
 
 def draw_docs(shown: Gallery) -> None:
-    """The pictures in docs/board.md and in the README."""
+    """The pictures in docs/board.md."""
     shown.page.prefers("light")
     shown.page.sized(1280, 800)
     for name, file in (("board", "web.png"), ("thread", "web-thread.png")):
