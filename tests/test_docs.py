@@ -219,6 +219,19 @@ def test_moved_addresses_lead_to_what_exists() -> None:
     assert [*moved()] == sorted(moved())
 
 
+NAMED = re.compile(
+    r"(?<![\w/])(?:docs/(?:decisions/)?[\w-]+|CONTRIBUTING)\.md(?:#[\w-]+)?"
+)
+
+
+@pytest.mark.parametrize("files", ["src/**/*.py", "bin/*", "docs/*.py", ".github/**/*"])
+def test_pages_that_the_code_names_exist(files: str) -> None:
+    texts = [path.read_text() for path in ROOT.glob(files) if path.is_file()]
+    named = {one for text in texts for one in NAMED.findall(text)}
+    assert named
+    assert {one for one in named if not address_exists(one)} == set()
+
+
 def test_the_index_leads_to_every_document() -> None:
     """Or to the index of the folder that it is in; the front page leads to it."""
     index = "docs/README.md"

@@ -139,7 +139,7 @@ def _with_graph(report: DoctorReport) -> DoctorReport:
         return report._replace(graph=True)
     note = (
         f"symbols and neighbours are unknown: {parsing.EXTRA} is not installed "
-        "(docs/edits.md)"
+        "(docs/edits.md#symbols-and-neighbours)"
     )
     return report._replace(notes=(*report.notes, note))
 

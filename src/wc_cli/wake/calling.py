@@ -1,6 +1,6 @@
 """Calls a client, each in its own way.
 
-State of November 2026; measurements are in docs/agents.md:
+State of November 2026; measurements are in docs/agents.md#which-clients-can-be-woken:
 
 - Claude Code runs a ``Stop`` hook with ``asyncRewake`` in the background, and begins a
   turn with its standard error when it exits with 2.

@@ -1,7 +1,7 @@
 """The content of the graph: the names of its nodes and edges, and its indexes.
 
-``docs/exchange.md`` describes them to people who query the graph themselves. `VERSION`
-rises when graphs have to be created again.
+``docs/exchange.md#what-the-graph-has`` describes them to people who query the graph
+themselves. `VERSION` rises when graphs have to be created again.
 """
 
 from __future__ import annotations

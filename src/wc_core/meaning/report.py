@@ -30,7 +30,7 @@ def meaning_report(
     """Returns the report on a store with this many entries."""
     model, reason = models.chosen(preferences)
     if model is None:
-        sentence = f"searches go by words alone: {reason} (docs/search.md)"
+        sentence = f"searches go by words alone: {reason} (docs/search.md#meaning)"
         return MeaningReport(sentence, is_plain=not preferences.by_meaning)
     place = "text stays on this machine"
     if not model.is_local:
