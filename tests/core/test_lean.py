@@ -6,7 +6,9 @@ import contextlib
 import datetime as dt
 import functools
 import hashlib
+import importlib
 import json
+import pkgutil
 import re
 import signal
 import sqlite3
@@ -273,15 +275,12 @@ def test_a_generator_becomes_a_context_alike(generator: Any, raised: Any) -> Non
     assert run(lean_contextlib) == run(contextlib)
 
 
-def test_each_says_what_it_is_for() -> None:
-    for module in (
-        lean,
-        lean_contextlib,
-        lean_functools,
-        lean_json,
-        lean_re,
-    ):
-        assert module.__doc__
+def test_each_says_what_it_gains() -> None:
+    names = [module.name for module in pkgutil.iter_modules(lean.__path__)]
+    assert len(names) == 8
+    for name in names:
+        module = importlib.import_module(f"{lean.__name__}.{name}")
+        assert "\nGains " in str(module.__doc__), name
 
 
 @pytest.mark.parametrize("name", sorted({*lean_signal.__all__} - {"signal"}))

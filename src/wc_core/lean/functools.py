@@ -1,4 +1,7 @@
-"""Caches of functions and attributes, without `collections`, which takes 2 ms."""
+"""Caches of functions and attributes, without `collections`.
+
+Gains 1.5 ms of `wc list` and 1.8 of `wc ack`.
+"""
 
 from __future__ import annotations
 

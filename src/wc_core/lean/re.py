@@ -1,4 +1,7 @@
-"""`re`, imported when the first expression is used: 4 ms."""
+"""`re`, imported when the first pattern is used.
+
+Gains 2.9 ms of `wc list` and 4.2 of `wc ack`, in which no pattern is used.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`sqlite3` without its converters of dates, which take 3 ms to import."""
+"""`sqlite3` without its converters of dates, which import `datetime`.
+
+Gains about 1 ms of `wc search`, where SQLite itself imports `collections`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Markdown as plain text: the text of a line without the marks.
 
-It knows only the usual marks, and does without `re`, which would cost a brief 4 ms.
-Anything unknown stays unchanged.
+It knows only the usual marks. Anything unknown stays unchanged. It does without `re`,
+which takes 4 ms to import: `wc brief` uses it nowhere else.
 """
 
 from __future__ import annotations
