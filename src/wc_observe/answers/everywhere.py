@@ -8,16 +8,14 @@ import os
 from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
-from wc_core.errors import InvalidInputError, WcError
+from wc_core.errors import WcError
 from wc_core.graphdb.identity import repository_of
 from wc_core.graphdb.nodes import thread_key
 from wc_core.identity.viewer import Viewer
-from wc_core.names import FREE_WORDS, Directory, parse
+from wc_core.names import Directory
 from wc_core.phrases import counted
 from wc_core.text import one_line
-from wc_core.times import utc
 from wc_core.values import NamedTuple
-from wc_core.views.overview import cursor_of, cursor_parts
 from wc_core.views.search.answers import search
 from wc_core.views.search.related import most_used_words, threads_with
 from wc_core.views.search.together import (
@@ -35,17 +33,18 @@ from wc_observe.answers.quoting import (
     word,
 )
 from wc_observe.answers.schema import BOOLEAN, INTEGER, LIST, TEXT, answer_schema
-from wc_observe.graphdb import relating, searching
+from wc_observe.graphdb import relating
 from wc_observe.graphdb.nearness import query_vector
 from wc_observe.graphdb.reader import GraphAwayError
+from wc_observe.graphdb.searching import GraphSource
 from wc_observe.open_store import caller_identity, open_store
 from wc_observe.reach import reachable_stores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from wc_core.meaning.embedding import QueryAnswers
-    from wc_core.views.rows import Filter
+    from wc_core.views.search.answers import Hits
     from wc_core.views.search.query import Question
     from wc_core.views.search.related import SimilarThread
     from wc_observe.calls import Call
@@ -56,9 +55,6 @@ if TYPE_CHECKING:
 _TITLE_WIDTH = 100
 _WIDE = 200
 GRAPH, STORES = "graph", "stores"
-# The first part of a graph's cursor if the order depends on meaning; else it is GRAPH.
-_MIXED = "graph-mixed"
-_MOST_DIGITS = 9
 
 RELATED_SCHEMA = answer_schema(
     {
@@ -207,84 +203,15 @@ def search_everywhere(call: Call, question: Question) -> PlacedHits:
 def _searched_graph(call: Call, graph: GraphReader, question: Question) -> PlacedHits:
     """The hits in a graph. Raises GraphAwayError, and InvalidInputError for a cursor of
     another search."""
-    query = question.search_query()
-    start = _graph_start(question.cursor)
-    vector_of = None
-    if query.by_title and not any(term.field for term in query.terms):
-        vector_of = functools.partial(query_vector, graph, question.query, call.env)
-    result = searching.search(
+    source = GraphSource(
         graph,
-        query,
-        _scope(call, graph, question.criteria),
-        mode=question.mode,
-        loosely=question.is_loose,
-        start=start,
-        vector_of=vector_of,
+        caller_viewer(call),
+        allowed_repositories(call),
+        question.search_query().about,
+        functools.partial(query_vector, graph, question.query, call.env),
     )
-    hits = tuple(PlacedHit(hit.name, _graph_hit(hit)) for hit in result.hits)
-    shown = start.offset + len(hits)
-    cursor = ""
-    if hits and shown < result.total:
-        mark = _MIXED if result.is_mixed else GRAPH
-        cursor = cursor_of(mark, start.newest or result.newest, str(shown))
-    return PlacedHits(
-        hits,
-        result.total,
-        Origin(GRAPH),
-        result.partial,
-        cursor=cursor,
-        near=result.near,
-        by_words=result.by_words,
-    )
-
-
-def _graph_start(cursor: str) -> searching.Start:
-    """Returns where the page of a graph's answer begins. Raises InvalidInputError for a
-    cursor of anything else, such as the stores while the graph was unavailable."""
-    if not cursor:
-        return searching.BEGINNING
-    mark, newest, offset = cursor_parts(cursor, 3, "a search of a graph")
-    is_number = offset.isascii() and offset.isdecimal() and len(offset) < _MOST_DIGITS
-    if mark not in {GRAPH, _MIXED} or not is_number:
-        raise InvalidInputError(
-            f"{cursor!r} is not a cursor of a search of a graph.",
-            "Search again without a cursor.",
-        )
-    return searching.Start(newest, int(offset), mark == _MIXED)
-
-
-def _graph_hit(hit: searching.GraphHit) -> dict[str, Any]:
-    return {
-        "topic": hit.topic,
-        "idx": hit.idx,
-        "id": hit.entry.id,
-        "at": utc(hit.entry.at),
-        "author": hit.entry.agent,
-        "title": hit.entry.title,
-        "snippet": hit.snippet,
-        **({hit.mark: True} if hit.mark else {}),
-        **({"partial": True} if hit.is_partial else {}),
-        **({"near": True} if hit.is_near else {}),
-    }
-
-
-def _scope(call: Call, graph: GraphReader, criteria: Filter) -> searching.Scope:
-    """Returns where to search. Names of ball holders are compared as in a store."""
-    scope = searching.Scope(
-        allowed_repositories(call), criteria.status, tags=criteria.tags
-    )
-    if not criteria.ball:
-        return scope
-    if criteria.ball.casefold() in FREE_WORDS:
-        return scope._replace(balls=("",))
-    viewer = caller_viewer(call)
-    holders = graph.rows("MATCH (p:Person)-[:HOLDS]->() RETURN DISTINCT p.name")
-    is_wanted = (
-        viewer.holds
-        if criteria.ball.casefold() == "me"
-        else lambda name: viewer.directory.matches(criteria.ball, parse(name))
-    )
-    return scope._replace(balls=tuple(name for (name,) in holders if is_wanted(name)))
+    hits = search(source, source, question, source)
+    return _placed(hits, source.repository_of, Origin(GRAPH))
 
 
 def caller_viewer(call: Call) -> Viewer:
@@ -328,23 +255,32 @@ def _searched_stores(call: Call, question: Question, origin: Origin) -> PlacedHi
         parts[key] = SearchedStore(store.live.engine(), store.overview, meaning)
     together = Together(parts)
     result = search(together, together, question, MeaningTogether(parts))
-    placed = tuple(
-        PlacedHit(names[Together.store_of(hit.topic)], hit.to_json())
-        for hit in result.hits
-    )
     unreadable += [
         f"{names[Together.store_of(topic)]}: {own_topic(topic)}"
         for topic in result.unreadable
     ]
+    return _placed(
+        result, lambda topic: names[Together.store_of(topic)], origin, unreadable
+    )
+
+
+def _placed(
+    hits: Hits,
+    repository_of: Callable[[str], str],
+    origin: Origin,
+    unreadable: Iterable[str] = (),
+) -> PlacedHits:
+    """Returns the hits with the names of their repositories, which ``repository_of``
+    returns for their topics."""
     return PlacedHits(
-        placed,
-        result.total,
+        tuple(PlacedHit(repository_of(hit.topic), hit.to_json()) for hit in hits.hits),
+        hits.total,
         origin,
-        result.partial,
+        hits.partial,
         tuple(unreadable),
-        result.cursor,
-        result.near,
-        result.by_words,
+        hits.cursor,
+        hits.near,
+        hits.by_words,
     )
 
 

@@ -1,105 +1,62 @@
 """Searches the entries of all repositories in a graph.
 
-Matches are decided as in `wc_core.views.search`: every word, as a prefix, in the title,
-the body, the topic or the author; if few entries have every word, those with some of
-them follow, and those with a similar meaning. The order is simpler: entries with the
-words in their title first, newest first; those with some of the words in the graph's
-ranking.
+A graph knows for `wc_core.views.search` which entries match, as an engine of a store
+does. What makes a match, the order and the pages are those of the stores.
 """
 
 from __future__ import annotations
 
+from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
+from wc_core.errors import InvalidInputError
 from wc_core.graphdb.schema import word_field
-from wc_core.search import excerpts, words
+from wc_core.names import FREE_WORDS, parse
+from wc_core.search import words
 from wc_core.search.mentions import Mentions, at_least
-from wc_core.search.nearness import mixed
+from wc_core.search.nearness import Nearness
 from wc_core.search.ranking import (
+    COMMON,
     PROMINENT_FIELDS,
-    loose_terms,
-    required_terms,
-    term_weights,
+    Candidate,
 )
+from wc_core.search.threadwords import ThreadWords
 from wc_core.search.words import FIELDS
 from wc_core.threads.model import Entry
 from wc_core.values import NamedTuple
-from wc_core.views.search.near import LEAST_TERMS
-from wc_core.views.search.query import ANY
-from wc_core.views.search.ranked import HANDFUL, RANKED, SUGGESTED, without_meaning
+from wc_core.views.entries import Numbered
+from wc_core.views.search.loose import best_matches, topic_counts
+from wc_core.views.search.query import ALL_IN_TITLE, SOME_IN_TITLE, Match, Matches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from typing import NoReturn
 
+    from wc_core.identity.viewer import Viewer
+    from wc_core.search.nearness import EntryName
     from wc_core.search.words import Term
+    from wc_core.views.rows import Filter
+    from wc_core.views.search.loose import Loose, LooseQuery
     from wc_core.views.search.query import SearchQuery
     from wc_observe.graphdb.nearness import QueryVector
     from wc_observe.graphdb.reader import GraphReader
 
-    # The repository, the topic and the id of an entry.
-    EntryPlace = tuple[str, str, str]
-
-_AROUND = 60
-# The most entries whose mentions are compared, which the graph cannot do.
-_COMPARED = 2000
-# How many of the nearest entries to fetch if some of them may be left out, at first and
-# if too few remain. After that, all entries in question are compared.
+# Between the key of a repository and a topic; occurs in neither.
+_BETWEEN = "\x1f"
+# The most entries of one answer, and the most that are compared by their texts, which
+# the graph cannot do.
+_MOST = 2000
+# How many of the nearest entries count; and how many to fetch if some of them may be
+# left out, at first and if too few remain. After that, all entries in question are
+# compared.
+_NEAREST = 100
 _NEAREST_OF_SOME = (400, 4000)
 # Shorter prefixes have too many endings for the graph's word index.
 _SHORT = 3
-_FOUND = (
-    "RETURN r.id, r.name, t.name, e.idx, e.id, e.at, e.author, e.title, e.body, "
-    "e.mark, e.prs, e.commits"
+_ROWS = (
+    "r.id, r.name, t.topic, t.name, e.topic_words, e.tag_words, e.idx, e.id, e.at, "
+    "e.author, e.title, e.body, e.mark, e.prs, e.commits, e.branch, e.kind, e.severity"
 )
-
-
-class GraphHit(NamedTuple):
-    """A matching entry, in a repository, with the words around the match."""
-
-    repository: str
-    name: str
-    topic: str
-    idx: int
-    entry: Entry
-    snippet: str
-    mark: str = ""
-    is_partial: bool = False
-    is_near: bool = False
-    score: float = 0.0
-
-    @property
-    def place(self) -> EntryPlace:
-        """The key of the entry."""
-        return self.repository, self.topic, self.entry.id
-
-
-class GraphHits(NamedTuple):
-    """A page of hits, best first, and their total. ``partial`` of them have only some
-    of the words: the best of ``candidates`` such entries. ``near`` of these have none,
-    but a similar meaning. ``newest`` is the greatest id among the matches and the
-    entries near the query; ``by_words`` says why meaning was not used. ``is_mixed``:
-    the order depends on it."""
-
-    hits: tuple[GraphHit, ...]
-    total: int
-    partial: int = 0
-    candidates: int = 0
-    near: int = 0
-    newest: str = ""
-    by_words: str = ""
-    is_mixed: bool = False
-
-
-class Start(NamedTuple):
-    """Where a page begins: after this many of the hits that are not newer than the
-    entry ``newest``. ``is_mixed``: their order depends on meaning."""
-
-    newest: str = ""
-    offset: int = 0
-    is_mixed: bool = False
-
-
-BEGINNING = Start()
 
 
 class Scope(NamedTuple):
@@ -112,222 +69,300 @@ class Scope(NamedTuple):
     balls: tuple[str, ...] | None = None
     tags: tuple[str, ...] = ()
 
-
-def search(  # noqa: PLR0913 (what is asked, where, how, and from where on)
-    graph: GraphReader,
-    query: SearchQuery,
-    scope: Scope,
-    *,
-    mode: str,
-    loosely: bool,
-    start: Start = BEGINNING,
-    vector_of: Callable[[], QueryVector] | None = None,
-) -> GraphHits:
-    """Returns a page of matching entries. With ``loosely``, also those with some of the
-    words if few have all; with ``vector_of``, also those near the query. Raises
-    GraphAwayError, and InvalidInputError if the start's order cannot be had now."""
-    terms = loose_terms(query.terms)
-    is_any = mode == ANY and bool(terms)
-    whole = GraphHits((), 0) if is_any else _every_word(graph, query, scope, start)
-    required = required_terms(query.terms)
-    is_other_query = (
-        mode == ANY or len(terms) > 1 or {*terms, *required} != {*query.terms}
-    )
-    if not (loosely and terms and is_other_query and whole.total < HANDFUL):
-        return whole
-    loose = _Loose(query._replace(terms=terms), required, scope, start.newest)
-    if mode == ANY:
-        partial = _some_words(graph, loose, start.offset, query.limit)
-        return partial._replace(
-            hits=tuple(hit._replace(is_partial=True) for hit in partial.hits),
-            partial=partial.total,
-        )
-    # All entries with every word are needed, to tell them from the others.
-    every = _every_word(graph, query._replace(limit=0), scope, Start(start.newest))
-    answered = {hit.place for hit in every.hits}
-    some = _some_words(graph, loose, 0, RANKED)
-    suggested, problem, is_mixed = list(some.hits), "", False
-    # Later pages are in the order of the first, whether or not there is a model by now.
-    is_asked = start.is_mixed or not start.offset
-    if vector_of is not None and len(terms) >= LEAST_TERMS and is_asked:
-        vector = vector_of()
-        problem, is_mixed = vector.problem, bool(vector.name)
-        if is_mixed:
-            suggested = _mixed(suggested, _nearest(graph, loose, vector))
-    if start.is_mixed and not is_mixed:
-        raise without_meaning(problem)
-    partial_hits = [
-        hit._replace(is_partial=True) for hit in suggested if hit.place not in answered
-    ][:SUGGESTED]
-    hits = (*every.hits, *partial_hits)[start.offset :][: query.limit or None]
-    return GraphHits(
-        hits,
-        every.total + len(partial_hits),
-        len(partial_hits),
-        some.total,
-        sum(hit.is_near for hit in partial_hits),
-        max((every.newest, some.newest, *(hit.entry.id for hit in suggested))),
-        problem,
-        is_mixed,
-    )
-
-
-class _Loose(NamedTuple):
-    """Entries with any term of a query, and all required terms, up to the id ``newest``
-    unless that is empty."""
-
-    query: SearchQuery
-    required: Sequence[Term]
-    scope: Scope
-    newest: str
-
     def conditions(self) -> list[str]:
-        """Returns the conditions apart from the terms."""
-        required = [
-            _term_condition(term, f"n{i}") for i, term in enumerate(self.required)
-        ]
-        conditions = _conditions(self.query.about, self.scope)
-        return [*required, *conditions, *_up_to(self.newest)]
+        """Returns it as conditions on a repository and a thread."""
+        parts = {
+            "r.id IN $repositories": self.repositories is not None,
+            "t.status = $status": self.status,
+            "coalesce(t.ball, '') IN $balls": self.balls is not None,
+            "all(tag IN $tags WHERE tag IN t.tags)": self.tags,
+        }
+        return [condition for condition, is_set in parts.items() if is_set]
 
     def values(self) -> dict[str, Any]:
-        """Returns the values of the conditions."""
-        needles = {f"n{i}": term.needle for i, term in enumerate(self.required)}
-        values = _values(self.query.about, self.scope)
-        return {**needles, **values, "newest": self.newest}
-
-    def fitting(self, hits: Sequence[GraphHit]) -> list[GraphHit]:
-        """Returns the hits that mention the requested files, commits or pull
-        requests."""
-        about = self.query.about
-        if not about.needs_text:
-            return list(hits)
-        return [hit for hit in hits if about.fit(hit.entry)]
+        """Returns the values of the conditions; unused ones do no harm."""
+        return {
+            "repositories": list(self.repositories or ()),
+            "status": self.status,
+            "balls": list(self.balls or ()),
+            "tags": list(self.tags),
+        }
 
 
-def _up_to(newest: str) -> list[str]:
-    return ["e.id <= $newest"] if newest else []
+class _FoundEntry(NamedTuple):
+    """An entry of an answer, and the words of its thread."""
+
+    numbered: Numbered
+    thread: ThreadWords
 
 
-def _every_word(
-    graph: GraphReader, query: SearchQuery, scope: Scope, start: Start
-) -> GraphHits:
-    needles = {f"n{i}": term.needle for i, term in enumerate(query.terms)}
-    conditions = [_term_condition(term, f"n{i}") for i, term in enumerate(query.terms)]
-    in_title = [
-        f"CASE WHEN e.{word_field('title')} CONTAINS $n{i} THEN 1 ELSE 0 END"
-        for i in range(len(query.terms))
-    ]
-    count = " + ".join(in_title) or "0"
-    order = "rank DESC, e.id DESC" if query.by_title else "e.id DESC"
-    order += ", e.key"
-    rank = (
-        f"WITH r, t, e, {count} AS matched WITH r, t, e, CASE matched "
-        f"WHEN 0 THEN 0 WHEN {len(query.terms)} THEN 2 ELSE 1 END AS rank "
-    )
-    source, parameters = _source(query, " ")
-    conditions += [*_conditions(query.about, scope), *_up_to(start.newest)]
-    matched = f"{source} {_where(conditions)} "
-    parameters |= needles | _values(query.about, scope) | {"newest": start.newest}
-    if query.about.needs_text:
-        rows = graph.rows(
-            f"{matched}{rank}{_FOUND}, 0.0 ORDER BY {order} LIMIT {_COMPARED}",
-            **parameters,
-        )
-        hits = [hit for hit in _hits(graph, rows, query) if query.about.fit(hit.entry)]
-        newest = max((hit.entry.id for hit in hits), default="")
-        page = hits[start.offset :][: query.limit or None]
-        return GraphHits(tuple(page), len(hits), newest=newest)
-    total, newest = _counted(graph, matched, parameters)
-    rows = graph.rows(
-        f"{matched}{rank}{_FOUND}, 0.0 ORDER BY {order} SKIP {start.offset} "
-        f"LIMIT {query.limit or _COMPARED}",
-        **parameters,
-    )
-    return GraphHits(tuple(_hits(graph, rows, query)), total, newest=newest)
+class GraphCandidates:
+    """A `CandidateSource`: the entries of a graph."""
+
+    def __init__(self, source: GraphSource, query: LooseQuery) -> None:
+        self._source = source
+        self._query = query
+
+    def counts(self) -> list[int]:
+        """Like `CandidateSource.counts`."""
+        query = self._query
+        return [self._source.count(term, query.required) for term in query.terms]
+
+    def best(self, weights: Sequence[int]) -> tuple[list[Candidate], int]:
+        """Like `CandidateSource.best`."""
+        return self._source.best_candidates(self._query, weights)
 
 
-def _counted(
-    graph: GraphReader, matched: str, parameters: dict[str, Any]
-) -> tuple[int, str]:
-    """The number of matching entries, and the greatest id among them."""
-    ((total, newest),) = graph.rows(
-        f"{matched} RETURN count(e), max(e.id)", **parameters
-    )
-    return total, newest or ""
+class _Statement(NamedTuple):
+    """The beginning of a statement: the entries with some words, and conditions; and
+    their values."""
+
+    text: str
+    values: dict[str, Any]
 
 
-def _some_words(
-    graph: GraphReader, loose: _Loose, offset: int, limit: int
-) -> GraphHits:
-    """The best entries with any of the terms and all required ones, and their total."""
-    query = loose.query
-    source, parameters = _source(query, "|")
-    matched = f"{source} {_where(loose.conditions())} "
-    parameters |= loose.values()
-    if query.by_title and loose.scope.repositories is not None:
-        total, newest, score = _weighed(graph, loose, matched, parameters)
-    else:
-        total, newest = _counted(graph, matched, parameters)
-        score = "score"
-    order = "score DESC, e.id DESC" if query.by_title else "e.id DESC"
-    rows = graph.rows(
-        f"{matched} WITH r, t, e, {score} AS score {_FOUND}, score "
-        f"ORDER BY {order}, e.key SKIP {offset} LIMIT {limit or _COMPARED}",
-        **parameters,
-    )
-    hits = loose.fitting(_hits(graph, rows, query))
-    return GraphHits(tuple(hits), total, newest=newest)
+class GraphSource:
+    """What one search asks a graph: an engine, the overview and the source of meaning
+    in one. A thread's topic is the key of its repository and its own topic.
 
-
-def _weighed(
-    graph: GraphReader, loose: _Loose, matched: str, parameters: dict[str, Any]
-) -> tuple[int, str, str]:
-    """The number of matching entries, the greatest id among them, and the expression of
-    their score.
-
-    It is `rough_score`, with weights from the repositories that are searched. The
-    graph's own score depends on how often all repositories use a word.
+    ``repositories`` are the ids of those that the caller may see (``None``: all).
+    ``about`` is what entries must mention. ``vector_of`` returns the vector of the
+    query. Every method may raise GraphAwayError.
     """
-    terms = loose.query.terms
-    parameters |= {f"w{i}": term.needle for i, term in enumerate(terms)}
-    conditions = [_term_condition(term, f"w{i}") for i, term in enumerate(terms)]
-    prominent = [_in_fields(PROMINENT_FIELDS, f"w{i}") for i, _ in enumerate(terms)]
-    sums = ", ".join(
-        f"sum(CASE WHEN {condition} THEN 1 ELSE 0 END)" for condition in conditions
-    )
-    ((total, newest, *counts),) = graph.rows(
-        f"{matched} RETURN count(e), max(e.id), {sums}", **parameters
-    )
-    ((threads,),) = graph.rows(
-        "MATCH (t:Thread)-[:IN]->(r:Repository) WHERE r.id IN $repositories "
-        "RETURN count(t)",
-        repositories=list(loose.scope.repositories or ()),
-    )
-    weights = term_weights([int(count) for count in counts], threads)
-    parts = (
-        f"CASE WHEN {title} THEN {2 * weight} WHEN {text} THEN {weight} ELSE 0 END"
-        for title, text, weight in zip(prominent, conditions, weights, strict=True)
-    )
-    return total, newest or "", " + ".join(parts)
 
+    def __init__(
+        self,
+        graph: GraphReader,
+        viewer: Viewer,
+        repositories: tuple[str, ...] | None,
+        about: Mentions,
+        vector_of: Callable[[], QueryVector] | None = None,
+    ) -> None:
+        self.viewer = viewer
+        self._graph = graph
+        self._about = about
+        self._vector_of = vector_of
+        self._scope = Scope(repositories)
+        self._found: dict[EntryName, _FoundEntry] = {}
+        self._names: dict[str, str] = {}
+        self._keys: dict[str, str] | None = None
 
-def _nearest(graph: GraphReader, loose: _Loose, vector: QueryVector) -> list[GraphHit]:
-    """The entries nearest to a query, each with its nearness."""
-    name, conditions = vector.name, loose.conditions()
-    around = "<-[:MEANS]-(e:Entry)<-[:HAS]-(t:Thread)-[:IN]->(r:Repository)"
-    distance = f"vec.cosineDistance(v.{name}, vecf32($vector)) AS distance"
-    # The index cannot be restricted to some of the entries.
-    of_index = (
-        f"CALL db.idx.vector.queryNodes('Vector', '{name}', %d, vecf32($vector)) "
-        f"YIELD node AS v, score AS distance MATCH (v){around} {_where(conditions)}"
-    )
-    known = f"v.{name} IS NOT NULL"
-    if not conditions:
-        steps = [of_index % RANKED]
-    else:
+    def repository_of(self, topic: str) -> str:
+        """Returns the name of the repository of a found entry's thread."""
+        return self._names[topic.partition(_BETWEEN)[0]]
+
+    # The threads.
+
+    def topics(self, criteria: Filter) -> list[str]:
+        """Restricts the search to the threads that pass a filter. Returns nothing: the
+        database has them."""
+        self._scope = self._scope._replace(
+            status=criteria.status, tags=criteria.tags, balls=self._balls(criteria.ball)
+        )
+        return []
+
+    def _balls(self, ball: str) -> tuple[str, ...] | None:
+        """The names of the ball holders that a filter stands for, compared as in a
+        store."""
+        if not ball:
+            return None
+        if ball.casefold() in FREE_WORDS:
+            return ("",)
+        viewer = self.viewer
+        holders = self._graph.rows(
+            "MATCH (p:Person)-[:HOLDS]->() RETURN DISTINCT p.name"
+        )
+        is_wanted = (
+            viewer.holds
+            if ball.casefold() == "me"
+            else lambda name: viewer.directory.matches(ball, parse(name))
+        )
+        return tuple(name for (name,) in holders if is_wanted(name))
+
+    def names(self, topics: Collection[str]) -> dict[str, str]:
+        """Like `Overview.names`, of found entries."""
+        by_topic = {topic: found.thread for (topic, _), found in self._found.items()}
+        return {
+            topic: by_topic[topic].name if topic in by_topic else topic
+            for topic in topics
+        }
+
+    def matching(self, _criteria: Filter) -> NoReturn:
+        """Raises InvalidInputError: facets are counted in a store."""
+        raise InvalidInputError(
+            "A graph does not count facets.", "Search one store, or leave them out."
+        )
+
+    # The matching entries.
+
+    def matches(self, _topics: list[str], query: SearchQuery) -> Matches:
+        """Like `Engine.matches`, of the threads of the last `topics`. Of more than
+        2,000 entries, those that mention something are not compared."""
+        in_title = [
+            f"CASE WHEN e.{word_field('title')} CONTAINS $n{i} THEN 1 ELSE 0 END"
+            for i in range(len(query.terms))
+        ]
+        count = (query.by_title and " + ".join(in_title)) or "0"
+        ranks = (
+            f"WITH r, t, e, $keys[r.id] + '{_BETWEEN}' + t.topic AS topic, "
+            f"{count} AS matched WITH r, t, e, topic, CASE matched WHEN 0 THEN 0 "
+            f"WHEN {len(query.terms)} THEN {ALL_IN_TITLE} ELSE {SOME_IN_TITLE} END "
+            "AS rank "
+        )
+        found = self._having(query.terms)
+        values = found.values | {"keys": self._repository_keys(), "upto": query.newest}
+        following = ["e.id <= $upto"] if query.newest else []
+        if query.behind is not None:
+            rank, entry_id, topic = query.behind
+            values |= {"rank": rank, "behind": entry_id, "topic": topic}
+            following.append(
+                "(rank < $rank OR (rank = $rank AND (e.id < $behind OR "
+                "(e.id = $behind AND topic < $topic))))"
+            )
+        order = "ORDER BY rank DESC, e.id DESC, topic DESC"
+        if query.about.needs_text:
+            rows = self._graph.rows(
+                f"{found.text} {ranks} RETURN {_ROWS}, rank {order} LIMIT {_MOST}",
+                **values,
+            )
+            every = [
+                Match(rank, entry_id, topic)
+                for (topic, entry_id), rank in self._keep(rows)
+                if query.about.fit(self._found[topic, entry_id].numbered.entry)
+            ]
+            remaining = [match for match in every if query.follows(match)]
+            return Matches(
+                remaining[: query.limit or None],
+                len(remaining),
+                topic_counts(match.topic for match in every),
+            )
+        counted = self._graph.rows(
+            f"{found.text} {ranks} RETURN topic, count(e), "
+            f"sum(CASE WHEN {' AND '.join(following) or 'true'} THEN 1 ELSE 0 END)",
+            **values,
+        )
+        rows = self._graph.rows(
+            f"{found.text} {ranks} {_where(following)} RETURN {_ROWS}, rank {order} "
+            f"LIMIT {query.limit or _MOST}",
+            **values,
+        )
+        best = [Match(rank, id_, topic) for (topic, id_), rank in self._keep(rows)]
+        remaining_count = sum(int(number) for *_, number in counted)
+        topics = {topic: int(number) for topic, number, _ in counted}
+        return Matches(best, remaining_count, topics)
+
+    def loose_matches(self, _topics: list[str], query: LooseQuery) -> Loose:
+        """Like `Engine.loose_matches`, of the threads of the last `topics`."""
+        # Later pages have the weights of the first.
+        threads = 0 if query.weights else self._thread_count()
+        return best_matches(query, threads, [GraphCandidates(self, query)])
+
+    def best_candidates(
+        self, query: LooseQuery, weights: Sequence[int]
+    ) -> tuple[list[Candidate], int]:
+        """Returns the best entries by their rough score, given the weight of each term,
+        and how many have a score."""
+        weighted = [(i, weight) for i, weight in enumerate(weights) if weight]
+        if not weighted:
+            return [], 0
+        found = self._having(query.required, [query.terms[i] for i, _ in weighted])
+        values = found.values | {"keys": self._repository_keys(), "upto": query.newest}
+        values |= {f"w{i}": query.terms[i].needle for i, _ in weighted}
+        parts = [_rough_score(query.terms[i], f"w{i}", n) for i, n in weighted]
+        scored = (
+            f"{found.text} WITH r, t, e, {' + '.join(parts)} AS score "
+            "WHERE score > 0 WITH r, t, e, score, "
+            f"$keys[r.id] + '{_BETWEEN}' + t.topic AS topic "
+        )
+        order = f"RETURN {_ROWS}, score ORDER BY score DESC, e.id DESC, topic DESC"
+        if self._about.needs_text:
+            rows = self._graph.rows(f"{scored} {order} LIMIT {_MOST}", **values)
+            fitting = [
+                Candidate(score, entry_id, topic)
+                for (topic, entry_id), score in self._keep(rows)
+                if self._about.fit(self.entry(topic, entry_id).entry)
+            ]
+            return [item for item in fitting if query.has(item.id)], len(fitting)
+        ((total,),) = self._graph.rows(f"{scored} RETURN count(e)", **values)
+        old_enough = _where(["e.id <= $upto"] if query.newest else [])
+        rows = self._graph.rows(
+            f"{scored} {old_enough} {order} LIMIT {query.limit or _MOST}", **values
+        )
+        best = [Candidate(score, i, topic) for (topic, i), score in self._keep(rows)]
+        return best, int(total)
+
+    def count(self, term: Term, required: Sequence[Term]) -> int:
+        """Returns how many entries have a term and the required ones. Of a word that is
+        in very many entries, the index's own count is enough, unless some of them are
+        hidden."""
+        found = self._having((term, *required))
+        is_anything = self._scope == Scope() and self._about == Mentions()
+        if is_anything and not required and len(term.words) == 1 and not term.field:
+            ((count,),) = self._graph.rows(
+                f"{_INDEX} YIELD node RETURN count(node)", words=found.values["words"]
+            )
+            if count > COMMON:
+                return int(count)
+        ((count,),) = self._graph.rows(f"{found.text} RETURN count(e)", **found.values)
+        return int(count)
+
+    def _thread_count(self) -> int:
+        """How many threads are searched."""
+        ((count,),) = self._graph.rows(
+            "MATCH (t:Thread)-[:IN]->(r:Repository) "
+            f"{_where(self._scope.conditions())} RETURN count(t)",
+            **self._scope.values(),
+        )
+        return int(count)
+
+    def entry(self, topic: str, entry_id: str) -> Numbered:
+        """Like `Engine.entry`: the entry as it was found."""
+        return self._found[topic, entry_id].numbered
+
+    def thread_words(self, topic: str) -> ThreadWords:
+        """Like `Engine.thread_words`, of a found entry."""
+        return next(
+            found.thread for (own, _), found in self._found.items() if own == topic
+        )
+
+    # The meaning.
+
+    def nearest(self, _query: str, _topics: Sequence[str], newest: str) -> Nearness:
+        """Like `MeaningSource.nearest`, of the threads of the last `topics`."""
+        if self._vector_of is None:
+            return Nearness({})
+        vector = self._vector_of()
+        if not vector.name:
+            return Nearness({}, problem=vector.problem)
+        conditions = [*self._conditions(), *(["e.id <= $upto"] if newest else [])]
+        rows: list[list[Any]] = []
+        for step in self._steps(vector.name, conditions):
+            rows = self._graph.rows(
+                f"{step} RETURN {_ROWS}, 1.0 - distance "
+                f"ORDER BY distance, e.key LIMIT {_NEAREST}",
+                **{"vector": list(vector.numbers), "upto": newest, **self._values()},
+            )
+            if len(rows) >= _NEAREST:
+                break
+        scores = {name: float(score) for name, score in self._keep(rows)}
+        return Nearness(scores, max(0.0, min(scores.values(), default=0.0)))
+
+    def _steps(self, name: str, conditions: Sequence[str]) -> list[str]:
+        """The beginnings of statements for the entries nearest to a vector, until one
+        finds enough."""
+        around = "<-[:MEANS]-(e:Entry)<-[:HAS]-(t:Thread)-[:IN]->(r:Repository)"
+        distance = f"vec.cosineDistance(v.{name}, vecf32($vector)) AS distance"
+        # The index cannot be restricted to some of the entries.
+        of_index = (
+            f"CALL db.idx.vector.queryNodes('Vector', '{name}', %d, vecf32($vector)) "
+            f"YIELD node AS v, score AS distance MATCH (v){around} {_where(conditions)}"
+        )
+        if not conditions:
+            return [of_index % _NEAREST]
+        known = f"v.{name} IS NOT NULL"
         several = of_index % _NEAREST_OF_SOME[1]
         in_question = [known, *conditions]
-        if loose.scope.repositories is not None:
+        if self._scope.repositories is not None:
             several = (
                 f"MATCH (v:Vector) WHERE v.repository IN $repositories AND {known} "
                 f"WITH v, {distance} ORDER BY distance LIMIT {_NEAREST_OF_SOME[1]} "
@@ -337,158 +372,157 @@ def _nearest(graph: GraphReader, loose: _Loose, vector: QueryVector) -> list[Gra
         every = (
             f"MATCH (v:Vector){around} {_where(in_question)} WITH r, t, e, {distance}"
         )
-        steps = [of_index % _NEAREST_OF_SOME[0], several, every]
-    rows: list[list[Any]] = []
-    for step in steps:
-        rows = graph.rows(
-            f"{step} {_FOUND}, 1.0 - distance ORDER BY distance, e.key LIMIT {RANKED}",
-            **{"vector": list(vector.numbers), **loose.values()},
+        return [of_index % _NEAREST_OF_SOME[0], several, every]
+
+    # What is asked.
+
+    def _repository_keys(self) -> dict[str, str]:
+        """A key for each repository that the caller may see: short, and without
+        information about a machine."""
+        if self._keys is None:
+            scope = Scope(self._scope.repositories)
+            rows = self._graph.rows(
+                f"MATCH (r:Repository) {_where(scope.conditions())} "
+                "RETURN DISTINCT r.id, r.name",
+                **scope.values(),
+            )
+            self._keys = {own: _key(own) for own, _ in rows}
+            self._names |= {_key(own): name for own, name in rows}
+        return self._keys
+
+    def _having(
+        self, required: Iterable[Term], any_of: Sequence[Term] = ()
+    ) -> _Statement:
+        """The entries in question with all of the required terms; with ``any_of``,
+        those in which the index finds one of these."""
+        required = tuple(required)
+        # The index has no words of authors: `Mentions.fit` compares those.
+        mentioned = [term for term in self._about.terms if not term.field]
+        conditions = [_has(term, f"n{i}") for i, term in enumerate(required)]
+        values = {f"n{i}": term.needle for i, term in enumerate(required)}
+        values |= self._values()
+        around = "MATCH (e)<-[:HAS]-(t:Thread)-[:IN]->(r:Repository)"
+        where = _where([*conditions, *self._conditions()])
+        if any_of:
+            values["words"] = "|".join(_index_words(any_of, is_all=False))
+        elif required or mentioned:
+            values["words"] = " ".join(
+                _index_words((*required, *mentioned), is_all=True)
+            )
+        else:
+            label = ":Decision" if self._about.kind == "decision" else ""
+            return _Statement(f"MATCH (e:Entry{label}) WITH e {around} {where}", values)
+        return _Statement(f"{_INDEX} YIELD node AS e {around} {where}", values)
+
+    def _conditions(self) -> list[str]:
+        about, author = self._about, word_field("author")
+        parts = {
+            "e.branch = $branch": about.branch,
+            "e.kind = $kind": about.kind,
+            "e.severity IN $severities": about.severity,
+            "e.id > $since": about.since,
+            "e.id <= $until": about.until,
+            f"all(name IN $authors WHERE e.{author} CONTAINS name)": about.author,
+        }
+        return [
+            *self._scope.conditions(),
+            *(condition for condition, value in parts.items() if value),
+        ]
+
+    def _values(self) -> dict[str, Any]:
+        """The values of the conditions; unused ones do no harm."""
+        about = self._about
+        return {
+            **self._scope.values(),
+            "branch": about.branch,
+            "kind": about.kind,
+            "severities": list(at_least(about.severity)) if about.severity else [],
+            "since": about.since,
+            "until": about.until,
+            "authors": [
+                f" {name} " for name in words.plain_words(about.author).split()
+            ],
+        }
+
+    def _keep(self, rows: Sequence[Sequence[Any]]) -> list[tuple[EntryName, Any]]:
+        """Keeps the entries in rows of `_ROWS`. Returns the name of each, and the value
+        after them."""
+        files = self._files([row[7] for row in rows])
+        kept = []
+        for row in rows:
+            repository, _, own_topic, name, topic_words, tag_words, idx, *rest = row
+            entry_id, at, author, title, body, mark, prs, commits, *others = rest
+            branch, kind, severity, value = others
+            topic = f"{self._repository_keys()[repository]}{_BETWEEN}{own_topic}"
+            entry = Entry(
+                entry_id,
+                own_topic,
+                author or "",
+                at or "",
+                title or "",
+                body or "",
+                pr_refs=tuple(prs or ()),
+                commit_refs=tuple(commits or ()),
+                file_refs=files.get((repository, entry_id), ()),
+                code_branch=branch or "",
+                kind=kind or "",
+                severity=severity or "",
+            )
+            # The graph knows only that there are corrections.
+            numbered = Numbered(idx, entry, corrections=(mark,) if mark else ())
+            thread = ThreadWords(topic_words or "", tag_words or "", name)
+            self._found[topic, entry_id] = _FoundEntry(numbered, thread)
+            kept.append(((topic, entry_id), value))
+        return kept
+
+    def _files(self, ids: Sequence[str]) -> dict[tuple[str, str], tuple[str, ...]]:
+        """The files that entries record, by repository and id."""
+        rows = self._graph.rows(
+            "UNWIND $ids AS id MATCH (e:Entry {id: id})-[:MENTIONS]->(f:File) "
+            "RETURN e.repository, e.id, collect(f.path)",
+            ids=sorted({*ids}),
         )
-        if len(rows) >= RANKED:
-            break
-    return loose.fitting(_hits(graph, rows, loose.query))
+        return {(repository, key): tuple(paths) for repository, key, paths in rows}
 
 
-def _mixed(by_words: list[GraphHit], nearest: list[GraphHit]) -> list[GraphHit]:
-    """The hits by words and by meaning in one order, as in a store."""
-    hits = {hit.place: hit for hit in (*nearest, *by_words)}
-    words_scores = {hit.place: hit.score for hit in by_words}
-    meaning_scores = {hit.place: hit.score for hit in nearest}
-    floor = min(meaning_scores.values(), default=0.0)
-    scores = mixed(words_scores, meaning_scores, max(floor, 0.0))
-    best = sorted(scores, key=lambda place: (scores[place], place[2]), reverse=True)
-    return [hits[place]._replace(is_near=place not in words_scores) for place in best]
+_INDEX = "CALL db.idx.fulltext.queryNodes('Entry', $words)"
 
 
-def _source(query: SearchQuery, between: str) -> tuple[str, dict[str, Any]]:
-    """The clauses that find candidates: with the word index if possible."""
-    around = "MATCH (e)<-[:HAS]-(t:Thread)-[:IN]->(r:Repository)"
-    # The index has no words of authors: `Mentions.fit` compares those.
-    mentioned = [term for term in query.about.terms if not term.field]
-    if not query.terms and not mentioned:
-        label = ":Decision" if query.about.kind == "decision" else ""
-        return f"MATCH (e:Entry{label}) WITH e, 0 AS score {around}", {}
-    text = between.join(_index_words(query.terms, between, mentioned))
-    index_call = (
-        "CALL db.idx.fulltext.queryNodes('Entry', $words) YIELD node AS e, score"
-    )
-    return f"{index_call} {around}", {"words": text}
+def _key(repository: str) -> str:
+    return f"{crc32(repository.encode()):08x}"
 
 
-def _index_words(
-    terms: Sequence[Term], between: str, mentioned: Sequence[Term]
-) -> list[str]:
-    """The words to look up in the index. If every word is required (``between`` is
-    blank), short prefixes are left to the conditions, provided that there are other
-    words."""
+def _index_words(terms: Sequence[Term], *, is_all: bool) -> list[str]:
+    """The words to look up in the index. If every word is required, short prefixes are
+    left to the conditions, provided that there are other words."""
     texts = []
-    for term in (*terms, *mentioned):
+    for term in terms:
         *whole, final_word = term.words
-        is_prefix = term.prefix
         texts += whole
-        if is_prefix and len(final_word) < _SHORT and between == " " and len(terms) > 1:
+        if term.prefix and len(final_word) < _SHORT and is_all and len(terms) > 1:
             continue
-        texts.append(f"{final_word}*" if is_prefix else final_word)
+        texts.append(f"{final_word}*" if term.prefix else final_word)
     return texts or [f"{term.words[-1]}*" for term in terms]
 
 
-def _term_condition(term: Term, name: str) -> str:
+def _has(term: Term, name: str) -> str:
+    """The condition for an entry with a term, whose needle is the value ``name``."""
     return _in_fields((term.field,) if term.field else FIELDS, name)
+
+
+def _rough_score(term: Term, name: str, weight: int) -> str:
+    """The part of `ranking.rough_score` that a term adds."""
+    fields = [field for field in PROMINENT_FIELDS if term.field in {"", field}]
+    return (
+        f"CASE WHEN {_in_fields(fields, name)} THEN {2 * weight} "
+        f"WHEN {_has(term, name)} THEN {weight} ELSE 0 END"
+    )
 
 
 def _in_fields(fields: Sequence[str], name: str) -> str:
     parts = (f"e.{word_field(field)} CONTAINS ${name}" for field in fields)
-    return f"({' OR '.join(parts)})"
-
-
-def _conditions(about: Mentions, scope: Scope) -> list[str]:
-    conditions = []
-    if scope.repositories is not None:
-        conditions.append("r.id IN $repositories")
-    if scope.status:
-        conditions.append("t.status = $status")
-    if scope.balls is not None:
-        conditions.append("coalesce(t.ball, '') IN $balls")
-    if about.branch:
-        conditions.append("e.branch = $branch")
-    if about.kind:
-        conditions.append("e.kind = $kind")
-    if about.severity:
-        conditions.append("e.severity IN $severities")
-    if scope.tags:
-        conditions.append("all(tag IN $tags WHERE tag IN t.tags)")
-    return conditions + _time_conditions(about)
-
-
-def _time_conditions(about: Mentions) -> list[str]:
-    """The conditions on an entry's author and time."""
-    conditions = ["e.id > $since"] if about.since else []
-    if about.until:
-        conditions.append("e.id <= $until")
-    if about.author:
-        field = word_field("author")
-        conditions.append(f"all(name IN $authors WHERE e.{field} CONTAINS name)")
-    return conditions
-
-
-def _values(about: Mentions, scope: Scope) -> dict[str, Any]:
-    """The values for `_conditions`; unused ones do no harm."""
-    return {
-        "repositories": list(scope.repositories or ()),
-        "status": scope.status,
-        "balls": list(scope.balls or ()),
-        "branch": about.branch,
-        "kind": about.kind,
-        "severities": list(at_least(about.severity)) if about.severity else [],
-        "tags": list(scope.tags),
-        "since": about.since,
-        "until": about.until,
-        "authors": [f" {name}" for name in words.plain_words(about.author).split()],
-    }
+    return f"({' OR '.join(parts) or 'false'})"
 
 
 def _where(conditions: Sequence[str]) -> str:
     return f"WHERE {' AND '.join(conditions)}" if conditions else ""
-
-
-def _hits(
-    graph: GraphReader, rows: Sequence[Sequence[Any]], query: SearchQuery
-) -> list[GraphHit]:
-    terms = (*query.terms, *query.about.terms)
-    files = _files(graph, rows) if query.about.file else {}
-    hits = []
-    for repository, name, topic, idx, entry_id, at, author, *texts in rows:
-        title, body, mark, prs, commits, score = texts
-        entry = Entry(
-            entry_id,
-            topic,
-            author or "",
-            at or "",
-            title or "",
-            body or "",
-            pr_refs=tuple(prs or ()),
-            commit_refs=tuple(commits or ()),
-            file_refs=files.get((repository, entry_id), ()),
-            code_branch=query.about.branch,
-            kind=query.about.kind,
-            severity=query.about.severity,
-        )
-        snippet = excerpts.mark_terms(entry.body or entry.title, terms, _AROUND)
-        place = (repository, name, topic, idx)
-        hit = GraphHit(*place, entry, snippet, mark or "", score=float(score))
-        hits.append(hit)
-    return hits
-
-
-def _files(
-    graph: GraphReader, rows: Sequence[Sequence[Any]]
-) -> dict[tuple[str, str], tuple[str, ...]]:
-    """The files that entries record, by repository and id."""
-    rows_with_files = graph.rows(
-        "UNWIND $ids AS id MATCH (e:Entry {id: id})-[:MENTIONS]->(f:File) "
-        "RETURN e.repository, e.id, collect(f.path)",
-        ids=[row[4] for row in rows],
-    )
-    return {
-        (repository, key): tuple(paths) for repository, key, paths in rows_with_files
-    }

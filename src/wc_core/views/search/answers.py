@@ -19,7 +19,7 @@ from wc_core.views.search import facets as facet_views
 from wc_core.views.search.facets import NO_COUNTS
 from wc_core.views.search.loose import topic_counts
 from wc_core.views.search.near import NearQuery
-from wc_core.views.search.query import ANY, RANKS, Match, Question
+from wc_core.views.search.query import ANY, RANKS, Match, Question, SearchQuery
 from wc_core.views.search.ranked import (
     RANKED,
     Position,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         Matches,
         SearchedThreads,
         SearchEngine,
-        SearchQuery,
     )
     from wc_core.views.search.ranked import Ranked
 
@@ -337,5 +336,6 @@ def threads_about(
 ) -> tuple[frozenset[str], Matches]:
     """Returns the threads with an entry that mentions ``about``, and the search result
     for them. Raises InvalidInputError for an invalid mention."""
-    matches = engine.threads(reader.topics(), about.checked())
+    query = SearchQuery((), about.checked(), limit=1)
+    matches = engine.matches(reader.topics(), query)
     return frozenset(matches.topics), matches

@@ -29,7 +29,7 @@ def facets_of(about: Mentions) -> Facets:
 
 
 class IndexedCandidates:
-    """An `IndexedPart` of a result: the entries of the threads with these numbers.
+    """A `CandidateSource`: the indexed entries of the threads with these numbers.
     ``fits`` checks whether an entry with the words really mentions a thing. Every
     method may raise UnusableIndexError."""
 
@@ -120,9 +120,9 @@ class IndexedCandidates:
             )
         }
 
-    def scores(self, weights: Sequence[int]) -> dict[int, int]:
-        """Returns the rough score of each entry, by its number, given the weights of
-        the terms; 0: no match."""
+    def _scores(self, weights: Sequence[int]) -> dict[int, int]:
+        """The rough score of each entry, by its number, given the weights of the
+        terms."""
         scores: defaultdict[int, int] = defaultdict(int)
         for term, weight in enumerate(weights):
             if not weight:
@@ -145,9 +145,10 @@ class IndexedCandidates:
         )
         return self._of_threads(self._file.numbers(expression)) if expression else []
 
-    def best(self, scores: dict[int, int], query: LooseQuery) -> list[Candidate]:
-        """Returns the best of the entries with these scores; of equal ones, newest
-        first."""
+    def best(self, weights: Sequence[int]) -> tuple[list[Candidate], int]:
+        """Returns the best of the entries by their rough score, and how many have a
+        score; of equal ones, newest first."""
+        query, scores = self._query, self._scores(weights)
         by_score: defaultdict[int, list[int]] = defaultdict(list)
         for number, score in scores.items():
             by_score[score].append(number)
@@ -165,4 +166,4 @@ class IndexedCandidates:
             self.chosen |= {(item.topic, item.id): entry_of[item] for item in first}
             if query.limit and len(best) >= query.limit:
                 break
-        return best
+        return best, len(scores)

@@ -20,7 +20,6 @@ from wc_core.views.entries import Numbered, numbered
 from wc_core.views.search.candidates import IndexedCandidates, facets_of
 from wc_core.views.search.facets import (
     MOST_COUNTED,
-    added,
     counted,
     indexed_values,
 )
@@ -38,6 +37,7 @@ from wc_core.views.search.query import (
     Match,
     Matches,
     SearchQuery,
+    merged,
 )
 from wc_core.views.search.scan import Scan
 
@@ -47,11 +47,14 @@ __all__ = ["EntryFiles", "IndexedSearch"]
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import TypeVar
 
     from wc_core.search.mentions import Mentions
     from wc_core.search.threadwords import ThreadWords
     from wc_core.threads.reader import StoreReader
     from wc_core.views.search.facets import Counts
+
+    _Answer = TypeVar("_Answer")
 
 # Up to this many matches are all examined; of more, only the newest.
 _FEW = 5_000
@@ -89,117 +92,87 @@ class IndexedSearch:
 
     def matches(self, topics: Sequence[str], query: SearchQuery) -> Matches:
         """Like `Engine.matches`."""
-        return self._search(topics, query, lambda rest: self._scan.matches(rest, query))
 
-    def threads(self, topics: Sequence[str], about: Mentions) -> Matches:
-        """Like `Engine.threads`."""
-        query = SearchQuery((), about, limit=1)
-        return self._search(topics, query, lambda rest: self._scan.threads(rest, about))
+        def find(file: EntryFile, names: Mapping[int, str]) -> Matches:
+            finder = _Finder(file, names, query)
+            matches = finder.matches(self._fits)
+            chosen = finder.chosen
+            self._indexed |= {(names[item.thread], item.id): item for item in chosen}
+            return matches
+
+        indexed, unindexed = self._consistent(topics, find)
+        parts = [] if indexed is None else [indexed]
+        return merged([*parts, self._scan.matches(unindexed, query)], query.limit)
+
+    def loose_matches(self, topics: Sequence[str], query: LooseQuery) -> Loose:
+        """Like `Engine.loose_matches`."""
+
+        def find(file: EntryFile, names: Mapping[int, str]) -> Loose:
+            indexed = IndexedCandidates(file, names, query, self._fits)
+            read = self._scan.candidates(_topics_outside(topics, names), query)
+            loose = best_matches(query, len(topics), [read, indexed], read.unreadable)
+            self._indexed |= indexed.chosen
+            return loose
+
+        loose, _ = self._consistent(topics, find)
+        return self._scan.loose_matches(topics, query) if loose is None else loose
 
     def written_after(
         self, topics: Sequence[str], floor: str, branch: str, limit: int
     ) -> EntriesAfter:
         """Returns the first entries of these threads that were written after ``floor``,
         an id; of a ``branch`` unless that is empty."""
-        current = self._keys(topics)
-        try:
-            file = self._files.current()
-            for _ in range(_ATTEMPTS):
-                version = file.version()
-                entries_after = _written(file, topics, current, (floor, branch, limit))
-                if file.version() == version:
-                    self._file = file
-                    return entries_after
-        except UnusableIndexError:
-            pass
-        return EntriesAfter([], 0, topics)
+
+        def find(file: EntryFile, names: Mapping[int, str]) -> EntriesAfter:
+            return _written(file, topics, names, (floor, branch, limit))
+
+        entries_after, _ = self._consistent(topics, find)
+        return entries_after or EntriesAfter([], 0, topics)
 
     def read(self, topic: str, indexed: IndexedEntry) -> Numbered:
         """Returns an entry of `written_after`. Raises WcError if it no longer
         exists."""
         return self._read(topic, indexed)
 
-    def _search(
+    def _consistent(
         self,
         topics: Sequence[str],
-        query: SearchQuery,
-        scan: Callable[[Sequence[str]], Matches],
-    ) -> Matches:
-        """Searches in the index; ``scan`` searches in the threads that the index
-        lacks."""
-        current = self._keys(topics)
-        try:
-            file = self._files.current()
-            matches, unindexed = self._search_file(file, topics, current, query)
-        except UnusableIndexError:
-            matches, unindexed = Matches([], 0, {}), topics
-        self._note_unindexed(sum(bool(current.get(topic)) for topic in unindexed))
-        scanned = scan(unindexed)
-        best = sorted((*matches.best, *scanned.best), reverse=True)
-        return Matches(
-            best[: query.limit or None],
-            matches.remaining + scanned.remaining,
-            {**matches.topics, **scanned.topics},
-            scanned.unreadable,
-            added(matches.counts, scanned.counts),
-        )
-
-    def _search_file(
-        self,
-        file: EntryFile,
-        topics: Sequence[str],
-        current: Mapping[str, str],
-        query: SearchQuery,
-    ) -> tuple[Matches, Sequence[str]]:
-        """Returns the matches in the indexed threads, and the other threads. All
-        queries use one version of the file."""
-        for _ in range(_ATTEMPTS):
-            version, changed = file.version(), len(self._changed)
-            names, unindexed = self._threads(file, topics, current)
-            finder = _Finder(file, names, query)
-            matches = finder.matches(self._fits)
-            if file.version() == version and len(self._changed) == changed:
-                self._file = file
-                self._indexed |= {
-                    (names[entry.thread], entry.id): entry for entry in finder.chosen
-                }
-                return matches, unindexed
-        raise UnusableIndexError("it is being written")
-
-    def _threads(
-        self, file: EntryFile, topics: Sequence[str], current: Mapping[str, str]
-    ) -> tuple[Mapping[int, str], list[str]]:
-        """Returns the topic of each thread that the index has in its current state, by
-        its number; and the others."""
-        names = file.current_threads(topics, current).topics
-        if self._changed:
-            names = {
-                number: topic
-                for number, topic in names.items()
-                if topic not in self._changed
-            }
-        return names, _topics_outside(topics, names)
-
-    def loose_matches(self, topics: Sequence[str], query: LooseQuery) -> Loose:
-        """Like `Engine.loose_matches`."""
+        find: Callable[[EntryFile, Mapping[int, str]], _Answer],
+    ) -> tuple[_Answer | None, Sequence[str]]:
+        """Returns what ``find`` answers from one version of the file, and the threads
+        that it lacks. ``find`` gets the topic of each thread that the file has in its
+        current state, by its number. ``None`` if the file cannot be used."""
         current = self._keys(topics)
         try:
             file = self._files.current()
             for _ in range(_ATTEMPTS):
                 version, changed = file.version(), len(self._changed)
-                names, unindexed = self._threads(file, topics, current)
-                indexed = IndexedCandidates(file, names, query, self._fits)
-                scanned = self._scan.sightings(unindexed, query)
-                candidates = best_matches(query, len(topics), scanned, indexed)
+                names = self._threads(file, topics, current)
+                answer = find(file, names)
                 if file.version() == version and len(self._changed) == changed:
                     self._file = file
-                    self._indexed |= indexed.chosen
-                    self._note_unindexed(sum(bool(current.get(t)) for t in unindexed))
-                    return candidates
+                    unindexed = _topics_outside(topics, names)
+                    self._note(unindexed, current)
+                    return answer, unindexed
         except UnusableIndexError:
             pass
-        self._note_unindexed(len(topics))
-        return self._scan.loose_matches(topics, query)
+        self._note(topics, current)
+        return None, topics
+
+    def _note(self, unindexed: Sequence[str], current: Mapping[str, str]) -> None:
+        self._note_unindexed(sum(bool(current.get(topic)) for topic in unindexed))
+
+    def _threads(
+        self, file: EntryFile, topics: Sequence[str], current: Mapping[str, str]
+    ) -> Mapping[int, str]:
+        names = file.current_threads(topics, current).topics
+        if not self._changed:
+            return names
+        return {
+            number: topic
+            for number, topic in names.items()
+            if topic not in self._changed
+        }
 
     def _fits(self, topic: str, entry: IndexedEntry, about: Mentions) -> bool:
         """Whether an entry with the words really mentions the thing."""
@@ -276,19 +249,20 @@ def _topics_outside(topics: Sequence[str], names: Mapping[int, str]) -> list[str
 def _written(
     file: EntryFile,
     topics: Sequence[str],
-    current: Mapping[str, str],
+    indexed: Mapping[int, str],
     question: tuple[str, str, int],
 ) -> EntriesAfter:
     """The result of `IndexedSearch.written_after` from one version of the file."""
+    threads = file.threads()
     names = {
-        thread.number: topic
-        for topic, thread in file.current_threads(topics, current).threads.items()
-        if thread.size != entryfile.NOWHERE
+        number: topic
+        for number, topic in indexed.items()
+        if threads[topic].size != entryfile.NOWHERE
     }
     floor, branch, limit = question
     without = [
         thread.number
-        for thread in file.threads().values()
+        for thread in threads.values()
         if thread.number not in names and thread.last_id > floor
     ]
     if len(without) > _MOST_OTHERS:

@@ -22,17 +22,15 @@ if TYPE_CHECKING:
 
     from wc_core.search.words import Term
 
-    class IndexedPart(Protocol):
-        """The index's data on the entries in question."""
+    class CandidateSource(Protocol):
+        """The entries of some threads: those in the index, or in logs."""
 
         def counts(self) -> Sequence[int]:
             """Returns how many entries have each term."""
 
-        def scores(self, weights: Sequence[int]) -> dict[int, int]:
-            """Returns the rough score of each entry, by its number."""
-
-        def best(self, scores: dict[int, int], query: LooseQuery) -> list[Candidate]:
-            """Returns the best of the entries with these scores."""
+        def best(self, weights: Sequence[int]) -> tuple[list[Candidate], int]:
+            """Returns the best of the entries by their rough score, given the weight of
+            each term, and how many have a score."""
 
 
 class LooseQuery(NamedTuple):
@@ -40,7 +38,8 @@ class LooseQuery(NamedTuple):
     the mentions.
 
     The best ``limit`` of them are returned (0: all). The next page of a result has the
-    ``weights`` of its first page and ignores entries that are newer than ``newest``.
+    ``weights`` of its first page, with the terms that were ``chosen`` there, and
+    ignores entries that are newer than ``newest``.
     """
 
     terms: tuple[Term, ...]
@@ -49,6 +48,7 @@ class LooseQuery(NamedTuple):
     newest: str = ""
     weights: tuple[int, ...] = ()
     required: tuple[Term, ...] = ()
+    chosen: tuple[bool, ...] = ()
 
     def has(self, entry_id: str) -> bool:
         """Returns whether an entry is old enough to be in the result."""
@@ -57,14 +57,16 @@ class LooseQuery(NamedTuple):
 
 class Loose(NamedTuple):
     """The best candidates in order, of ``total``. With the ``weights`` of the terms,
-    their order can be reproduced; ``counts`` has the number of entries with each term.
-    ``unreadable`` are threads that could not be searched."""
+    and those ``chosen`` (see `chosen_terms`), their order can be reproduced.
+    ``counts`` has the number of entries with each term, unless the query has the
+    weights. ``unreadable`` are threads that could not be searched."""
 
     best: list[Candidate]
     total: int
     weights: tuple[int, ...]
     unreadable: tuple[str, ...] = ()
     counts: tuple[int, ...] = ()
+    chosen: tuple[bool, ...] = ()
 
 
 class Sighting(NamedTuple):
@@ -75,44 +77,62 @@ class Sighting(NamedTuple):
     topic: str
 
 
-class Sightings(NamedTuple):
-    """What was found in logs, and the threads that could not be read."""
+class ReadCandidates:
+    """A `CandidateSource`: the entries found in logs. ``unreadable`` are the threads
+    that could not be read."""
 
-    entries: list[Sighting]
-    unreadable: tuple[str, ...] = ()
+    def __init__(
+        self, query: LooseQuery, entries: Sequence[Sighting], unreadable: Sequence[str]
+    ) -> None:
+        self.unreadable = tuple(unreadable)
+        self._query = query
+        self._entries = entries
+
+    def counts(self) -> list[int]:
+        """Like `CandidateSource.counts`."""
+        return [
+            sum(sighting.places[number] > 0 for sighting in self._entries)
+            for number in range(len(self._query.terms))
+        ]
+
+    def best(self, weights: Sequence[int]) -> tuple[list[Candidate], int]:
+        """Like `CandidateSource.best`."""
+        candidates = [
+            Candidate(score, sighting.id, sighting.topic)
+            for sighting in self._entries
+            if (score := rough_score(weights, sighting.places))
+        ]
+        best = [item for item in candidates if self._query.has(item.id)]
+        return best, len(candidates)
 
 
 def best_matches(
     query: LooseQuery,
     threads: int,
-    scanned: Sightings,
-    indexed: IndexedPart | None = None,
+    sources: Sequence[CandidateSource],
+    unreadable: tuple[str, ...] = (),
 ) -> Loose:
-    """Returns the best of the entries found in this many ``threads``, in logs and in
-    the index."""
-    sightings = scanned.entries
-    counts = [
-        sum(sighting.places[number] > 0 for sighting in sightings)
-        for number in range(len(query.terms))
-    ]
-    if indexed is not None:
-        counts = list(map(int.__add__, counts, indexed.counts()))
-    weights = query.weights or term_weights(counts, threads)
-    choosing = tuple(map(int.__mul__, weights, map(int, chosen_terms(counts))))
-    candidates = [
-        Candidate(score, sighting.id, sighting.topic)
-        for sighting in sightings
-        if (score := rough_score(choosing, sighting.places))
-    ]
-    total = len(candidates)
-    if indexed is not None:
-        scores = indexed.scores(choosing)
-        candidates += indexed.best(scores, query)
-        total += len(scores)
-    best = [candidate for candidate in candidates if query.has(candidate.id)]
+    """Returns the best of the entries in the sources, which have this many
+    ``threads``."""
+    counts: tuple[int, ...] = ()
+    weights, chosen = query.weights, query.chosen
+    if not weights or not chosen:
+        counts = tuple(
+            sum(numbers)
+            for numbers in zip(*(source.counts() for source in sources), strict=True)
+        )
+        weights = weights or term_weights(counts, threads)
+        chosen = chosen_terms(counts)
+    choosing = tuple(map(int.__mul__, weights, map(int, chosen)))
+    best: list[Candidate] = []
+    total = 0
+    for source in sources:
+        candidates, count = source.best(choosing)
+        best += candidates
+        total += count
     best.sort(reverse=True)
     del best[query.limit or len(best) :]
-    return Loose(best, total, weights, scanned.unreadable, tuple(counts))
+    return Loose(best, total, weights, unreadable, counts, chosen)
 
 
 def topic_counts(topics: Iterable[str]) -> dict[str, int]:

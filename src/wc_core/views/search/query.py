@@ -12,11 +12,11 @@ from wc_core.search.mentions import Mentions, recorded
 from wc_core.search.ranking import loose_terms, required_terms
 from wc_core.search.threadwords import ThreadWords
 from wc_core.values import NamedTuple
-from wc_core.views.search.facets import NO_COUNTS
+from wc_core.views.search.facets import NO_COUNTS, added
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Protocol
 
     from wc_core.identity.viewer import Viewer
@@ -60,10 +60,7 @@ if TYPE_CHECKING:
             """Returns the threads that pass a filter."""
 
     class Engine(SearchEngine, Protocol):
-        """Also answers the queries of lists and updates."""
-
-        def threads(self, topics: list[str], about: Mentions) -> Matches:
-            """Returns matches in each thread with an entry that mentions it."""
+        """Also answers the queries of updates."""
 
         def written_after(
             self, topics: Sequence[str], floor: str, branch: str, limit: int
@@ -107,6 +104,25 @@ class Matches(NamedTuple):
     topics: dict[str, int]
     unreadable: tuple[str, ...] = ()
     counts: Counts = NO_COUNTS
+
+
+def merged(parts: Iterable[Matches], limit: int) -> Matches:
+    """Returns the matches in several parts of the threads, at most ``limit`` of them
+    (0: all)."""
+    best: list[Match] = []
+    total = Matches(best, 0, {})
+    for part in parts:
+        best += part.best
+        total = Matches(
+            best,
+            total.remaining + part.remaining,
+            {**total.topics, **part.topics},
+            (*total.unreadable, *part.unreadable),
+            added(total.counts, part.counts),
+        )
+    best.sort(reverse=True)
+    del best[limit or len(best) :]
+    return total
 
 
 class EntriesAfter(NamedTuple):

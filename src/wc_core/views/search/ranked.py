@@ -41,6 +41,8 @@ HANDFUL, SUGGESTED = 5, 10
 # The first part of a cursor: whether the order is that of the words alone.
 _BY_WORDS, _BY_MEANING = "ranked", "mixed"
 _PARTS = 7
+# Follows the weight of a term that makes no entry a candidate.
+_NOT_CHOSEN = "c"
 # Greater than any score.
 _MOST_DIGITS = 12
 
@@ -57,18 +59,23 @@ class RankedPlace(NamedTuple):
 
 class Position(NamedTuple):
     """The content of a cursor: the last place before the page, the newest entry that
-    was compared with others, in the result or not, the weights of the terms, and
-    whether the order also depends on meaning. Without a cursor, all of it is empty."""
+    was compared with others, in the result or not, the weights of the terms, which of
+    these were chosen (see `chosen_terms`), and whether the order also depends on
+    meaning. Without a cursor, all of it is empty."""
 
     place: RankedPlace | None = None
     newest: str = ""
     weights: tuple[int, ...] = ()
+    chosen: tuple[bool, ...] = ()
     is_mixed: bool = False
 
     def cursor(self, place: RankedPlace) -> str:
         """Returns the cursor of the page after ``place``."""
         numbers = str(int(place.is_whole)), str(place.score)
-        weights = "-".join(map(str, self.weights))
+        weights = "-".join(
+            f"{weight}{'' if is_chosen else _NOT_CHOSEN}"
+            for weight, is_chosen in zip(self.weights, self.chosen, strict=True)
+        )
         mark = _BY_MEANING if self.is_mixed else _BY_WORDS
         return cursor_of(mark, self.newest, weights, *numbers, place.id, place.topic)
 
@@ -87,13 +94,16 @@ def position_of(cursor: str, terms: int) -> Position | None:
     listed = [weight for weight in weights.split("-") if weight]
     if is_whole not in {"0", "1"} or len(listed) not in {0, terms}:
         return None
+    numbers = [weight.removesuffix(_NOT_CHOSEN) for weight in listed]
     if not all(
         number.isascii() and number.isdecimal() and len(number) < _MOST_DIGITS
-        for number in (score, *listed)
+        for number in (score, *numbers)
     ):
         return None
     place = RankedPlace(is_whole == "1", int(score), entry_id, topic)
-    return Position(place, newest, tuple(map(int, listed)), mark == _BY_MEANING)
+    chosen = tuple(map(str.isdecimal, listed))
+    mixed = mark == _BY_MEANING
+    return Position(place, newest, tuple(map(int, numbers)), chosen, mixed)
 
 
 class Ranked(NamedTuple):
@@ -147,9 +157,10 @@ def ranked_answer(
             position.newest,
             position.weights,
             required,
+            position.chosen,
         )
         loose = engine.loose_matches(topics, loose_query)
-        position = position._replace(weights=loose.weights)
+        position = position._replace(weights=loose.weights, chosen=loose.chosen)
         compared = loose.best
         whole_matches = {(place.id, place.topic) for place, _ in entries}
         partial_matches = [

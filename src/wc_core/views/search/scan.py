@@ -13,8 +13,8 @@ from wc_core.views.search.facets import MOST_COUNTED, counted, indexed_values
 from wc_core.views.search.loose import (
     Loose,
     LooseQuery,
+    ReadCandidates,
     Sighting,
-    Sightings,
     best_matches,
     topic_counts,
 )
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wc_core.index.entries import IndexedEntry
-    from wc_core.search.mentions import Mentions
     from wc_core.threads.reader import StoreReader
     from wc_core.views.entries import Numbered
 
@@ -89,26 +88,6 @@ class Scan:
             )
         )
 
-    def threads(self, topics: Iterable[str], about: Mentions) -> Matches:
-        """Like `Engine.threads`: one match for each thread."""
-        counts: dict[str, int] = {}
-        unreadable = []
-        for topic in topics:
-            try:
-                if self._mentions(topic, about):
-                    counts[topic] = 1
-            except NotFoundError:
-                continue  # removed since it was listed
-            except WcError:
-                unreadable.append(topic)
-        return Matches([], len(counts), counts, tuple(unreadable))
-
-    def _mentions(self, topic: str, about: Mentions) -> bool:
-        if not about.may_be_in(self._reader.log_bytes(topic)):
-            return False
-        visible = numbered(self._reader.thread(topic))
-        return any(about.fit(item.entry) for item in visible if not item.retracted)
-
     def _may_have(self, topic: str, log: bytes | None, sure: Sequence[str]) -> bool:
         if may_have(topic, log, sure):
             return True
@@ -132,9 +111,10 @@ class Scan:
 
     def loose_matches(self, topics: Sequence[str], query: LooseQuery) -> Loose:
         """Like `Engine.loose_matches`."""
-        return best_matches(query, len(topics), self.sightings(topics, query))
+        found = self.candidates(topics, query)
+        return best_matches(query, len(topics), [found], found.unreadable)
 
-    def sightings(self, topics: Iterable[str], query: LooseQuery) -> Sightings:
+    def candidates(self, topics: Iterable[str], query: LooseQuery) -> ReadCandidates:
         """Returns the entries of these threads with any of the terms."""
         sightings: list[Sighting] = []
         unreadable = []
@@ -146,7 +126,7 @@ class Scan:
                 continue  # removed since it was listed
             except WcError:
                 unreadable.append(topic)
-        return Sightings(sightings, tuple(unreadable))
+        return ReadCandidates(query, sightings, unreadable)
 
     def _sightings_in(self, topic: str, query: LooseQuery) -> Iterable[Sighting]:
         thread = self._reader.thread(topic)

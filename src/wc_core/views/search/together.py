@@ -7,11 +7,10 @@ in one store: matches, order, meaning, cursors.
 from __future__ import annotations
 
 from wc_core.search.nearness import Nearness
-from wc_core.search.ranking import Candidate, term_weights
+from wc_core.search.ranking import Candidate, chosen_terms, term_weights
 from wc_core.values import NamedTuple
-from wc_core.views.search.facets import added
 from wc_core.views.search.loose import Loose
-from wc_core.views.search.query import Match, Matches
+from wc_core.views.search.query import merged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from wc_core.views.rows import Filter, ThreadRow
     from wc_core.views.search.loose import LooseQuery
     from wc_core.views.search.near import MeaningSource
-    from wc_core.views.search.query import SearchEngine, SearchQuery
+    from wc_core.views.search.query import Match, Matches, SearchEngine, SearchQuery
 
 # Separates a store's key from a topic; occurs in neither.
 _BETWEEN = "\x1f"
@@ -96,37 +95,38 @@ class Together:
 
     def matches(self, topics: list[str], query: SearchQuery) -> Matches:
         """Like `Engine.matches`."""
-        total = Matches([], 0, {})
+        parts = []
         for key, own in _by_store(topics).items():
             behind = query.behind and _in_store(query.behind, key)
             own_query = query._replace(behind=behind)
             matches = self._parts[key].engine.matches(own, own_query)
-            best = [
-                match._replace(topic=_joined(key, match.topic))
-                for match in matches.best
-            ]
-            total = Matches(
-                [*total.best, *best],
-                total.remaining + matches.remaining,
-                {**total.topics, **_placed(key, matches.topics)},
-                (*total.unreadable, *_all_placed(key, matches.unreadable)),
-                added(total.counts, matches.counts),
+            parts.append(
+                matches._replace(
+                    best=[
+                        match._replace(topic=_joined(key, match.topic))
+                        for match in matches.best
+                    ],
+                    topics=_placed(key, matches.topics),
+                    unreadable=tuple(_all_placed(key, matches.unreadable)),
+                )
             )
-        total.best.sort(reverse=True)
-        return total._replace(best=total.best[: query.limit or None])
+        return merged(parts, query.limit)
 
     def loose_matches(self, topics: list[str], query: LooseQuery) -> Loose:
         """Like `Engine.loose_matches`. The rarity of a term is counted in all
         stores."""
         by_store = _by_store(topics)
-        if not query.weights:
+        if not query.weights or not query.chosen:
             counts = [0] * len(query.terms)
             for key, own in by_store.items():
-                counting_query = query._replace(limit=1)
+                counting_query = query._replace(limit=1, weights=())
                 loose = self._parts[key].engine.loose_matches(own, counting_query)
                 counts = list(map(int.__add__, counts, loose.counts or counts))
-            query = query._replace(weights=term_weights(counts, len(topics)))
-        total = Loose([], 0, query.weights)
+            query = query._replace(
+                weights=query.weights or term_weights(counts, len(topics)),
+                chosen=chosen_terms(counts),
+            )
+        total = Loose([], 0, query.weights, chosen=query.chosen)
         for key, own in by_store.items():
             loose = self._parts[key].engine.loose_matches(own, query)
             best = [
