@@ -4,7 +4,7 @@ by their kind."""
 from __future__ import annotations
 
 from wc_core.errors import InvalidInputError
-from wc_core.lean import re
+from wc_core.lean import re, unicodedata
 from wc_core.search.words import Term, plain_words
 from wc_core.threads import vocabulary
 from wc_core.threads.model import DECISION, SEVERITIES
@@ -37,9 +37,10 @@ class Mentions(NamedTuple):
     """What entries must mention; empty and 0 allow anything.
 
     A file is one that the entry records, or that its title or body names: the whole
-    path, its end, or a folder in it. A pull request is recorded, or named as ``#12``,
-    ``PR 12``, ``!12`` or ``…/pull/12``. A commit is recorded, or named by four or more
-    digits of its id. The branch is the one that the entry was written on; the kind is
+    path, its end, or a folder in it, with accents in either form. A pull request is
+    recorded, or named as ``#12``, ``PR 12``, ``!12`` or ``…/pull/12``. A commit is
+    recorded, or named by four or more digits of its id. The branch is the one that the
+    entry was written on; the kind is
     its own, and the severity the least that it may have. The author is someone with all
     of these words in their name. The entry was written after ``since`` and not after
     ``until``, both ids (see `wc_core.times.since_id`).
@@ -113,7 +114,7 @@ class Mentions(NamedTuple):
             return False
         if not self.file:
             return True
-        if '"' in self.file or "\\" in self.file:
+        if '"' in self.file or "\\" in self.file or not self.file.isascii():
             return True
         # In a log, a path may follow the letter of an escape, as in \n.
         path = re.escape(self.file.encode(errors="replace"))
@@ -147,8 +148,8 @@ class Mentions(NamedTuple):
         return all(term.needle in names for term in self._author_terms())
 
     def _names_file(self, entry: Entry) -> bool:
-        path = rf"(?<![\w.-]){re.escape(self.file)}(?![\w-]|\.\w)"
-        return bool(re.search(path, f"{recorded(entry)}\n{_text_of(entry)}"))
+        path = rf"(?<![\w.-]){re.escape(_composed(self.file))}(?![\w-]|\.\w)"
+        return bool(re.search(path, _composed(f"{recorded(entry)}\n{_text_of(entry)}")))
 
     def _names_pr(self, entry: Entry) -> bool:
         if self.pr in entry.pr_refs:
@@ -166,6 +167,12 @@ def recorded(entry: Entry) -> str:
     """Returns the references recorded in an entry, one per line."""
     numbers = map(str, entry.pr_refs)
     return "\n".join((*entry.file_refs, *numbers, *entry.commit_refs))
+
+
+def _composed(text: str) -> str:
+    """Returns a text with each accent as a part of its letter. In the names of files,
+    a Mac may have it as a character of its own."""
+    return unicodedata.normalize("NFC", text)
 
 
 def _text_of(entry: Entry) -> str:

@@ -416,6 +416,17 @@ def test_a_search_sees_one_version_of_a_file_that_is_written_to(store: Store) ->
     assert [hit.topic for hit in found.hits] == ["t", "u"]
 
 
+def test_a_file_is_found_by_either_form_of_an_accent(store: Store) -> None:
+    composed, decomposed = "src/caf\u00e9.py", "src/cafe\u0301.py"
+    store.write("t", [entry(1, file_refs=(composed,)), entry(2, body=decomposed)])
+    entriesfile.rebuild(store.reader, soon)
+    for file in (composed, decomposed):
+        question = Question("", Filter(), about=Mentions(file=file))
+        assert not any(assert_the_same(store.reader, question))
+        engine, overview, _ = indexed(store.reader)
+        assert search(engine, overview, question).total == 2
+
+
 def test_a_file_in_use_is_searched_even_if_it_was_replaced(store: Store) -> None:
     for topic in ("t", "u", "v"):
         store.write(topic, a_log(3))

@@ -399,6 +399,45 @@ def test_entries_are_found_by_what_they_are_about(
         assert {idx for _, idx in places(both)} == set(expected)
 
 
+# The same name with its accents as parts of the letters, and on their own.
+COMPOSED, DECOMPOSED = "src/caf\u00e9/\u00fcber.py", "src/cafe\u0301/u\u0308ber.py"
+
+
+@pytest.mark.parametrize("file", [COMPOSED, DECOMPOSED, "caf\u00e9", "u\u0308ber.py"])
+def test_a_file_is_found_by_either_form_of_an_accent(tmp_path: Path, file: str) -> None:
+    drafts = [
+        entry(0, file_refs=(COMPOSED,)),
+        entry(1, file_refs=(DECOMPOSED,)),
+        entry(2, body=f"See {COMPOSED}."),
+        entry(3, body=f"See {DECOMPOSED}."),
+        entry(4, body="See src/cafe/uber.py."),
+    ]
+    write_thread(tmp_path, "t", chain(*drafts))
+    hits = ask(tmp_path, "", about=Mentions(file=file))
+    assert sorted(idx for _, idx in places(hits)) == [0, 1, 2, 3]
+    hits = ask(tmp_path, "", about=Mentions(file="cafe"))
+    assert [idx for _, idx in places(hits)] == [4]
+
+
+@pytest.mark.parametrize("mode", [AUTO, ANY])
+def test_a_word_that_becomes_common_during_a_walk_loses_no_hit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setattr("wc_core.search.ranking.COMMON", 3)
+    log = [entry(n, title=("retry", "cookie")[n % 2], body="x") for n in range(6)]
+    write_thread(tmp_path, "t", chain(*log))
+    whole = places(ask(tmp_path, "retry cookie", mode=mode))
+    assert len(whole) == 6
+    page = ask(tmp_path, "retry cookie", mode=mode, limit=1)
+    walked = places(page)
+    later = [entry(n, title="retry", body="x") for n in range(6, 9)]
+    write_thread(tmp_path, "t", chain(*log, *later))
+    while page.cursor:
+        page = ask(tmp_path, "retry cookie", mode=mode, limit=1, cursor=page.cursor)
+        walked += places(page)
+    assert walked == whole
+
+
 @pytest.mark.parametrize(
     "about",
     [
