@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import time
 
 from wc_cli import spawn
 from wc_cli.clock import now_ms, random_bits
@@ -153,17 +152,8 @@ class Context:
         if self._ball_names is None:
             from wc_core.status.listings import BallNames  # 1 ms, not for every command
 
-            self._ball_names = BallNames(self.reader.layout, time.time_ns())
+            self._ball_names = BallNames(self.reader.layout)
         return self._ball_names
-
-    def keep_ball_names(self) -> None:
-        """Keep copies of what was listed of those who hold many balls, as far as
-        possible: the next command reads them instead."""
-        if self._ball_names is not None and self._ball_names.has_long:
-            from wc_cli.index import listingfiles  # 0.3 ms, only where there are many
-
-            listingfiles.write(self.reader.layout, self._ball_names.copies())
-            listingfiles.begin_record(self.reader.layout)
 
     @property
     def viewer(self) -> Viewer:

@@ -429,17 +429,6 @@ class Layout(NamedTuple):
         return f"{self.index_folder}/behind"
 
     @property
-    def ball_listings(self) -> str:
-        """The names of the balls of those who hold many, see
-        `wc_core.status.listings`."""
-        return f"{self.index_folder}/balls"
-
-    @property
-    def ball_changes(self) -> str:
-        """The balls whose files changed lately, see `wc_core.status.changes`."""
-        return f"{self.index_folder}/changes"
-
-    @property
     def vectors(self) -> str:
         """The vectors of entries, see `wc_core.meaning.vectorfile`."""
         return f"{self.index_folder}/vectors"

@@ -106,7 +106,6 @@ def answer_hook(context: Context, options: HookOptions) -> None:
         with _within(seconds * _GRACE):
             if not (is_tool or hook_input.subagent):
                 _record_cost(session, options, hook_input, goes_on=bool(reply))
-                session.keep_ball_names()
             # Last, because it would slow this process down.
             if _may_follow_edits(options.hook, hook_input):
                 editnews.start_radar(session, may_fork=context.owns_process)

@@ -57,4 +57,3 @@ def brief(context: Context, options: BriefOptions) -> None:
         say_json(fitted.to_json(context.store))
     else:
         say(text.brief_text(fitted, output_style(context.env)))
-    context.keep_ball_names()

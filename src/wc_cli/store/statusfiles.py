@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 
-from wc_cli.store import durable
 from wc_core import names, ulid
 from wc_core.errors import WcError
 from wc_core.layout import safe_name
@@ -82,7 +81,6 @@ class StatusFiles:
         and removed from it last, so that no reader finds a ball of its branch
         elsewhere.
         """
-        self._record_changes((*new, *(old - set(new))))
         written: dict[bytes, str] = {}
         for path in sorted(new):
             data = new[path]
@@ -91,23 +89,6 @@ class StatusFiles:
         for path in sorted(old - set(new), reverse=True):
             self.local.remove(path)
         return bool(written)
-
-    def _record_changes(self, paths: Iterable[str]) -> None:
-        """Record which balls' files will change, if there is a usable record."""
-        layout = self.reader.layout
-        try:
-            size = os.lstat(layout.ball_changes).st_size
-        except OSError:
-            return
-        from wc_core.status import changes  # 0.1 ms, where someone holds thousands
-
-        lines = changes.render(layout, paths, time.time_ns())
-        if not lines or size > changes.MAX_BYTES:
-            return
-        if not durable.append_unflushed(layout.ball_changes, lines, layout.root):
-            # A record without this change would be wrong.
-            with contextlib.suppress(WcError):
-                durable.remove(layout.ball_changes, layout.root)
 
     def _possible_paths(self, state: State) -> set[str]:
         """The status files that a thread in this state can have: whether it waits for

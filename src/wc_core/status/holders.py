@@ -98,7 +98,7 @@ def held_balls(layout: Layout, folders: Iterable[str]) -> list[HeldBall]:
 
 def held_names(layout: Layout, folders: Iterable[str]) -> dict[str, list[str]]:
     """Returns the names of the balls in each of these folders, longest held first."""
-    return {folder: listings.read(layout, folder).names for folder in folders}
+    return {folder: listings.read(layout, folder) for folder in folders}
 
 
 def without(
@@ -250,7 +250,7 @@ def changed_balls(layout: Layout, since_ns: int) -> list[HeldBall]:
     for folder in holder_folders(layout):
         try:
             with Folder(f"{root_of(layout)}/{folder}", layout.root) as opened:
-                names = _names_changed_since(layout, folder, opened, since_ns)
+                names = _names_changed_since(opened, since_ns)
         except OSError:
             continue  # such as a folder in place of a file
         recent += [HeldBall(folder, name) for name in only_balls(names)]
@@ -258,20 +258,9 @@ def changed_balls(layout: Layout, since_ns: int) -> list[HeldBall]:
     return recent
 
 
-def _names_changed_since(
-    layout: Layout, folder: str, opened: Folder, since_ns: int
-) -> list[str]:
+def _names_changed_since(opened: Folder, since_ns: int) -> list[str]:
     """Returns the names in the open folder of a holder that changed then or later, in
     any order. Raises OSError."""
-    if opened.handle is None:
+    if opened.handle is None or os.fstat(opened.handle).st_mtime_ns < since_ns:
         return []
-    status = os.fstat(opened.handle)
-    if status.st_mtime_ns < since_ns:
-        return []
-    if status.st_size >= listings.LONG:
-        from wc_core.status import changes  # 0.1 ms, where someone holds thousands
-
-        names = changes.names_since(layout, folder, since_ns, status.st_ctime_ns)
-        if names is not None:
-            return [name for name in names if opened.changed_ns(name) >= since_ns]
     return opened.names_changed_since(since_ns)

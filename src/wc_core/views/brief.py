@@ -15,7 +15,7 @@ from wc_core.guidance import for_brief
 from wc_core.layout import safe_name
 from wc_core.lean.contextlib import suppress
 from wc_core.names import parse
-from wc_core.status import holders, listings
+from wc_core.status import holders
 from wc_core.status.files import FREE_FOLDER, file_name, holder_key
 from wc_core.status.lastvisits import last_visit_ms
 from wc_core.summaries.choosing import summary_in
@@ -81,7 +81,7 @@ SHOWN_BY = {
     "guidance": "wc guidance",
 }
 # The most threads of others that are searched for news and for balls that come back.
-RECENT = listings.ENDS
+RECENT = 300
 # The threads of others are counted until there are more than this many times those
 # shown: a file is read for each.
 _COUNTED = 2
@@ -282,8 +282,7 @@ def brief(query: BriefQuery, ball_names: BallNames, notes: Iterable[str] = ()) -
     affect the others."""
     own = holders.own_folders_of(query.viewer)
     offered = [f for f in holders.folders_of(query.viewer) if f not in own]
-    shown_folders = {*own, *offered, FREE_FOLDER}
-    names, whole = _names_by_folder(query, ball_names, shown_folders)
+    names, whole = _names_by_folder(query, ball_names)
     own_names, offered_names, free_names = (
         {f: names.pop(f) for f in dict.fromkeys(folders) if f in names}
         for folders in (own, offered, [FREE_FOLDER])
@@ -307,19 +306,14 @@ def brief(query: BriefQuery, ball_names: BallNames, notes: Iterable[str] = ()) -
 
 
 def _names_by_folder(
-    query: BriefQuery, ball_names: BallNames, shown_folders: Collection[str]
+    query: BriefQuery, ball_names: BallNames
 ) -> tuple[dict[str, list[str]], bool]:
     """Returns the names of all balls by the folder of their holder, longest held first,
-    and whether these are all; outside ``shown_folders``, perhaps only the first and the
-    last `RECENT` names of a folder. If the status files were never written, the threads
-    are read instead."""
+    and whether these are all. If the status files were never written, the threads are
+    read instead."""
     if folders := holders.holder_folders(query.reader.layout):
-        names = ball_names.of(folder for folder in folders if folder in shown_folders)
-        names |= ball_names.ends(
-            folder for folder in folders if folder not in shown_folders
-        )
-        return names, True
-    names = {}
+        return ball_names.of(folders), True
+    names: dict[str, list[str]] = {}
     whole = True
     for topic in query.reader.topics():
         if query.late():

@@ -491,36 +491,3 @@ def test_decisions_are_named_until_the_next_visit(repo: Here) -> None:
     assert repo.json("brief", *PAT)["decisions"] == []
     repo.ok("ack", "api", *CODEX)
     assert repo.json("brief", *CODEX)["decisions"] == []
-
-
-def test_of_those_with_many_balls_the_next_brief_reads_a_copy(busy: Repo) -> None:
-    folder, copy = (
-        busy.store / ".local" / path
-        for path in ("status/holder/zed", "index/balls/zed")
-    )
-    folder.mkdir()
-    for number in range(2000):
-        name = f"{encode(number)}.topic-{number}-{'x' * 150}"
-        (folder / name).write_text("wc1 OPEN\ntopic\nZed\n0 *\n")
-        if folder.stat().st_size >= 1 << 15:
-            break
-    else:
-        pytest.skip(f"2,000 names take only {folder.stat().st_size} bytes here")
-    told = brief(busy, "--as", "Codex")
-    assert not copy.exists()  # the folder has just changed
-    time.sleep(2.1)
-    assert brief(busy, "--as", "Codex") == told
-    first = copy.read_bytes()
-    assert first.count(b".topic-") == number + 1
-    assert brief(busy, "--as", "Codex") == told
-    busy.ok("handoff", "mine", "--to", "Zed", "--force", "--as", "Codex")
-    (shown, *_) = busy.json("brief", "--as", "Codex", env=SLOWLY)["with_others"][
-        "threads"
-    ]
-    assert (shown["topic"], shown["ball"]) == ("mine", "Zed")
-    assert copy.read_bytes() == first
-    time.sleep(2.1)
-    sent = json.dumps({"session_id": "s1", "cwd": str(busy.path)}).encode()
-    hook = ("brief", "--client", "codex", "--hook", "session-start")
-    assert '"Zed" has the ball' in busy.ok(*hook, feed=sent, env=SLOWLY).out
-    assert copy.read_bytes().count(b".mine") == 1
