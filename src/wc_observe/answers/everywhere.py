@@ -36,7 +36,7 @@ from wc_observe.answers.schema import BOOLEAN, INTEGER, LIST, TEXT, answer_schem
 from wc_observe.graphdb import relating
 from wc_observe.graphdb.nearness import query_vector
 from wc_observe.graphdb.reader import GraphAwayError
-from wc_observe.graphdb.searching import GraphSource
+from wc_observe.graphdb.searching import SearchedGraph
 from wc_observe.open_store import caller_identity, open_store
 from wc_observe.reach import reachable_stores
 
@@ -203,7 +203,7 @@ def search_everywhere(call: Call, question: Question) -> PlacedHits:
 def _searched_graph(call: Call, graph: GraphReader, question: Question) -> PlacedHits:
     """The hits in a graph. Raises GraphAwayError, and InvalidInputError for a cursor of
     another search."""
-    source = GraphSource(
+    source = SearchedGraph(
         graph,
         caller_viewer(call),
         allowed_repositories(call),

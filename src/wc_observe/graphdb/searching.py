@@ -99,7 +99,7 @@ class _FoundEntry(NamedTuple):
 class GraphCandidates:
     """A `CandidateSource`: the entries of a graph."""
 
-    def __init__(self, source: GraphSource, query: LooseQuery) -> None:
+    def __init__(self, source: SearchedGraph, query: LooseQuery) -> None:
         self._source = source
         self._query = query
 
@@ -121,7 +121,7 @@ class _Statement(NamedTuple):
     values: dict[str, Any]
 
 
-class GraphSource:
+class SearchedGraph:
     """What one search asks a graph: an engine, the overview and the source of meaning
     in one. A thread's topic is the key of its repository and its own topic.
 
@@ -181,7 +181,7 @@ class GraphSource:
 
     def names(self, topics: Collection[str]) -> dict[str, str]:
         """Like `Overview.names`, of found entries."""
-        by_topic = {topic: found.thread for (topic, _), found in self._found.items()}
+        by_topic = {topic: entry.thread for (topic, _), entry in self._found.items()}
         return {
             topic: by_topic[topic].name if topic in by_topic else topic
             for topic in topics
@@ -209,8 +209,11 @@ class GraphSource:
             f"WHEN {len(query.terms)} THEN {ALL_IN_TITLE} ELSE {SOME_IN_TITLE} END "
             "AS rank "
         )
-        found = self._having(query.terms)
-        values = found.values | {"keys": self._repository_keys(), "upto": query.newest}
+        statement = self._having(query.terms)
+        values = statement.values | {
+            "keys": self._repository_keys(),
+            "upto": query.newest,
+        }
         following = ["e.id <= $upto"] if query.newest else []
         if query.behind is not None:
             rank, entry_id, topic = query.behind
@@ -222,7 +225,7 @@ class GraphSource:
         order = "ORDER BY rank DESC, e.id DESC, topic DESC"
         if query.about.needs_text:
             rows = self._graph.rows(
-                f"{found.text} {ranks} RETURN {_ROWS}, rank {order} LIMIT {_MOST}",
+                f"{statement.text} {ranks} RETURN {_ROWS}, rank {order} LIMIT {_MOST}",
                 **values,
             )
             every = [
@@ -237,13 +240,13 @@ class GraphSource:
                 topic_counts(match.topic for match in every),
             )
         counted = self._graph.rows(
-            f"{found.text} {ranks} RETURN topic, count(e), "
+            f"{statement.text} {ranks} RETURN topic, count(e), "
             f"sum(CASE WHEN {' AND '.join(following) or 'true'} THEN 1 ELSE 0 END)",
             **values,
         )
         rows = self._graph.rows(
-            f"{found.text} {ranks} {_where(following)} RETURN {_ROWS}, rank {order} "
-            f"LIMIT {query.limit or _MOST}",
+            f"{statement.text} {ranks} {_where(following)} RETURN {_ROWS}, rank "
+            f"{order} LIMIT {query.limit or _MOST}",
             **values,
         )
         best = [Match(rank, id_, topic) for (topic, id_), rank in self._keep(rows)]
@@ -265,12 +268,15 @@ class GraphSource:
         weighted = [(i, weight) for i, weight in enumerate(weights) if weight]
         if not weighted:
             return [], 0
-        found = self._having(query.required, [query.terms[i] for i, _ in weighted])
-        values = found.values | {"keys": self._repository_keys(), "upto": query.newest}
+        statement = self._having(query.required, [query.terms[i] for i, _ in weighted])
+        values = statement.values | {
+            "keys": self._repository_keys(),
+            "upto": query.newest,
+        }
         values |= {f"w{i}": query.terms[i].needle for i, _ in weighted}
         parts = [_rough_score(query.terms[i], f"w{i}", n) for i, n in weighted]
         scored = (
-            f"{found.text} WITH r, t, e, {' + '.join(parts)} AS score "
+            f"{statement.text} WITH r, t, e, {' + '.join(parts)} AS score "
             "WHERE score > 0 WITH r, t, e, score, "
             f"$keys[r.id] + '{_BETWEEN}' + t.topic AS topic "
         )
@@ -295,15 +301,18 @@ class GraphSource:
         """Returns how many entries have a term and the required ones. Of a word that is
         in very many entries, the index's own count is enough, unless some of them are
         hidden."""
-        found = self._having((term, *required))
+        statement = self._having((term, *required))
         is_anything = self._scope == Scope() and self._about == Mentions()
         if is_anything and not required and len(term.words) == 1 and not term.field:
             ((count,),) = self._graph.rows(
-                f"{_INDEX} YIELD node RETURN count(node)", words=found.values["words"]
+                f"{_INDEX} YIELD node RETURN count(node)",
+                words=statement.values["words"],
             )
             if count > COMMON:
                 return int(count)
-        ((count,),) = self._graph.rows(f"{found.text} RETURN count(e)", **found.values)
+        ((count,),) = self._graph.rows(
+            f"{statement.text} RETURN count(e)", **statement.values
+        )
         return int(count)
 
     def _thread_count(self) -> int:
@@ -322,7 +331,7 @@ class GraphSource:
     def thread_words(self, topic: str) -> ThreadWords:
         """Like `Engine.thread_words`, of a found entry."""
         return next(
-            found.thread for (own, _), found in self._found.items() if own == topic
+            entry.thread for (own, _), entry in self._found.items() if own == topic
         )
 
     # The meaning.

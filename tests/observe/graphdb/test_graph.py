@@ -33,7 +33,7 @@ from wc_observe.answers.search import HITS_SCHEMA
 from wc_observe.graphdb import reader, relating
 from wc_observe.graphdb.nearness import QueryVector
 from wc_observe.graphdb.reader import GraphAwayError, GraphReader
-from wc_observe.graphdb.searching import GraphSource
+from wc_observe.graphdb.searching import SearchedGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -396,7 +396,7 @@ def by_words(
     graph: GraphReader, repositories: tuple[str, ...] | None, text: str
 ) -> Loose:
     """The entries with some of the words, each with its score."""
-    source = GraphSource(graph, viewer(), repositories, Mentions())
+    source = SearchedGraph(graph, viewer(), repositories, Mentions())
     terms = tuple(Term((word,)) for word in text.split())
     return source.loose_matches(source.topics(Filter()), LooseQuery(terms))
 
@@ -408,7 +408,7 @@ def near(
     status: str = "",
 ) -> list[tuple[str, str, bool]]:
     """The hits of words that no entry has, near a vector."""
-    source = GraphSource(graph, viewer(), repositories, Mentions(), lambda: vector)
+    source = SearchedGraph(graph, viewer(), repositories, Mentions(), lambda: vector)
     question = Question("nowhere absent", Filter(status=status))
     found = search(source, source, question, source).hits
     return [(hit.topic, hit.numbered.entry.id, hit.is_near) for hit in found]

@@ -111,8 +111,8 @@ class Scan:
 
     def loose_matches(self, topics: Sequence[str], query: LooseQuery) -> Loose:
         """Like `Engine.loose_matches`."""
-        found = self.candidates(topics, query)
-        return best_matches(query, len(topics), [found], found.unreadable)
+        read = self.candidates(topics, query)
+        return best_matches(query, len(topics), [read], read.unreadable)
 
     def candidates(self, topics: Iterable[str], query: LooseQuery) -> ReadCandidates:
         """Returns the entries of these threads with any of the terms."""
