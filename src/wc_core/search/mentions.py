@@ -3,8 +3,10 @@ by their kind."""
 
 from __future__ import annotations
 
+import unicodedata
+
 from wc_core.errors import InvalidInputError
-from wc_core.lean import re, unicodedata
+from wc_core.lean import re
 from wc_core.search.words import Term, plain_words
 from wc_core.threads import vocabulary
 from wc_core.threads.model import DECISION, SEVERITIES
