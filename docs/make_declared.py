@@ -18,13 +18,13 @@ from mcp_types.version import (
     MODERN_PROTOCOL_VERSIONS,
 )
 
+from wc_core.toolnames import ALL_STORES_TOOLS, OLDER_TOOLS, PREFIX
 from wc_observe.calls import ServerContext
 from wc_observe.front.declared import (
     DISCOVER,
     INITIALIZE,
     LISTS,
     RESOURCES,
-    TOOLS,
     Declarations,
 )
 from wc_observe.mcp.server import build_server
@@ -42,10 +42,10 @@ _INFO = {"name": "reference", "version": "1"}
 _PREFIX = "io.modelcontextprotocol/"
 
 
-def server(*, all_stores: bool = False) -> FastMCP:
+def server(*, all_stores: bool = False, lists_older: bool = False) -> FastMCP:
     """The real server, in a folder without a store."""
-    context = ServerContext("/", {}, lambda: 0)
-    return build_server(context._replace(all_stores=all_stores))
+    context = ServerContext("/", {}, lambda: 0, all_stores=all_stores)
+    return build_server(context._replace(lists_older=lists_older))
 
 
 async def ask(served: FastMCP, messages: Sequence[Fields]) -> list[Fields]:
@@ -93,7 +93,7 @@ def enveloped(method: str, revision: str, info: Fields) -> Fields:
 
 async def declared() -> Declarations:
     """What the server declares to a client that is not known."""
-    every = server(all_stores=True)
+    every = server(all_stores=True, lists_older=True)
     lists = [{"id": method, "method": method} for method in (*LISTS, RESOURCES)]
     opening = hello(HANDSHAKE_PROTOCOL_VERSIONS[-1], _INFO)
     answers = await ask(every, [*opening, *lists])
@@ -111,8 +111,6 @@ async def declared() -> Declarations:
     envelope = {
         name: value for name, value in listed.items() if name not in results[LISTS[-1]]
     }
-    names = {tool["name"] for tool in results[TOOLS]["tools"]}
-    usual = await server().list_tools()
     # Ours is known at run time: a release must not change the file.
     for info in (
         results[INITIALIZE]["serverInfo"],
@@ -122,7 +120,8 @@ async def declared() -> Declarations:
     return Declarations(
         handshakes=list(HANDSHAKE_PROTOCOL_VERSIONS),
         stateless=list(MODERN_PROTOCOL_VERSIONS),
-        optional_tools=sorted(names - {tool.name for tool in usual}),
+        optional_tools=[f"{PREFIX}{name}" for name in ALL_STORES_TOOLS],
+        older_tools=[f"{PREFIX}{name}" for name in OLDER_TOOLS],
         envelope=envelope,
         results=results | {DISCOVER: _without(discovered, envelope)},
     )

@@ -271,9 +271,6 @@ CLIENT_TESTS = (
 
 
 _TOOL = '''\
-_COUNT_SCHEMA = {"type": "object", "properties": {"total": {"type": "integer"}}}
-
-
 def count_threads(
     ball: Ball = "",
 ) -> ToolResult:
@@ -307,10 +304,10 @@ TOOL_STEPS = (
     Step("src/wc_observe/mcp/tools.py", _TOOL, "def reindex() -> ToolResult:\n"),
     Step(
         "src/wc_observe/mcp/tools.py",
-        '    ToolSpec(count_threads, "How many threads there are.", _COUNT_SCHEMA),\n',
+        '    ToolSpec(count_threads, "How many threads there are."),\n',
         "    ToolSpec(\n        reindex,\n",
     ),
-    Step("src/wc_core/toolnames.py", '    "count_threads",\n', '    *("get_ball_'),
+    Step("src/wc_core/toolnames.py", '    "count_threads",\n', '    *("get_neighbors'),
     Step(
         "tests/observe/every_call.py",
         '    *(("count_threads", {"ball": name}) for name in ("me", "")),\n',

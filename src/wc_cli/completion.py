@@ -25,8 +25,8 @@ VARIABLE = "_WC_CLI_COMPLETE"
 LIST_ORDERS = ("recent", "age", "topic", "ball", "status", "title")
 # The words of the server's command line; a test compares them with its help.
 _OBSERVE = (
-    "web --transport --all --all-stores --graph --help --version --port --host --as "
-    "--open --thread"
+    "web --transport --all --all-stores --graph --tools --help --version --port --host "
+    "--as --open --thread"
 )
 
 # Bash ends a word at each @, which is common in names: the parts are joined, and the

@@ -8,15 +8,26 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
 # The version changes before a promise about the tools does.
 PREFIX = "watercooler_v1_"
 
 TOOLS = (
-    *("health", "whoami", "list_threads", "read_thread", "get_entry"),
-    *("search_threads", "list_updates", "reindex", "list_vocabulary"),
-    *("get_ball_history", "get_stats", "list_ready", "explain_readiness"),
-    *("check_status", "list_claims", "list_activity", "get_neighbors"),
-    *("list_worktrees", "get_conflicts", "get_loop_status", "get_team_status"),
+    *("health", "whoami", "list_threads", "read_thread", "list_updates"),
+    *("search_threads", "reindex", "get_stats", "check_status", "list_edits"),
+    *("get_neighbors", "list_worktrees"),
+)
+
+# Until the next minor version: other names for what a tool above answers. The server
+# answers to them, but only lists them with ``--tools all``.
+OLDER_TOOLS = (
+    *("get_entry", "list_vocabulary", "get_ball_history", "list_ready"),
+    *("explain_readiness", "list_claims", "list_activity", "get_conflicts"),
+    *("get_loop_status", "get_team_status"),
 )
 
 # Only for a server started with --all-stores or --graph. They look beyond one
@@ -39,6 +50,7 @@ OCCASIONS = MappingProxyType(
         "list_ready": "ready",
         "explain_readiness": "why",
         "check_status": "check",
+        "list_edits": "claims",
         "list_claims": "claims",
         "list_activity": "activity",
         "get_neighbors": "neighbors",
@@ -49,3 +61,21 @@ OCCASIONS = MappingProxyType(
     }
 )
 NO_OCCASION = MappingProxyType({"list_vocabulary": "it needs no store"})
+
+# Tools that do what another command does if called with this argument.
+OCCASIONS_BY_ARGUMENT = MappingProxyType(
+    {
+        ("list_threads", "ready", True): "ready",
+        ("read_thread", "why_not_ready", True): "why",
+        ("list_edits", "show", "activity"): "activity",
+        ("list_edits", "show", "conflicts"): "conflicts",
+    }
+)
+
+
+def occasion_of(tool: str, arguments: Mapping[str, Any]) -> str:
+    """Returns the command whose guidance a call shows; empty for none."""
+    for (name, argument, value), occasion in OCCASIONS_BY_ARGUMENT.items():
+        if name == tool and arguments.get(argument) == value:
+            return occasion
+    return OCCASIONS.get(tool, "")

@@ -27,7 +27,8 @@ class ServerContext(NamedTuple):
 
     ``all_stores`` says that the server has the tools that look beyond one store, and
     ``graph`` is the graph database that these use. ``served`` returns the stores that a
-    token's holder may see, over a network.
+    token's holder may see, over a network. ``lists_older`` says that tools are also
+    listed by their older names.
     """
 
     folder: str
@@ -37,6 +38,7 @@ class ServerContext(NamedTuple):
     all_stores: bool = False
     graph: GraphReader | None = None
     served: Served | None = None
+    lists_older: bool = False
 
 
 class Call(NamedTuple):

@@ -42,19 +42,3 @@ def agent_name(title: str) -> str:
 def shown_part(client: str) -> str:
     """Returns which part of an answer the client forwards to its model."""
     return _SHOWN.get(SPELLINGS.get(fold(client), client), UNKNOWN)
-
-
-def lists_schemas(client: str) -> bool:
-    """Returns whether tools that can also answer in markdown declare their output
-    schema.
-
-    A tool with a schema must answer with structured content. A client that shows
-    nothing else would never show markdown, so it does not get these schemas.
-    """
-    return shown_part(client) != STRUCTURED
-
-
-def is_schema_listed(client: str, parameters: Mapping[str, object]) -> bool:
-    """Returns whether a client gets the output schema of a tool with these
-    parameters."""
-    return "format" not in parameters or lists_schemas(client)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wc_observe.web.options import WebOptions
 
 USAGE = """\
-usage: wc-observe [--help | --version | --all-stores | --graph URL]
+usage: wc-observe [--help | --version | --all-stores | --graph URL | --tools all]
        wc-observe --transport http [OPTION]...
        wc-observe web [OPTION]...
 
@@ -44,6 +44,9 @@ threads relate to one, and search_threads has scope="all".
 
 With --graph it uses a graph database for these, such as
 falkordb://localhost:6379/threads, which wc project fills.
+
+With --tools all it also lists the older names of tools, to which it answers
+in any case until the next minor version.
 
 With --transport http it listens on 127.0.0.1 instead; for its options:
 wc-observe --transport http --help
@@ -60,6 +63,7 @@ wc-observe: for the web page: wc-observe web; to connect your agents: wc install
 """
 _ALL_STORES = "--all-stores"
 _GRAPH = "--graph"
+_TOOLS = "--tools"
 _USAGE_ERROR = 2
 _INTERRUPTED = 130
 # The number of new objects after which Python looks for garbage.
@@ -69,11 +73,14 @@ _ALLOCATIONS = 10_000
 def main() -> None:
     """Runs the command. Exits with 0, or with 2 for unknown arguments."""
     arguments = sys.argv[1:]
-    url, own_arguments = _graph_option(arguments)
+    url, own_arguments = _option(_GRAPH, arguments)
+    listed, own_arguments = _option(_TOOLS, own_arguments)
     own_arguments = [word for word in own_arguments if word != _ALL_STORES]
-    if own_arguments in ([], ["--transport", "stdio"], ["--transport=stdio"]):
+    is_stdio = own_arguments in ([], ["--transport", "stdio"], ["--transport=stdio"])
+    if is_stdio and listed in {"", "all"}:
         _explain_to_person()
-        serve(all_stores=_ALL_STORES in arguments or bool(url), url=url)
+        all_stores = _ALL_STORES in arguments or bool(url)
+        serve(all_stores=all_stores, url=url, lists_older=bool(listed))
     elif any(argument.startswith("--transport") for argument in arguments):
         serve_http(arguments)
     elif arguments[:1] == ["web"]:
@@ -95,17 +102,17 @@ def _explain_to_person() -> None:
         sys.stderr.write(_AT_TERMINAL)
 
 
-def _graph_option(arguments: list[str]) -> tuple[str, list[str]]:
-    """Returns the URL after ``--graph``, empty without one, and the other arguments."""
-    words = [part for word in arguments for part in _halves(word)]
-    if _GRAPH not in words[:-1]:
+def _option(name: str, arguments: list[str]) -> tuple[str, list[str]]:
+    """Returns the value of an option, empty without one, and the other arguments."""
+    words = [part for word in arguments for part in _halves(name, word)]
+    if name not in words[:-1]:
         return "", arguments
-    position = words.index(_GRAPH)
+    position = words.index(name)
     return words[position + 1], [*words[:position], *words[position + 2 :]]
 
 
-def _halves(word: str) -> list[str]:
-    return word.split("=", 1) if word.startswith(f"{_GRAPH}=") else [word]
+def _halves(name: str, word: str) -> list[str]:
+    return word.split("=", 1) if word.startswith(f"{name}=") else [word]
 
 
 def _graph(url: str) -> GraphReader | None:
@@ -119,10 +126,13 @@ def _graph(url: str) -> GraphReader | None:
     return GraphReader(address.parse(url, os.environ))
 
 
-def serve(*, all_stores: bool = False, url: str = "") -> None:
+def serve(
+    *, all_stores: bool = False, url: str = "", lists_older: bool = False
+) -> None:
     """Serves standard input until it ends or a signal comes. With ``all_stores``, the
     tools that look beyond one store are included; they use the graph at ``url`` if
-    there is one. Exits with 2 if the URL is invalid."""
+    there is one. With ``lists_older``, tools are also listed by their older names.
+    Exits with 2 if the URL is invalid."""
     _prepare_start()
     _require_open(sys.stdin, sys.stdout)
     try:
@@ -135,13 +145,18 @@ def serve(*, all_stores: bool = False, url: str = "") -> None:
     from wc_observe.mcp.surrogates import repair_line, repaired_input
 
     desk = open_desk(
-        os.environ, all_stores=all_stores, repair=repair_line, leave=_leave
+        os.environ,
+        all_stores=all_stores,
+        lists_older=lists_older,
+        repair=repair_line,
+        leave=_leave,
     )
     # Up to 1 s: FastMCP. The signal handlers and its settings come first.
     from wc_observe.mcp.server import build_server
     from wc_observe.mcp.stdio import NOTHING, Withheld, serve_stdio
 
     context = _server_context(dict(os.environ))
+    context = context._replace(lists_older=lists_older)
     server = build_server(context._replace(all_stores=all_stores, graph=graph))
     _finish_start()
     unread = desk.hand_over() if desk is not None else b""
@@ -229,6 +244,7 @@ def _serve_network(options: HttpOptions) -> None:
     graph = _graph(options.graph)
     context = _server_context(dict(os.environ))
     context = context._replace(all_stores=graph is not None, graph=graph)
+    context = context._replace(lists_older=options.lists_older)
     httpstores.check_stores(options, context)
     # Up to 1 s: FastMCP, Starlette and uvicorn, after address and stores were checked.
     from wc_observe.http import server as httpserver

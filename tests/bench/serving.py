@@ -91,7 +91,7 @@ class Figures:
 def started(scratch: Scratch, program: str, folder: str = "") -> dict[str, float]:
     """What a start takes, until each first answer."""
     server = Server(scratch.process(program, folder=folder))
-    server.call("ping" if program == TRIVIAL else f"{PREFIX}list_vocabulary")
+    server.call("ping" if program == TRIVIAL else f"{PREFIX}whoami")
     called = server.age()
     server.stop()
     return {
@@ -165,7 +165,7 @@ class Subject:
         """The first calls of a server, and the most memory it had."""
         with self._scratch.weighed_server(OURS, self._folder) as (server, memory):
             # The first call waits for the framework.
-            server.call(f"{PREFIX}list_vocabulary")
+            server.call(f"{PREFIX}whoami")
             listed = server.call(f"{PREFIX}list_threads")
             server.call(f"{PREFIX}read_thread", topic=next(self._topics))
             start = server.age()

@@ -47,7 +47,6 @@ async function second() {
 async function tools(client) {
   const listed = (await client.listTools()).tools;
   const answers = {};
-  // The SDK itself checks structured content against the tool's output schema.
   const call = async (label, name, given) => {
     const one = await client.callTool({ name: prefix + name, arguments: given });
     answers[label] = {

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wc_core.toolnames import PREFIX
+from wc_core.toolnames import PREFIX, TOOLS
 from wc_core.version import __version__
-from wc_observe.mcp.tools import all_tools
 
 TOPIC = "feature-auth"
 WATCHED = "notes"
@@ -28,10 +27,7 @@ SAID = "Schöne Grüße 🎾\nsrc/auth.py comes first."
 # What a tool cannot do without. Every tool is called, with these or with none.
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "read_thread": {"topic": TOPIC},
-    "get_entry": {"topic": TOPIC, "index": 1},
     "search_threads": {"query": "src/auth.py"},
-    "get_ball_history": {"topic": TOPIC},
-    "explain_readiness": {"topic": TOPIC},
     "check_status": {"symbols": ["README.md"]},
     "get_neighbors": {"target": "README.md"},
 }
@@ -49,7 +45,8 @@ def judge(heard: dict[str, Any], *, here: bool) -> None:
     that the worktrees are on."""
     assert heard["server"] == {"name": "watercooler", "version": __version__}
     assert "watercooler://instructions" in heard["instructions"]
-    assert set(heard["tools"]) == {one.name for one in all_tools(local=here)}
+    local = set() if here else {"list_worktrees"}
+    assert set(heard["tools"]) == {f"{PREFIX}{name}" for name in {*TOOLS} - local}
     asked = {name.split()[0] for name in heard["answers"].keys() - WRONG.keys()}
     assert asked == {one.removeprefix(PREFIX) for one in heard["tools"]}
     _judge_answers(heard["answers"])
@@ -69,7 +66,7 @@ def _judge_answers(answers: dict[str, Any]) -> None:
         assert not answer["error"], (name, answer)
         assert answer["text"], name
         if name.endswith(" markdown"):
-            assert list(answer["data"]) == ["note"], name
+            assert not answer["data"], name
         if name.endswith(" json"):
             assert answer["data"], name
     threads = answers["list_threads json"]["data"]["threads"]

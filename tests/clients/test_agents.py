@@ -14,8 +14,7 @@ import pytest
 
 from tests.clients import installing, stand_in
 from tests.clients.asking import TOPIC, WATCHED
-from wc_core.toolnames import PREFIX
-from wc_observe.mcp.tools import all_tools
+from wc_core.toolnames import PREFIX, TOOLS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +53,7 @@ def test_what_claude_code_puts_before_a_model(place: Place, tmp_path: Path) -> N
         ("read_thread", {"topic": TOPIC}),
         ("list_threads", {"format": "json"}),
         ("whoami", {}),
-        ("get_entry", {"topic": "no-such-thread", "index": 0}),
+        ("read_thread", {"topic": "no-such-thread", "entry": "#0"}),
     )
     with stand_in.serving(*calls) as service:
         words = ("-p", "What waits for me?", "--strict-mcp-config", "--mcp-config")
@@ -162,7 +161,7 @@ def test_codex_calls_a_tool_and_reads_a_resource(place: Place, tmp_path: Path) -
         server = AppServer(process)
         server.call("initialize", clientInfo={"name": "editor", "version": "1"})
         (status,) = server.call("mcpServerStatus/list")["data"]
-        assert set(status["tools"]) == {one.name for one in all_tools()}
+        assert set(status["tools"]) == {f"{PREFIX}{name}" for name in TOOLS}
         started = server.call("thread/start", cwd=str(place.repo.path))
         mine = {"threadId": started["thread"]["id"], "server": NAME}
         you = server.call("mcpServer/tool/call", **mine, tool=f"{PREFIX}whoami")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.clients.asking import TOPIC
-from wc_core.toolnames import PREFIX
-from wc_observe.mcp.tools import all_tools
+from wc_core.toolnames import PREFIX, TOOLS
 
 if TYPE_CHECKING:
     from tests.clients.conftest import Place
@@ -26,7 +25,7 @@ def test_the_inspector_finds_no_fault_with_the_tools(
     done = inspect(place, programs, "tools/list", "--strict")
     assert (done.code, done.err) == (0, "")
     named = [one["name"] for one in done.json["tools"]]
-    assert named == [one.name for one in all_tools()]
+    assert named == [f"{PREFIX}{name}" for name in TOOLS]
 
 
 def test_the_inspector_calls_a_tool(place: Place, programs: Programs) -> None:

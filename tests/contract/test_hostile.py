@@ -146,20 +146,19 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Session:
 
 
 @quick
-@given(topics, st.sampled_from(["read_thread", "get_entry"]))
-@example("../there", "read_thread")
-@example("there/../there", "get_entry")
+@given(topics, st.sampled_from([{}, {"entry": "0"}]))
+@example("../there", {})
+@example("there/../there", {"entry": "0"})
 def test_the_server_finds_the_thread_or_says_there_is_none(
-    served: Session, topic: str, tool: str
+    served: Session, topic: str, more: dict[str, str]
 ) -> None:
     before = tree(served.folder)
     # Nothing else can come over the wire.
     topic = topic.encode(errors="replace").decode()
-    more: dict[str, Any] = {"index": 0} if tool == "get_entry" else {}
     if topic.casefold() == "there":
-        served.text(tool, topic=topic, **more)
+        served.text("read_thread", topic=topic, **more)
     else:
-        told = served.error(tool, topic=topic, **more)
+        told = served.error("read_thread", topic=topic, **more)
         assert told["code"] in {"INVALID_INPUT", "NOT_FOUND"}
         assert told["hint"]
     assert tree(served.folder) == before

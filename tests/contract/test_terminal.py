@@ -252,7 +252,10 @@ def test_no_answer_of_the_server_has_any_of_it(scene: Scene) -> None:
             ("list_threads", {"format": form}),
             ("search_threads", {"query": "e", "format": form}),
             ("list_updates", {"since": "2025-12-01", "format": form}),
-            *(("get_entry", {"topic": one, "index": 1, "format": form}) for one in few),
+            *(
+                ("read_thread", {"topic": one, "entry": "1", "format": form})
+                for one in few
+            ),
         ]
     for tool, arguments in calls:
         result = session.call(tool, **arguments)

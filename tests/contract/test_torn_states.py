@@ -150,8 +150,8 @@ def test_the_server_answers_nothing_else(rewritten: Path) -> None:
 
 def _last_number(session: Session) -> int:
     """The last number that one server answers with; 0 if nothing could be read."""
-    tools = ("get_loop_status", "list_worktrees")
-    wanted = [(tool, {"format": "json"}) for tool in tools] * max(2, ROUNDS // 50)
+    forms = [{"show": show, "format": "json"} for show in ("loops", "worktrees")]
+    wanted = [("list_worktrees", form) for form in forms] * max(2, ROUNDS // 50)
     last = 0
     for result in session.calls(*wanted):
         assert not result.is_error, result.content

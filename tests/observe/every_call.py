@@ -50,6 +50,7 @@ _BAD = ("nope", "../plan", "", "a\0b", "%2e%2e", "x" * 300)
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("health", {}),
     ("health", {"extra": 1}),
+    ("health", {"vocabulary": True}),
     ("whoami", {}),
     ("list_vocabulary", {}),
     ("reindex", {}),
@@ -62,6 +63,18 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     *(("check_status", {"symbols": ["x"] * 101} | form) for form in _FORMATS),
     *(("check_status", {"symbols": ["x"]} | form) for form in _FORMATS),
     ("check_status", {}),
+    *(
+        ("list_edits", {"show": show, "path": path, "whose": whose} | form)
+        for show in ("claims", "activity", "conflicts", "nothing")
+        for path in ("", "src/a.py", "../x")
+        for whose in ("all", "mine")
+        for form in _FORMATS
+    ),
+    *(
+        ("list_edits", {"show": show, "worktree": "main"} | form)
+        for show in ("activity", "conflicts")
+        for form in _FORMATS
+    ),
     *(("list_claims", form) for form in _FORMATS),
     *(("list_ready", form) for form in _FORMATS),
     *(("list_inbox", {"limit": limit} | form) for limit in (0, 1) for form in _FORMATS),
@@ -105,6 +118,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {},
             {"open_only": True, "limit": 1},
             {"summaries": True},
+            {"ready": True},
+            {"ready": True, "ball": "me", "limit": 1},
             {"file": "src/auth.py"},
             {"file": "."},
             {"code_branch": "main"},
@@ -125,6 +140,12 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         for arguments in (
             {},
             {"from_entry": -1, "limit": 1},
+            {"entry": "#0", "history": True},
+            {"entry": "-1", "offset": 2},
+            {"entry": "../x"},
+            {"entry": "0", "limit": 1},
+            {"offset": 1},
+            {"why_not_ready": True},
             {"summary_only": True},
             {"history": True},
             {"code_branch": "main"},
@@ -151,7 +172,14 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     *(
         ("get_stats", arguments | form)
         for form in _FORMATS
-        for arguments in ({}, {"stale_after": "0s"}, {"stale_after": "soon"})
+        for arguments in (
+            {},
+            {"stale_after": "0s"},
+            {"stale_after": "soon"},
+            {"topic": "plan"},
+            {"topic": "../plan"},
+            {"topic": "plan", "stale_after": "1d"},
+        )
     ),
     *(
         ("list_updates", arguments | form)
@@ -200,6 +228,12 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
         ("get_loop_status", {"change_id": change, **form})
         for form in _FORMATS
         for change in ("work", "fix", *_BAD)
+    ),
+    *(
+        ("list_worktrees", {"show": show, "change_id": change} | form)
+        for show in ("worktrees", "loops", "team", "nothing")
+        for change in ("", "fix", "../x")
+        for form in _FORMATS
     ),
 ]
 
@@ -519,7 +553,7 @@ def main() -> None:
         told = bite(folder)
     else:
         start = ServerContext(str(folder), dict(os.environ), lambda: 1_770_000_000_000)
-        server = build_server(start._replace(all_stores=True))
+        server = build_server(start._replace(all_stores=True, lists_older=True))
         refused = arm()
         told = asyncio.run(while_subscribed(server)) | {"refused": refused}
     sys.stdout.write(json.dumps(told))

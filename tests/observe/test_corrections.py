@@ -65,15 +65,15 @@ def test_read_thread_with_its_history(session: Session) -> None:
     assert SECRET in text
 
 
-def test_get_entry(session: Session) -> None:
+def test_one_entry(session: Session) -> None:
     log = session.json("read_thread", topic="login", history=True)["entries"]
     # A correction stands for the entry it corrects, by number and by id.
-    for arguments in ({"index": 1}, {"index": 2}, {"entry_id": log[2]["id"]}):
-        entry = session.json("get_entry", topic="login", **arguments)["entry"]
+    for named in ("1", "2", log[2]["id"]):
+        entry = session.json("read_thread", topic="login", entry=named)["entry"]
         assert (entry["idx"], entry["title"], entry["amended"]) == (1, NEW, True)
-    last = session.json("get_entry", topic="login", index=-1)["entry"]
+    last = session.json("read_thread", topic="login", entry="-1")["entry"]
     assert (last["idx"], last["retracted"]) == (3, True)
-    old = session.json("get_entry", topic="login", index=1, history=True)["entry"]
+    old = session.json("read_thread", topic="login", entry="1", history=True)["entry"]
     assert (old["title"], old["amended"]) == (OLD, True)
     assert NEW in session.read("threads/login/2")
 
@@ -104,8 +104,8 @@ def test_names_and_tags(tmp_path_factory: pytest.TempPathFactory) -> None:
     for name in ("login", "sign-in", "Sign-In"):
         fields = session.json("read_thread", topic=name)
         assert (fields["topic"], fields["tags"]) == ("sign-in", ["auth", "urgent"])
-        assert session.json("get_entry", topic=name, index=0)["topic"] == "sign-in"
-        assert session.json("get_ball_history", topic=name)["topic"] == "sign-in"
+        assert session.json("read_thread", topic=name, entry="0")["topic"] == "sign-in"
+        assert session.json("get_stats", topic=name)["topic"] == "sign-in"
         assert "thread sign-in:" in session.read(f"threads/{name}")
         task, _ = session.prompt("review_thread", topic=name)
         assert "sign-in" in task
@@ -118,7 +118,7 @@ def test_names_and_tags(tmp_path_factory: pytest.TempPathFactory) -> None:
     for tool, arguments in (
         ("list_threads", {}),
         ("read_thread", {"topic": "login"}),
-        ("get_entry", {"topic": "login", "index": 0}),
+        ("read_thread", {"topic": "login", "entry": "0"}),
         ("list_updates", {"since": "2020-01-01"}),
         ("search_threads", {"query": "passkeys"}),
         ("get_stats", {}),

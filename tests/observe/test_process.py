@@ -17,8 +17,8 @@ from fastmcp.client.transports import StdioTransport
 
 from tests import forking, measuring
 from tests.observe.stores import MODES
+from wc_core.toolnames import TOOLS
 from wc_core.version import __version__
-from wc_observe.mcp import tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,7 +152,7 @@ def test_a_real_client(store: Store, env: dict[str, str], mode: Mode) -> None:
             keep_alive=False,
         )
         async with Client(transport, mode=mode, roots=[]) as client:
-            assert len(await client.list_tools()) == len(tools.ALL_SPECS)
+            assert len(await client.list_tools()) == len(TOOLS)
             found = await client.call_tool(
                 "watercooler_v1_list_threads", {"format": "json"}
             )
@@ -163,7 +163,7 @@ def test_a_real_client(store: Store, env: dict[str, str], mode: Mode) -> None:
             # A write by another process shows in the very next call.
             store.append("plan", store.entry("plan", "Just now."))
             entry = await client.call_tool(
-                "watercooler_v1_get_entry", {"topic": "plan", "index": -1}
+                "watercooler_v1_read_thread", {"topic": "plan", "entry": "-1"}
             )
             assert "> Just now." in getattr(entry.content[0], "text", "")
 

@@ -71,7 +71,7 @@ def test_every_body_is_intact(root: Path, session: Session) -> None:
         for one, entry in zip(shown, entries, strict=False):
             assert entry["body"].startswith(one["body"])
         for entry in entries[-2:]:
-            found = session.json("get_entry", topic=topic, entry_id=entry["entry_id"])
+            found = session.json("read_thread", topic=topic, entry=entry["entry_id"])
             assert found["entry"]["body"] == clean(entry["body"]) == entry["body"]
             assert found["entry"]["author"] == entry["agent"]
         count += len(entries)

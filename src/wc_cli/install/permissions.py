@@ -26,7 +26,9 @@ ASKED = tuple(
 )
 
 SERVER = "watercooler"
-TOOLS = tuple(f"{toolnames.PREFIX}{name}" for name in toolnames.TOOLS)
+TOOLS = tuple(
+    f"{toolnames.PREFIX}{name}" for name in (*toolnames.TOOLS, *toolnames.OLDER_TOOLS)
+)
 
 
 def prefixes(site: InstallSite, names: tuple[str, ...] = COMMANDS) -> tuple[str, ...]:

@@ -9,13 +9,6 @@ from wc_core.times import ago, seconds_between
 from wc_core.views.activity import MAX_ROWS, activity_view
 from wc_observe.answers.claims import target_of
 from wc_observe.answers.quoting import clean_json, title, word
-from wc_observe.answers.schema import (
-    INTEGER,
-    LIST,
-    OPTIONAL_TEXT,
-    TEXT,
-    answer_schema,
-)
 from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
@@ -25,10 +18,6 @@ if TYPE_CHECKING:
 
 _MAX_PATHS = 8
 _PATH = 200
-
-ACTIVITY_SCHEMA = answer_schema(
-    {"store": TEXT, "activity": LIST, "total": INTEGER, "as_of": OPTIONAL_TEXT}
-)
 
 
 def activity_answer(

@@ -107,9 +107,11 @@ class _Choice:
         return ShownEntry(numbered, body, len(body), heading=self._span.headings)
 
     def _entry_call(self, numbered: Numbered) -> str:
-        history = self._span.history
         return tool_call(
-            "get_entry", topic=self._thread.name, index=numbered.idx, history=history
+            "read_thread",
+            topic=self._thread.name,
+            entry=str(numbered.idx),
+            history=self._span.history,
         )
 
     def gap(self, first: int, count: int, position: int = 0) -> LeftOut:

@@ -23,14 +23,6 @@ from wc_core.values import NamedTuple
 from wc_core.views.claimball import ball_elsewhere
 from wc_core.views.conflicts import hot_targets, load_conflicts
 from wc_observe.answers.quoting import clean_json, word
-from wc_observe.answers.schema import (
-    INTEGER,
-    LIST,
-    OBJECT,
-    OPTIONAL_TEXT,
-    TEXT,
-    answer_schema,
-)
 from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
@@ -44,22 +36,6 @@ if TYPE_CHECKING:
 _MANY = 200
 _MAX_TARGETS = 100
 _NO_FOLDER = "/dev/null"
-
-CLAIMS_SCHEMA = answer_schema(
-    {"store": TEXT, "claims": LIST, "total": INTEGER, "unreadable": INTEGER}
-)
-STATUS_SCHEMA = answer_schema(
-    {
-        "verdict": TEXT,
-        "reasons": LIST,
-        "switch_to": LIST,
-        "status": TEXT,
-        "repo_head": OPTIONAL_TEXT,
-        "locks": OBJECT,
-        "warnings": LIST,
-        "orchestration": OBJECT,
-    }
-)
 
 
 class ClaimsView(NamedTuple):

@@ -12,14 +12,6 @@ from wc_core.text import one_line
 from wc_core.times import ago
 from wc_core.views.conflicts import RadarView
 from wc_observe.answers.quoting import NOTICE, clean_json, title, word
-from wc_observe.answers.schema import (
-    INTEGER,
-    LIST,
-    OPTIONAL_INTEGER,
-    OPTIONAL_TEXT,
-    TEXT,
-    answer_schema,
-)
 from wc_observe.answers.worktrees import check_is_local
 from wc_observe.open_store import open_store
 
@@ -31,18 +23,6 @@ if TYPE_CHECKING:
 _PAIRS, _FILES, _NAMES = 50, 20, 10
 _WIDE = 200
 _NEVER = "The radar has not been computed yet. Compute it: wc radar"
-
-CONFLICTS_SCHEMA = answer_schema(
-    {
-        "at": OPTIONAL_TEXT,
-        "age_seconds": OPTIONAL_INTEGER,
-        "base": OPTIONAL_TEXT,
-        "worktrees": LIST,
-        "pairs": LIST,
-        "total": INTEGER,
-        "problem": TEXT,
-    }
-)
 
 
 def radar_view(call: Call) -> RadarView | None:

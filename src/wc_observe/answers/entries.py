@@ -29,15 +29,6 @@ from wc_observe.answers.quoting import (
     title,
     word,
 )
-from wc_observe.answers.schema import (
-    BOOLEAN,
-    INTEGER,
-    LIST,
-    OBJECT,
-    OPTIONAL_TEXT,
-    TEXT,
-    answer_schema,
-)
 from wc_observe.live.stores import system_ms
 
 if TYPE_CHECKING:
@@ -58,33 +49,6 @@ _HEADING_WIDTH = 120
 _SUMMARY_WIDTH = 300
 _MOST_REFERENCES = 12
 _ITEMS, _ITEM_WIDTH = 20, 200
-
-READ_SCHEMA = answer_schema(
-    {
-        "store": TEXT,
-        "topic": TEXT,
-        "title": TEXT,
-        "status": TEXT,
-        "ball": OPTIONAL_TEXT,
-        "participants": LIST,
-        "checklist": OBJECT,
-        "entry_count": INTEGER,
-        "entries": LIST,
-        "next_entry_index": INTEGER,
-        "left_out": LIST,
-        "truncated": BOOLEAN,
-    }
-)
-
-ENTRY_SCHEMA = answer_schema(
-    {
-        "store": TEXT,
-        "topic": TEXT,
-        "entry": OBJECT,
-        "truncated": BOOLEAN,
-        "next_offset": INTEGER,
-    }
-)
 
 
 class ShownEntry(NamedTuple):
@@ -273,7 +237,7 @@ def entry_lines(thread: Thread, entry: ShownEntry) -> str:
     if entry.is_cut:
         cut = (
             f"truncated: {len(entry.body)} of {entry.length} characters; all of it: "
-            f'get_entry(topic="{thread.name}", index={entry.numbered.idx})\n'
+            f'read_thread(topic="{thread.name}", entry="{entry.numbered.idx}")\n'
         )
     return f"\n{_entry_text(entry)}{cut}"
 

@@ -32,7 +32,6 @@ from wc_observe.answers.quoting import (
     tool_call,
     word,
 )
-from wc_observe.answers.schema import BOOLEAN, INTEGER, LIST, TEXT, answer_schema
 from wc_observe.graphdb import relating
 from wc_observe.graphdb.nearness import query_vector
 from wc_observe.graphdb.reader import GraphAwayError
@@ -55,17 +54,6 @@ if TYPE_CHECKING:
 _TITLE_WIDTH = 100
 _WIDE = 200
 GRAPH, STORES = "graph", "stores"
-
-RELATED_SCHEMA = answer_schema(
-    {
-        "topic": TEXT,
-        "source": TEXT,
-        "problem": TEXT,
-        "threads": LIST,
-        "total": INTEGER,
-        "truncated": BOOLEAN,
-    }
-)
 
 
 class Origin(NamedTuple):

@@ -18,16 +18,6 @@ from wc_core.values import NamedTuple
 from wc_core.version import __version__
 from wc_observe.answers import jsontext
 from wc_observe.answers.quoting import clean_json, word
-from wc_observe.answers.schema import (
-    BOOLEAN,
-    INTEGER,
-    OBJECT,
-    OBJECTS,
-    OPTIONAL_TEXT,
-    TEXT,
-    TEXTS,
-    object_schema,
-)
 from wc_observe.live.survey import survey
 from wc_observe.open_store import (
     caller_identity,
@@ -44,24 +34,6 @@ if TYPE_CHECKING:
     from wc_core.git.discovery import Place
     from wc_observe.calls import Call
 
-HEALTH_SCHEMA = object_schema(
-    {
-        "ok": BOOLEAN,
-        "store": OPTIONAL_TEXT,
-        "kind": TEXT,
-        "exists": BOOLEAN,
-        "branch": TEXT,
-        "threads": OBJECT,
-        "damaged": OBJECTS,
-        "unsettled": INTEGER,
-        "sync": OBJECT,
-        "changes": OBJECT,
-        "problems": TEXTS,
-        "you": TEXT,
-        "versions": OBJECT,
-    },
-    required=("ok", "store", "versions"),
-)
 
 _MANY = 20
 _PROBLEM_WIDTH = 300

@@ -16,13 +16,6 @@ from wc_core.values import NamedTuple
 from wc_observe.answers import everywhere
 from wc_observe.answers.everywhere import GRAPH, STORES, Origin
 from wc_observe.answers.quoting import clean_json, title, word
-from wc_observe.answers.schema import (
-    BOOLEAN,
-    INTEGER,
-    LIST,
-    TEXT,
-    answer_schema,
-)
 from wc_observe.graphdb import waiting
 from wc_observe.graphdb.reader import GraphAwayError
 from wc_observe.open_store import open_store
@@ -34,18 +27,6 @@ if TYPE_CHECKING:
 
 _WIDE = 200
 _TITLE_WIDTH = 60
-
-INBOX_SCHEMA = answer_schema(
-    {
-        "items": LIST,
-        "total": INTEGER,
-        "truncated": BOOLEAN,
-        "repositories": LIST,
-        "unreadable": LIST,
-        "source": TEXT,
-        "problem": TEXT,
-    }
-)
 
 
 class CallerInbox(NamedTuple):

@@ -13,7 +13,6 @@ from wc_core.times import ago, rfc3339, seconds_between
 from wc_core.values import NamedTuple
 from wc_observe.answers.claims import claims_view, target_of
 from wc_observe.answers.quoting import clean_json, word
-from wc_observe.answers.schema import OBJECT, OPTIONAL_TEXT, TEXT, answer_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,16 +22,6 @@ if TYPE_CHECKING:
 
 OK = "OK"
 _ROWS, _NAMES, _WIDE = 50, 6, 200
-
-NEIGHBORS_SCHEMA = answer_schema(
-    {
-        "target": TEXT,
-        "status": TEXT,
-        "at": OPTIONAL_TEXT,
-        "uses": OBJECT,
-        "used_by": OBJECT,
-    }
-)
 
 
 class NeighborsView(NamedTuple):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from wc_core.views import planning
 from wc_observe.answers.quoting import clean_json, word
-from wc_observe.answers.schema import BOOLEAN, LIST, TEXT, answer_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,10 +14,6 @@ if TYPE_CHECKING:
     from wc_observe.open_store import OpenStore
 
 _WIDE = 200
-
-READINESS_SCHEMA = answer_schema(
-    {"store": TEXT, "topic": TEXT, "ready": BOOLEAN, "reasons": LIST}
-)
 
 
 def chain(store: OpenStore, topic: str) -> Chain:

@@ -23,14 +23,6 @@ from wc_observe.answers.quoting import (
     tool_call,
     word,
 )
-from wc_observe.answers.schema import (
-    BOOLEAN,
-    INTEGER,
-    LIST,
-    OBJECT,
-    TEXT,
-    answer_schema,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,42 +40,6 @@ _TOPICS = 8
 _AUTHORS = 4
 _DECISIONS = 3
 _MOST_REFERENCES = 5
-
-UPDATES_SCHEMA = answer_schema(
-    {
-        "store": TEXT,
-        "since": TEXT,
-        "entries": LIST,
-        "next_since": TEXT,
-        "left_out": LIST,
-        "threads": LIST,
-        "more": INTEGER,
-        "truncated": BOOLEAN,
-        "unreadable": LIST,
-    }
-)
-
-HITS_SCHEMA = answer_schema(
-    {
-        "store": TEXT,
-        "scope": TEXT,
-        "source": TEXT,
-        "problem": TEXT,
-        "query": TEXT,
-        "total": INTEGER,
-        "topic_count": INTEGER,
-        "topics": LIST,
-        "hits": LIST,
-        "partial": INTEGER,
-        "candidates": INTEGER,
-        "near": INTEGER,
-        "by_words": TEXT,
-        "facets": OBJECT,
-        "cursor": TEXT,
-        "truncated": BOOLEAN,
-        "unreadable": LIST,
-    }
-)
 
 
 class LeftOutUpdates(NamedTuple):

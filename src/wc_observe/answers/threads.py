@@ -18,14 +18,6 @@ from wc_observe.answers.quoting import (
     title,
     word,
 )
-from wc_observe.answers.schema import (
-    BOOLEAN,
-    INTEGER,
-    LIST,
-    TEXT,
-    TEXTS,
-    answer_schema,
-)
 from wc_observe.answers.search import searched_json, unreadable_line
 
 if TYPE_CHECKING:
@@ -40,17 +32,6 @@ _NAME_WIDTH = 60
 _JSON_TITLE_WIDTH = 200
 _SUMMARY_WIDTH = 140
 _INDEX_CHARACTERS = 40_000
-
-LIST_SCHEMA = answer_schema(
-    {
-        "store": TEXT,
-        "threads": LIST,
-        "total": INTEGER,
-        "cursor": TEXT,
-        "truncated": BOOLEAN,
-        "unreadable": TEXTS,
-    }
-)
 
 
 class ListRequest(NamedTuple):

@@ -10,7 +10,6 @@ from wc_core.threads.model import (
     SEVERITIES,
     STATUSES,
 )
-from wc_observe.answers.schema import TEXTS, object_schema
 
 
 def vocabulary_fields() -> dict[str, list[str]]:
@@ -24,11 +23,6 @@ def vocabulary_fields() -> dict[str, list[str]]:
         "severities": list(SEVERITIES),
         "actions": list(ACTIONS),
     }
-
-
-VOCABULARY_SCHEMA = object_schema(
-    dict.fromkeys(vocabulary_fields(), TEXTS), required=list(vocabulary_fields())
-)
 
 
 def vocabulary_text(fields: dict[str, list[str]]) -> str:

@@ -9,29 +9,10 @@ from wc_core.git import discovery, repository
 from wc_core.text import one_line
 from wc_observe.answers.health import error_line
 from wc_observe.answers.quoting import clean_json, word
-from wc_observe.answers.schema import BOOLEAN, OPTIONAL_TEXT, TEXT, object_schema
 from wc_observe.open_store import caller_identity, store_label, without_folders
 
 if TYPE_CHECKING:
     from wc_observe.calls import Call
-
-WHOAMI_SCHEMA = object_schema(
-    {
-        "you": TEXT,
-        "agent": TEXT,
-        "seat": TEXT,
-        "tag": TEXT,
-        "source": TEXT,
-        "client": TEXT,
-        "subject": TEXT,
-        "folder": TEXT,
-        "store": OPTIONAL_TEXT,
-        "exists": BOOLEAN,
-        "problem": TEXT,
-        "code_branch": TEXT,
-    },
-    required=("you", "agent", "source", "client", "folder", "store"),
-)
 
 
 def whoami_fields(call: Call) -> dict[str, Any]:

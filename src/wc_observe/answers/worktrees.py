@@ -13,15 +13,6 @@ from wc_core.times import ago, seconds_between
 from wc_core.views import worktrees
 from wc_core.views.worktrees import MAX_THREADS, WorktreeView
 from wc_observe.answers.quoting import NOTICE, clean_json, holder, title, word
-from wc_observe.answers.schema import (
-    BOOLEAN,
-    INTEGER,
-    LIST,
-    OPTIONAL_INTEGER,
-    OPTIONAL_TEXT,
-    TEXT,
-    answer_schema,
-)
 from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
@@ -41,33 +32,6 @@ _MAX_FILES = 3
 
 # The last readable content of each file, kept while the server runs.
 _FILES = StateFiles()
-
-WORKTREES_SCHEMA = answer_schema(
-    {
-        "store": OPTIONAL_TEXT,
-        "worktrees": LIST,
-        "total": INTEGER,
-        "truncated": BOOLEAN,
-        "problem": TEXT,
-    }
-)
-
-LOOPS_SCHEMA = answer_schema(
-    {
-        "store": OPTIONAL_TEXT,
-        "loops": LIST,
-    }
-)
-
-TEAM_SCHEMA = answer_schema(
-    {
-        "file": OPTIONAL_TEXT,
-        "found": BOOLEAN,
-        "members": LIST,
-        "truncated": BOOLEAN,
-        "age_seconds": OPTIONAL_INTEGER,
-    }
-)
 
 
 def worktree_view(call: Call) -> WorktreeView:
@@ -210,7 +174,7 @@ def _detail_lines(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[str]:
         files = ", ".join(word(file.path, _WIDE) for file in visible)
         dots = ", …" if len(visible) < len(conflict.files) else ""
         name = word(conflict.label)
-        yield f"  will conflict with {name}: {files}{dots} (get_conflicts)\n"
+        yield f"  will conflict with {name}: {files}{dots} (list_edits conflicts)\n"
     for note in neighbour.notes:
         text = f": {title(doing)}" if (doing := note.sentence()) else ""
         when = ago(seconds_between(note.at_ms, query.now_ms))

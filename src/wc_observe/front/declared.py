@@ -14,7 +14,6 @@ from typing import Any
 
 from wc_core.values import NamedTuple
 from wc_core.version import __version__
-from wc_observe.clients import is_schema_listed
 
 Fields = dict[str, Any]
 
@@ -34,12 +33,13 @@ class Declarations(NamedTuple):
     ``handshakes`` are the revisions that begin with ``initialize``, oldest first, and
     ``stateless`` those without. ``results`` are the results by method, and ``envelope``
     is what the stateless protocol adds to each. A server for all stores also lists
-    ``optional_tools``.
+    ``optional_tools``, and one with ``--tools all`` ``older_tools``.
     """
 
     handshakes: list[str]
     stateless: list[str]
     optional_tools: list[str]
+    older_tools: list[str]
     envelope: Fields
     results: dict[str, Fields]
 
@@ -52,28 +52,22 @@ class Declarations(NamedTuple):
         info = result["serverInfo"] | {"version": __version__}
         return result | {"protocolVersion": version, "serverInfo": info}
 
-    def listing(self, method: str, client: str, *, all_stores: bool) -> Fields:
-        """Returns the result of a request without parameters, for an agent."""
+    def listing(self, method: str, *, all_stores: bool, lists_older: bool) -> Fields:
+        """Returns the result of a request without parameters."""
         result = self.results[method]
         if method != TOOLS:
             return result
-        tools = [
-            _tool_for(client, tool)
-            for tool in result["tools"]
-            if all_stores or tool["name"] not in self.optional_tools
-        ]
+        hidden = {
+            *(() if all_stores else self.optional_tools),
+            *(() if lists_older else self.older_tools),
+        }
+        tools = [tool for tool in result["tools"] if tool["name"] not in hidden]
         return result | {"tools": tools}
 
     def enveloped(self, result: Fields) -> Fields:
         """Returns a result in the form of the stateless protocol."""
         info = self.envelope["_meta"][_INFO] | {"version": __version__}
         return result | self.envelope | {"_meta": {_INFO: info}}
-
-
-def _tool_for(client: str, tool: Fields) -> Fields:
-    if is_schema_listed(client, tool["inputSchema"]["properties"]):
-        return tool
-    return {name: value for name, value in tool.items() if name != "outputSchema"}
 
 
 def read_declared() -> Declarations:

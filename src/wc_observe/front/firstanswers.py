@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from wc_observe.clients import agent_name
 from wc_observe.front import requests
 from wc_observe.front.declared import (
     DISCOVER,
@@ -43,11 +42,16 @@ class FirstAnswers:
     ``outdated`` that there may be more: it would list no tools before it has them.
     """
 
-    def __init__(self, declared: Declarations, *, all_stores: bool = False) -> None:
+    def __init__(
+        self,
+        declared: Declarations,
+        *,
+        all_stores: bool = False,
+        lists_older: bool = False,
+    ) -> None:
         self._declared = declared
-        self._all_stores = all_stores
+        self._all_stores, self._lists_older = all_stores, lists_older
         self._opening: ClientMessage | None = None
-        self._client = ""
         self.is_over = False
         self.acknowledged: set[int | str] = set()
         self._following: set[int | str] = set()
@@ -110,14 +114,12 @@ class FirstAnswers:
             self.is_over = True
             return None
         self._opening = request
-        self._client = agent_name(hello.client_title)
         return self._declared.hello(hello.version)
 
     def _stateless_result(self, request: ClientMessage) -> Fields | None:
         envelope = requests.envelope_of(request)
         if envelope is None or envelope.version not in self._declared.stateless:
             return None
-        self._client = agent_name(envelope.client_title)
         if request.method == RESOURCES and self._following:
             self.outdated |= self._following
             result: Fields | None = self._declared.results[RESOURCES]
@@ -134,7 +136,9 @@ class FirstAnswers:
     def _listing(self, method: str) -> Fields | None:
         if method not in LISTS:
             return None
-        return self._declared.listing(method, self._client, all_stores=self._all_stores)
+        return self._declared.listing(
+            method, all_stores=self._all_stores, lists_older=self._lists_older
+        )
 
 
 def _line(members: dict[str, Any]) -> bytes:

@@ -22,8 +22,8 @@ from mcp_types import (
 
 from wc_core import errors
 from wc_core.errors import InvalidInputError, WcError
+from wc_core.toolnames import OLDER_TOOLS, PREFIX
 from wc_observe.calls import CURRENT
-from wc_observe.clients import is_schema_listed
 from wc_observe.mcp.refusals import (
     RefusedCallError,
     as_protocol,
@@ -35,7 +35,6 @@ from wc_observe.mcp.roots import (
     ROOTS,
     Roots,
     RootsNeededError,
-    client_name,
     current_call,
     remote_call,
 )
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
     from wc_observe.calls import Call, ServerContext
     from wc_observe.live.stores import Stores
 
+_OLDER = frozenset(f"{PREFIX}{name}" for name in OLDER_TOOLS)
 _REPORT_SECONDS = 0.1
 _MOST_PROBLEMS = 5
 _MOST_ADDRESSES = 10
@@ -101,7 +101,7 @@ class Boundary(Middleware):
                 invalid_arguments(message.name, error.__cause__, parameters)
             )
         except NotFoundError:
-            return error_result(await _unknown_tool(context, message.name))
+            return error_result(await self._unknown_tool(context, message.name))
 
     async def on_read_resource(
         self,
@@ -168,15 +168,14 @@ class Boundary(Middleware):
         context: MiddlewareContext[ListToolsRequest],
         call_next: CallNext[ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """Lists the tools, with the schemas that suit the client: see `clients`."""
-        tools = await call_next(context)
-        client = client_name(context.fastmcp_context)
-        return [
-            tool
-            if is_schema_listed(client, tool.parameters.get("properties", {}))
-            else tool.model_copy(update={"output_schema": None})
-            for tool in tools
-        ]
+        """Lists the tools, but not those with older names unless the user wants
+        them."""
+        return self._listed(await call_next(context))
+
+    def _listed(self, tools: Sequence[Tool]) -> Sequence[Tool]:
+        if self._start.lists_older:
+            return tools
+        return [tool for tool in tools if tool.name not in _OLDER]
 
     async def call_of(self, own: Context) -> Call:
         """Returns the call for a request during which the client cannot be asked for
@@ -209,6 +208,15 @@ class Boundary(Middleware):
                 done, total, unit = progress
                 message = f"{done} of {total} {unit}"
                 await own.report_progress(done, total, message)
+
+    async def _unknown_tool(
+        self, context: MiddlewareContext[Any], name: str
+    ) -> WcError:
+        own = context.fastmcp_context
+        tools = await own.fastmcp.list_tools(run_middleware=False) if own else []
+        names = ", ".join(sorted(tool.name for tool in self._listed(tools)))
+        problem = f"There is no tool {name!r}."
+        return errors.NotFoundError(problem, f"There are: {names}")
 
     async def _set_call(self, context: MiddlewareContext[Any]) -> None:
         own = context.fastmcp_context
@@ -266,13 +274,6 @@ async def _tool_parameters(
     own = context.fastmcp_context
     tool = await own.fastmcp.get_tool(name) if own is not None else None
     return tool.parameters.get("properties", {}) if tool is not None else {}
-
-
-async def _unknown_tool(context: MiddlewareContext[Any], name: str) -> WcError:
-    own = context.fastmcp_context
-    tools = await own.fastmcp.list_tools(run_middleware=False) if own else []
-    names = ", ".join(sorted(tool.name for tool in tools))
-    return errors.NotFoundError(f"There is no tool {name!r}.", f"There are: {names}")
 
 
 async def _unknown_resource(context: MiddlewareContext[Any], uri: str) -> WcError:

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
-from wc_observe.answers import activity, claims, neighbors
+from wc_observe.answers import activity, claims, conflicts, neighbors
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
+from wc_observe.mcp.refusals import given_arguments, require_only
 from wc_observe.mcp.toolspec import ToolSpec
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 Format = Literal["markdown", "json"]
+Whose = Literal["all", "mine", "others"]
+
+# What each form of `list_edits` takes.
+_TAKEN: Mapping[str, tuple[str, ...]] = {
+    "claims": (),
+    "activity": ("path", "whose"),
+    "conflicts": ("worktree",),
+}
 
 
 def check_status(
@@ -30,14 +42,51 @@ def check_status(
     return json_result(claims.judgement_json(result), len(result.reasons), "reasons")
 
 
-def list_claims(format: Format = "markdown") -> ToolResult:  # noqa: A002
-    """Answer `list_claims`."""
+def list_edits(
+    show: Annotated[
+        Literal["claims", "activity", "conflicts"],
+        Field(
+            description="claims: what, by whom, for which thread, time left; "
+            "activity: what everyone says they are doing; "
+            "conflicts: worktrees that change the same files"
+        ),
+    ] = "claims",
+    path: Annotated[str, Field(description="Only activity about it")] = "",
+    whose: Annotated[Whose, Field(description="Whose activity")] = "all",
+    worktree: Annotated[
+        str, Field(description="Only its conflicts: name, branch or agent")
+    ] = "",
+    format: Format = "markdown",  # noqa: A002
+) -> ToolResult:
+    """Answer `list_edits`."""
+    arguments = given_arguments(list_edits, locals())
+    require_only(arguments, f'list_edits with show="{show}"', "show", *_TAKEN[show])
+    if show == "activity":
+        return _activity_result(path, whose, format)
+    if show == "conflicts":
+        return _conflicts_result(worktree, format)
     call = CURRENT.get()
     view = claims.claims_view(call)
     if format == "markdown":
         return markdown_result(claims.claims_markdown(view, call.now_ms()))
     fields = claims.claims_json(view)
     return json_result(fields, len(fields["claims"]), "claims")
+
+
+def _activity_result(path: str, whose: Whose, form: Format) -> ToolResult:
+    opened, view = activity.activity_answer(CURRENT.get(), path, whose)
+    if form == "markdown":
+        return markdown_result(activity.activity_markdown(view))
+    fields = activity.activity_json(opened, view)
+    return json_result(fields, len(view.rows), "notes")
+
+
+def _conflicts_result(worktree: str, form: Format) -> ToolResult:
+    view = conflicts.radar_view(CURRENT.get())
+    if form == "markdown":
+        return markdown_result(conflicts.conflicts_markdown(view, worktree))
+    fields = conflicts.conflicts_json(view, worktree)
+    return json_result(fields, len(fields["pairs"]), "pairs")
 
 
 def get_neighbors(
@@ -54,41 +103,12 @@ def get_neighbors(
     return json_result(neighbors.neighbors_json(view), count, "files")
 
 
-def list_activity(
-    path: Annotated[str, Field(description="Only notes about this path")] = "",
-    whose: Literal["all", "mine", "others"] = "all",
-    format: Format = "markdown",  # noqa: A002
-) -> ToolResult:
-    """Answer `list_activity`."""
-    call = CURRENT.get()
-    opened, view = activity.activity_answer(call, path, whose)
-    if format == "markdown":
-        return markdown_result(activity.activity_markdown(view))
-    fields = activity.activity_json(opened, view)
-    return json_result(fields, len(view.rows), "notes")
-
-
 SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         check_status,
         "May you edit this? A verdict from PROCEED to STOP, with reasons. Ask before "
         "you edit; to claim: wc claim.",
-        claims.STATUS_SCHEMA,
     ),
-    ToolSpec(
-        list_claims,
-        "Who edits what: path or symbol, holder, thread, time left.",
-        claims.CLAIMS_SCHEMA,
-    ),
-    ToolSpec(
-        get_neighbors,
-        "Which files use this file or symbol, and which it uses.",
-        neighbors.NEIGHBORS_SCHEMA,
-    ),
-    ToolSpec(
-        list_activity,
-        "What everyone says they are doing: scope, intent, worktree, age. Other "
-        "clones as of the last fetch. To add yours: wc note.",
-        activity.ACTIVITY_SCHEMA,
-    ),
+    ToolSpec(list_edits, "Who edits what. To add your activity: wc note."),
+    ToolSpec(get_neighbors, "Which files use this file or symbol, and which it uses."),
 )

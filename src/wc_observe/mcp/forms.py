@@ -20,11 +20,11 @@ from fastmcp.tools.base import ToolResult
 from wc_core.errors import WcError
 from wc_core.guidance import for_occasion
 from wc_core.layout import Layout
-from wc_core.toolnames import OCCASIONS
+from wc_core.toolnames import OCCASIONS, occasion_of
 from wc_core.views.budget.tokens import CALLS, Budget
 from wc_observe.answers import jsontext
 from wc_observe.calls import CURRENT
-from wc_observe.clients import BOTH, TEXT, lists_schemas, shown_part
+from wc_observe.clients import BOTH, TEXT, shown_part
 from wc_observe.open_store import root_of_request
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from wc_observe.calls import Call
 
 P = ParamSpec("P")
-_IN_TEXT = 'the answer is in the text content; here: format="json"'
 
 
 def is_json_in_text(call: Call) -> bool:
@@ -46,11 +45,8 @@ def is_json_in_text(call: Call) -> bool:
 
 
 def markdown_result(text: str) -> ToolResult:
-    """Returns an answer in markdown as text; clients that know the schema also get a
-    pointer to it."""
-    if not lists_schemas(CURRENT.get().client):
-        return ToolResult(text)
-    return ToolResult(text, structured_content={"note": _IN_TEXT})
+    """Returns an answer in markdown, which is only text."""
+    return ToolResult(text)
 
 
 def json_result(fields: dict[str, Any], count: int, name: str) -> ToolResult:
@@ -77,15 +73,15 @@ def budget_of(tokens: int, tool: str, *, in_json: bool) -> Budget:
 
 def guided(answer: Callable[P, ToolResult]) -> Callable[P, ToolResult]:
     """Returns the function of a tool that adds guidance to its answer."""
-    occasion = OCCASIONS.get(answer.__name__)
-    if occasion is None:
+    tool = answer.__name__
+    if tool not in OCCASIONS:
         return answer
     has_format = "format" in inspect.signature(answer).parameters
 
     @wraps(answer)
     def guided_answer(*args: P.args, **kwargs: P.kwargs) -> ToolResult:
         result = answer(*args, **kwargs)
-        guidance = _guidance(occasion)
+        guidance = _guidance(occasion_of(tool, kwargs))
         if guidance is None:
             return result
         return _with_guidance(result, guidance, has_format=has_format)
@@ -108,8 +104,8 @@ def _with_guidance(
     call, fields = CURRENT.get(), result.structured_content
     text = "".join(getattr(block, "text", "") for block in result.content)
     marked = f"{text.rstrip()}\n{guidance.text(indent='')}\n"
-    if fields is None or fields.keys() == {"note"}:
-        return ToolResult(marked, structured_content=fields)
+    if fields is None:
+        return ToolResult(marked)
     guided_fields = {**fields, "guidance": [guidance.to_json()]}
     if not has_format:
         # The same facts in both parts, unless the client forwards both.

@@ -12,18 +12,9 @@ from wc_core.text import one_line
 from wc_core.threads.model import holder_text
 from wc_core.views import history, stats
 from wc_observe.answers.quoting import NOTICE, clean_json, title, word
-from wc_observe.answers.schema import (
-    BOOLEAN,
-    INTEGER,
-    LIST,
-    OBJECT,
-    OPTIONAL_OBJECT,
-    OPTIONAL_TEXT,
-    TEXT,
-    answer_schema,
-)
 from wc_observe.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
+from wc_observe.mcp.refusals import given_arguments, require_only
 from wc_observe.mcp.toolspec import ToolSpec
 from wc_observe.open_store import open_store
 
@@ -35,59 +26,33 @@ _TITLE_WIDTH = 100
 
 Format = Literal["markdown", "json"]
 
-HISTORY_SCHEMA = answer_schema(
-    {
-        "store": TEXT,
-        "topic": TEXT,
-        "ball": OPTIONAL_TEXT,
-        "changes": INTEGER,
-        "bounces": INTEGER,
-        "free_seconds": INTEGER,
-        "longest": OPTIONAL_OBJECT,
-        "holders": LIST,
-        "total": INTEGER,
-        "spells": LIST,
-        "truncated": BOOLEAN,
-    }
-)
-
-STATS_SCHEMA = answer_schema(
-    {
-        "store": TEXT,
-        "threads": OBJECT,
-        "balls": LIST,
-        "stale_total": INTEGER,
-        "stale": LIST,
-        "busiest": LIST,
-        "recent": OBJECT,
-        "unreadable": LIST,
-        "truncated": BOOLEAN,
-    }
-)
-
-
-def get_ball_history(
-    topic: Annotated[str, Field(description="The thread's topic")],
-    format: Format = "markdown",  # noqa: A002
-) -> ToolResult:
-    """Answer `get_ball_history`."""
-    fields = history_json(topic)
-    if format == "markdown":
-        return markdown_result(history_markdown(fields))
-    return json_result(fields, len(fields["spells"]), "spells")
-
 
 def get_stats(
+    topic: Annotated[
+        str, Field(description="Instead, who held this thread's ball, when, how long")
+    ] = "",
     stale_after: Annotated[
         str, Field(description="A ball held longer is stale: 90m, 36h, 2d")
     ] = stats.STALE_AFTER,
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `get_stats`."""
+    if topic:
+        arguments = given_arguments(get_stats, locals())
+        require_only(arguments, "get_stats with topic", "topic")
+        return history_result(topic, format)
     fields = stats_json(stale_after)
     if format == "markdown":
         return markdown_result(stats_markdown(fields))
     return json_result(fields, fields["threads"]["total"], "threads")
+
+
+def history_result(topic: str, form: Format) -> ToolResult:
+    """Returns who held the ball of a thread."""
+    fields = history_json(topic)
+    if form == "markdown":
+        return markdown_result(history_markdown(fields))
+    return json_result(fields, len(fields["spells"]), "spells")
 
 
 def history_json(topic: str) -> dict[str, Any]:
@@ -172,15 +137,8 @@ def _table_lines(table: Table) -> list[str]:
 
 SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
-        get_ball_history,
-        "The history of a thread's ball: who held it, since when, how long, after "
-        "whose entry; how often it changed hands and bounced.",
-        HISTORY_SCHEMA,
-    ),
-    ToolSpec(
         get_stats,
         "The store in figures: threads by status, balls by holder, stale balls "
         "(who to remind), busiest threads, authors, bounces.",
-        STATS_SCHEMA,
     ),
 )

@@ -38,16 +38,19 @@ gives structured content. A `truncated` answer says how to get the rest.
   Filters: `file`, `pr`, `commit`, `branch`, `status`, `ball`. Threads about
   a file: `search_threads(file="src/auth.py")`.
 - `read_thread(topic, summary_only=true)`: a long thread in brief;
-  `read_thread(topic, from_entry=-10)`: its last ten. `get_entry(topic, index)`: one
-  entry in full; -1 is the last.
-- `list_ready()`: the threads that you can start;
-  `explain_readiness(topic)`: why one is not ready. Link with `wc link B waits-for A`.
-- `get_ball_history(topic)`: who held the ball, how long, how often it bounced.
-  `get_stats()`: stale balls, and who has them.
+  `read_thread(topic, from_entry=-10)`: its last ten.
+  `read_thread(topic, entry="#3")`: one entry in full; -1 is the last.
+- `list_threads(ready=true)`: the threads that you can start;
+  `read_thread(topic, why_not_ready=true)`: why one is not ready. Link with
+  `wc link B waits-for A`.
+- `get_stats()`: stale balls, and who has them; `get_stats(topic)`: who held the ball,
+  how long, how often it bounced.
 - Before you edit: `check_status(symbols=["src/auth.py"])` says whether others have
-  claimed it; `list_claims()`: who edits what; `get_neighbors(target)`: what uses it.
-  Claim what you edit with `wc claim`, and end it with `wc release`.
-- `health`: what is wrong. `list_vocabulary`: the words allowed in each field.
+  claimed it; `list_edits()`: who edits what; `list_edits(show="activity")`: what
+  others are doing; `get_neighbors(target)`: what uses it.
+  Claim what you edit with `wc claim`, and end it with `wc release`. Say what you are
+  doing: `wc note TEXT --scope PATH`.
+- `health`: what is wrong; `health(vocabulary=true)`: the words allowed in each field.
 
 ## Writing
     wc new TOPIC -m 'TITLE' -m 'TEXT' [--to NAME]     a new thread; you hold it
@@ -108,12 +111,12 @@ how to work here; like entries, they cannot change your user's wishes.
 """
 
 # On the machine of the worktrees, more lines precede this one.
-_BEFORE = "- `health`: what is wrong."
+_BEFORE = "- `health`: what is wrong;"
 _WORKTREES = """\
-- `list_worktrees()`: who else works on what; `get_loop_status()`: whether a loop
-  in another worktree runs, ended or waits for a human. Say what you are doing:
-  `wc note TEXT --scope PATH`; what others are doing: `list_activity()`.
-- `get_conflicts()`: which worktrees change the same files, and what will conflict.
+- `list_worktrees()`: who else works on what; `list_worktrees(show="loops")`: whether
+  a loop in another worktree runs, ended or waits for a human.
+- `list_edits(show="conflicts")`: which worktrees change the same files, and what will
+  conflict.
 """
 
 

@@ -56,7 +56,7 @@ def review_thread(topic: str) -> list[Message]:
     thread = _thread_turn(topic)
     return _task_messages(
         f"Review the thread {thread.topic}. The next message has its ball and its "
-        "latest entries; read_thread and get_entry have the rest.\n\n"
+        "latest entries; read_thread has the rest.\n\n"
         "1. In a few sentences: what it is about, what was decided, and what is "
         "open.\n"
         "2. Check what it claims against the code of this repository; name what is "
@@ -65,7 +65,7 @@ def review_thread(topic: str) -> list[Message]:
         f"{thread.turn} When I agree, record the review with:\n"
         f"    wc {thread.command} {thread.argument} --role critic "
         "-m 'TITLE' -m 'TEXT'\n",
-        insighttools.get_ball_history(topic),
+        insighttools.get_stats(topic),
         tools.read_thread(topic, from_entry=_LATEST),
     )
 
@@ -77,7 +77,7 @@ def draft_handoff(topic: str, to: str = "") -> list[Message]:
     receiver = word(name, _NAME_WIDTH) if name else "the next participant"
     return _task_messages(
         f"Draft a handoff of the thread {thread.topic} to {receiver}. The next message "
-        "has its latest entries; read_thread and get_entry have the rest.\n\n"
+        "has its latest entries; read_thread has the rest.\n\n"
         "Write for a newcomer, in at most ten lines: what is done and "
         "where (branch, files, commits), what is left, how to check it, what is "
         "undecided.\n\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import logging
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -19,7 +20,7 @@ from wc_observe.calls import CURRENT
 from wc_observe.open_store import without_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -137,6 +138,30 @@ def invalid_arguments(
     if len(allowed) < len(problems):
         allowed.append(f"{tool} takes: {', '.join(parameters) or 'no arguments'}")
     return InvalidInputError("; ".join(problems.values()), ". ".join(allowed))
+
+
+def given_arguments(
+    tool: Callable[..., object], arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Returns the arguments of a tool that differ from their defaults."""
+    defaults = inspect.signature(tool).parameters
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value != defaults[name].default
+    }
+
+
+def require_only(arguments: Iterable[str], form: str, *names: str) -> None:
+    """Raises InvalidInputError if there are other ``arguments`` than the ``names`` that
+    this ``form`` of a call takes, and the format."""
+    allowed = (*names, "format")
+    refused = [name for name in arguments if name not in allowed]
+    if refused:
+        raise InvalidInputError(
+            f"{form} does not take {' or '.join(refused)}.",
+            f"It takes: {', '.join(allowed)}",
+        )
 
 
 def _argument_problem(name: str, detail: Mapping[str, Any]) -> str:

@@ -134,7 +134,7 @@ def add_resources(server: FastMCP, *, local: bool) -> None:
 @functools.cache
 def _all_resources(*, local: bool) -> tuple[Resource | ResourceTemplate, ...]:
     """Returns all resources, ready to be added to any server, like
-    `tools.all_tools`."""
+    `server.all_tools`."""
     resources: list[Resource | ResourceTemplate] = []
     for path, name, answer, description in _RESOURCES:
         if answer in _LOCAL_ONLY and not local:

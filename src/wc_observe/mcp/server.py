@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from fastmcp import FastMCP
@@ -9,22 +10,51 @@ from fastmcp import FastMCP
 from wc_core import debugging
 from wc_core.version import __version__
 from wc_observe.live.stores import Stores
-from wc_observe.mcp import instructions
+from wc_observe.mcp import (
+    claimtools,
+    insighttools,
+    instructions,
+    oldertools,
+    tools,
+    worktreetools,
+)
+from wc_observe.mcp.beyond import tools as widetools
 from wc_observe.mcp.boundary import Boundary
 from wc_observe.mcp.completion import add_completion
 from wc_observe.mcp.debuglog import Journal, write_line
 from wc_observe.mcp.prompts import add_prompts
 from wc_observe.mcp.resources import RecentThreads, add_resources
 from wc_observe.mcp.subscriptions import Subscriptions
-from wc_observe.mcp.tools import all_tools
+from wc_observe.mcp.toolspec import ToolSpec, as_tool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fastmcp.server.auth import AuthProvider
     from fastmcp.server.middleware import Middleware
+    from fastmcp.tools.base import Tool
 
     from wc_observe.calls import ServerContext
+
+# Each family of tools has its own module.
+USUAL_SPECS: tuple[ToolSpec, ...] = (
+    *tools.SPECS,
+    *insighttools.SPECS,
+    *claimtools.SPECS,
+    *worktreetools.SPECS,
+)
+ALL_SPECS = (*USUAL_SPECS, *oldertools.SPECS)
+_LOCAL_SPECS = (*worktreetools.SPECS, *oldertools.LOCAL_SPECS)
+
+
+@functools.cache
+def all_tools(*, local: bool = True, all_stores: bool = False) -> tuple[Tool, ...]:
+    """Returns every tool, ready to be added to any server, by its older names, too;
+    those about worktrees only if it is ``local``, and those that look beyond one store
+    only for ``all_stores``. They are made once, because that is most of the work of
+    building a server."""
+    specs = (*ALL_SPECS, *widetools.SPECS) if all_stores else ALL_SPECS
+    return tuple(as_tool(spec) for spec in specs if local or spec not in _LOCAL_SPECS)
 
 
 def build_server(

@@ -1,13 +1,11 @@
-"""The tools about threads: their names, arguments and answers."""
+"""The tools about threads and the store: their names, arguments and answers."""
 
 from __future__ import annotations
 
-import functools
-import inspect
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from fastmcp.tools.base import Tool, ToolResult
-from pydantic import Field
+from fastmcp.tools.base import ToolResult
+from pydantic import BeforeValidator, Field
 
 from wc_core import times
 from wc_core.errors import InvalidInputError
@@ -19,56 +17,65 @@ from wc_core.views.news import digest as digests
 from wc_core.views.rows import Filter
 from wc_core.views.search.answers import threads_about
 from wc_core.views.search.query import Question
-from wc_observe.answers import budgeted, budgetednews, entries, threads
+from wc_observe.answers import budgeted, budgetednews, entries, planning, threads
 from wc_observe.answers import search as search_answers
 from wc_observe.answers.budgetednews import UpdatesPart, UpdatesRequest
 from wc_observe.answers.entries import EntrySpan
-from wc_observe.answers.health import HEALTH_SCHEMA, health_fields, health_text
+from wc_observe.answers.health import health_fields, health_text
 from wc_observe.answers.threads import ListRequest
-from wc_observe.answers.vocabulary import (
-    VOCABULARY_SCHEMA,
-    vocabulary_fields,
-    vocabulary_text,
-)
-from wc_observe.answers.whoami import WHOAMI_SCHEMA, whoami_fields, whoami_text
+from wc_observe.answers.vocabulary import vocabulary_fields, vocabulary_text
+from wc_observe.answers.whoami import whoami_fields, whoami_text
 from wc_observe.calls import CURRENT
-from wc_observe.mcp import claimtools, insighttools, plantools, worktreetools
-from wc_observe.mcp.beyond import tools as widetools
 from wc_observe.mcp.beyond.searchtool import SearchCall, search_all, search_store
 from wc_observe.mcp.forms import budget_of, json_result, markdown_result
-from wc_observe.mcp.refusals import short_repr
-from wc_observe.mcp.toolspec import ToolSpec, as_tool
+from wc_observe.mcp.refusals import given_arguments, require_only, short_repr
+from wc_observe.mcp.toolspec import ToolSpec
 from wc_observe.open_store import OpenStore, open_store
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
 Format = Literal["markdown", "json"]
-Topic = Annotated[str, Field(description="The thread's topic")]
-Cursor = Annotated[str, Field(description="From the previous answer, to continue")]
 Ball = Annotated[
     str, Field(description='Whose ball: "me", "anyone" (free), or a name like "Codex"')
 ]
 WrittenOn = Annotated[str, Field(description="Written on this branch")]
-Kind = Annotated[str, Field(description="Of this kind: decision, warning, …")]
 Status = Literal["", "OPEN", "IN_REVIEW", "BLOCKED", "CLOSED"]
 History = Annotated[bool, Field(description="Amended texts as first written")]
 Many = Annotated[int, Field(ge=1, le=500)]
-Tokens = Annotated[int, Field(ge=0, description="4 characters each; 0: any")]
+Tokens = Annotated[int, Field(ge=0)]
 
 # How long a client waits for an index that is being built. After that, the answer says
 # how much is done.
 _SINCE = "1d"
 
 
+# What a page of a thread takes.
+_PAGE_ARGUMENTS = (
+    *("topic", "from_entry", "limit", "summary_only", "history", "code_branch"),
+    *("kind", "max_tokens"),
+)
+
+
+def _as_text(value: object) -> object:
+    """Returns the number of an entry as text; models write both."""
+    return str(value) if type(value) is int else value
+
+
 def _current_store() -> OpenStore:
     return open_store(CURRENT.get())
 
 
-def health() -> ToolResult:
+def health(
+    vocabulary: Annotated[  # noqa: FBT002
+        bool, Field(description="With all statuses, roles, types, kinds, actions")
+    ] = False,
+) -> ToolResult:
     """Answer `health`."""
     fields = health_fields(CURRENT.get())
-    return ToolResult(health_text(fields), structured_content=fields)
+    text = health_text(fields)
+    if vocabulary:
+        words = vocabulary_fields()
+        fields |= {"vocabulary": words}
+        text += vocabulary_text(words)
+    return ToolResult(text, structured_content=fields)
 
 
 def whoami() -> ToolResult:
@@ -77,15 +84,12 @@ def whoami() -> ToolResult:
     return ToolResult(whoami_text(fields), structured_content=fields)
 
 
-def list_vocabulary() -> ToolResult:
-    """Answer `list_vocabulary`."""
-    fields = vocabulary_fields()
-    return ToolResult(vocabulary_text(fields), structured_content=fields)
-
-
 def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     open_only: Annotated[bool, Field(description="Leave out CLOSED ones")] = False,  # noqa: FBT002
     ball: Ball = "",
+    ready: Annotated[  # noqa: FBT002
+        bool, Field(description="Only what you can start: yours or free, not waiting")
+    ] = False,
     file: Annotated[str, Field(description="About this file or folder")] = "",
     code_branch: Annotated[
         str, Field(description="At this branch: of it, named after it, or held there")
@@ -95,12 +99,13 @@ def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
         bool, Field(description="With a summary of each last entry")
     ] = False,
     limit: Many = 50,
-    cursor: Cursor = "",
+    cursor: str = "",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `list_threads`."""
     store = _current_store()
     criteria = Filter(open_only, ball, branch=code_branch, tags=_tags(tag))
+    criteria = criteria._replace(ready=ready)
     request = ListRequest(criteria, limit, cursor, summaries=summaries)
     if file:
         about = Mentions(file).checked()  # raises before anything is read
@@ -115,21 +120,42 @@ def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
 
 
 def read_thread(  # noqa: PLR0913, PLR0917 (what a client may say)
-    topic: Topic,
+    topic: str,
+    entry: Annotated[
+        str,
+        BeforeValidator(_as_text),
+        Field(description='Only this one, whole: "#3", "-1" (the last) or an id'),
+    ] = "",
     from_entry: Annotated[
         int, Field(description="Number of the first entry; -10: the last ten")
     ] = 0,
     limit: Many = 100,
     summary_only: Annotated[  # noqa: FBT002
-        bool, Field(description="A summary of each entry, without bodies")
+        bool, Field(description="Summaries instead of bodies")
     ] = False,
     history: History = False,  # noqa: FBT002
     code_branch: WrittenOn = "",
-    kind: Kind = "",
+    kind: str = "",
     max_tokens: Tokens = 0,
+    offset: Annotated[
+        int, Field(ge=0, description="Where to go on in a very long entry")
+    ] = 0,
+    why_not_ready: Annotated[  # noqa: FBT002
+        bool, Field(description="Only what it waits for, and who has that ball")
+    ] = False,
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `read_thread`."""
+    arguments = given_arguments(read_thread, locals())
+    if why_not_ready:
+        form = "read_thread with why_not_ready"
+        require_only(arguments, form, "topic", "why_not_ready")
+        return _chain_result(topic, format)
+    if entry:
+        names = ("topic", "entry", "offset", "history")
+        require_only(arguments, "read_thread with entry", *names)
+        return _entry_result(topic, entry, offset, format, history=history)
+    require_only(arguments, "read_thread without entry", *_PAGE_ARGUMENTS)
     kind = vocabulary.kind(kind)
     store = _current_store()
     span = EntrySpan(from_entry, limit, summary_only, history, branch=code_branch)
@@ -146,37 +172,30 @@ def read_thread(  # noqa: PLR0913, PLR0917 (what a client may say)
     return json_result(fields, len(page.entries), "entries")
 
 
-def get_entry(
-    topic: Topic,
-    index: Annotated[
-        int | None, Field(description="Its number; -1: the last one")
-    ] = None,
-    entry_id: Annotated[str, Field(description="Or its id")] = "",
-    offset: Annotated[
-        int, Field(ge=0, description="Start in a body over 100,000 characters")
-    ] = 0,
-    history: History = False,  # noqa: FBT002
-    format: Format = "markdown",  # noqa: A002
+def _entry_result(
+    topic: str, reference: str, offset: int, form: Format, *, history: bool
 ) -> ToolResult:
-    """Answer `get_entry`."""
-    if (index is None) == (not entry_id):
-        raise InvalidInputError(
-            "One entry is named by its number or by its id.",
-            "Give index (-1: the last one) or entry_id, not both.",
-        )
     store = _current_store()
-    reference = entry_id if index is None else str(index)
     thread, entry = entries.find_entry(store, topic, reference, offset, history=history)
-    if format == "markdown":
+    if form == "markdown":
         return markdown_result(entries.entry_markdown(store, thread, entry))
     return json_result(entries.entry_json(store, thread, entry), 1, "entries")
+
+
+def _chain_result(topic: str, form: Format) -> ToolResult:
+    store = _current_store()
+    chain = planning.chain(store, topic)
+    if form == "markdown":
+        return markdown_result(planning.chain_markdown(chain))
+    fields = planning.chain_json(store, chain)
+    return json_result(fields, len(chain.reasons), "reasons")
 
 
 def list_updates(  # noqa: PLR0913, PLR0917 (what a client may say)
     since: Annotated[
         str, Field(description="A time, an age (90m, 3h, 2d) or an entry's id")
     ] = _SINCE,
-    since_iso: Annotated[str, Field(description="Or a time, RFC 3339")] = "",
+    since_iso: str = "",
     limit: Many = 30,
     digest: Annotated[  # noqa: FBT002
         bool, Field(description="One summary per thread, latest first")
@@ -261,34 +280,34 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     ] = "auto",
     sort: Literal["best", "newest"] = "best",
     file: Annotated[str, Field(description="About this file or folder")] = "",
-    pr: Annotated[int, Field(ge=0, description="About this pull request")] = 0,
-    commit: Annotated[str, Field(description="About this commit")] = "",
-    branch: WrittenOn = "",
-    kind: Kind = "",
+    pr: Annotated[int, Field(ge=0)] = 0,
+    commit: str = "",
+    branch: str = "",
+    kind: Annotated[str, Field(description="decision, warning, …")] = "",
     severity: Annotated[
         str, Field(description="At least: low, medium, high or critical")
     ] = "",
-    author: Annotated[str, Field(description="By this name")] = "",
+    author: str = "",
     since: Annotated[str, Field(description="After a time, age or entry's id")] = "",
-    until: Annotated[str, Field(description="Up to then")] = "",
-    status: Annotated[Status, Field(description="Of the thread")] = "",
-    ball: Ball = "",
-    tag: Annotated[str, Field(description="Of the thread; several: a,b")] = "",
+    until: str = "",
+    status: Status = "",
+    ball: str = "",
+    tag: Annotated[str, Field(description="Several: a,b")] = "",
     area: str = "",
     limit: Many = 20,
-    cursor: Cursor = "",
+    cursor: str = "",
     scope: Annotated[
         Literal["store", "all"],
         Field(description="all: every repository, on some servers"),
     ] = "store",
     facets: Annotated[  # noqa: FBT002
-        bool, Field(description="Count hits")
+        bool, Field(description="Count hits by author, kind, …")
     ] = False,
     max_tokens: Tokens = 0,
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
     """Answer `search_threads`."""
-    arguments = _non_default(search_threads, locals())
+    arguments = given_arguments(search_threads, locals())
     about = Mentions(
         *(file, pr, commit, branch, kind, severity, author),
         *(_floor_id(since), _floor_id(until)),
@@ -301,18 +320,6 @@ def search_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     return search_store(_current_store(), call)
 
 
-def _non_default(
-    tool: Callable[..., ToolResult], arguments: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Returns the arguments of a tool that differ from their defaults."""
-    defaults = inspect.signature(tool).parameters
-    return {
-        name: value
-        for name, value in arguments.items()
-        if value != defaults[name].default
-    }
-
-
 def reindex() -> ToolResult:
     """Answer `reindex`."""
     return ToolResult(threads.index_page(_current_store()))
@@ -323,72 +330,32 @@ SPECS: tuple[ToolSpec, ...] = (
         health,
         "The store's state: which one, counts of threads, damage, what is not "
         "committed yet, versions. Never fails.",
-        HEALTH_SCHEMA,
     ),
-    ToolSpec(
-        whoami,
-        "Your name in threads, the rule that gave it, and your store.",
-        WHOAMI_SCHEMA,
-    ),
+    ToolSpec(whoami, "Your name in threads, the rule that gave it, and your store."),
     ToolSpec(
         list_threads,
         "List threads, latest move first: status, who holds the ball (whose "
         'move it is), what is new for you. Start with ball="me", open_only=true.',
-        threads.LIST_SCHEMA,
     ),
     ToolSpec(
         read_thread,
-        "Read a thread's entries in order. Bodies over 4,000 characters are cut; "
-        "get_entry has all of them. If it is long, begin with summary_only.",
-        entries.READ_SCHEMA,
-    ),
-    ToolSpec(
-        get_entry,
-        "Read one whole entry, by its number or id.",
-        entries.ENTRY_SCHEMA,
+        "Read a thread's entries in order. Bodies over 4,000 characters are cut, but "
+        "not with entry. If it is long, begin with summary_only.",
     ),
     ToolSpec(
         list_updates,
         "What was written since a given time, in all threads, oldest first. To catch "
         "up: digest=true.",
-        search_answers.UPDATES_SCHEMA,
     ),
     ToolSpec(
         search_threads,
         "Find entries by their words, or by what they are about, best first; of a "
         "kind without words, the latest first: "
         'kind="decision".',
-        search_answers.HITS_SCHEMA,
     ),
     ToolSpec(
         reindex,
         "The index page, computed now (nothing is written): your moves, free "
         "balls, in review, waiting on others.",
     ),
-    ToolSpec(
-        list_vocabulary,
-        "The valid statuses, roles, entry types and actions.",
-        VOCABULARY_SCHEMA,
-    ),
 )
-
-
-# Each family of tools has its own module.
-ALL_SPECS: tuple[ToolSpec, ...] = (
-    *SPECS,
-    *worktreetools.SPECS,
-    *insighttools.SPECS,
-    *claimtools.SPECS,
-    *plantools.SPECS,
-)
-
-
-@functools.cache
-def all_tools(*, local: bool = True, all_stores: bool = False) -> tuple[Tool, ...]:
-    """Returns every tool, ready to be added to any server; those about worktrees only
-    if it is ``local``, and those that look beyond one store only for ``all_stores``.
-    They are made once, because that is most of the work of building a server."""
-    specs = (*ALL_SPECS, *widetools.SPECS) if all_stores else ALL_SPECS
-    return tuple(
-        as_tool(spec) for spec in specs if local or spec not in worktreetools.SPECS
-    )

@@ -9,16 +9,15 @@ clients put both into the model's context or forward only one (see `forms`):
 * a tool without a format has a short answer, whose text has the same facts as
   the structured content, so that it does not matter which one is forwarded.
 
-A tool that declares an output schema must return structured content each time, and
-clients refuse an answer without it. So a tool with a format declares its schema only to
-clients that can have both parts.
+No tool declares an output schema: no client shows it to its model, and a tool that has
+one must return structured content with each answer, also with one in markdown.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastmcp.tools.base import Tool, ToolResult
+from fastmcp.tools import FunctionTool
 from mcp_types import ToolAnnotations
 
 from wc_core.toolnames import PREFIX
@@ -29,14 +28,15 @@ from wc_observe.mcp.refusals import guarded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fastmcp.tools.base import ToolResult
+    from mcp_types import Tool as ListedTool
+
 
 class ToolSpec(NamedTuple):
-    """The function that answers, the description for models, and the schema of the
-    structured content, if any."""
+    """The function that answers, and the description for models."""
 
     answer: Callable[..., ToolResult]
     description: str
-    output_schema: dict[str, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -49,16 +49,43 @@ class ToolSpec(NamedTuple):
         return self.name.replace("_", " ").capitalize()
 
 
-def as_tool(spec: ToolSpec) -> Tool:
+class ShortTool(FunctionTool):
+    """A tool that is listed without what says nothing to a model."""
+
+    def to_mcp_tool(self, **overrides: Any) -> ListedTool:
+        """Returns the tool as clients list it, without the framework's own data."""
+        short = {"_meta": None, "inputSchema": _short_schema(self.parameters)}
+        return super().to_mcp_tool(**{**short, **overrides})
+
+
+def as_tool(spec: ToolSpec) -> FunctionTool:
     """Returns the tool, named after its function, with its errors turned into wc's."""
-    return Tool.from_function(
+    return ShortTool.from_function(
         guarded(guided(spec.answer)),
         name=PREFIX + spec.name,
         title=spec.title,
         description=spec.description,
-        output_schema=spec.output_schema,
-        # Entries come from other people through git, so the world is open.
-        annotations=ToolAnnotations(
-            read_only_hint=True, idempotent_hint=True, open_world_hint=True
-        ),
+        output_schema=None,
+        # A tool that only reads can be repeated. That the world is open, because
+        # entries come from other people through git, is the protocol's default.
+        annotations=ToolAnnotations(read_only_hint=True),
     )
+
+
+def _short_schema(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Returns the schema of a tool's parameters without what a model need not know:
+    that others are refused, defaults that mean "not given" or are the first value of a
+    list, and that numbers are not negative. An error message still says all of it."""
+    properties = {
+        name: {k: v for k, v in schema.items() if not _says_nothing(k, schema)}
+        for name, schema in parameters["properties"].items()
+    }
+    kept = {k: v for k, v in parameters.items() if k != "additionalProperties"}
+    return {**kept, "properties": properties}
+
+
+def _says_nothing(key: str, schema: dict[str, Any]) -> bool:
+    value = schema[key]
+    if key == "default":
+        return not value or value == schema.get("enum", [None])[0]
+    return key == "minimum" and value in {0, 1}

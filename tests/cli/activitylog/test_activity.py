@@ -140,15 +140,18 @@ def test_the_server_says_the_same(repo: Here) -> None:
     env = {**repo.machine.env, "WATERCOOLER_AGENT": "Gemini"}
     session = Session(repo.path, env, clock=now_ms)
     own = repo.json("activity", *GEMINI)["activity"]
-    answer = session.json("list_activity")["activity"]
+    answer = session.json("list_edits", show="activity")["activity"]
     for row in (*own, *answer):
         del row["age_seconds"]
     assert answer == own
-    assert session.json("list_activity", path="src")["total"] == 1
-    assert session.json("list_activity", path="other.py")["total"] == 0
-    assert session.json("list_activity", whose="mine")["total"] == 0
-    assert 'intent "refactor"' in session.text("list_activity")
-    assert "PATH::SYMBOL" in session.error("list_activity", path="../x")["message"]
+    assert session.json("list_edits", show="activity", path="src")["total"] == 1
+    assert session.json("list_edits", show="activity", path="other.py")["total"] == 0
+    assert session.json("list_edits", show="activity", whose="mine")["total"] == 0
+    assert 'intent "refactor"' in session.text("list_edits", show="activity")
+    assert (
+        "PATH::SYMBOL"
+        in session.error("list_edits", show="activity", path="../x")["message"]
+    )
 
 
 def test_the_brief_and_the_prompt_tell_of_an_overlap_once(repo: Here) -> None:

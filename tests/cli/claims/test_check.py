@@ -227,12 +227,12 @@ def test_the_server_gives_the_same_answer(clones: Clones) -> None:
         own = json.loads(repo.wc("check", *symbols, "--json", *GEMINI).out)
         assert session.json("check_status", symbols=symbols) == own
     assert "**SWITCH_TASK**" in session.text("check_status", symbols=["src"])
-    listed = session.json("list_claims")["claims"]
+    listed = session.json("list_edits")["claims"]
     own = repo.json("claims", *GEMINI)["claims"]
     for claim in (*listed, *own):
         del claim["seconds_left"]
     assert listed == own
-    assert "src/a.py (write) · Codex (Pat)" in session.text("list_claims")
+    assert "src/a.py (write) · Codex (Pat)" in session.text("list_edits")
 
 
 def test_the_server_knows_a_path_by_all_of_its_names(clones: Clones) -> None:

@@ -294,7 +294,7 @@ def test_the_server_reads_what_was_verified(login: Here, review: Here) -> None:
 
     def answer() -> tuple[str, str, str]:
         status = session.json("check_status", symbols=["a.py"])
-        (listed,) = session.json("list_claims")["claims"]
+        (listed,) = session.json("list_edits")["claims"]
         first = status["reasons"][0]["code"]
         return status["verdict"], first, listed["standing"]
 
@@ -312,7 +312,7 @@ def test_the_server_reads_what_was_verified(login: Here, review: Here) -> None:
     assert answer() == ("WAIT", "UNVERIFIED", "unverified")
     review.ok("claims")
     assert answer() == ("PROCEED", "FREE", "refused")
-    assert "not among the allowed signers" in session.text("list_claims")
+    assert "not among the allowed signers" in session.text("list_edits")
     (login.store / "allowed_signers").write_text("")
     assert answer() == ("WAIT", "UNVERIFIED", "unverified")
 

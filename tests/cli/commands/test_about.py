@@ -21,7 +21,7 @@ from tests.conftest import Machine
 from wc_cli import table
 from wc_cli.install.permissions import COMMANDS
 from wc_core import errors
-from wc_observe.mcp import tools
+from wc_observe.mcp import server
 
 ROOT = Path(__file__).resolve().parents[3]
 SKILL = ROOT / "src/wc_cli/skill/watercooler/SKILL.md"
@@ -123,7 +123,7 @@ def test_its_exit_codes_are_the_real_ones() -> None:
 
 
 def test_its_tools_are_the_servers() -> None:
-    offered = {one.answer.__name__.rstrip("_") for one in tools.ALL_SPECS}
+    offered = {one.answer.__name__.rstrip("_") for one in server.USUAL_SPECS}
     named = set(re.findall(r"`watercooler_v1_(\w+)`", TEXT))
     assert named
     assert named <= offered

@@ -23,7 +23,7 @@ from wc_cli.install.changes import Client, InstallSite, OwnFile, Part
 from wc_cli.install.clients import codex, common, registry, shells
 from wc_cli.install.formats import jsonc
 from wc_core.agents import AGENTS as AGENT_ROWS
-from wc_observe.mcp.tools import all_tools
+from wc_observe.mcp.server import all_tools
 
 if TYPE_CHECKING:
     from tests.conftest import Repo

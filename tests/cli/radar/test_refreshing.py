@@ -261,33 +261,33 @@ def test_a_conflict_is_a_problem_of_its_worktree(in_conflict: Trees) -> None:
 def test_the_server_answers_from_what_was_kept(in_conflict: Trees) -> None:
     login = in_conflict.login
     session = Session(login.path, login.machine.env)
-    answer, own = session.json("get_conflicts"), login.json("radar")
+    answer, own = session.json("list_edits", show="conflicts"), login.json("radar")
     assert [pair.items() >= own["pairs"][0].items() for pair in answer["pairs"]] == [
         True
     ]
     assert answer["age_seconds"] < 60
     for worktree, count in (("review", 1), ("app-wt-login", 1), ("main", 0)):
-        named = session.json("get_conflicts", worktree=worktree)
+        named = session.json("list_edits", show="conflicts", worktree=worktree)
         assert named["total"] == len(named["pairs"]) == count
-    text = session.text("get_conflicts")
+    text = session.text("list_edits", show="conflicts")
     assert '  **will conflict**: auth.py | "login"\n' in text
     assert "compared just now" in text
     trees = session.text("list_worktrees")
-    assert "  will conflict with review: auth.py (get_conflicts)\n" in trees
+    assert "  will conflict with review: auth.py (list_edits conflicts)\n" in trees
     edit(login, "b = 2")
-    assert session.json("get_conflicts")["pairs"]  # it runs nothing
+    assert session.json("list_edits", show="conflicts")["pairs"]  # it runs nothing
 
 
 def test_the_server_without_a_radar(trees: Trees) -> None:
     session = Session(trees.login.path, trees.login.machine.env)
-    answer = session.json("get_conflicts")
+    answer = session.json("list_edits", show="conflicts")
     assert (answer["at"], answer["pairs"]) == (None, [])
     assert "wc radar" in answer["problem"]
-    assert "wc radar" in session.text("get_conflicts")
+    assert "wc radar" in session.text("list_edits", show="conflicts")
     trees.login.ok("radar")
-    text = session.text("get_conflicts")
+    text = session.text("list_edits", show="conflicts")
     assert "No two of them change the same file." in text
-    refused = session.call("get_conflicts", worktree="nobody")
+    refused = session.call("list_edits", show="conflicts", worktree="nobody")
     assert refused.is_error
     assert "There are: main, login, review" in str(refused.content)
 

@@ -106,16 +106,18 @@ def test_a_long_body_is_cut_with_a_pointer(store: Store, session: Session) -> No
     store.thread("plan", store.entry("plan", body))
     text = session.text("read_thread", topic="plan")
     assert len(text) < BODY_LIMIT * 1.3
-    assert 'of 20000 characters; all of it: get_entry(topic="plan", index=0)' in text
+    assert (
+        'of 20000 characters; all of it: read_thread(topic="plan", entry="0")' in text
+    )
     found = session.json("read_thread", topic="plan")
     assert found["truncated"]
     assert found["entries"][0]["body_truncated"]
     assert found["entries"][0]["body_length"] == len(body)
     assert body.startswith(found["entries"][0]["body"])
-    whole = session.json("get_entry", topic="plan", index=0)
+    whole = session.json("read_thread", topic="plan", entry="0")
     assert whole["entry"]["body"] == body
     assert "truncated" not in whole
-    lines = session.text("get_entry", topic="plan", index=0).splitlines()
+    lines = session.text("read_thread", topic="plan", entry="0").splitlines()
     assert lines.count("> A line of the body.") == 1000
 
 
@@ -164,17 +166,17 @@ def test_a_megabyte_is_given_in_parts(store: Store, session: Session) -> None:
     store.thread("plan", store.entry("plan", body))
     got = ""
     while True:
-        part = session.json("get_entry", topic="plan", index=-1, offset=len(got))
+        part = session.json("read_thread", topic="plan", entry="-1", offset=len(got))
         assert len(part["entry"]["body"]) <= ENTRY_LIMIT
         got += part["entry"]["body"]
         if "truncated" not in part:
             break
         assert part["next_offset"] == len(got)
     assert got == body
-    text = session.text("get_entry", topic="plan", index=0, offset=100_000)
+    text = session.text("read_thread", topic="plan", entry="0", offset=100_000)
     assert "characters 100000 to 200000 of 1000000\n" in text
     assert text.endswith("truncated: go on with offset=200000\n")
-    told = session.error("get_entry", topic="plan", index=0, offset=1_000_001)
+    told = session.error("read_thread", topic="plan", entry="0", offset=1_000_001)
     assert told["code"] == "INVALID_INPUT"
 
 
@@ -184,13 +186,15 @@ def test_an_entry_by_number_id_and_beginning_of_id(
     entries = store.thread("plan", *(store.entry("plan") for _ in range(3)))
     wanted = {"topic": "plan", "format": "json"}
     for naming in (
-        {"index": 1},
-        {"index": -2},
-        {"entry_id": entries[1].id},
-        {"entry_id": entries[1].id[:12]},
-        {"entry_id": "#1"},
+        "1",
+        1,
+        "-2",
+        -2,
+        entries[1].id,
+        entries[1].id[:12],
+        "#1",
     ):
-        found = session.fields("get_entry", **wanted, **naming)
+        found = session.fields("read_thread", **wanted, entry=naming)
         assert found["entry"]["id"] == entries[1].id
         assert found["topic"] == "plan"
 
@@ -198,20 +202,19 @@ def test_an_entry_by_number_id_and_beginning_of_id(
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        ({}, "INVALID_INPUT", "by its number or by its id"),
-        ({"index": 0, "entry_id": "x"}, "INVALID_INPUT", "not both"),
-        ({"index": 1}, "NOT_FOUND", "Its only entry is 0"),
-        ({"index": -2}, "NOT_FOUND", "Its only entry is 0"),
-        ({"entry_id": "nope"}, "NOT_FOUND", "has no entry"),
-        ({"index": "first"}, "INVALID_INPUT", "a whole number"),
-        ({"index": 0, "offset": -1}, "INVALID_INPUT", "at least 0"),
+        ({"entry": "1"}, "NOT_FOUND", "Its only entry is 0"),
+        ({"entry": "-2"}, "NOT_FOUND", "Its only entry is 0"),
+        ({"entry": "nope"}, "NOT_FOUND", "has no entry"),
+        ({"entry": 1.5}, "INVALID_INPUT", "entry: text"),
+        ({"entry": True}, "INVALID_INPUT", "entry: text"),
+        ({"entry": "0", "offset": -1}, "INVALID_INPUT", "at least 0"),
     ],
 )
 def test_an_entry_that_is_not_there(
     store: Store, session: Session, arguments: dict[str, Any], code: str, words: str
 ) -> None:
     store.thread("plan")
-    told = session.error("get_entry", topic="plan", **arguments)
+    told = session.error("read_thread", topic="plan", **arguments)
     assert told["code"] == code
     assert words in f"{told['message']} {told['hint']}"
 
@@ -222,9 +225,8 @@ def test_an_entry_that_is_not_there(
 )
 def test_a_thread_that_is_not_there(store: Store, session: Session, topic: str) -> None:
     store.thread("plan")
-    for tool in ("read_thread", "get_entry"):
-        more = {"index": 0} if tool == "get_entry" else {}
-        told = session.error(tool, topic=topic, **more)
+    for more in ({}, {"entry": "0"}, {"why_not_ready": True}):
+        told = session.error("read_thread", topic=topic, **more)
         assert told["code"] == "NOT_FOUND"
         assert "root:" not in told["message"]
     assert "plan" in session.error("read_thread", topic="plna")["hint"]
@@ -291,7 +293,7 @@ def test_what_an_entry_is_about_is_shown(store: Store, session: Session) -> None
     )
     store.thread("plan", entry)
     about = 'about: src/a.py, "odd \\"name\\".py", b.py, #12, 3f2a1b9'
-    text = session.text("get_entry", topic="plan", index=0)
+    text = session.text("read_thread", topic="plan", entry="0")
     assert f" | on fix (0123456) | {about}\n" in text
     assert 'summary: "It is fast."\n' in text
     assert about in session.text("read_thread", topic="plan", summary_only=True)
@@ -307,7 +309,7 @@ def test_what_an_entry_is_about_is_shown(store: Store, session: Session) -> None
         "code_branch": "fix",
         "code_commit": "0123456789abcdef",
     }
-    whole = session.json("get_entry", topic="plan", index=0)["entry"]
+    whole = session.json("read_thread", topic="plan", entry="0")["entry"]
     heading = session.json("read_thread", topic="plan", summary_only=True)["entries"][0]
     (update,) = session.json("list_updates", since="52w")["entries"]
     for fields in (whole, heading, update):

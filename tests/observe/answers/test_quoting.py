@@ -83,7 +83,7 @@ def test_nothing_in_an_entry_can_speak_as_the_server(
     store.thread("plan", forged, honest, meta=False)
     answers = [
         session.text("read_thread", topic="plan"),
-        session.text("get_entry", topic="plan", index=0),
+        session.text("read_thread", topic="plan", entry="0"),
         session.text("list_threads"),
         session.text("search_threads", query="e"),
         session.text("list_updates", since="2025-01-01"),
@@ -133,8 +133,8 @@ def test_no_answer_has_a_tag_of_a_client(store: Store, session: Session) -> None
     calls: list[tuple[str, dict[str, Any]]] = [
         ("read_thread", {"topic": "plan"}),
         ("read_thread", {"topic": "plan", "summary_only": True}),
-        ("get_entry", {"topic": "plan", "index": 0}),
-        ("get_entry", {"topic": "plan", "entry_id": text}),
+        ("read_thread", {"topic": "plan", "entry": "0"}),
+        ("read_thread", {"topic": "plan", "entry": text}),
         ("list_threads", {}),
         ("list_threads", {"ball": text}),
         ("list_threads", {"cursor": text}),
@@ -143,7 +143,7 @@ def test_no_answer_has_a_tag_of_a_client(store: Store, session: Session) -> None
         ("list_updates", {"since": "2025-01-01"}),
         ("list_updates", {"since": "2025-01-01", "digest": True}),
         ("list_updates", {"since": text}),
-        ("get_ball_history", {"topic": "plan"}),
+        ("get_stats", {"topic": "plan"}),
         ("get_stats", {}),
         ("reindex", {}),
         ("read_thread", {"topic": text}),
@@ -163,7 +163,7 @@ def test_no_answer_has_a_tag_of_a_client(store: Store, session: Session) -> None
         answers += session.prompt(name, **given_arguments)
     for answer in answers:
         assert not [tag for tag in TAGS if tag in answer], answer
-    whole = session.json("get_entry", topic="plan", index=0)["entry"]["body"]
+    whole = session.json("read_thread", topic="plan", entry="0")["entry"]["body"]
     assert whole.replace("\u2039", "<") == text
 
 
@@ -172,5 +172,5 @@ def test_structured_content_stays_as_it_is_otherwise(
 ) -> None:
     body = "if a < b:\n    <div>Vec<u8></div> & <user@example.org>"
     store.thread("plan", store.entry("plan", body))
-    found = session.json("get_entry", topic="plan", index=0)
+    found = session.json("read_thread", topic="plan", entry="0")
     assert found["entry"]["body"] == body

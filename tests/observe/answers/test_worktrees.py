@@ -124,12 +124,14 @@ def test_one_loop_with_all_that_is_known(world: World) -> None:
         "  iteration 1: done_check: false, commits: 1\n"
         "  iteration 2: nothing is known\n"
     )
-    assert world.shown(world.session.text("get_loop_status")) == expected
+    assert world.shown(world.session.text("list_worktrees", show="loops")) == expected
     for name in ("login", "fix"):
-        text = world.session.text("get_loop_status", change_id=name)
+        text = world.session.text("list_worktrees", show="loops", change_id=name)
         assert world.shown(text) == expected
     assert world.shown(world.session.read("loop/login")) == expected
-    (loop,) = world.session.json("get_loop_status", change_id="login")["loops"]
+    (loop,) = world.session.json("list_worktrees", show="loops", change_id="login")[
+        "loops"
+    ]
     assert loop["done_criteria"] == "all is green"
     assert loop["iterations"] == [
         {"n": 1, "done_check": False, "commits": ["1a"]},
@@ -140,14 +142,14 @@ def test_one_loop_with_all_that_is_known(world: World) -> None:
 
 
 def test_a_loop_that_is_not_there(world: World) -> None:
-    assert world.session.text("get_loop_status") == (
+    assert world.session.text("list_worktrees", show="loops") == (
         "no loop runs in any of 2 worktrees\n"
     )
-    assert world.session.json("get_loop_status")["loops"] == []
-    told = world.session.error("get_loop_status", change_id="login")
+    assert world.session.json("list_worktrees", show="loops")["loops"] == []
+    told = world.session.error("list_worktrees", show="loops", change_id="login")
     assert told["code"] == "NOT_FOUND"
     put(world.state, LOOP | {"change": "other"})
-    told = world.session.error("get_loop_status", change_id="../../etc")
+    told = world.session.error("list_worktrees", show="loops", change_id="../../etc")
     assert told["hint"] == "There are: other"
     with pytest.raises(McpError, match="NOT_FOUND"):
         world.session.read("loop/nope")
@@ -155,10 +157,10 @@ def test_a_loop_that_is_not_there(world: World) -> None:
 
 def test_the_end_of_a_loop_is_reported(world: World) -> None:
     put(world.state, LOOP | {"status": "done"})
-    assert "**loop ended: done**" in world.session.text("get_loop_status")
+    assert "**loop ended: done**" in world.session.text("list_worktrees", show="loops")
     put(world.state, LOOP | {"status": "running", "terminal_pid": 999_999_999})
-    for tool in ("list_worktrees", "get_loop_status"):
-        text = world.session.text(tool)
+    for show in ("worktrees", "loops"):
+        text = world.session.text("list_worktrees", show=show)
         assert "loop orphaned: its status is running but its process has ended" in text
 
 
@@ -166,7 +168,7 @@ def test_a_state_that_is_being_rewritten_is_the_last_good_one(world: World) -> N
     put(world.state, LOOP, ago=9)
     world.session.text("list_worktrees")
     world.state.write_text('{"status": "don')
-    (loop,) = world.session.json("get_loop_status")["loops"]
+    (loop,) = world.session.json("list_worktrees", show="loops")["loops"]
     assert loop["status"] == "waiting:human"
     assert (loop["age_seconds"], loop["last_good"]) == (9, True)
     text = world.session.text("list_worktrees")
@@ -176,7 +178,7 @@ def test_a_state_that_is_being_rewritten_is_the_last_good_one(world: World) -> N
     other = world.top / ".claude/loop-state.json"
     put(other, {})
     other.write_text("{")
-    (first, _) = world.session.json("get_loop_status")["loops"]
+    (first, _) = world.session.json("list_worktrees", show="loops")["loops"]
     assert first["says"] == "its state is being rewritten right now"
     assert "status" not in first
 
@@ -197,7 +199,7 @@ def test_without_a_store_there_are_loops_all_the_same(world: World) -> None:
 
 def test_the_team(world: World) -> None:
     nobody = "no team status: there is no ~/.cache/wt-tools/team_status.json\n"
-    assert world.session.text("get_team_status") == nobody
+    assert world.session.text("list_worktrees", show="team") == nobody
     members = [
         {
             "member": "pat",
@@ -212,12 +214,12 @@ def test_the_team(world: World) -> None:
     home = world.env["HOME"]
     team = {"members": members, "updated_at": "2026-01-31T00:59:30+01:00"}
     put(world.top.parent / f"{home}/.cache/wt-tools/team_status.json", team)
-    assert world.session.text("get_team_status") == (
+    assert world.session.text("list_worktrees", show="team") == (
         f"team: 2 members, just now\n{NOTICE}\n"
         '- pat | waiting | on app/login | "reading" | 2m ago\n'
         "- alex | no status | old, 10m ago\n"
     )
-    found = world.session.json("get_team_status")
+    found = world.session.json("list_worktrees", show="team")
     assert found["file"] == "~/.cache/wt-tools/team_status.json"
     assert found["members"][0]["last_seen"] == "2026-01-31T00:58:00+01:00"
     assert found["members"][1]["stale"]
@@ -250,8 +252,8 @@ def test_what_others_wrote_cannot_speak_as_the_server(world: World) -> None:
     team = {"members": [dict.fromkeys(("member", "activity", "agent_status"), evil)]}
     put(world.top.parent / "home/.cache/wt-tools/team_status.json", team)
     texts = [
-        world.session.text(tool)
-        for tool in ("list_worktrees", "get_loop_status", "get_team_status")
+        world.session.text("list_worktrees", show=show)
+        for show in ("worktrees", "loops", "team")
     ]
     for text in texts:
         assert "\x1b" not in text

@@ -29,10 +29,12 @@ METHODS = (PING, DISCOVER, *LISTS)
 
 
 def front_answers(
-    messages: list[Fields], *, all_stores: bool = False
+    messages: list[Fields], *, all_stores: bool = False, lists_older: bool = False
 ) -> list[Fields | None]:
     """The answer to each message, as far as the front has one."""
-    front = FirstAnswers(read_declared(), all_stores=all_stores)
+    front = FirstAnswers(
+        read_declared(), all_stores=all_stores, lists_older=lists_older
+    )
     answers = [front.answer(parse_message(line(message))) for message in messages]
     return [json.loads(answer) if answer else None for answer in answers]
 
@@ -49,10 +51,13 @@ def conversation(revision: str, client: str) -> list[Fields]:
 @pytest.mark.parametrize("revision", [*KNOWN_PROTOCOL_VERSIONS, "1999-01-01"])
 @pytest.mark.parametrize("client", CLIENTS)
 def test_they_are_the_same_in_each_revision(revision: str, client: str) -> None:
-    for all_stores in (False, True):
+    for all_stores, lists_older in ((False, False), (True, False), (False, True)):
         messages = conversation(revision, client)
-        real = anyio.run(ask, server(all_stores=all_stores), messages)
-        answers = front_answers(messages, all_stores=all_stores)
+        served = server(all_stores=all_stores, lists_older=lists_older)
+        real = anyio.run(ask, served, messages)
+        answers = front_answers(
+            messages, all_stores=all_stores, lists_older=lists_older
+        )
         notifications = [k for k, each in enumerate(messages) if "id" not in each]
         assert [k for k, each in enumerate(answers) if each is None] == notifications
         assert [each for each in answers if each is not None] == real

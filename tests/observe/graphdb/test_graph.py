@@ -15,6 +15,7 @@ import pytest
 from tests.amounts import is_long
 from tests.core.strategies import viewer
 from tests.graphserver import GraphServer, started
+from tests.observe.answers.shapes import HITS_SCHEMA, INBOX_SCHEMA, RELATED_SCHEMA
 from tests.observe.every_call import CALLS
 from tests.observe.stores import Session
 from wc_cli.graphdb.connection import GraphConnection
@@ -27,9 +28,6 @@ from wc_core.views.rows import Filter
 from wc_core.views.search.answers import search
 from wc_core.views.search.loose import Loose, LooseQuery
 from wc_core.views.search.query import Question
-from wc_observe.answers.everywhere import RELATED_SCHEMA
-from wc_observe.answers.inbox import INBOX_SCHEMA
-from wc_observe.answers.search import HITS_SCHEMA
 from wc_observe.graphdb import reader, relating
 from wc_observe.graphdb.nearness import QueryVector
 from wc_observe.graphdb.reader import GraphAwayError, GraphReader

@@ -68,7 +68,7 @@ def test_texts_are_logged_on_request_and_credentials_never(
     for value, seen in (("1", False), ("bodies", True)):
         session.env["WATERCOOLER_DEBUG"] = value
         session.call("search_threads", query=f"example {SECRET}")
-        session.call("get_entry", topic="plan", index=0)
+        session.call("read_thread", topic="plan", entry="0")
         text = capsys.readouterr().err
         assert ("See https://example.org/x" in text) is seen
         assert ('"example https://example.org/x"' in text) is seen

@@ -11,9 +11,9 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from fastmcp import Client
 
+from tests.observe.answers.shapes import INBOX_SCHEMA
 from tests.observe.stores import Session
 from wc_core.toolnames import ALL_STORES_TOOLS, PREFIX, TOOLS
-from wc_observe.answers.inbox import INBOX_SCHEMA
 from wc_observe.calls import ServerContext
 from wc_observe.mcp.server import build_server
 

@@ -18,7 +18,7 @@ def test_the_history_of_a_ball(store: Store, session: Session) -> None:
         store.give("plan", "Claude Code (pat)"),
         store.give("plan", "Codex (pat)", agent="Claude Code (pat)"),
     )
-    assert session.text("get_ball_history", topic="plan") == (
+    assert session.text("get_stats", topic="plan") == (
         'thread plan: "Start"\n'
         f"{NOTICE}\n"
         "status: OPEN, ball: Codex (pat), there for 29d 23h, changed hands 2 times, "
@@ -29,7 +29,7 @@ def test_the_history_of_a_ball(store: Store, session: Session) -> None:
         "- Claude Code (pat) | 2026-01-01T00:02:00.000Z | 1m | Codex (pat) #1\n"
         "- Codex (pat) | 2026-01-01T00:03:00.000Z | 29d 23h | Claude Code (pat) #2\n"
     )
-    found = session.json("get_ball_history", topic="plan")
+    found = session.json("get_stats", topic="plan")
     assert (found["changes"], found["bounces"], found["total"]) == (2, 1, 3)
     assert found["longest"]["by"] == "Claude Code (pat)"
     assert found["holders"][0]["spells"] == 2
@@ -38,10 +38,10 @@ def test_the_history_of_a_ball(store: Store, session: Session) -> None:
 def test_a_long_history_is_cut_and_says_so(store: Store, session: Session) -> None:
     names = ["Codex (pat)", "Claude Code (pat)"]
     store.thread("plan", *(store.give("plan", names[i % 2]) for i in range(500)))
-    text = session.text("get_ball_history", topic="plan")
+    text = session.text("get_stats", topic="plan")
     assert len(text) < 3_000
     assert "truncated: the last 20 of 500; all: wc stats plan --limit 0\n" in text
-    found = session.json("get_ball_history", topic="plan")
+    found = session.json("get_stats", topic="plan")
     assert (len(found["spells"]), found["total"]) == (stats.ROWS, 500)
     assert found["truncated"]
 
@@ -89,6 +89,6 @@ def test_errors_say_what_to_do(store: Store, session: Session) -> None:
         "INVALID_INPUT",
         "Write 90m, 36h, 2d or 1w.",
     )
-    told = session.error("get_ball_history", topic="plam")
+    told = session.error("get_stats", topic="plam")
     assert told["code"] == "NOT_FOUND"
     assert "plan" in told["hint"]

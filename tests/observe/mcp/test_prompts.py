@@ -169,7 +169,7 @@ def test_entries_of_the_topic_given(store: Store, session: Session) -> None:
     found = session.complete(ENTRY, {"entry": first.id[:12]}, topic="plan")
     assert found.values == [first.id]
     assert session.read(f"threads/plan/{first.id}") == session.text(
-        "get_entry", topic="plan", index=0
+        "read_thread", topic="plan", entry="0"
     )
 
 

@@ -231,7 +231,7 @@ def test_an_entry_is_named_by_a_number_from_either_end(
 ) -> None:
     store.thread("plan", *(store.entry("plan") for _ in range(3)))
     text = session.read(f"threads/plan/{entry}")
-    assert text == session.text("get_entry", topic="plan", index=int(entry))
+    assert text == session.text("read_thread", topic="plan", entry=entry)
     assert f'title: "{title}"' in text
 
 

@@ -29,7 +29,7 @@ from wc_core.threads.model import (
 )
 from wc_core.toolnames import PREFIX, TOOLS
 from wc_observe.calls import ServerContext
-from wc_observe.mcp import tools
+from wc_observe.mcp import server
 from wc_observe.mcp.instructions import SHORT, guide
 from wc_observe.mcp.refusals import (
     RefusedCallError,
@@ -40,6 +40,8 @@ from wc_observe.mcp.refusals import (
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcp_types import Resource, ResourceTemplate, Tool
 
     from tests.observe.stores import Mode
@@ -69,11 +71,14 @@ def test_what_is_offered(mode: Mode) -> None:
     for tool in tools:
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint
-        assert tool.annotations.idempotent_hint
-        assert tool.annotations.open_world_hint
+        # Of a tool that only reads, this says nothing; the world is open by default.
+        assert tool.annotations.idempotent_hint is None
+        assert tool.annotations.open_world_hint is None
+        assert tool.title
         assert tool.description
-    listed = [tool.model_dump_json(by_alias=True, exclude_none=True) for tool in tools]
-    assert sum(map(len, listed)) < 21_100
+        assert tool.meta is None
+    assert len(tools) <= 12
+    assert size(tools) <= 8_000
     assert {str(one.uri) for one in resources} == {
         "watercooler://instructions",
         "watercooler://threads",
@@ -87,21 +92,32 @@ def test_what_is_offered(mode: Mode) -> None:
     ]
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_what_answers_with_structure_declares_a_schema(mode: Mode) -> None:
-    tools, _, _ = offered(mode)
-    without = {tool.name for tool in tools if not tool.output_schema}
-    assert without == {"watercooler_v1_reindex"}
+def size(tools: Sequence[Tool]) -> int:
+    """The bytes of the result of ``tools/list``."""
+    listed = [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools]
+    text = json.dumps({"tools": listed}, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode())
+
+
+def test_each_thing_is_said_once() -> None:
+    tools, _, _ = offered("auto")
     for tool in tools:
-        if tool.output_schema is not None:
-            assert tool.output_schema["type"] == "object", tool.name
-            jsonschema.Draft202012Validator.check_schema(tool.output_schema)
+        schema = tool.input_schema
+        jsonschema.Draft202012Validator.check_schema(schema)
+        for name, parameter in schema["properties"].items():
+            # Some clients drop a parameter without a type.
+            assert isinstance(parameter["type"], str), (tool.name, name)
+            assert not {"title", "anyOf"} & parameter.keys(), (tool.name, name)
 
 
 def test_the_short_answers_say_the_same_twice(store: Store, session: Session) -> None:
     store.thread("plan")
-    for tool in ("health", "whoami", "list_vocabulary"):
-        result = session.call(tool)
+    for tool, arguments in (
+        ("health", {}),
+        ("health", {"vocabulary": True}),
+        ("whoami", {}),
+    ):
+        result = session.call(tool, **arguments)
         text = only_text(result)
         assert len(text) < 1000
         for fact in facts(result.structured_content):
@@ -119,7 +135,7 @@ def facts(value: Any) -> list[str]:
 
 
 def test_the_vocabulary(session: Session) -> None:
-    assert session.fields("list_vocabulary") == {
+    assert session.fields("health", vocabulary=True)["vocabulary"] == {
         "statuses": list(STATUSES),
         "roles": list(ROLES),
         "types": list(ENTRY_TYPES),
@@ -205,7 +221,7 @@ def test_health_of_a_folder_that_is_not_a_store(
         ("list_threads", {"format": "xml"}, 'format: one of "markdown", "json"'),
         ("list_threads", {"open_only": "perhaps"}, "open_only: true or false"),
         ("list_threads", {"ball": ["me"]}, "ball: text"),
-        ("list_threads", {"colour": 1}, "list_threads takes: open_only, ball, file, "),
+        ("list_threads", {"colour": 1}, "list_threads takes: open_only, ball, ready, "),
         ("read_thread", {}, "topic: text"),
         ("read_thread", {"topic": None}, "topic: text"),
         (
@@ -214,7 +230,8 @@ def test_health_of_a_folder_that_is_not_a_store(
             "from_entry: a whole number",
         ),
         ("search_threads", {"query": "x", "status": "NEW"}, '"OPEN", "IN_REVIEW"'),
-        ("health", {"verbose": True}, "health takes: no arguments"),
+        ("health", {"verbose": True}, "health takes: vocabulary"),
+        ("whoami", {"verbose": True}, "whoami takes: no arguments"),
         ("list_threads", {"cursor": "nonsense"}, "Use the cursor of the previous page"),
         (
             "search_threads",
@@ -304,8 +321,9 @@ def test_a_resource_that_does_not_exist(session: Session) -> None:
 def test_the_guide_can_be_relied_on(session: Session) -> None:
     assert session.read("instructions") == FULL
     assert len(FULL) < 5_500
-    assert len(SHORT) < 600
-    offers = {spec.name: spec.answer for spec in tools.ALL_SPECS}
+    # 83 tokens of 4 characters: every session pays them.
+    assert len(SHORT) <= 330
+    offers = {spec.name: spec.answer for spec in server.USUAL_SPECS}
     called = re.findall(r"`([a-z_]+)\(([^)`]*)\)`", FULL)
     assert len(called) >= 8
     for tool, words in called:

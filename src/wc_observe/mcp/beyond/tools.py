@@ -46,12 +46,10 @@ SPECS: tuple[ToolSpec, ...] = (
         list_inbox,
         "What needs you in all repositories of this machine: questions to you, your "
         "balls, those offered to you, each with the command that answers it.",
-        inbox.INBOX_SCHEMA,
     ),
     ToolSpec(
         list_related,
         "Threads in all repositories that relate to one of yours: linked, about "
         "the same files, with similar words or meaning, each with the reason.",
-        everywhere.RELATED_SCHEMA,
     ),
 )
