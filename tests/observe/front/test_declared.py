@@ -80,6 +80,14 @@ def test_the_fixed_resources_are_those_of_a_folder_without_a_store() -> None:
     assert front.outdated == {"subscriptions/listen"}
 
 
+def test_what_an_agent_pays_for_the_list() -> None:
+    (_, answer) = front_answers([PLAIN, {"id": 2, "method": "tools/list"}])
+    assert answer is not None
+    assert len(answer["result"]["tools"]) <= 12
+    text = json.dumps(answer["result"], ensure_ascii=False, separators=(",", ":"))
+    assert len(text.encode()) <= 8_000
+
+
 CAPABILITIES = (
     *("roots", "sampling", "elicitation", "experimental", "extensions", "tasks"),
     *("form", "url", "context", "tools", "listChanged", "applyDefaults", "x"),
