@@ -37,10 +37,9 @@ from reference_words import (  # noqa: E402 (beside this script)
 )
 
 from wc_cli import options, table  # noqa: E402 (the checkout's own)
-from wc_cli.app import command_help  # noqa: E402
 from wc_cli.cloud.places import PLACES  # noqa: E402
 from wc_cli.commands import common  # noqa: E402
-from wc_cli.help.overview import first_sentence, overview  # noqa: E402
+from wc_cli.help.overview import first_sentence  # noqa: E402
 from wc_core import errors  # noqa: E402
 
 if TYPE_CHECKING:
@@ -232,16 +231,6 @@ def summaries_text() -> str:
     return "".join(f"{name} {text}\n" for name, text in command_summaries().items())
 
 
-def help_texts() -> str:
-    """The overview and the help of each command, as `wc help` shows them."""
-    names = (*table.COMMANDS, *table.ALIASES)
-    texts = [
-        command_help(name, help_examples(table.ALIASES.get(name, name)))
-        for name in names
-    ]
-    return "\n\n".join([overview(command_summaries()), *texts]) + "\n"
-
-
 def pages() -> dict[Path, str]:
     """Each page with its path."""
     import make_agents
@@ -267,7 +256,6 @@ def pages() -> dict[Path, str]:
         **make_settings.files(),
         HELP / "examples.txt": examples_text(),
         HELP / "summaries.txt": summaries_text(),
-        HELP / "texts.txt": help_texts(),
         **cloud_examples(),
     }
 

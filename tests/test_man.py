@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import SOURCE
 from wc_cli import table
-from wc_cli.help import texts
+from wc_cli.help.command import examples
 
 PAGES = sorted((SOURCE.parent / "docs/man").iterdir())
 
@@ -36,6 +36,20 @@ def test_every_command_has_its_place_in_the_manual() -> None:
     assert missing == []
 
 
+def test_every_option_has_its_place_in_the_manual() -> None:
+    text = PAGES[0].read_text().replace("\\-", "-")
+    shared = text.partition("\n.SH WHO SPEAKS\n")[2]
+    for name in table.COMMANDS:
+        declared = table.load(name)
+        assert declared is not None
+        start = re.search(rf"^\.SS wc {name}(?: .*)?$", text, re.MULTILINE)
+        assert start is not None
+        section = text[start.end() :].partition("\n.S")[0]
+        for param in declared.options.params():
+            for flag in param.flags:
+                assert f"\\fB{flag}\\fR" in section + shared, (name, flag)
+
+
 def test_remarks_have_paragraphs_and_name_the_files_they_link_to() -> None:
     text = PAGES[0].read_text().replace("\\-", "-")
     assert "\n.PP\nWith \\fB--kind\\fR, the entry is a remark" in text
@@ -48,6 +62,6 @@ def test_the_manual_has_the_examples_and_other_names_of_every_command() -> None:
     text = PAGES[0].read_text().replace("\\-", "-").replace("\\(aq", "'")
     text = text.replace("\\e", "\\")
     for name in table.COMMANDS:
-        missing = [line for line in texts.examples(name) if f"\n{line}\n" not in text]
+        missing = [line for line in examples(name) if f"\n{line}\n" not in text]
         assert missing == []
     assert "Also written \\fBwc ls\\fR or \\fBwc status\\fR." in text

@@ -1,9 +1,9 @@
-"""The entry point: ordinary command lines without Typer, all others with it.
+"""The entry point: ordinary command lines without Typer, mistakes with it.
 
-Typer with this many commands takes three times as long as the rest of ``wc say``, so an
-ordinary command line is parsed by `wc_cli.options`, and ordinary help is read from a
-file (`wc_cli.help`). Invalid command lines and completion are left to Typer. Errors are
-printed here and nowhere else.
+Typer takes longer to import than ``wc say`` takes in all, so an ordinary command line
+is parsed by `wc_cli.options`. Help (`wc_cli.help`) and completion
+(`wc_cli.completion`) come from the same declarations. Errors are printed here and
+nowhere else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from wc_cli import table
 from wc_cli.context import execute
 from wc_cli.defaults import with_defaults
-from wc_cli.options import parse
+from wc_cli.options import parse, takes_signed_words
 from wc_cli.output import discard_output, json_line, remark
 from wc_core.errors import CorruptError, WcError
 from wc_core.files import NotPlainError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
+    from wc_cli.options import Declared
 
 _INTERRUPTED = 130
 _COMPLETING = "_WC_CLI_COMPLETE"
@@ -91,32 +92,35 @@ def _not_plain(error: NotPlainError) -> WcError:
 
 
 def _dispatch(argv: Sequence[str]) -> None:
-    completing = _COMPLETING in os.environ
-    if not completing and _asks_for_help(argv):
-        from wc_cli.help.showing import show_written  # 0.5 ms, only for help
+    if _COMPLETING in os.environ:
+        from wc_cli.completion.answers import complete  # 20 ms, for a shell
 
-        if show_written(argv[0], argv[-1]):
-            return
-    declared = table.load(argv[0]) if argv and not completing else None
-    argv = argv if completing else with_defaults(argv, os.environ)
-    options = parse(declared.options, argv[1:]) if declared is not None else None
-    if declared is not None and options is not None:
+        complete(os.environ)
+        return
+    declared = table.load(argv[0]) if argv else None
+    if declared is None or _asks_for_help(declared, argv):
+        from wc_cli.help.showing import explain  # 4 ms, for help and unknown words
+
+        explain(argv)
+        return
+    argv = with_defaults(argv, os.environ)
+    options = parse(declared.options, argv[1:])
+    if options is not None:
         execute(declared, options, table.occasion(argv[0]))
         return
-    from wc_cli import app  # Typer: 90 ms, for errors and completion
+    from wc_cli import app  # Typer with pydantic: 90 ms, for mistakes
 
-    if completing:
-        app.complete()
-    else:
-        app.run(argv)
+    app.run(declared, argv)
 
 
-def _asks_for_help(argv: Sequence[str]) -> bool:
+def _asks_for_help(declared: Declared, argv: Sequence[str]) -> bool:
     """Return whether these are a command, perhaps arguments, and an option for help: no
     other option, which could take the last word as its value."""
-    if len(argv) < 2 or argv[-1] not in {"--help", "-h"}:  # noqa: PLR2004
+    if any(word.startswith("-") for word in argv[:-1]):
         return False
-    return not any(word.startswith("-") for word in argv[:-1])
+    # A command that takes words such as `-h` has no short option.
+    is_short = argv[-1] == "-h" and not takes_signed_words(declared.options)
+    return is_short or argv[-1] == "--help"
 
 
 def _wants_json(argv: Sequence[str]) -> bool:

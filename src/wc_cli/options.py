@@ -29,8 +29,8 @@ class Param:
     (whole, not negative), `POSITION` (whole, a negative one counts from the end),
     `WORDS` (all remaining arguments) or `CHANGES` (the same; some may begin with a
     hyphen).
-    ``complete`` is the kind of word that shell completion offers: ``topic``, ``agent``,
-    ``status``, ``role``, ``type``, ``command`` or ``shell``.
+    ``complete`` is the kind of word that shell completion offers, a key of
+    `completion.words.WORDS`.
     """
 
     __slots__ = ("complete", "default", "flags", "help", "kind", "metavar", "name")
@@ -136,7 +136,12 @@ class Options:
 
     Subclasses declare attributes with `argument`, `text`, `texts`, `number`, `flag` and
     `words`; an instance has their values. The docstring is the help text.
+
+    ``usual`` has the flags that people use, in the order of the help. A command with
+    more than ten options has it: its help shows these, and all of them with ``--all``.
     """
+
+    usual = ""
 
     @classmethod
     def params(cls) -> tuple[Param, ...]:

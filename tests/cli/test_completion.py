@@ -16,10 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.conftest import Machine
-from wc_cli import completion, table
+from tests.core.strategies import relaxed
+from wc_cli import table
 from wc_cli.commands.reading import lists
+from wc_cli.completion import answers, scripts, words
 
 if TYPE_CHECKING:
     from tests.conftest import Done, Repo
@@ -87,6 +91,20 @@ CASES = {
     "an option": (["wc", "list", "--li"], ["--limit"]),
     "a shell": (["wc", "completion", "z"], ["zsh"]),
     "help": (["wc", "help", "hand"], ["handoff"]),
+    "a group of the help": (["wc", "help", "pl"], ["plan", "planning"]),
+    "a rare option": (["wc", "say", "auth", "--if"], ["--if-ball", "--if-last"]),
+    "not what was given": (["wc", "say", "--title", "x", "--ti"], [""]),
+    "what may be repeated": (["wc", "say", "--pr", "1", "--pr"], ["--pr"]),
+    "a value after =": (["wc", "list", "--sort=to"], ["topic"]),
+    "= as a word": (["wc", "list", "--sort", "=", "to"], ["topic"]),
+    "nothing after =": (["wc", "completion", "="], ["bash", "zsh", "fish"]),
+    "a value that is free": (["wc", "say", "--title", "a"], [""]),
+    "after an option": (["wc", "say", "--title", "x", "au"], ["auth", "authors"]),
+    "after a flag": (["wc", "say", "--json", "au"], ["auth", "authors"]),
+    "after two hyphens": (["wc", "read", "--", "au"], ["auth", "authors"]),
+    "no second topic": (["wc", "read", "auth", "au"], [""]),
+    "no short help": (["wc", "tag", "-h"], [""]),
+    "help of all": (["wc", "--h"], ["--help"]),
     "a file of the system's wc": (["wc", "-l", "code"], [""]),
     "one like a command": (["wc", "-l", "li"], [""]),
     "two files": (["wc", "code.txt", ""], [""]),
@@ -241,6 +259,37 @@ def test_other_shells(repo: Repo) -> None:
     assert "unnamed" in repo.fails(2, "completion")
 
 
+@relaxed
+@given(st.lists(st.text(min_size=1), max_size=4), st.text())
+def test_words_are_split_as_a_shell_quotes_them(whole: list[str], end: str) -> None:
+    line = shlex.join(["wc", *whole])
+    assert answers.split_words(line) == ["wc", *whole]
+    assert answers.split_words(f"{line} {end}")[: len(whole) + 1] == ["wc", *whole]
+
+
+@relaxed
+@given(
+    st.sampled_from([*table.COMMANDS, *table.ALIASES]),
+    st.lists(st.sampled_from(["--", "=", "-", "--json", "--as", "--to=", "x", "+y"])),
+    st.sampled_from(["", "-", "--", "--j", "--as=x", "=", "x"]),
+)
+def test_every_offered_option_is_one_of_the_command(
+    name: str, before: list[str], incomplete: str
+) -> None:
+    declared = table.load(name)
+    assert declared is not None
+    known = {flag for param in declared.options.params() for flag in param.flags}
+    line = answers._Line(declared.options, before)
+    if line._pending is None and not line._only_arguments:
+        offered = {one.word for one in line.candidates("-")}
+        assert offered <= {*known, "--help", "-h"}
+        assert "--help" in offered
+    assert all(
+        one.word.startswith(incomplete) or "=" in incomplete
+        for one in line._flags(incomplete)
+    )
+
+
 def test_a_prompt_is_no_place_for_errors(machine: Machine) -> None:
     home = machine.home
     env = {
@@ -274,11 +323,11 @@ def test_the_words_of_the_server_are_those_of_its_help(repo: Repo) -> None:
         for words in ((), ("web",))
     )
     flags = set(re.findall(r"--[a-z-]+", shown))
-    words = set(completion._OBSERVE.split())
-    assert words == {*flags, "web"}, words ^ flags
+    offered = set(scripts._OBSERVE.split())
+    assert offered == {*flags, "web"}, offered ^ flags
 
 
 def test_the_orders_of_a_list_are_those_that_it_takes(repo: Repo) -> None:
-    assert completion.LIST_ORDERS == lists.SORT_KEYS
+    assert words.LIST_ORDERS == lists.SORT_KEYS
     assert set(bash(repo, "wc", "list", "--sort", "")) == set(lists.SORT_KEYS)
     assert set(bash(repo, "wc", "search", "x", "--sort", "")) == {"best", "newest"}

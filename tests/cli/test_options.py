@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import typer
 from hypothesis import given
 from hypothesis import strategies as st
-from typer._click.exceptions import ClickException
 from typer.main import get_command
 
 from tests.core.strategies import relaxed
@@ -18,7 +17,6 @@ from wc_cli.options import (
     NUMBER,
     POSITION,
     REQUIRED,
-    Declared,
     Options,
     parse,
 )
@@ -30,32 +28,22 @@ NAMES = [*table.COMMANDS, *table.ALIASES]
 
 
 class Heard:
-    """One command of the Typer application, that only listens."""
+    """The Typer application of a command, that only listens."""
 
     def __init__(self, name: str) -> None:
         declared = table.load(name)
         assert declared is not None
-        self.name = name
         self.options = declared.options
         self.said: list[Options] = []
-        application = typer.Typer(add_completion=False, rich_markup_mode=None)
-        application.callback()(lambda: None)
-        listening = Declared(declared.options, self._listen)
-        settings = app.context_settings(declared.options)
-        application.command(name, context_settings=settings)(
-            app._callback(listening, "")
-        )
+        application = app.build(declared.options, self.said.append, lambda: None)
         self.command = get_command(application)
-
-    def _listen(self, _: Any, said: Options) -> None:
-        self.said.append(said)
 
     def __call__(self, argv: Sequence[str]) -> Options | None:
         """What Typer makes of ``argv``; ``None`` where it refuses."""
         self.said.clear()
         try:
-            self.command.main([self.name, *argv], "wc", standalone_mode=False)
-        except ClickException:
+            self.command.main([*argv], "wc", standalone_mode=False)
+        except typer.TyperException:
             return None
         return self.said[0] if self.said else None
 

@@ -6,9 +6,9 @@ import os
 import sys
 
 from wc_cli import table
-from wc_cli.completion import SCRIPTS
-from wc_cli.help.showing import show_overview, show_written
-from wc_cli.options import Options, argument, command
+from wc_cli.completion.scripts import SCRIPTS
+from wc_cli.help.showing import show_overview, show_topic
+from wc_cli.options import Options, argument, command, flag
 from wc_cli.output import say
 from wc_core.errors import InvalidInputError
 from wc_core.version import __version__
@@ -29,9 +29,12 @@ class SkillOptions(Options):
 
 
 class HelpOptions(Options):
-    """Explain wc, or one of its commands."""
+    """Explain wc, a group of its commands, or one of them."""
 
-    name: str = argument("COMMAND", "A command.", default="", complete="command")
+    name: str = argument(
+        "COMMAND", "A command or a group.", default="", complete="command or group"
+    )
+    all: bool = flag("--all", help="All commands, or all options of the command.")
 
 
 class CompletionOptions(Options):
@@ -61,16 +64,10 @@ def skill(context: Context, options: SkillOptions) -> None:  # noqa: ARG001
 @command(HelpOptions)
 def show_help(context: Context, options: HelpOptions) -> None:  # noqa: ARG001
     """Print the help."""
-    if not options.name:
-        show_overview()
-        return
-    if show_written(options.name):
-        return
-    from wc_cli import app  # Typer: 90 ms, for a narrow terminal and errors
-
-    if table.load(options.name) is None:
-        raise app.unknown_command(options.name)
-    app.run([options.name, "--help"])
+    if options.name:
+        show_topic(options.name, is_all=options.all)
+    else:
+        show_overview(is_all=options.all)
 
 
 @command(CompletionOptions)

@@ -51,6 +51,8 @@ class WaitOptions(SpeakerOptions):
     """Wait until a ball or a question comes to you; then show its thread. Exits 10 if
     none comes in time, 4 if the named threads are closed."""
 
+    usual = "--timeout --ready --new --peek --notify --bell --client --as --json"
+
     topics: tuple[str, ...] = words("TOPIC...", "Only these threads.", default=())
     timeout: str = text("--timeout", "TIME", "Wait this long: seconds, or 90m, 3h.")
     ready: bool = flag(

@@ -182,6 +182,11 @@ class DoneOptions(ContributionOptions):
     """Report the work as done. The ball goes back to whoever asked for it; if that is
     you, the thread is closed."""
 
+    usual = (
+        "--message --body --to --status --approve --request-changes --file "
+        "--edit --as --json"
+    )
+
 
 class KindOptions(Options):
     """What kind of remark an entry is."""
@@ -210,6 +215,8 @@ class KindOptions(Options):
 class SayOptions(ContributionOptions, KindOptions):
     """Add an entry and pass the ball."""
 
+    usual = "--message --body --to --kind --type --file --status --edit --as --json"
+
     new: bool = flag(
         "--new", help="Start a new thread even if a similarly named one exists."
     )
@@ -217,6 +224,10 @@ class SayOptions(ContributionOptions, KindOptions):
 
 class NewOptions(PassOptions, EntryOptions, EditorOptions):
     """Create a thread; you have its ball unless you pass it."""
+
+    usual = (
+        "--message --body --to --blocked-by --type --file --status --edit --as --json"
+    )
 
     topic: str = argument("TOPIC", "The thread's name.")
     status: str = text(
@@ -240,9 +251,15 @@ class NewOptions(PassOptions, EntryOptions, EditorOptions):
 class AckOptions(LocalTopicOptions, EntryOptions, EditorOptions, KindOptions):
     """Add a remark and leave the ball where it is; the default title is "Ack"."""
 
+    usual = (
+        "--message --body --kind --answers --type --file --summary --edit --as --json"
+    )
+
 
 class HandoffOptions(LocalTopicOptions, PassOptions, WriteOptions):
     """Pass the ball explicitly."""
+
+    usual = "--to --note --reason --force --if-ball --sync --as --json"
 
     note: tuple[str, ...] = texts(
         "--note",
@@ -275,6 +292,8 @@ class TakeOptions(LocalTopicOptions, WriteOptions):
 class SetStatusOptions(LocalTopicOptions, PassOptions, WriteOptions):
     """Change the status; --to also passes the ball, and closing frees it. Without a
     topic, changes the thread of this worktree."""
+
+    usual = "--to --reason --force --if-ball --sync --as --json"
 
     topic: str = argument(
         "TOPIC",

@@ -1,6 +1,6 @@
-"""The help: an overview of all commands by group, and each command with examples.
+"""The help: where to start, the groups of commands, and each command with examples.
 
-docs/make_reference.py writes the texts for 80 columns to a file, so that ordinary help
-needs neither Typer nor the modules of the commands. In a narrower terminal, Typer
-writes the help of a command.
+It comes from the declarations of the commands, without Typer. docs/make_reference.py
+writes the first sentence about each command and the examples to files, so that a list
+of commands does not import them all.
 """

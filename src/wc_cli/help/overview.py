@@ -1,4 +1,4 @@
-"""The overview of all commands, by group.
+"""Where to start, and the commands by group.
 
 It uses neither the modules of the commands nor Typer: docs/make_reference.py writes the
 summary of each command to a file.
@@ -7,23 +7,21 @@ summary of each command to a file.
 from __future__ import annotations
 
 import os
-import textwrap
 
-from wc_cli import table
-from wc_cli.help.texts import WIDTH
+from wc_cli.help.layout import definitions, help_width, wrapped
 from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
+from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 INTRO = (
     "Whose move is it? Threads with one ball each, for people who run several "
     "coding agents in several git worktrees."
 )
 _SUMMARIES = os.path.join(os.path.dirname(__file__), "summaries.txt")
-_LEAST_WIDTH = 40
-_NAME_WIDTH = 11
+_NAME_WIDTH = 10
 _START = (
     ("wc new TOPIC -m TEXT --to NAME", "start a thread, pass its ball to NAME"),
     ("wc list --mine", "list the threads whose ball you have"),
@@ -33,39 +31,57 @@ _START = (
     ("wc use TOPIC", "choose the thread of this worktree"),
 )
 _MORE = (
-    ("More about a command, with examples:", "wc help COMMAND"),
+    ("The commands of a group:", "wc help GROUP"),
+    ("A command, with examples:", "wc help COMMAND"),
+    ("All commands:", "wc help --all"),
     ("A tour in a throwaway folder:", "wc demo"),
 )
-_GROUPS = {
-    "Pass the ball": "say done ack handoff take set-status close new ask answer",
-    "Read": (
+
+
+class CommandGroup(NamedTuple):
+    """A group of commands in the help: its title, and their names."""
+
+    title: str
+    names: tuple[str, ...]
+
+
+def _group(title: str, names: str) -> CommandGroup:
+    return CommandGroup(title, tuple(names.split()))
+
+
+# By the word that `wc help` takes, which is never a command.
+GROUPS = {
+    "ball": _group(
+        "Pass the ball",
+        "say done ack handoff take set-status close new ask answer",
+    ),
+    "reading": _group(
+        "Read",
         "list read open whose use board brief search related decisions updates digest "
-        "log stats timeline seen inbox wait wake worktrees"
+        "log stats timeline seen inbox wait wake worktrees",
     ),
-    "Plan": "ready why tree plan link unlink block checklist check-off gate budget",
-    "Edit files together": (
+    "planning": _group(
+        "Plan", "ready why tree plan link unlink block checklist check-off gate budget"
+    ),
+    "edits": _group(
+        "Edit files together",
         "claim release renew takeover publish check claims note activity radar "
-        "conflicts review neighbors graph"
+        "conflicts review neighbors graph",
     ),
-    "Change threads": "amend retract rename tag move import export project reindex",
-    "This repository": (
-        "init sync cloud carry harvest whoami config rules guidance enrich wrap"
+    "threads": _group(
+        "Change threads",
+        "amend retract rename tag move import export project reindex",
     ),
-    "This machine": (
-        "install uninstall notify statusline doctor problems break-lock completion"
+    "repository": _group(
+        "This repository",
+        "init sync cloud carry harvest whoami config rules guidance enrich wrap",
     ),
-    "Help": "demo help skill version",
+    "machine": _group(
+        "This machine",
+        "install uninstall notify statusline doctor problems break-lock completion",
+    ),
+    "about": _group("Help", "demo help skill version"),
 }
-
-
-def groups() -> dict[str, list[str]]:
-    """Return the commands by group. A command without a group is under its panel."""
-    grouped = {title: names.split() for title, names in _GROUPS.items()}
-    placed = {name for names in grouped.values() for name in names}
-    for name, row in table.COMMANDS.items():
-        if name not in placed:
-            grouped.setdefault(row.panel, []).append(name)
-    return grouped
 
 
 def first_sentence(description: str) -> str:
@@ -81,22 +97,58 @@ def summaries() -> dict[str, str]:
         return {name: summary for name, _, summary in pairs}
 
 
-def overview(summary_of: Mapping[str, str], columns: int = 0) -> str:
-    """Return the overview of all commands with these summaries. ``columns`` is the
+def start_page(columns: int = 0) -> str:
+    """Return where to start, and a line for each group of commands. ``columns`` is the
     width of the terminal, 0 if there is none."""
-    width = max(_LEAST_WIDTH, min(columns or WIDTH, WIDTH))
-    lines = ["Usage: wc COMMAND [ARGUMENTS]", "", *textwrap.wrap(INTRO, width)]
-    lines += ["", "Start here:", *_in_columns(_START, width, "  ")]
-    for title, names in groups().items():
-        lines += ["", f"{title}:"]
-        for name in names:
-            lines += _entry(name, summary_of[name], width)
+    width = help_width(columns)
+    lines = [*_head(width), "", "Groups of commands:"]
+    column = max(map(len, GROUPS))
+    for word, group in GROUPS.items():
+        lines.append(_group_line(f"  {word:{column}}  {group.title}:", group, width))
+    return "\n".join([*lines, "", *_in_columns(_MORE, width)])
+
+
+def group_page(word: str, columns: int = 0) -> str:
+    """Return the commands of a group with their summaries."""
+    width = help_width(columns)
+    lines = [*_summary_lines(GROUPS[word], summaries(), width)]
+    return "\n".join([*lines, "", *_in_columns(_MORE[1:2], width)])
+
+
+def overview(summary_of: Mapping[str, str], columns: int = 0) -> str:
+    """Return where to start, and all commands by group with these summaries."""
+    width = help_width(columns)
+    lines = _head(width)
+    for group in GROUPS.values():
+        lines += ["", *_summary_lines(group, summary_of, width)]
     words = (("Statuses", STATUSES), ("Roles", ROLES), ("Types", ENTRY_TYPES))
-    lines += ["", "Words:"]
-    for title, values in words:
-        lines += _entry(title, f"{', '.join(values)}.", width)
-    lines += ["", *_in_columns(_MORE, width)]
-    return "\n".join(lines)
+    rows = [(title, f"{', '.join(values)}.") for title, values in words]
+    lines += ["", "Words:", *definitions(rows, width, _NAME_WIDTH)]
+    return "\n".join([*lines, "", *_in_columns((_MORE[1], _MORE[3]), width)])
+
+
+def _head(width: int) -> list[str]:
+    start = ["", "Start here:", *_in_columns(_START, width, "  ")]
+    return ["Usage: wc COMMAND [ARGUMENTS]", "", *wrapped(INTRO, width), *start]
+
+
+def _group_line(start: str, group: CommandGroup, width: int) -> str:
+    """Return a line with as many names of the group as fit."""
+    line = start
+    for name, following in zip(group.names, (*group.names[1:], ""), strict=True):
+        longer = f"{line} {name}" if line == start else f"{line}, {name}"
+        if len(longer) + (3 if following else 0) > width:
+            return f"{line}, …"
+        line = longer
+    return line
+
+
+def _summary_lines(
+    group: CommandGroup, summary_of: Mapping[str, str], width: int
+) -> Iterator[str]:
+    yield f"{group.title}:"
+    rows = ((name, summary_of[name]) for name in group.names)
+    yield from definitions(rows, width, _NAME_WIDTH)
 
 
 def _in_columns(
@@ -110,18 +162,6 @@ def _in_columns(
     inner = f"{indent}    "
     lines = []
     for first, second in pairs:
-        below = textwrap.wrap(
-            second, width, initial_indent=inner, subsequent_indent=inner
-        )
+        below = wrapped(second, width, inner, inner)
         lines += [f"{indent}{first}", *below]
     return lines
-
-
-def _entry(name: str, text: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        f"{name:{_NAME_WIDTH}} {text}",
-        width,
-        initial_indent="  ",
-        subsequent_indent=" " * (_NAME_WIDTH + 3),
-        break_on_hyphens=False,
-    )

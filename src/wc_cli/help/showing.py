@@ -4,41 +4,80 @@ from __future__ import annotations
 
 import os
 
-from wc_cli.help import texts
+from wc_cli import table
+from wc_cli.help import overview
+from wc_cli.help.command import command_help
 from wc_cli.output import say
 from wc_cli.terminal.style import Style, is_terminal, output_style, terminal_width
+from wc_core.errors import InvalidInputError
 from wc_core.lean import re
+from wc_core.similar import near_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 _BOLD, _CYAN = "1", "36"
-_SHORT_OPTION = "\n  -h, --help "
 _HEADING = r"(?:Usage:|[A-Z][\w ,]*:$)"
 # An option, or a word in a column of its own.
 _FIRST_WORD = r"  (-[^ ,]+|\S+(?=  ))"
 
 
-def show_overview() -> None:
-    """Show the overview of all commands."""
+def explain(argv: Sequence[str]) -> None:
+    """Show the help that a command line asks for: of its command, or of all of wc.
+
+    Raises InvalidInputError if its first word is neither a command nor an option for
+    help.
+    """
+    if not argv or argv[0] in {"--help", "-h"}:
+        show_overview()
+    elif argv[0].startswith("-"):
+        raise InvalidInputError(f"No such option: {argv[0]}.", "See: wc help")
+    else:
+        show_command(argv[0])
+
+
+def show_overview(*, is_all: bool = False) -> None:
+    """Show where to start with a line for each group, or all commands."""
     columns = terminal_width()
-    if not 0 < columns < texts.WIDTH:
-        show(texts.written_overview())
-        return
-    from wc_cli.help.overview import overview, summaries  # 7 ms, for a narrow terminal
-
-    show(overview(summaries(), columns))
+    if is_all:
+        show(overview.overview(overview.summaries(), columns))
+    else:
+        show(overview.start_page(columns))
 
 
-def show_written(name: str, option: str = "--help") -> bool:
-    """Show the help of a command as it was written for 80 columns. Returns False, and
-    shows nothing, if the terminal is narrower, or if there is no command with this name
-    and this option for help."""
-    if 0 < terminal_width() < texts.WIDTH:
-        return False
-    text = texts.written(name)
-    # A command that takes words such as `-h` has no short option.
-    if not text or (option == "-h" and _SHORT_OPTION not in text):
-        return False
+def show_topic(name: str, *, is_all: bool = False) -> None:
+    """Show the help of a command, or the commands of a group.
+
+    Raises InvalidInputError if there is neither.
+    """
+    columns = terminal_width()
+    text = command_help(name, columns, is_all=is_all)
+    if not text and name in overview.GROUPS:
+        text = overview.group_page(name, columns)
+    if not text:
+        raise _unknown_name(name, (*table.COMMANDS, *overview.GROUPS))
     show(text)
-    return True
+
+
+def show_command(name: str) -> None:
+    """Show the help of a command.
+
+    Raises InvalidInputError if there is no such command.
+    """
+    text = command_help(name, terminal_width())
+    if not text:
+        raise _unknown_name(name, table.COMMANDS)
+    show(text)
+
+
+def _unknown_name(name: str, names: Iterable[str]) -> InvalidInputError:
+    """Return the error for a command that does not exist, with similar names."""
+    near = near_names(name, [*names])
+    hint = f"Did you mean: {', '.join(near)}? " if near else ""
+    return InvalidInputError(
+        f"There is no command {name!r}.", f"{hint}List them with: wc help --all"
+    )
 
 
 def show(text: str) -> None:

@@ -10,14 +10,20 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.conftest import Machine
-from wc_cli import app, table
-from wc_cli.help import overview, showing, texts
+from wc_cli import table
+from wc_cli.help import command, layout, overview, showing
+from wc_cli.options import REQUIRED
 from wc_cli.terminal.style import Style
 
 if TYPE_CHECKING:
     from tests.conftest import Repo
+
+# As many options as the help of a command shows.
+MOST_OPTIONS = 10
 
 
 @pytest.fixture(scope="module")
@@ -27,34 +33,60 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
-def test_help_lists_every_command(quiet: Repo, words: list[str]) -> None:
+def test_help_says_where_to_start(quiet: Repo, words: list[str]) -> None:
     out = quiet.ok(*words).out
     assert "Whose move is it?" in out
+    assert out.index("Start here:") < out.index("Groups of commands:")
+    for name in overview.GROUPS:
+        assert len(re.findall(rf"^  {name} ", out, re.MULTILINE)) == 1, name
+    assert "wc help --all" in out
+    assert len(out.splitlines()) <= 30
+    assert "\x1b" not in out
+
+
+def test_help_lists_every_command_when_asked(quiet: Repo) -> None:
+    out = quiet.ok("help", "--all").out
     for name in table.COMMANDS:
         assert re.search(rf"^  {name} ", out, re.MULTILINE), name
     assert "set_status" not in out
     assert not re.search(r"[\w,:]\.\.\.$", out, re.MULTILINE)  # whole sentences
-
-
-def test_help_begins_with_where_to_start(quiet: Repo) -> None:
-    out = quiet.ok("help").out
     assert out.index("Start here:") < out.index("Pass the ball:") < out.index("Read:")
     assert "IN_REVIEW" in out
     assert "implementer" in out
     assert "Closure" in out
-    assert "\x1b" not in out
     assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", overview.GROUPS)
+def test_help_of_a_group(quiet: Repo, name: str) -> None:
+    group = overview.GROUPS[name]
+    lines = quiet.ok("help", name).out.splitlines()
+    assert lines[0] == f"{group.title}:"
+    assert [line.split()[0] for line in lines if re.match(r"  \S", line)] == [
+        *group.names
+    ]
+    assert lines[-1].endswith("wc help COMMAND")
+    assert f"There is no command {name!r}" in quiet.fails(2, name, "--help")
+
+
+def test_no_group_has_the_name_of_a_command() -> None:
+    assert not {*overview.GROUPS} & {*table.COMMANDS, *table.ALIASES}
 
 
 @pytest.mark.parametrize("columns", [0, 40, 55, 60, 79, 80, 200])
 def test_the_help_is_as_wide_as_the_terminal(columns: int) -> None:
-    lines = overview.overview(overview.summaries(), columns).splitlines()
-    assert max(map(len, lines)) <= min(columns or 80, 80)
-    assert {line.rpartition("  ")[2].strip() for line in lines} >= {"wc demo"}
+    pages = [
+        overview.overview(overview.summaries(), columns),
+        overview.start_page(columns),
+    ]
+    for page in pages:
+        lines = page.splitlines()
+        assert max(map(len, lines)) <= min(columns or 80, 80)
+        assert {line.rpartition("  ")[2].strip() for line in lines} >= {"wc demo"}
 
 
 def test_every_command_is_in_a_group_of_the_help() -> None:
-    grouped = [name for names in overview.groups().values() for name in names]
+    grouped = [name for group in overview.GROUPS.values() for name in group.names]
     assert sorted(grouped) == sorted(table.COMMANDS)
 
 
@@ -73,22 +105,68 @@ def test_help_of_a_command_ends_with_examples(quiet: Repo) -> None:
     lines = examples.splitlines()
     assert lines
     assert all(line.startswith("  ") and "wc set-status " in line for line in lines)
-    assert [name for name in table.COMMANDS if not texts.examples(name)] == []
+    assert [name for name in table.COMMANDS if not command.examples(name)] == []
 
 
 @pytest.mark.parametrize("name", [*table.COMMANDS, *table.ALIASES])
-def test_the_written_help_is_that_of_typer(name: str) -> None:
-    examples = texts.examples(table.ALIASES.get(name, name))
-    assert texts.written(name) == app.command_help(name, examples)
+def test_the_help_of_a_command_has_ten_options_and_all_when_asked(name: str) -> None:
+    declared = table.load(name)
+    assert declared is not None
+    options = [param for param in declared.options.params() if param.flags]
+    whole = command.command_help(name, is_all=True)
+    for param in declared.options.params():
+        assert param.metavar in whole
+        is_required = param.flags and param.default is REQUIRED
+        words = f"{param.help} {'Required.' if is_required else ''}"
+        assert " ".join(words.split()) in " ".join(whole.split()), param.name
+    assert shown_options(whole) == {flag for one in options for flag in one.flags}
+    text = command.command_help(name)
+    if len(options) <= MOST_OPTIONS:
+        assert not declared.options.usual
+        assert text == whole
+        return
+    usual = declared.options.usual.split()
+    assert 5 < len(usual) <= MOST_OPTIONS
+    assert len(set(usual)) == len(usual)
+    assert shown_options(text) >= set(usual)
+    assert text.count("--help") == 1
+    real = table.ALIASES.get(name, name)
+    assert f"\n{len(options) - len(usual)} more: wc help {real} --all\n" in text
+    required = {one.flags[0] for one in options if one.default is REQUIRED}
+    assert required <= set(usual)
 
 
-def test_the_written_overview_is_up_to_date() -> None:
-    assert texts.written_overview() == overview.overview(overview.summaries())
+def shown_options(text: str) -> set[str]:
+    """The flags that a help text lists, without those for help."""
+    options = text.partition("\nOptions:\n")[2].partition("\n\n")[0]
+    lines = re.findall(r"^  (-\S.*?)(?:  |$)", options, re.MULTILINE)
+    flags = {
+        flag for line in lines for flag in re.findall(r"(?:^|, )(--?[\w-]+)", line)
+    }
+    return flags - {"--help", "-h"}
+
+
+def test_help_shows_all_options_when_asked(quiet: Repo) -> None:
+    assert "--lock-timeout" not in quiet.ok("say", "--help").out
+    assert "--lock-timeout" in quiet.ok("help", "say", "--all").out
+    assert "(Possible options: --all" in quiet.fails(2, "help", "say", "--al")
+
+
+@given(
+    st.lists(st.text(st.characters(codec="ascii", categories=["L", "P"]), min_size=1)),
+    st.integers(10, 100),
+)
+def test_wrapped_lines_have_every_word_and_fit(words: list[str], width: int) -> None:
+    lines = layout.wrapped(" ".join(words), width, "* ", "    ")
+    assert " ".join(lines).split() == ["*", *words]
+    for line in lines:
+        assert len(line) <= width or len(line.split()[-1]) + 4 > width
+    assert all(line.startswith("    ") for line in lines[1:])
 
 
 @pytest.mark.parametrize("name", ["COMMAND", "say [OPTIONS]", "sa", "--help"])
-def test_no_help_is_written_for_other_words(quiet: Repo, name: str) -> None:
-    assert texts.written(name) == ""
+def test_there_is_no_help_for_other_words(quiet: Repo, name: str) -> None:
+    assert command.command_help(name) == ""
     assert "There is no command" in quiet.fails(2, "help", "--", name)
 
 
@@ -104,7 +182,10 @@ def test_a_short_option_that_can_be_an_argument_is_no_request_for_help(
 
 
 @pytest.mark.parametrize(("columns", "width"), [(60, 60), (80, 80), (200, 80)])
-@pytest.mark.parametrize("words", [["help"], ["help", "list"], ["list", "--help"]])
+@pytest.mark.parametrize(
+    "words",
+    [["help"], ["help", "reading"], ["help", "list", "--all"], ["search", "--help"]],
+)
 def test_help_fits_the_terminal(
     quiet: Repo, words: list[str], columns: int, width: int
 ) -> None:

@@ -40,6 +40,8 @@ class GateOptions(WriteOptions):
     without options, list its gates. wc gate check [TOPIC...] checks pull requests and
     runs commands."""
 
+    usual = "--until --pr --command --human --pass --remove --note --yes --as --json"
+
     words: tuple[str, ...] = words("TOPIC", "The thread; or: check [TOPIC...].")
     until: str = text("--until", "TIME", "A date, a time (UTC), or 3d from now.")
     pr: str = text("--pr", "N", "Until this pull request is merged (wc gate check).")

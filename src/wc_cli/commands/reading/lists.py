@@ -38,6 +38,8 @@ _NO_MATCH = "No thread matches."
 class ListOptions(FilterOptions):
     """List open threads, the latest move first."""
 
+    usual = "--mine --open --ball --status --tag --since --file --all --limit --json"
+
     words: tuple[str, ...] = words(
         "WORD...",
         "Only with these words in topic, title or ball, or with +TAG.",

@@ -9,6 +9,11 @@ from wc_cli.options import flag, number, position, text
 class ReadOptions(LocalTopicOptions, SpeakerOptions):
     """Show a thread, and mark it as read."""
 
+    usual = (
+        "--from --limit --new --peek --summary-only --max-tokens --raw "
+        "--history --as --json"
+    )
+
     start: int = position("--from", "Start with this entry; -10: the last ten.")
     limit: int = number("--limit", "At most this many entries (0: all).")
     new: bool = flag("--new", help="Only entries that are new to you.")

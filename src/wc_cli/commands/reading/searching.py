@@ -39,6 +39,8 @@ class SearchOptions(FilterOptions):
     """Find entries by words, the best matches first. If few contain every word, those
     with some of them follow."""
 
+    usual = "--any --phrase --author --since --kind --tag --file --sort --limit --json"
+
     query: tuple[str, ...] = words(
         "QUERY...",
         'Beginnings of words, "a phrase", or title:WORD, body:, topic:, author:, tag:.',

@@ -20,6 +20,8 @@ _ANSWER_TITLE, _WITHDRAWAL_TITLE = "Answer", "Question withdrawn"
 class AskOptions(EntryOptions, EditorOptions):
     """Ask someone a question; until it is answered, you cannot pass the ball on."""
 
+    usual = "--to --message --body --file --force --summary --edit --key --as --json"
+
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     to: str = text(
         "--to", "NAME", "Whom to ask (or: asker).", default=REQUIRED, complete="agent"
@@ -29,6 +31,10 @@ class AskOptions(EntryOptions, EditorOptions):
 
 class AnswerOptions(EntryOptions, EditorOptions):
     """Answer a question that you were asked; the ball stays where it is."""
+
+    usual = (
+        "--message --body --withdraw --force --file --summary --edit --key --as --json"
+    )
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     question: str = argument(

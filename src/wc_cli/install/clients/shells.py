@@ -12,7 +12,7 @@ import shlex
 import tomllib
 from pathlib import Path
 
-from wc_cli import completion
+from wc_cli.completion import scripts
 from wc_cli.install import disk
 from wc_cli.install.changes import (
     USER,
@@ -179,7 +179,7 @@ def _completion(
     word = shlex.quote(str(script))
     block = tuple(line.format(script=word) for line in lines)
     changes = (
-        OwnFile(script, completion.SCRIPTS[shell]),
+        OwnFile(script, scripts.SCRIPTS[shell]),
         Block(rc, block, _COMPLETION),
     )
     return Part("completion", changes, (_NOTE,))
@@ -205,7 +205,7 @@ def _fish_parts(site: InstallSite) -> tuple[Part, ...]:
     folder = _fish(site).parent / "completions"
     # fish reads the file named after the command, instead of its own file for wc.
     files = tuple(
-        OwnFile(folder / f"{name}.fish", completion.SCRIPTS["fish"])
+        OwnFile(folder / f"{name}.fish", scripts.SCRIPTS["fish"])
         for name in ("wc", "wc-cli", "wc-observe")
     )
     words = Part("completion", files)
