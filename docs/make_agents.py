@@ -101,7 +101,9 @@ def install_table(scope: str) -> Iterator[str]:
         name = f"`{client.name}` "
         for part in registry.parts(client, site):
             paths = dict.fromkeys(change.path for change in part.changes)
-            listed = ", ".join(f"`{prefix}{p.relative_to(folder)}`" for p in paths)
+            # The pages of the skill are beside it.
+            files = [path for path in paths if path.parent.name != "references"]
+            listed = ", ".join(f"`{prefix}{p.relative_to(folder)}`" for p in files)
             yield f"| {name}| {part.name} | {listed} |"
             name = ""
 

@@ -222,7 +222,7 @@ EXAMPLES = {
     "uninstall": ("wc uninstall --dry-run", "wc uninstall codex"),
     "doctor": ("wc doctor", "wc doctor --repair --dry-run", "wc doctor --repair"),
     "break-lock": ("wc break-lock login",),
-    "skill": ("wc skill",),
+    "skill": ("wc skill", "wc skill edits"),
     "version": ("wc version",),
 }
 

@@ -116,7 +116,7 @@ COMMANDS: dict[str, Command] = {
     "install": Command("install.command:install", PLACE),
     "uninstall": Command("install.command:uninstall", PLACE),
     "demo": Command("commands.demo:demo", ABOUT),
-    "skill": Command("commands.about:skill", ABOUT),
+    "skill": Command("commands.about:skill", ABOUT, agents=True),
     "completion": Command("commands.about:completion", ABOUT),
     "version": Command("commands.about:version", ABOUT, agents=True),
     "help": Command("commands.about:show_help", ABOUT, agents=True),

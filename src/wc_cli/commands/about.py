@@ -17,7 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.context import Context
 
-_SKILL = f"{os.path.dirname(table.__file__)}/skill/watercooler/SKILL.md"
+_SKILL = f"{os.path.dirname(table.__file__)}/skill/watercooler"
+_PAGES = f"{_SKILL}/references"
 
 
 class VersionOptions(Options):
@@ -25,7 +26,12 @@ class VersionOptions(Options):
 
 
 class SkillOptions(Options):
-    """Print the skill that teaches an agent to use wc."""
+    """Print the skill that teaches an agent to use wc, or one of the pages that it
+    names."""
+
+    page: str = argument(
+        "PAGE", "A page, such as: writing, edits.", default="", complete="skill page"
+    )
 
 
 class HelpOptions(Options):
@@ -56,8 +62,15 @@ def version(context: Context, options: VersionOptions) -> None:  # noqa: ARG001
 
 @command(SkillOptions)
 def skill(context: Context, options: SkillOptions) -> None:  # noqa: ARG001
-    """Print the skill."""
-    with open(_SKILL, encoding="utf-8") as file:
+    """Print the skill or a page of it."""
+    path = f"{_PAGES}/{options.page}.md" if options.page else f"{_SKILL}/SKILL.md"
+    pages = sorted(name.removesuffix(".md") for name in os.listdir(_PAGES))
+    if options.page and options.page not in pages:
+        raise InvalidInputError(
+            f"The skill has no page {options.page!r}.",
+            f"Name one of these: {', '.join(pages)}",
+        )
+    with open(path, encoding="utf-8") as file:
         say(file.read())
 
 

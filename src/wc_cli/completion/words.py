@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+# The pages of `wc skill`; a test compares them with the files.
+SKILL_PAGES = ("cloud", "edits", "planning", "review", "search", "writing")
 # The keys of `wc list --sort`; a test compares them with the command's own.
 LIST_ORDERS = ("recent", "age", "topic", "ball", "status", "title")
 # The shells' protocols quote these badly or not at all, and the completed word is
@@ -76,4 +78,5 @@ _WORDS: dict[str, Callable[[], Sequence[str]]] = {
     "search order": lambda: ("best", "newest"),
     "command or group": lambda: [*table.COMMANDS, *GROUPS],
     "shell": lambda: list(SCRIPTS),
+    "skill page": lambda: SKILL_PAGES,
 }

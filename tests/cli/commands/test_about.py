@@ -19,13 +19,17 @@ import pytest
 
 from tests.conftest import Machine
 from wc_cli import table
+from wc_cli.completion import words
 from wc_cli.install.permissions import COMMANDS
 from wc_core import errors
 from wc_observe.mcp import server
 
 ROOT = Path(__file__).resolve().parents[3]
 SKILL = ROOT / "src/wc_cli/skill/watercooler/SKILL.md"
-TEXT = SKILL.read_text(encoding="utf-8")
+HEAD = SKILL.read_text(encoding="utf-8")
+# In the order in which the skill names them: the steps in them build on each other.
+PAGES = [SKILL.parent / name for name in re.findall(r"`(references/\w+\.md)`", HEAD)]
+TEXT = "\n".join([HEAD, *(page.read_text(encoding="utf-8") for page in PAGES)])
 
 AGENTS = {"fix-login": "claude", "review": "codex"}
 
@@ -131,7 +135,7 @@ def test_its_tools_are_the_servers() -> None:
 
 def frontmatter() -> dict[str, str]:
     """The fields, which are all plain scalars of YAML on one line."""
-    before, head, _ = TEXT.split("---\n", 2)
+    before, head, _ = HEAD.split("---\n", 2)
     assert not before
     fields = dict(line.split(": ", 1) for line in head.splitlines())
     for value in fields.values():
@@ -151,7 +155,7 @@ def test_frontmatter_is_that_of_an_agent_skill() -> None:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", fields["name"])
     assert 0 < len(fields["description"]) <= 1024
     assert len(fields["compatibility"]) <= 500
-    assert len(TEXT.splitlines()) < 500
+    assert len(HEAD.splitlines()) < 500
 
 
 def test_it_allows_only_commands_of_ours() -> None:
@@ -162,8 +166,25 @@ def test_it_allows_only_commands_of_ours() -> None:
     assert tuple(tools) == COMMANDS
 
 
+def test_it_names_each_of_its_pages_once() -> None:
+    folder = SKILL.parent / "references"
+    assert sorted(PAGES) == sorted(folder.iterdir())
+    assert tuple(sorted(page.stem for page in PAGES)) == words.SKILL_PAGES
+
+
+def test_it_is_short() -> None:
+    # Characters of a token, as a rule of thumb.
+    assert len(HEAD) <= 1400 * 4
+
+
 def test_wc_skill_prints_it(stage: Machine) -> None:
-    assert stage.run(["wc", "skill"], stage.root).out == TEXT
+    assert stage.run(["wc", "skill"], stage.root).out == HEAD
+    for page in PAGES:
+        done = stage.run(["wc", "skill", page.stem], stage.root)
+        assert done.out == page.read_text(encoding="utf-8")
+    done = stage.run(["wc", "skill", "../SKILL"], stage.root)
+    assert done.code == 2
+    assert "cloud, edits, planning" in done.err
 
 
 def test_the_wheel_ships_it(tmp_path: Path) -> None:

@@ -243,7 +243,7 @@ def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
     # What reaches beyond the threads always has to be asked about.
     assert set(permissions.ASKED) >= {
         *("install", "uninstall", "init", "sync", "doctor", "timeline", "demo"),
-        *("break-lock", "break_lock", "board", "statusline", "skill", "completion"),
+        *("break-lock", "break_lock", "board", "statusline", "completion"),
     }
     assert set(permissions.TOOLS) == {one.name for one in all_tools()}
     rules = codex.rules_text(("wc", "wc-cli")).replace(
@@ -297,6 +297,15 @@ def test_the_skill_is_where_the_client_looks_for_it(lived_in: Repo, name: str) -
     skill = lived_in.machine.home / folder / "skills/watercooler/SKILL.md"
     assert skill.read_text() == lived_in.ok("skill").out
     assert "name: watercooler" in skill.read_text()
+    page = skill.parent / "references/edits.md"
+    assert page.read_text() == lived_in.ok("skill", "edits").out
+    # The skill of an earlier version was one file.
+    shutil.rmtree(page.parent)
+    assert lived_in.wc("install", name, "--only", "skill", "--check").code
+    lived_in.ok("install", name, "--only", "skill")
+    assert page.exists()
+    lived_in.ok("uninstall", name, "--only", "skill")
+    assert not skill.parent.exists()
 
 
 def test_a_status_line_of_theirs_comes_first_and_ours_after_it(lived_in: Repo) -> None:
@@ -705,7 +714,7 @@ def test_at_a_terminal_the_plan_is_shown_and_the_person_asked(
         os.write(master, f"{answer}\n".encode())
         said = _all(master)
         process.wait()
-    assert "3 files will change" in said
+    assert "21 files will change" in said
     assert "Continue? [y/N]" in said
     assert ("installed" in said) == (answer == "y")
     assert (tree(machine.home) == before) == (answer == "n")

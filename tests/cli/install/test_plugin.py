@@ -72,9 +72,17 @@ def test_it_brings_what_wc_install_does(tmp_path: Path) -> None:
     (change,) = parts["server"].changes
     assert isinstance(change, JsonSet)
     assert {key: change.value[key] for key in server} == server
-    (page,) = parts["skill"].changes
-    assert isinstance(page, OwnFile)
-    assert page.text == (PLUGIN / "watercooler/SKILL.md").read_text()
+    skill = PLUGIN / "watercooler"
+    files = {path for path in skill.rglob("*") if path.is_file()}
+    assert len(files) > 1
+    for page in parts["skill"].changes:
+        assert isinstance(page, OwnFile)
+        path = skill / page.path.relative_to(
+            tmp_path / "app/.claude/skills/watercooler"
+        )
+        assert page.text == path.read_text()
+        files.remove(path)
+    assert not files
     ours = read(PLUGIN / "hooks/hooks.json")["hooks"]
     for group in (group for groups in ours.values() for group in groups):
         # Installed with wc, it is there; a plugin may be where wc is not.
