@@ -786,6 +786,8 @@ def _names_on_page(client: Client) -> list[str]:
         for part in registry.parts(client, site):
             for change in part.changes:
                 path = change.path.relative_to(common.base_folder(site))
+                if path.parent.name == "references":
+                    continue  # the pages of the skill are beside it
                 names.append(f"`{prefix}{path}`")
     return names
 
