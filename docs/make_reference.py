@@ -241,17 +241,23 @@ def pages() -> dict[Path, str]:
     import make_long
     import make_man  # imports this module
     import make_messages
+    import make_paid
     import make_settings
 
+    declared = make_declared.files()
+    benchmarks = make_benchmarks.files()
+    benchmarks[make_paid.PAGE] = make_paid.with_table(
+        benchmarks[make_paid.PAGE], declared[make_declared.PAGE]
+    )
     return {
         PAGE: page(),
         make_api.PAGE: make_api.page(),
         make_messages.PAGE: make_messages.page(),
         **make_man.pages(),
         **make_agents.files(),
-        **make_benchmarks.files(),
+        **benchmarks,
         **make_commands.files(),
-        **make_declared.files(),
+        **declared,
         **make_long.files(),
         **make_settings.files(),
         HELP / "examples.txt": examples_text(),
