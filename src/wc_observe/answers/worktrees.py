@@ -174,7 +174,8 @@ def _detail_lines(neighbour: Neighbour, query: WorktreeQuery) -> Iterator[str]:
         files = ", ".join(word(file.path, _WIDE) for file in visible)
         dots = ", …" if len(visible) < len(conflict.files) else ""
         name = word(conflict.label)
-        yield f"  will conflict with {name}: {files}{dots} (list_edits conflicts)\n"
+        call = 'list_edits(show="conflicts")'
+        yield f"  will conflict with {name}: {files}{dots} ({call})\n"
     for note in neighbour.notes:
         text = f": {title(doing)}" if (doing := note.sentence()) else ""
         when = ago(seconds_between(note.at_ms, query.now_ms))

@@ -273,7 +273,9 @@ def test_the_server_answers_from_what_was_kept(in_conflict: Trees) -> None:
     assert '  **will conflict**: auth.py | "login"\n' in text
     assert "compared just now" in text
     trees = session.text("list_worktrees")
-    assert "  will conflict with review: auth.py (list_edits conflicts)\n" in trees
+    assert (
+        '  will conflict with review: auth.py (list_edits(show="conflicts"))\n' in trees
+    )
     edit(login, "b = 2")
     assert session.json("list_edits", show="conflicts")["pairs"]  # it runs nothing
 

@@ -375,7 +375,7 @@ def test_a_store_that_is_gone_shows(server: Served, place: Path) -> None:
 
 
 def test_the_numbers_are_those_of_what_happened(server: Served) -> None:
-    server.call("whoami", path=LAB, token=ALEX)
+    server.call("get_stats", path=LAB, token=ALEX)
     server.call("read_thread", {"topic": "nope"}, path=LAB, token=ALEX)
     server.call("no_such_thing", path=LAB, token=ALEX)
     server.hello(LAB, ALEX)
@@ -387,7 +387,7 @@ def test_the_numbers_are_those_of_what_happened(server: Served) -> None:
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     lines = answer.text.splitlines()
     for what, outcome in (
-        ("watercooler_v1_whoami", "ok"),
+        ("watercooler_v1_get_stats", "ok"),
         ("watercooler_v1_read_thread", "NOT_FOUND"),
         ("no such tool", "NOT_FOUND"),
     ):
