@@ -88,6 +88,5 @@ def test_the_server_and_the_skill_keep_their_limits() -> None:
     assert 0 < make_paid.total(declared) - tools <= MOST_WITHOUT_TOOLS
 
 
-@pytest.mark.xfail(strict=True, reason="the server lists too much by default")
 def test_all_of_it_is_under_the_goal() -> None:
     assert make_paid.total(DECLARED.read_text(encoding="utf-8")) < make_paid.GOAL
