@@ -143,7 +143,7 @@ COMMAND_STEPS = (
         '    "seen": ("wc seen login"',
     ),
     Step(
-        "src/wc_cli/skill/watercooler/SKILL.md",
+        "src/wc_cli/skill/watercooler/references/search.md",
         "wc count --open\n# 1 thread\n",
         "wc search logout cookie\n",
     ),

@@ -7,7 +7,7 @@ import os
 from wc_cli import table
 from wc_cli.completion.scripts import SCRIPTS
 from wc_cli.context import Context
-from wc_cli.help.overview import GROUPS
+from wc_cli.help.overview import groups
 from wc_core.errors import WcError
 from wc_core.threads.model import ENTRY_TYPES, KINDS, ROLES, SEVERITIES, STATUSES
 
@@ -76,7 +76,7 @@ _WORDS: dict[str, Callable[[], Sequence[str]]] = {
     "severity": lambda: SEVERITIES,
     "list order": lambda: LIST_ORDERS,
     "search order": lambda: ("best", "newest"),
-    "command or group": lambda: [*table.COMMANDS, *GROUPS],
+    "command or group": lambda: [*table.COMMANDS, *groups()],
     "shell": lambda: list(SCRIPTS),
     "skill page": lambda: SKILL_PAGES,
 }

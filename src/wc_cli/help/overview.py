@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from wc_cli import table
 from wc_cli.help.layout import definitions, help_width, wrapped
 from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
 from wc_core.values import NamedTuple
@@ -50,7 +51,7 @@ def _group(title: str, names: str) -> CommandGroup:
 
 
 # By the word that `wc help` takes, which is never a command.
-GROUPS = {
+_GROUPS = {
     "ball": _group(
         "Pass the ball",
         "say done ack handoff take set-status close new ask answer",
@@ -84,6 +85,28 @@ GROUPS = {
 }
 
 
+# The group of a command that none of them names, by its panel.
+_GROUP_OF_PANEL = {
+    table.WRITING: "threads",
+    table.READING: "reading",
+    table.PLACE: "repository",
+    table.ABOUT: "about",
+}
+
+
+def groups() -> dict[str, CommandGroup]:
+    """Return all commands by group."""
+    placed = {name for group in _GROUPS.values() for name in group.names}
+    names = {word: [*group.names] for word, group in _GROUPS.items()}
+    for name, row in table.COMMANDS.items():
+        if name not in placed:
+            names[_GROUP_OF_PANEL[row.panel]].append(name)
+    return {
+        word: CommandGroup(group.title, tuple(names[word]))
+        for word, group in _GROUPS.items()
+    }
+
+
 def first_sentence(description: str) -> str:
     """Return the first sentence of a description, on one line."""
     sentence, _, _ = " ".join(description.partition("\n\n")[0].split()).partition(". ")
@@ -102,8 +125,8 @@ def start_page(columns: int = 0) -> str:
     width of the terminal, 0 if there is none."""
     width = help_width(columns)
     lines = [*_head(width), "", "Groups of commands:"]
-    column = max(map(len, GROUPS))
-    for word, group in GROUPS.items():
+    column = max(map(len, _GROUPS))
+    for word, group in groups().items():
         lines.append(_group_line(f"  {word:{column}}  {group.title}:", group, width))
     return "\n".join([*lines, "", *_in_columns(_MORE, width)])
 
@@ -111,7 +134,7 @@ def start_page(columns: int = 0) -> str:
 def group_page(word: str, columns: int = 0) -> str:
     """Return the commands of a group with their summaries."""
     width = help_width(columns)
-    lines = [*_summary_lines(GROUPS[word], summaries(), width)]
+    lines = [*_summary_lines(groups()[word], summaries(), width)]
     return "\n".join([*lines, "", *_in_columns(_MORE[1:2], width)])
 
 
@@ -119,7 +142,7 @@ def overview(summary_of: Mapping[str, str], columns: int = 0) -> str:
     """Return where to start, and all commands by group with these summaries."""
     width = help_width(columns)
     lines = _head(width)
-    for group in GROUPS.values():
+    for group in groups().values():
         lines += ["", *_summary_lines(group, summary_of, width)]
     words = (("Statuses", STATUSES), ("Roles", ROLES), ("Types", ENTRY_TYPES))
     rows = [(title, f"{', '.join(values)}.") for title, values in words]

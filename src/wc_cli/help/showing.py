@@ -53,10 +53,10 @@ def show_topic(name: str, *, is_all: bool = False) -> None:
     """
     columns = terminal_width()
     text = command_help(name, columns, is_all=is_all)
-    if not text and name in overview.GROUPS:
+    if not text and name in overview.groups():
         text = overview.group_page(name, columns)
     if not text:
-        raise _unknown_name(name, (*table.COMMANDS, *overview.GROUPS))
+        raise _unknown_name(name, (*table.COMMANDS, *overview.groups()))
     show(text)
 
 
