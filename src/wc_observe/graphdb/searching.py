@@ -146,6 +146,8 @@ class SearchedGraph:
         self._found: dict[EntryName, _FoundEntry] = {}
         self._names: dict[str, str] = {}
         self._keys: dict[str, str] | None = None
+        # How many entries have a term, and those required.
+        self._counted: dict[Term, int] = {}
 
     def repository_of(self, topic: str) -> str:
         """Returns the name of the repository of a found entry's thread."""
@@ -204,10 +206,9 @@ class SearchedGraph:
         ]
         count = (query.by_title and " + ".join(in_title)) or "0"
         ranks = (
-            f"WITH r, t, e, $keys[r.id] + '{_BETWEEN}' + t.topic AS topic, "
-            f"{count} AS matched WITH r, t, e, topic, CASE matched WHEN 0 THEN 0 "
-            f"WHEN {len(query.terms)} THEN {ALL_IN_TITLE} ELSE {SOME_IN_TITLE} END "
-            "AS rank "
+            f"{_TOPICS}, {count} AS matched WITH r, t, e, topic, CASE matched "
+            f"WHEN 0 THEN 0 WHEN {len(query.terms)} THEN {ALL_IN_TITLE} "
+            f"ELSE {SOME_IN_TITLE} END AS rank "
         )
         statement = self._having(query.terms)
         values = statement.values | {
@@ -239,8 +240,10 @@ class SearchedGraph:
                 len(remaining),
                 topic_counts(match.topic for match in every),
             )
+        # Ranks are only needed to tell which entries come after another.
         counted = self._graph.rows(
-            f"{statement.text} {ranks} RETURN topic, count(e), "
+            f"{statement.text} {ranks if query.behind is not None else ''} "
+            "RETURN r.id, t.topic, count(e), "
             f"sum(CASE WHEN {' AND '.join(following) or 'true'} THEN 1 ELSE 0 END)",
             **values,
         )
@@ -251,7 +254,11 @@ class SearchedGraph:
         )
         best = [Match(rank, id_, topic) for (topic, id_), rank in self._keep(rows)]
         remaining_count = sum(int(number) for *_, number in counted)
-        topics = {topic: int(number) for topic, number, _ in counted}
+        keys = self._repository_keys()
+        topics = {
+            f"{keys[repository]}{_BETWEEN}{topic}": int(number)
+            for repository, topic, number, _ in counted
+        }
         return Matches(best, remaining_count, topics)
 
     def loose_matches(self, _topics: list[str], query: LooseQuery) -> Loose:
@@ -277,8 +284,7 @@ class SearchedGraph:
         parts = [_rough_score(query.terms[i], f"w{i}", n) for i, n in weighted]
         scored = (
             f"{statement.text} WITH r, t, e, {' + '.join(parts)} AS score "
-            "WHERE score > 0 WITH r, t, e, score, "
-            f"$keys[r.id] + '{_BETWEEN}' + t.topic AS topic "
+            f"WHERE score > 0 {_TOPICS}, score "
         )
         order = f"RETURN {_ROWS}, score ORDER BY score DESC, e.id DESC, topic DESC"
         if self._about.needs_text:
@@ -289,7 +295,9 @@ class SearchedGraph:
                 if self._about.fit(self.entry(topic, entry_id).entry)
             ]
             return [item for item in fitting if query.has(item.id)], len(fitting)
-        ((total,),) = self._graph.rows(f"{scored} RETURN count(e)", **values)
+        total = self._counted.get(query.terms[weighted[0][0]], -1)
+        if len(weighted) > 1 or total < 0:
+            ((total,),) = self._graph.rows(f"{scored} RETURN count(e)", **values)
         old_enough = _where(["e.id <= $upto"] if query.newest else [])
         rows = self._graph.rows(
             f"{scored} {old_enough} {order} LIMIT {query.limit or _MOST}", **values
@@ -303,16 +311,17 @@ class SearchedGraph:
         hidden."""
         statement = self._having((term, *required))
         is_anything = self._scope == Scope() and self._about == Mentions()
+        count = 0
         if is_anything and not required and len(term.words) == 1 and not term.field:
+            words_of_term = statement.values["words"]
             ((count,),) = self._graph.rows(
-                f"{_INDEX} YIELD node RETURN count(node)",
-                words=statement.values["words"],
+                f"{_INDEX} YIELD node RETURN count(node)", words=words_of_term
             )
-            if count > COMMON:
-                return int(count)
-        ((count,),) = self._graph.rows(
-            f"{statement.text} RETURN count(e)", **statement.values
-        )
+        if count <= COMMON:
+            ((count,),) = self._graph.rows(
+                f"{statement.text} RETURN count(e)", **statement.values
+            )
+        self._counted[term] = int(count)
         return int(count)
 
     def _thread_count(self) -> int:
@@ -494,6 +503,8 @@ class SearchedGraph:
         return {(repository, key): tuple(paths) for repository, key, paths in rows}
 
 
+# The key of each entry's thread.
+_TOPICS = f"WITH r, t, e, $keys[r.id] + '{_BETWEEN}' + t.topic AS topic"
 _INDEX = "CALL db.idx.fulltext.queryNodes('Entry', $words)"
 
 

@@ -30,7 +30,7 @@ from wc_core.views.search.ranked import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from wc_core.search.mentions import Mentions
@@ -134,16 +134,28 @@ class ShownThreads(NamedTuple):
     overview: SearchedThreads
     question: Question
 
-    def named(self, hits: Hits, known_names: Mapping[str, str]) -> Hits:
-        """Returns the hits with the names of their threads, of which some may already
-        be known, by topic."""
-        topics = {hit.topic for hit in hits.hits}.union(
-            topic for topic, _ in hits.topics
-        )
-        names = {**known_names, **self.overview.names(topics - known_names.keys())}
-        return hits._replace(
-            hits=tuple(hit._replace(name=names[hit.topic]) for hit in hits.hits),
-            topics=tuple((names[topic], count) for topic, count in hits.topics),
+    def page(
+        self,
+        hits: Sequence[Hit],
+        topics: Mapping[str, int],
+        counts: Counts,
+        known_names: Mapping[str, str],
+    ) -> Hits:
+        """Returns a page of these hits. ``topics`` has the number of all hits in each
+        thread, and ``counts`` their values. Some names of threads may already be known,
+        by topic."""
+        first = _most_first(topics)
+        named_topics = {hit.topic for hit in hits}.union(topic for topic, _ in first)
+        names = {
+            **known_names,
+            **self.overview.names(named_topics - known_names.keys()),
+        }
+        return Hits(
+            tuple(hit._replace(name=names[hit.topic]) for hit in hits),
+            sum(topics.values()),
+            topics=tuple((names[topic], count) for topic, count in first),
+            topic_count=len(topics),
+            facets=self.facets(counts, topics),
         )
 
     def facets(self, counts: Counts, topics: Mapping[str, int]) -> tuple[Facet, ...]:
@@ -177,14 +189,14 @@ def search(
     topics = overview.topics(question.criteria)
     if isinstance(position, Match):
         matches = engine.matches(topics, query._replace(behind=position))
-        return shown.named(_in_engine_order(engine, matches, query, shown), {})
+        return _in_engine_order(engine, matches, query, shown)
     whole = None
     if question.mode != ANY or not loose_terms(query.terms):
         limit = query.limit and max(query.limit, RANKED + 1)
         limited_query = query._replace(limit=limit, newest=position.newest)
         whole = engine.matches(topics, limited_query)
         if position.place is None and not _can_be_ranked(query, whole):
-            return shown.named(_in_engine_order(engine, whole, query, shown), {})
+            return _in_engine_order(engine, whole, query, shown)
     answer = ranked_answer(
         engine,
         topics,
@@ -193,7 +205,7 @@ def search(
         loosely=question.is_loose,
         near_query=_near_query(question, query, meaning),
     )
-    return shown.named(_ranked_page(answer, query, shown), answer.names)
+    return _in_ranked_order(answer, query, shown)
 
 
 def _near_query(
@@ -254,18 +266,11 @@ def _in_engine_order(
         for topic, count in matches.topics.items()
         if count > vanished_counts.get(topic, 0)
     }
-    return Hits(
-        tuple(hits),
-        sum(topics.values()),
-        cursor,
-        matches.unreadable,
-        _most_first(topics),
-        len(topics),
-        facets=shown.facets(matches.counts, topics),
-    )
+    page = shown.page(hits, topics, matches.counts, {})
+    return page._replace(cursor=cursor, unreadable=matches.unreadable)
 
 
-def _ranked_page(answer: Ranked, query: SearchQuery, shown: ShownThreads) -> Hits:
+def _in_ranked_order(answer: Ranked, query: SearchQuery, shown: ShownThreads) -> Hits:
     """Returns a page of a ranked result."""
     start = answer.position.place
     remaining = [item for item in answer.entries if start is None or item[0] < start]
@@ -286,18 +291,13 @@ def _ranked_page(answer: Ranked, query: SearchQuery, shown: ShownThreads) -> Hit
         hit = _hit(numbered, place.topic, terms)
         is_near = (place.topic, place.id) in answer.near
         hits.append(hit._replace(is_partial=not place.is_whole, is_near=is_near))
-    return Hits(
-        tuple(hits),
-        len(answer.entries),
-        cursor,
-        answer.unreadable,
-        _most_first(answer.topics),
-        len(answer.topics),
-        sum(not place.is_whole for place, _ in answer.entries),
-        answer.candidates,
-        len(answer.near),
-        answer.by_words,
-        shown.facets(counts, answer.topics),
+    return shown.page(hits, answer.topics, counts, answer.names)._replace(
+        cursor=cursor,
+        unreadable=answer.unreadable,
+        partial=sum(not place.is_whole for place, _ in answer.entries),
+        candidates=answer.candidates,
+        near=len(answer.near),
+        by_words=answer.by_words,
     )
 
 
