@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from blocks import replaced
@@ -22,10 +23,9 @@ from wc_core.agents import (
     SESSION_VARIABLES,
     VARIABLES,
 )
-from wc_core.names import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from wc_core.agents import Agent
 
@@ -53,7 +53,6 @@ def files() -> dict[Path, str]:
         ("docs/install.md", "project files", install_table("project")),
         ("bin/test", "agents", [f"agents='{' '.join(first_words())}'"]),
         ("bin/wc-statusline", "agents", script_agents()),
-        ("bin/wc-statusline", "sessions", script_sessions()),
     )
     texts: dict[Path, str] = {}
     for name, block, lines in blocks:
@@ -117,17 +116,27 @@ def first_words() -> list[str]:
     return sorted({variable.partition("_")[0] for variable in variables})
 
 
+_PER_LINE = 3
+
+
 def script_agents() -> Iterator[str]:
-    """The files of the agents that the environment names, into $text: the first counts.
-    A ``?`` stands for a variable whose value has to be examined."""
+    """Which variables of agents are set, into $agent, and the ids of sessions where
+    each has a seat of its own, into $session."""
+    letters = zip(VARIABLES, ascii_lowercase, strict=False)
+    words = [f"${{{variable}:+{letter}}}" for (variable, _), letter in letters]
     yield 'agent="\\'
-    for variable, agent in VARIABLES:
-        yield f"${{{variable}:+={fold(agent)} }}\\"
-    yield f'${{{CONVENTION}:+?}}${{{OLDER_CONVENTION[0]}:+?}}=default"'
+    for line in batched(words, _PER_LINE):
+        yield f"{''.join(line)}\\"
+    yield f'${{{CONVENTION}-}},${{{OLDER_CONVENTION[0]}-}}"'
+    yield '[ "${WATERCOOLER_SEAT-}" != session ] || session="\\'
+    ids = [f"${{{variable}-}}" for variable in SESSION_VARIABLES]
+    *earlier, final = batched(ids, _PER_LINE)
+    for line in earlier:
+        yield f"{','.join(line)},\\"
+    yield f'{",".join(final)}"'
 
 
-def script_sessions() -> Iterator[str]:
-    """The id of the session, into $part."""
-    yield "    part=''"
-    for variable in SESSION_VARIABLES:
-        yield f"    part=${{part:-${{{variable}-}}}}"
+def batched(words: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    """Like `itertools.batched`, which Python 3.11 lacks."""
+    for start in range(0, len(words), size):
+        yield words[start : start + size]

@@ -17,6 +17,7 @@ import time
 
 from wc_cli import elsewhere
 from wc_cli.clock import random_between
+from wc_cli.entries import promptlines
 from wc_cli.index import keeping
 from wc_cli.settle import settler
 from wc_cli.store import locks
@@ -60,6 +61,7 @@ def main() -> None:
         latest = settler.settle(root, env)
         settled |= latest.settled if latest is not None else frozenset()
     elsewhere.inform_person(root, env)
+    promptlines.remake(root, env)
     _refresh_radar(root, env)
     indexed = keeping.update_when_settled(root, settled)
     _make_vectors(root, indexed, env)
@@ -69,6 +71,7 @@ def main() -> None:
 
         exchanging.carry_unsent(root, env)
     elsewhere.inform_person(root, env)
+    promptlines.remake(root, env)
     if os.path.isdir(Layout(root).held):
         from wc_cli import exchanging  # 30 ms, for those who claim what they edit
 

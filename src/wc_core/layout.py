@@ -203,8 +203,14 @@ class Layout(NamedTuple):
 
     @property
     def line_stamp(self) -> str:
-        """Shows whether the lines that the prompt cached are still valid."""
-        return f"{self.local}/line/stamp"
+        """Shows whether the lines that are kept for the prompt are still valid."""
+        return f"{self.lines}/stamp"
+
+    @property
+    def lines(self) -> str:
+        """The folder with the lines that are kept for the prompt, see
+        `wc_core.status.keptlines`."""
+        return f"{self.local}/line"
 
     @property
     def presence(self) -> str:

@@ -125,6 +125,8 @@ class Table:
         for threads in self.size.threads[1:]:
             timed = self._time(name, store=(threads, 1))
             rows.append(Row(f"{name}, {threads:,} threads", timed, SH, times(1.4)))
+        capital = self._prompt_of("Claude")
+        rows.append(Row(f"{name} of Claude, with a capital", capital, SH, times(1.4)))
         rows += [row for words in SHELLS for row in self._in_shell(words)]
         return [row._replace(quick=True) for row in rows]
 
@@ -142,6 +144,17 @@ class Table:
             Row(bare, self._time(*shell, "-c", ":"), lacks=lacks, paired=True),
             Row(f"wc-statusline in {words}", seconds, bare, lacks=lacks),
         ]
+
+    def _prompt_of(self, agent: str) -> Callable[[], float]:
+        """The line of an agent that is named in the environment."""
+
+        def seconds() -> float:
+            folder = self.scratch.repository(self.size.threads[1], 1)
+            process = self.scratch.process("wc-statusline", folder=folder)
+            env = {**process.env, "WATERCOOLER_AGENT": agent}
+            return process._replace(env=env).seconds()
+
+        return seconds
 
     def _statusline_json(self) -> float:
         folder = self._big()

@@ -1,6 +1,6 @@
 """``bin/wc-statusline`` amid files, input and environment gone wrong.
 
-A copy of it, with no ``wc-cli`` beside it: there are status files and no threads.
+A copy of it, with no ``wc-cli`` beside it: there is a kept line, and no thread.
 """
 
 from __future__ import annotations
@@ -15,11 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.contract import mutants
-from wc_core import ulid
-from wc_core.identity.resolve import Identity
-from wc_core.names import Directory, Name
-from wc_core.status.files import MAIN_WORKTREE, StatusView, identity_files, status_files
-from wc_core.threads.model import State
+from wc_core.status.keptlines import LineRequest, encode
 
 if TYPE_CHECKING:
     from random import Random
@@ -42,33 +38,27 @@ _OURS = re.compile(
 
 _GIT = {
     "app/.git/HEAD": "ref: refs/heads/main\n",
-    "app/.git/worktrees/store/HEAD": "ref: refs/heads/watercooler/threads\n",
-    "app/.git/worktrees/store/gitdir": "{home}/store/.git\n",
-    "app/.git/worktrees/store/commondir": "../..\n",
+    "app/.git/worktrees/watercooler-app/HEAD": "ref: refs/heads/watercooler/threads\n",
+    "app/.git/worktrees/watercooler-app/gitdir": "{home}/store/.git\n",
+    "app/.git/worktrees/watercooler-app/commondir": "../..\n",
     "app/.git/worktrees/fix/HEAD": "ref: refs/heads/fix\n",
     "app/.git/worktrees/fix/gitdir": "{home}/fix/.git\n",
     "app/.git/worktrees/fix/commondir": "../..\n",
-    "store/.git": "gitdir: {home}/app/.git/worktrees/store\n",
+    "store/.git": "gitdir: {home}/app/.git/worktrees/watercooler-app\n",
     "fix/.git": "gitdir: {home}/app/.git/worktrees/fix\n",
 }
 # What the line of the main worktree does not depend on to be one.
 _ELSEWHERE = ("app/.git/worktrees/fix/", "fix/", "store/config.toml")
 
 
-def _local() -> dict[str, bytes]:
-    me = Identity(Name("Claude Code", "", "pat"), "user", person=True)
-    found = identity_files(MAIN_WORKTREE, me, Directory(), {})
-    for at, (topic, ball, branch) in enumerate(
-        (
-            ("auth", "Codex", "main"),
-            ("login", "Claude Code", "main"),
-            ("spare", None, "fix"),
-            ("far", "Claude Code", "other"),
-        )
-    ):
-        state = State(topic, ball=ball, since=ulid.encode(at), branch=branch)
-        found |= status_files(StatusView(state, {"claudecode(pat)": 2}))
-    return found
+_STAMP, _KEY = "1a2b3c4d", "=main|,||||||||||"
+
+
+def _line(home: Path) -> bytes:
+    """The kept line of the main worktree."""
+    request = LineRequest(_KEY, _KEY, str(home / "app"), folder=str(home / "app"))
+    line = "\033[1;33m🎾 you · login · 2 new\033[0m"
+    return encode(f"{_STAMP}  main\t", request, line) or b""
 
 
 class _Scene(NamedTuple):
@@ -82,9 +72,6 @@ class _Scene(NamedTuple):
 
 class Prompt:
     """The script ends, with success, on one line at most, whatever it meets."""
-
-    def __init__(self) -> None:
-        self._local = {f"store/.local/{name}": x for name, x in _local().items()}
 
     def __call__(self, random: Random, folder: Path) -> None:
         """One case, in a shell of this machine."""
@@ -123,7 +110,8 @@ class Prompt:
             name: text.replace("{home}", str(home)).encode()
             for name, text in _GIT.items()
         }
-        texts |= self._local
+        texts["store/.local/line/stamp"] = f"{_STAMP}\n".encode()
+        texts[f"store/.local/line/{_KEY}"] = _line(home)
         victims = random.sample(sorted(texts), random.choice((0, 1, 1, 2, 4)))
         for name, data in texts.items():
             if name in victims:
@@ -131,6 +119,10 @@ class Prompt:
             path = home / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
+        link = home / "app/.git/worktrees/watercooler-app/watercooler"
+        link.symlink_to(home / "store/.local")
+        # What others have changed would be newer than the line.
+        os.utime(home / f"store/.local/line/{_KEY}")
         if not random.randrange(4):
             victims += _stranger(random, home)
         return victims
@@ -141,13 +133,14 @@ def _stranger(random: Random, home: Path) -> list[str]:
     raw = mutants.text(random, 3).encode(errors="replace").replace(b"\0", b"")
     name = os.fsdecode(raw.replace(b"/", b"%")[:200]) or "x"
     name = "x" if name in {".", ".."} else name
-    folder = random.choice(("status/branch/main/.t/codex", "status/holder", "me/=main"))
+    folder = random.choice(("line", "hot", "use"))
     path = home / "store/.local" / folder / name
     if random.randrange(3) and not path.exists():
-        path.mkdir()
+        path.mkdir(parents=True)
         path /= f"0.{name}"
+    path.parent.mkdir(exist_ok=True)
     if not path.is_dir():
-        path.write_bytes(mutants.mutated(random, b"wc1 OPEN\nauth\nCodex\n3 *\n"))
+        path.write_bytes(mutants.mutated(random, _line(home)))
     return [f"store/.local/{folder}/"]
 
 
@@ -157,7 +150,7 @@ def _scene(random: Random, home: Path) -> _Scene:
     words = [one for one in options if not random.randrange(4)]
     env = {"HOME": str(home), "PATH": os.environ["PATH"]}
     env[random.choice(("LANG", "LC_ALL"))] = random.choice(("C", "POSIX", "C.UTF-8"))
-    says = True
+    says = not {*words} - {"--color=always"}
     for name in (
         *("WATERCOOLER_AGENT", "CLAUDECODE", "WATERCOOLER_ASCII", "NO_COLOR"),
         *("HOME", "COLUMNS", "WATERCOOLER_DIR", "IFS", "CDPATH", "PS4", "OPENCODE"),
@@ -166,8 +159,8 @@ def _scene(random: Random, home: Path) -> _Scene:
         if not random.randrange(6):
             raw = mutants.text(random, 4).encode(errors="replace").replace(b"\0", b"")
             env[name] = os.fsdecode(raw)
-            # What decides which store there is, and how much room.
-            says = says and name not in {"COLUMNS", "WATERCOOLER_DIR"}
+            # The line is kept for someone else, or another store.
+            says = says and name in {"NO_COLOR", "HOME", "IFS", "CDPATH", "PS4"}
     feed = b""
     if not random.randrange(3):
         words.append("--stdin")

@@ -1,8 +1,8 @@
-"""The line that the prompt keeps is printed only while it is true.
+"""A line that is kept for the prompt is printed only while it is true.
 
-`bin/wc-statusline` prints its last line again while nothing has changed. After each
-change it has to say what ``wc statusline`` reads from the threads. A prompt may come,
-and the writer may die, at each call to the system that a write makes.
+`bin/wc-statusline` prints a kept line while nothing has changed. After each change it
+has to say what ``wc statusline`` says. A prompt may come, and the writer may die, at
+each call to the system that a write makes.
 """
 
 from __future__ import annotations
@@ -134,32 +134,44 @@ def test_after_each_change_the_line_is_true(repo: Repo, linked: Repo) -> None:
         assert said == [said[0]] * 3, (number, prompt)
 
 
+def kept_file(repo: Repo) -> Path:
+    [kept] = [path for path in line_folder(repo).iterdir() if path.name != "stamp"]
+    return kept
+
+
+def rewrite(kept: Path, data: bytes) -> None:
+    """Change a kept line as if it had always been so."""
+    times = kept.stat()
+    kept.write_bytes(data)
+    os.utime(kept, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
 def test_a_kept_line_is_printed_until_something_changes(repo: Repo) -> None:
     repo.ok("new", "main", "--title", "T")
-    prompt, folder = Prompt(repo, {}), line_folder(repo)
+    prompt = Prompt(repo, {})
     assert prompt.says() == "🎾 you · main"
-    [kept] = [path for path in folder.iterdir() if path.name != "stamp"]
-    assert kept.name == "=main.=default"
+    kept = kept_file(repo)
     text = kept.read_text()
     shells = [shell for shell in ("dash", "bash", "zsh") if shutil.which(shell)]
-    kept.write_text(text.replace("you", "believed"))
+    rewrite(kept, text.replace("you", "believed").encode())
     for shell in shells:
         assert prompt.says(shell=shell) == "🎾 believed · main"
-        # What would not fit is left to the rest of the script.
-        narrow = prompt._replace(env={"COLUMNS": "10"})
-        assert narrow.says(shell=shell) == "🎾 you"
     for damaged in (
         "",
-        text[:-3],
+        text[:20],
+        text.partition("\n.\n")[0],
         text.replace("you", "\x1b[31m"),
         text.replace("you", "\x9b"),
+        text.replace("you", "\u202e"),
         text.replace("1;33", "1;33m\x1b[5"),
-        text.replace(" main", " other"),
+        text.replace(" main\t", " other\t"),
         text.replace(str(repo.path), "/another"),
+        text.replace("\n13\n", "\nmany\n"),
         text.split("\n")[0],
     ):
-        kept.write_bytes(damaged.encode("latin-1", "replace"))
+        assert damaged != text
         for shell in shells:
+            rewrite(kept, damaged.encode())
             assert prompt.says("--stdin", shell=shell).endswith("you · main\x1b[0m")
     away = repo.path / "notes.txt"
     away.write_text("mine\n")
@@ -167,10 +179,28 @@ def test_a_kept_line_is_printed_until_something_changes(repo: Repo) -> None:
     kept.symlink_to(away)
     assert prompt.says() == "🎾 you · main"
     assert away.read_text() == "mine\n"
-    kept.unlink()
-    kept.write_text(text.replace("you", "believed"))
+    rewrite(kept, text.replace("you", "believed").encode())
     repo.ok("say", "main", "--title", "T", "--to", "Codex", "--force")
     assert prompt.says() == "Codex has the ball · main"
+
+
+@pytest.mark.parametrize("changed", ["settings", "git's user", "threads"])
+def test_what_others_change_ends_a_kept_line(repo: Repo, changed: str) -> None:
+    """Who knows nothing of kept lines: an editor, git, another tool."""
+    repo.ok("new", "main", "--title", "T")
+    prompt = Prompt(repo, {})
+    assert prompt.says() == "🎾 you · main"
+    kept = kept_file(repo)
+    rewrite(kept, kept.read_bytes().replace(b"you", b"believed"))
+    assert prompt.says() == "🎾 believed · main"
+    if changed == "settings":
+        (repo.store / "config.toml").write_text('[aliases]\nrobby = "Codex"\n')
+    elif changed == "git's user":
+        repo.git("config", "user.name", "Sam")
+    else:
+        (repo.store / "graph/baseline/threads/foreign").mkdir()
+    said = "Pat has the ball · main · 1 new" if "user" in changed else "🎾 you · main"
+    assert [prompt.says(), prompt.says()] == [said] * 2
 
 
 def test_the_prompt_follows_a_store_that_was_moved(repo: Repo) -> None:
@@ -247,10 +277,12 @@ def test_a_name_is_not_taken_for_the_agent_that_runs_the_prompt(
 def test_a_repair_of_what_lines_are_made_of_ends_a_kept_line(repo: Repo) -> None:
     repo.ok("new", "main", "--title", "T")
     prompt = Prompt(repo, {})
+    assert prompt.says() == "🎾 you · main"
+    kept = kept_file(repo)
+    rewrite(kept, kept.read_bytes().replace(b"you", b"believed"))
     [shown] = (repo.store / ".local/status/branch/main/.t").glob("*/*.main")
     foreign = shown.with_name("later.gone")
     foreign.write_text("not written by wc\n")
-    assert prompt.says() == "🎾 you · main · +1"
     repo.ok("doctor", "--repair")
     assert not foreign.exists()
     assert prompt.says() == "🎾 you · main"

@@ -1,26 +1,21 @@
-"""``wc statusline``: what ``bin/wc-statusline`` prints, computed from the threads."""
+"""``wc statusline``: what ``bin/wc-statusline`` prints."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from wc_cli.clock import now_ms
 from wc_cli.context import Context
+from wc_cli.entries import promptlines
+from wc_cli.entries.promptlines import PromptLines
 from wc_cli.options import Options, command, flag, number, text
 from wc_cli.output import say
-from wc_core.activity import loops
-from wc_core.errors import InvalidInputError, WcError
+from wc_core.errors import InvalidInputError
 from wc_core.git import contact
 from wc_core.git.discovery import BRANCH_STORE, StoreMissingError, StoreMovedError
-from wc_core.layout import Layout
 from wc_core.lean import json
-from wc_core.planning import linkfiles
-from wc_core.status import conflictmarks, elsewhere, line
-from wc_core.status.line import LinePlace, Mark, StatusRow
-from wc_core.status.look import LineStyle, link_prefix
-from wc_core.status.pins import surroundings
-from wc_core.text import whole_number
+from wc_core.status import keptlines, line
+from wc_core.status.look import LineStyle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,13 +24,11 @@ if TYPE_CHECKING:
 
     from wc_core.git.discovery import Place
 
-# Like the script, ignore a width with more digits.
-_DIGITS = 4
 _WHEN = ("auto", "always", "never")
 
 
 class StatuslineOptions(Options):
-    """Print who has the ball here: the line of wc-statusline, computed from
+    """Print who has the ball here: the line of wc-statusline, made from
     the threads themselves."""
 
     stdin: bool = flag("--stdin", help="Read Claude Code's JSON from standard input.")
@@ -48,10 +41,8 @@ class StatuslineOptions(Options):
 
 @command(StatuslineOptions)
 def print_statusline(context: Context, options: StatuslineOptions) -> None:
-    """Print the line. Like the script, print an empty one if there is no store.
-
-    Who looks is recorded, so that the script can print the next line itself.
-    """
+    """Print the line; an empty one if there is no store. It is kept for the script if
+    that asked for it."""
     if options.color not in _WHEN:
         raise InvalidInputError(
             f"{options.color!r} is not a value of --color.",
@@ -82,50 +73,12 @@ def _missing_text(place: Place) -> str:
 
 
 def _status_line(context: Context, style: LineStyle) -> str:
-    place = context.place
-    if not place.exists:
-        return line.trouble_line(_missing_text(place), style)
-    repository = place.repository
-    top = repository.top if repository is not None else ""
-    loop = _loop_mark(top, Layout(place.root))
-    reader = context.reader
-    viewer = context.viewer
-    around = surroundings(reader.layout, repository, viewer)
-    rows = []
-    for topic in reader.topics():
-        try:
-            state = reader.snapshot(topic).state
-        except WcError:
-            continue  # errors don't belong in a prompt; wc doctor shows them
-        new = viewer.new_count(state, reader.cursor(topic, viewer.key))
-        waits = linkfiles.waits_of(reader, state, now_ms())
-        rows.append(StatusRow(state, new, waits))
-    prefix = link_prefix(style.links, Layout(place.root).pages)
-    count = elsewhere.load(Layout(place.root), viewer.key)
+    if not context.place.exists:
+        return line.trouble_line(_missing_text(context.place), style)
+    request = promptlines.request_of(context, style)
+    text = PromptLines(context).text(style, request)
     context.remember()
-    place_of_line = LinePlace(around, loop, _conflict(context), count)
-    return line.status_line(rows, place_of_line, style._replace(links=prefix))
-
-
-def _conflict(context: Context) -> str:
-    """Return the line's text about conflicts of this worktree."""
-    place = context.place
-    if place.repository is None:
-        return ""
-    return conflictmarks.load(Layout(place.root), place.repository)
-
-
-def _loop_mark(top: str, layout: Layout) -> Mark:
-    """Return the line's mark for the loop in a worktree; while its file is being
-    written, that of its last good state."""
-    if not top or not os.path.lexists(loops.loop_path(top)):
-        return Mark()
-    from wc_cli.activitylog import keptloops  # 4 ms, only in a worktree with a loop
-
-    files = keptloops.files_with_kept_loop(layout, top)
-    mark = line.loop_mark(loops.loop(files, top, now_ms()))
-    keptloops.keep_loop(layout, top, files, visible=bool(mark.text))
-    return mark
+    return text
 
 
 def _style(context: Context, options: StatuslineOptions) -> LineStyle:
@@ -134,7 +87,7 @@ def _style(context: Context, options: StatuslineOptions) -> LineStyle:
         options.color == "auto" and options.stdin and not env.get("NO_COLOR")
     )
     return LineStyle(
-        columns=whole_number(env.get("COLUMNS", ""), _DIGITS) or 0,
+        columns=keptlines.columns_of(env.get("COLUMNS", "")),
         ascii=options.ascii or env.get("WATERCOOLER_ASCII", "") not in {"", "0"},
         color=color,
         rows=options.rows,

@@ -1,12 +1,10 @@
-"""The stamp that shows the prompt whether its cached line is still valid.
+"""The stamp that shows the prompt whether a kept line is still valid, see
+`wc_core.status.keptlines`.
 
-``bin/wc-statusline`` caches the last line of each worktree and agent in
-``.local/line/<worktree>.<agent>``, with the stamp that it read before any other file.
-It prints that line again while the stamp is the same.
-
-So the stamp is removed before the first change to a file behind the lines, and a new
-one is written after the last. A line made in between has the old stamp or none. After a
-crash there is no stamp, and no line is cached, until the next change.
+A kept line has the stamp that was read before anything else that the line is made of,
+and the script prints it while the stamp is the same. So the stamp is removed before the
+first change to a file behind the lines, and a new one is written after the last. A line
+made in between has the old stamp or none.
 
 The script finds the stamp through a symbolic link, `watercooler` in git's folder for
 the store's worktree: a shell reads a file with a system call for each byte, and git's
@@ -20,7 +18,7 @@ import os
 
 from wc_cli.store import durable
 from wc_core.errors import WcError
-from wc_core.files import read_plain
+from wc_core.files import names_in, read_plain
 from wc_core.lean import contextlib
 
 TYPE_CHECKING = False
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from wc_core.layout import Layout
 
 # The files behind the lines, below `.local`. The script checks `hot` itself.
-SOURCES = ("status/", "me/", "elsewhere/", "use/")
+SOURCES = ("status/", "elsewhere/", "use/")
 _BYTES = 4  # few, as said above
 _LINK = "watercooler"
 _GIT_FILE = b"gitdir: "
@@ -94,6 +92,23 @@ class LineStamp:
             durable.make_folder(os.path.dirname(path), root, flush=False)
             durable.replace(path, f"{os.urandom(_BYTES).hex()}\n".encode(), root)
         self.is_due = False
+
+    def read(self) -> str:
+        """The current stamp; empty if there is none. Raises OSError."""
+        data = read_plain(self.layout.line_stamp, self.layout.root) or b""
+        return data.decode(errors="replace").removesuffix("\n")
+
+    def ensure(self) -> str:
+        """The current stamp. If there is none, because a writer died or an older wc
+        made the store, it is made, unless something is left to settle: settling may
+        change what the lines are made of. Raises WcError and OSError."""
+        stamp = self.read()
+        if not stamp and not names_in(self.layout.unsettled, self.layout.root):
+            self._link()
+            self.is_due = True
+            self.renew()
+            stamp = self.read()
+        return stamp
 
 
 def _git_folder(root: str) -> str:

@@ -116,6 +116,7 @@ class LocalFiles:
 
     def write_cursor(self, path: str, state: State, key: str) -> None:
         """Move the read cursor of the reader ``key`` to the end of ``state``."""
+        self.stamp.remove()
         fields = {"key": key, "heads": state.heads, "count": state.entry_count}
         self._make_folder(os.path.dirname(path))
         durable.replace(path, f"{dumps(fields)}\n".encode(), self.layout.root)

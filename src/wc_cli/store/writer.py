@@ -219,6 +219,9 @@ class StoreWriter:
         durable.touch(self.upkeep.marker(topic), root)
         if self.author.git is not None:
             authors.record(self.layout, topic, entry.id, self.author.git)
+        # Before the entry can be read. What cannot be removed is reported afterwards.
+        with contextlib.suppress(WcError):
+            self.upkeep.local.stamp.remove()
         size = self._append(entry, thread)
         if self.place.kind in {BRANCH_STORE, NAMED}:
             # Until the entry is committed, a user's git may remove it from the log.

@@ -1,8 +1,7 @@
-"""The text of the status line: the twin of ``bin/wc-statusline``.
+"""The text of the status line, which ``bin/wc-statusline`` prints.
 
-The script prints the usual line by itself, from the files of `wc_core.status.files`,
-and leaves rows, links, templates and loops to this module. `status_line` builds all of
-it from the threads. A change to the usual line is a change to both.
+Only this module knows what a line says: the script prints lines that were kept
+(`wc_core.status.keptlines`).
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
 
     from wc_core.activity.loops import Loop
 
-# The script's output for an unusable store.
+# The line of an unusable store.
 STORE_MISSING = "wc: store missing, run wc doctor"
 STORE_MOVED = "wc: store moved, run wc doctor"
-# Its output in a fresh clone, in which only the branch has the threads.
+# The line of a fresh clone, in which only the branch has the threads.
 NOT_CHECKED_OUT = "wc: threads not checked out, run wc init"
 # There is no store, and the remote could not be asked for one.
 NOT_ASKED = "wc: the remote was not asked for threads, run wc init"
@@ -92,7 +91,6 @@ def loop_mark(loop: Loop | None) -> Mark:
     elif loop.orphaned:
         text = f"{short} orphaned"
     elif loop.status in WORKING and loop.terminal_pid is None:
-        # A shell that starts no program cannot tell the age of this.
         text = f"{short}?"
     return Mark(text, short, urgent=loop.waits_for_human, loop=text)
 
@@ -144,42 +142,59 @@ def status_line(
     predicted conflicts and the loop that runs here, or these alone. Several rows are
     lines, one for each thread.
     """
+    return line_of(threads_of(rows, place.surroundings), place, style)
+
+
+class LineThreads(NamedTuple):
+    """The threads that a line is about: mine here, longest waiting first, those of
+    others here, latest first, and mine elsewhere, longest waiting first. There are at
+    least as many of each as the line shows; the counts are those of all. ``latest`` is
+    the one of others that is shown alone."""
+
+    mine: tuple[StatusRow, ...] = ()
+    around: tuple[StatusRow, ...] = ()
+    away: tuple[StatusRow, ...] = ()
+    mine_count: int = 0
+    around_count: int = 0
+    away_count: int = 0
+    latest: StatusRow | None = None
+
+
+def line_of(
+    threads: LineThreads, place: LinePlace, style: LineStyle | None = None
+) -> str:
+    """The line about these threads, as `status_line` describes it."""
     style = style or LineStyle()
     mark = place.mark(style)
-    my_local_rows, around, away = _split(rows, place.surroundings)
-    if style.rows > 1 and (my_local_rows or around or away):
-        return _render_rows((my_local_rows, around[::-1], away), mark, style)
-    if my_local_rows:
-        return style.paint(_render_mine(my_local_rows, len(away), mark, style), _MINE)
-    if around:
-        # Waiting threads are shown only if nothing else is here.
-        active = [row for row in around if not row.waits]
-        latest = (active or around)[-1]
-        parts = _others_ball(latest, mark, _hidden_rows_text(len(around)))
-        waiting = f"{len(away)} for you elsewhere" if away else ""
+    my_count, away = threads.mine_count, threads.away_count
+    if style.rows > 1 and (my_count or threads.around_count or away):
+        return _render_rows(threads, mark, style)
+    if my_count:
+        return style.paint(_render_mine(threads, mark, style), _MINE)
+    if threads.latest is not None:
+        hidden = _hidden_rows_text(threads.around_count)
+        parts = _others_ball(threads.latest, mark, hidden)
+        waiting = f"{away} for you elsewhere" if away else ""
         code = _MINE if away else _code(mark)
         return style.paint(_render_parts(parts._replace(away=waiting), style), code)
     if away:
-        return style.paint(_render_elsewhere(away, mark, style), _MINE)
+        return style.paint(_render_elsewhere(threads, mark, style), _MINE)
     return style.paint(_render_mark(mark, style), _code(mark))
 
 
 def trouble_line(text: str, style: LineStyle) -> str:
-    """Returns `STORE_MISSING`, `STORE_MOVED`, `NOT_CHECKED_OUT` or `NOT_ASKED` as the
-    script prints it."""
+    """Returns `STORE_MISSING`, `STORE_MOVED`, `NOT_CHECKED_OUT` or `NOT_ASKED` as it is
+    printed."""
     fitting = text if style.fits(len(text)) else style.cut(text, style.columns)
     is_trouble = text in {STORE_MISSING, STORE_MOVED}
     return style.paint(fitting, _TROUBLE if is_trouble else _OTHERS)
 
 
-def _split(
-    rows: Iterable[StatusRow], surroundings: Surroundings
-) -> tuple[list[StatusRow], list[StatusRow], list[StatusRow]]:
-    """Returns my threads here, other people's threads here, and my threads
-    elsewhere, longest waiting first."""
+def threads_of(rows: Iterable[StatusRow], surroundings: Surroundings) -> LineThreads:
+    """Returns those of all threads that a line is about."""
     directory = surroundings.directory
     keys = set(directory.match_keys(surroundings.me)) if surroundings.me else set()
-    my_local_rows: list[StatusRow] = []
+    my_rows: list[StatusRow] = []
     around: list[StatusRow] = []
     away: list[StatusRow] = []
     for row in sorted(rows, key=lambda row: file_name(row.state).encode()):
@@ -187,10 +202,20 @@ def _split(
             continue
         is_mine = not row.waits and holder_key(row.state, directory) in keys
         if surroundings.has(row.state):
-            (my_local_rows if is_mine else around).append(row)
+            (my_rows if is_mine else around).append(row)
         elif is_mine:
             away.append(row)
-    return my_local_rows, around, away
+    # Waiting threads are shown only if nothing else is here.
+    latest = ([row for row in around if not row.waits] or around)[-1:]
+    return LineThreads(
+        mine=tuple(my_rows),
+        around=tuple(around[::-1]),
+        away=tuple(away),
+        mine_count=len(my_rows),
+        around_count=len(around),
+        away_count=len(away),
+        latest=latest[0] if latest else None,
+    )
 
 
 class _LineParts(NamedTuple):
@@ -257,19 +282,17 @@ def _hidden_rows_text(count: int) -> str:
     return f"+{count - 1}" if count > 1 else ""
 
 
-def _render_rows(
-    groups: tuple[list[StatusRow], ...], mark: Mark, style: LineStyle
-) -> str:
+def _render_rows(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
     """Returns a row for each thread: mine here, others' here, then mine elsewhere, up
     to the limit. The last row has the number of threads left out, the first one the
     mark."""
+    groups = (threads.mine, threads.around, threads.away)
     numbered = [(kind, row) for kind, rows in enumerate(groups) for row in rows]
+    total = threads.mine_count + threads.around_count + threads.away_count
     count = min(style.rows, MAX_ROWS)
     lines = []
     for at, (kind, row) in enumerate(numbered[:count]):
-        hidden = (
-            f"+{len(numbered) - count}" if at == count - 1 < len(numbered) - 1 else ""
-        )
+        hidden = f"+{total - count}" if at == count - 1 < total - 1 else ""
         row_mark = Mark() if at else mark
         if kind == _OF_OTHERS:
             parts, code = _others_ball(row, row_mark, hidden), _code(row_mark)
@@ -291,15 +314,16 @@ def _code(mark: Mark) -> str:
     return _MINE if mark.urgent else _OTHERS
 
 
-def _render_mine(rows: list[StatusRow], away: int, mark: Mark, style: LineStyle) -> str:
-    parts = _my_ball(rows[0], mark, style, _hidden_rows_text(len(rows)))
+def _render_mine(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
+    hidden, away = _hidden_rows_text(threads.mine_count), threads.away_count
+    parts = _my_ball(threads.mine[0], mark, style, hidden)
     return _render_parts(
         parts._replace(away=f"{away} elsewhere" if away else ""), style
     )
 
 
-def _render_elsewhere(rows: list[StatusRow], mark: Mark, style: LineStyle) -> str:
-    count, ball = len(rows), style.signs.ball
+def _render_elsewhere(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
+    count, rows, ball = threads.away_count, threads.away, style.signs.ball
     if style.template:
         row_parts = _my_ball(rows[0] if count == 1 else _NO_ROW, mark, style, "")
         row_parts = row_parts._replace(away=f"{count} elsewhere", position="elsewhere")

@@ -1,7 +1,6 @@
 """How the status line is printed: widths, links, templates, right-to-left text.
 
-``bin/wc-statusline`` has the same rules for control characters and for the width of
-plain ASCII lines; it leaves the rest to this module.
+``bin/wc-statusline`` has the same rule for what a terminal only prints.
 """
 
 from __future__ import annotations
@@ -46,6 +45,12 @@ def display_width(text: str) -> int:
 def _columns(char: str) -> int:
     wide = any(first <= char <= last for first, last in _WIDE)
     return 2 if wide else 1
+
+
+def is_printed_as_is(text: str) -> bool:
+    """Returns whether a terminal only prints ``text``: no character of it is obeyed, or
+    changes the direction of others."""
+    return _OBEYED.isdisjoint(text)
 
 
 def isolate_rtl(text: str) -> str:
