@@ -194,7 +194,9 @@ def test_the_script_prints_what_was_kept(
 
 @pytest.mark.parametrize("folder", WORKTREES)
 def test_a_worktree_in_which_nobody_has_run_wc(trees: Repo, folder: str) -> None:
-    shutil.rmtree(trees.store / ".local/line", ignore_errors=True)
+    for path in (trees.store / ".local/line").iterdir():
+        if path.name != "stamp":
+            path.unlink()
     home = Repo(trees.machine, trees.path.parent / folder)
     agreed(home)
     agreed(home, env=CLAUDE)

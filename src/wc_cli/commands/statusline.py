@@ -76,8 +76,10 @@ def _status_line(context: Context, style: LineStyle) -> str:
     if not context.place.exists:
         return line.trouble_line(_missing_text(context.place), style)
     request = promptlines.request_of(context, style)
-    text = PromptLines(context).text(style, request)
-    context.remember()
+    lines = PromptLines(context)
+    text = lines.text(style, request)
+    if lines.viewer is not None:
+        context.remember()
     return text
 
 

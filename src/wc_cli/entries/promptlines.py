@@ -17,7 +17,7 @@ from wc_cli.store.linestamp import LineStamp
 from wc_core import agents
 from wc_core.activity import loops
 from wc_core.carry import sandboxes
-from wc_core.errors import WcError
+from wc_core.errors import InvalidInputError, WcError
 from wc_core.files import names_in, read_plain
 from wc_core.layout import Layout
 from wc_core.lean import contextlib
@@ -27,6 +27,7 @@ from wc_core.status.line import LinePlace, Mark, line_of, loop_mark
 from wc_core.status.linethreads import LineSource
 from wc_core.status.look import MAX_ROWS, LineStyle, link_prefix
 from wc_core.status.pins import surroundings
+from wc_core.status.places import Surroundings, worktree_places
 from wc_core.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wc_core.git.repository import Repository
+    from wc_core.identity.viewer import Viewer
 
 # The variable with the name, the key and the root that the script made.
 _ASKED = "_WC_LINE"
@@ -69,11 +71,23 @@ class PromptLines:
         self.layout = Layout(context.place.root)
         self.repository: Repository | None = context.place.repository
 
+    @property
+    def viewer(self) -> Viewer | None:
+        """Who looks; ``None`` if the environment has a name that nobody can have."""
+        try:
+            return self.context.viewer
+        except InvalidInputError:
+            return None
+
     def texts(self, *styles: LineStyle) -> list[str]:
         """The line in each of these styles."""
         context, layout = self.context, self.layout
-        viewer, reader = context.viewer, context.reader
-        around = surroundings(layout, self.repository, viewer)
+        reader, viewer = context.reader, self.viewer
+        if viewer is None:
+            directory = context.settings.directory
+            around = Surroundings(worktree_places(self.repository), None, directory)
+        else:
+            around = surroundings(layout, self.repository, viewer)
         source = LineSource(reader, viewer, self.repository, around, now_ms())
         rows = max(style.rows for style in styles)
         threads = source.threads(min(max(rows, 1), MAX_ROWS))
@@ -81,7 +95,7 @@ class PromptLines:
             around,
             self._loop_mark(),
             conflictmarks.load(layout, self.repository) if self.repository else "",
-            elsewhere.load(layout, viewer.key),
+            elsewhere.load(layout, viewer.key) if viewer is not None else 0,
         )
         return [
             line_of(

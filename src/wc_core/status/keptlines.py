@@ -194,7 +194,7 @@ def _first_line(path: str) -> str:
 
 def columns_of(text: str) -> int:
     """Returns the width in ``COLUMNS``; 0 if it is none, or unlikely."""
-    return 0 if text.startswith("0") else whole_number(text, _MAX_DIGITS) or 0
+    return whole_number(text, _MAX_DIGITS) or 0
 
 
 _MAX_DIGITS = 4

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 class LineSource(NamedTuple):
-    """A store as a viewer sees it from a worktree, or from a folder without one, at a
-    time in milliseconds since 1970."""
+    """A store as a viewer, or no one, sees it from a worktree, or from a folder without
+    one, at a time in milliseconds since 1970."""
 
     reader: StoreReader
-    viewer: Viewer
+    viewer: Viewer | None
     repository: Repository | None
     surroundings: Surroundings
     now_ms: int
@@ -54,8 +54,10 @@ class LineSource(NamedTuple):
             state = self.reader.snapshot(topic).state
         except WcError:
             return None
-        cursor = self.reader.cursor(topic, self.viewer.key)
         waits = linkfiles.waits_of(self.reader, state, self.now_ms)
+        if self.viewer is None:
+            return StatusRow(state, None, waits)
+        cursor = self.reader.cursor(topic, self.viewer.key)
         return StatusRow(state, self.viewer.new_count(state, cursor), waits)
 
     def threads(self, count: int) -> LineThreads:
@@ -126,7 +128,7 @@ class LineSource(NamedTuple):
         row = self.row(ball.topic) if ball.topic else None
         if row is None or row.state.status == CLOSED:
             raise LookupError(ball.name)
-        key = holder_key(row.state, self.viewer.directory)
+        key = holder_key(row.state, self.surroundings.directory)
         folder = FREE_FOLDER if key is None else safe_name(key)
         folder = WAITING_FOLDER if row.waits else folder
         if (folder, file_name(row.state)) != (ball.folder, ball.name):
