@@ -144,7 +144,7 @@ COMMAND_STEPS = (
     ),
     Step(
         "src/wc_cli/skill/watercooler/references/search.md",
-        "wc count --open\n# 1 thread\n",
+        "wc count --open\n# 2 threads\n",
         "wc search logout cookie\n",
     ),
     Step("CHANGELOG.md", "- `wc count` counts the threads.\n\n", "## [0.1.0]"),
