@@ -56,7 +56,7 @@ _STAMP, _KEY = "1a2b3c4d", "=main|,||||||||||"
 
 def _line(home: Path) -> bytes:
     """The kept line of the main worktree."""
-    request = LineRequest(_KEY, _KEY, str(home / "app"), folder=str(home / "app"))
+    request = LineRequest(_KEY, "", str(home / "app"), folder=str(home / "app"))
     line = "\033[1;33m🎾 you · login · 2 new\033[0m"
     return encode(f"{_STAMP}  main\t", request, line) or b""
 

@@ -6,13 +6,14 @@ A kept line is printed while all of this is so:
 
 - its first line has the store's stamp, which changes with everything that wc writes
   (`wc_cli.store.linestamp`), and the `facts` about the worktree
-- its second and third lines are the key and the root of the worktree
+- its second line is the key, or only the template where the name has the key as it is,
+  and its third line is the root of the worktree
 - no file of `sources`, which others than wc change, is newer than it
 
 Example, of the stamp ``3f2a1b00``::
 
     3f2a1b00  main<tab>
-    =main|=default|||pat||0||||
+
     /home/pat/app
     13                          columns; =13: for a terminal with 13 columns
     1;33 🎾 you · main          for each row its colour, and its text
