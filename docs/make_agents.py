@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from blocks import replaced
 
-from wc_cli.install.changes import InstallSite
-from wc_cli.install.clients import registry
-from wc_core.agents import (
+from wc_cli.agents.install.changes import InstallSite
+from wc_cli.agents.install.clients import registry
+from wc_core.base.agents import (
     AGENTS,
     CONVENTION,
     OLDER_CONVENTION,
@@ -27,7 +27,7 @@ from wc_core.agents import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from wc_core.agents import Agent
+    from wc_core.base.agents import Agent
 
 ROOT = Path(__file__).resolve().parent.parent
 

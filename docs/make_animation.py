@@ -23,11 +23,11 @@ from xml.etree import ElementTree as ET
 
 from rich.cells import cell_len
 
-from wc_cli.board import view
-from wc_cli.board.app import BoardApp
-from wc_cli.board.cards import CardFilter
-from wc_cli.board.source import BoardSource
-from wc_cli.context import Context
+from wc_cli.run.board import view
+from wc_cli.run.board.app import BoardApp
+from wc_cli.run.board.cards import CardFilter
+from wc_cli.run.board.source import BoardSource
+from wc_cli.run.context import Context
 
 DOCS = Path(__file__).resolve().parent
 NAMESPACE = "http://www.w3.org/2000/svg"

@@ -17,16 +17,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from wc_cli.board import view
-from wc_cli.board.app import BoardApp
-from wc_cli.board.cards import CardFilter
-from wc_cli.board.source import BoardSource
-from wc_cli.context import Context
-from wc_cli.main import run
-from wc_core import ulid
-from wc_core.layout import Layout
-from wc_core.threads import codec
-from wc_core.threads.model import FREE, Ball, Entry
+from wc_cli.run.board import view
+from wc_cli.run.board.app import BoardApp
+from wc_cli.run.board.cards import CardFilter
+from wc_cli.run.board.source import BoardSource
+from wc_cli.run.context import Context
+from wc_cli.run.main import run
+from wc_core.base import ulid
+from wc_core.base.layout import Layout
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.model import FREE, Ball, Entry
 
 DOCS = Path(__file__).resolve().parent
 SIZE = (116, 17)

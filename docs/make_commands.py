@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from blocks import replaced
 
-from wc_cli import table
-from wc_cli.install import permissions
+from wc_cli.agents.install import permissions
+from wc_cli.run import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 LAUNCHER = ROOT / "bin/wc"
-SKILL = ROOT / "src/wc_cli/skill/watercooler/SKILL.md"
+SKILL = ROOT / "src/wc_cli/agents/skill/watercooler/SKILL.md"
 
 # The characters of the names in a line of bin/wc. The bars between them come on top.
 _WIDTH = 60

@@ -18,8 +18,8 @@ from mcp_types.version import (
     MODERN_PROTOCOL_VERSIONS,
 )
 
-from wc_core.toolnames import ALL_STORES_TOOLS, OLDER_TOOLS, PREFIX
-from wc_observe.calls import ServerContext
+from wc_core.base.toolnames import ALL_STORES_TOOLS, OLDER_TOOLS, PREFIX
+from wc_observe.callers.calls import ServerContext
 from wc_observe.front.declared import (
     DISCOVER,
     INITIALIZE,

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "src"))
 import make_reference as reference  # noqa: E402 (beside this script)
 import reference_words as words  # noqa: E402
 
-from wc_core import errors, version  # noqa: E402 (the checkout's own)
+from wc_core.base import errors, version  # noqa: E402 (the checkout's own)
 from wc_observe.http import options  # noqa: E402
 from wc_observe.web import options as weboptions  # noqa: E402
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
 
-    from wc_cli.options import Options, Param
+    from wc_cli.run.options import Options, Param
 
 FOLDER = ROOT / "docs" / "man"
 # The date of the texts in this file.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-from wc_core import errors  # noqa: E402 (the checkout's own)
+from wc_core.base import errors  # noqa: E402 (the checkout's own)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/performance.md"
-SKILL = ROOT / "src/wc_cli/skill/watercooler/SKILL.md"
+SKILL = ROOT / "src/wc_cli/agents/skill/watercooler/SKILL.md"
 
 CHARACTERS_PER_TOKEN = 4
 # Before the first useful step, in a usual store.

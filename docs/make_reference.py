@@ -36,19 +36,19 @@ from reference_words import (  # noqa: E402 (beside this script)
     SPEAKER,
 )
 
-from wc_cli import options, table  # noqa: E402 (the checkout's own)
-from wc_cli.cloud.places import PLACES  # noqa: E402
+from wc_cli.agents.cloud.places import PLACES  # noqa: E402
 from wc_cli.commands import common  # noqa: E402
-from wc_cli.help.overview import first_sentence  # noqa: E402
-from wc_core import errors  # noqa: E402
+from wc_cli.run import options, table  # noqa: E402 (the checkout's own)
+from wc_cli.run.help.overview import first_sentence  # noqa: E402
+from wc_core.base import errors  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from wc_cli.options import Options, Param
+    from wc_cli.run.options import Options, Param
 
 PAGE = ROOT / "docs" / "commands.md"
-HELP = ROOT / "src/wc_cli/help"
+HELP = ROOT / "src/wc_cli/run/help"
 
 SHARED: dict[type[Options], tuple[str, str]] = {
     common.SpeakerOptions: ("Who speaks", SPEAKER),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from blocks import replaced
 
-from wc_core.configuration import keys, personalkeys
+from wc_core.ledger.configuration import keys, personalkeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,7 +26,7 @@ import pytest
 from hypothesis import settings
 
 from tests import amounts, forking, marking, measuring, reporting
-from wc_core import agents
+from wc_core.base import agents
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -232,7 +232,7 @@ class Machine:
     wc_words: tuple[str, ...] = (
         sys.executable,
         "-c",
-        "from wc_cli.main import main; main()",
+        "from wc_cli.run.main import main; main()",
     )
 
     def __init__(self, root: Path, user: str = "Pat") -> None:

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 NUMBER = struct.Struct("i")
 
 
-_TYPER = ("wc_cli.app",)
+_TYPER = ("wc_cli.run.app",)
 # Modules that load Textual, Rich or NumPy, and what they are in.
 _LARGE = (
-    *("wc_cli.board", "wc_cli.enrich", "wc_cli.terminal.markdown"),
-    "wc_core.meaning",
+    *("wc_cli.run.board", "wc_cli.bridges.enrich", "wc_cli.run.terminal.markdown"),
+    "wc_core.reading.meaning",
 )
 # What `wc-observe` imports of others when it needs it.
 _LATE = ("fastmcp.server.http", "mcp.server.stdio", "watchfiles._rust_notify")
@@ -155,7 +155,7 @@ def _run() -> None:
         gc.freeze()
         serve(observe.main, int(sys.argv[-1]))
         return
-    from wc_cli.main import main
+    from wc_cli.run.main import main
 
     if "all" in sys.argv:
         _import_all("wc_core", "wc_cli")

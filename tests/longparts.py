@@ -30,8 +30,13 @@ MUTATED = (
 # What tests start as programs. The commands are those that they use: others may change
 # without a result becoming out of date.
 COMMAND = (
-    *("bin/wc", "wc_cli.start", "wc_cli.main", "wc_cli.background"),
-    *("wc_cli.exchanging", "wc_cli.table", "wc_cli.settle", "wc_cli.sync"),
+    *("bin/wc", "wc_cli.start", "wc_cli.run.main", "wc_cli.run.background"),
+    *(
+        "wc_cli.run.exchanging",
+        "wc_cli.run.table",
+        "wc_cli.ledger.settle",
+        "wc_cli.ledger.sync",
+    ),
     *("wc_cli.commands.writing", "wc_cli.commands.reading", "wc_cli.commands.closing"),
     *("wc_cli.commands.correcting", "wc_cli.commands.doctor", "wc_cli.commands.sync"),
     *("wc_cli.commands.stores", "wc_cli.commands.session", "wc_cli.commands.edits"),
@@ -195,6 +200,7 @@ PARTS = (
          (_tests("tests/clients"),), EVERYTHING),
     Part("mutation", (), "every small change to the core's rules turns a test red",
          tuple(_mutation()),
-         ("wc_core.threads", "wc_cli.merge", "tests/core/threads", "tests/cli/merge"),
+         ("wc_core.ledger.threads", "wc_cli.ledger.merge",
+          "tests/core/threads", "tests/cli/merge"),
          "changes"),
 )  # fmt: skip

@@ -32,16 +32,20 @@ class Target(NamedTuple):
 
 
 TARGETS = {
-    "moves": Target("src/wc_core/threads/moves.py", ("tests/core/threads",)),
-    "proposals": Target("src/wc_core/threads/proposals.py", ("tests/core/threads",)),
-    "model": Target("src/wc_core/threads/model.py", ("tests/core/threads",)),
-    "folding": Target("src/wc_core/threads/folding.py", ("tests/core/threads",)),
-    "codec": Target("src/wc_core/threads/codec.py", ("tests/core/threads",)),
-    "entryfields": Target(
-        "src/wc_core/threads/entryfields.py", ("tests/core/threads",)
+    "moves": Target("src/wc_core/ledger/threads/moves.py", ("tests/core/threads",)),
+    "proposals": Target(
+        "src/wc_core/ledger/threads/proposals.py", ("tests/core/threads",)
     ),
-    "jsontext": Target("src/wc_core/threads/jsontext.py", ("tests/core/threads",)),
-    "plan": Target("src/wc_cli/merge/plan.py", ("tests/cli/merge",)),
+    "model": Target("src/wc_core/ledger/threads/model.py", ("tests/core/threads",)),
+    "folding": Target("src/wc_core/ledger/threads/folding.py", ("tests/core/threads",)),
+    "codec": Target("src/wc_core/ledger/threads/codec.py", ("tests/core/threads",)),
+    "entryfields": Target(
+        "src/wc_core/ledger/threads/entryfields.py", ("tests/core/threads",)
+    ),
+    "jsontext": Target(
+        "src/wc_core/ledger/threads/jsontext.py", ("tests/core/threads",)
+    ),
+    "plan": Target("src/wc_cli/ledger/merge/plan.py", ("tests/cli/merge",)),
 }
 
 

@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wc_core import ulid
+from wc_core.base import ulid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

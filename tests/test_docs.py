@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests import snippets
-from wc_cli import table
-from wc_cli.sync import wireerrors
-from wc_core import errors, layout
-from wc_core.toolnames import OLDER_TOOLS
+from wc_cli.ledger.sync import wireerrors
+from wc_cli.run import table
+from wc_core.base import errors, layout
+from wc_core.base.toolnames import OLDER_TOOLS
 from wc_observe.http import options
 from wc_observe.mcp import prompts, resources, server
 from wc_observe.mcp.beyond import tools as widetools
@@ -352,7 +352,7 @@ def test_the_page_of_the_server_has_all_that_it_offers() -> None:
 
 
 def test_the_settings_shown_are_read_without_complaint(tmp_path: Path) -> None:
-    from wc_core.threads import settings
+    from wc_core.ledger.threads import settings
 
     example = "\n".join(blocks(text_of("docs/store.md"), "toml"))
     (tmp_path / "config.toml").write_text(example, encoding="utf-8")
@@ -364,7 +364,7 @@ def test_the_settings_shown_are_read_without_complaint(tmp_path: Path) -> None:
 
 
 def test_every_setting_is_shown() -> None:
-    from wc_core.threads.settings import Settings
+    from wc_core.ledger.threads.settings import Settings
 
     tables = tomllib.loads("\n".join(blocks(text_of("docs/store.md"), "toml")))
     shown = {*tables, *(key for table in tables.values() for key in table)}
@@ -432,7 +432,11 @@ def test_messages_are_what_the_code_says(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["commands/sync", "sync/exchanger", "sync/wire", "sync/wireerrors"]
+    "module",
+    [
+        "commands/sync",
+        *(f"ledger/sync/{name}" for name in ("exchanger", "wire", "wireerrors")),
+    ],
 )
 def test_what_an_exchange_fails_with_is_explained(module: str) -> None:
     page = text_of("docs/sync.md")

@@ -131,8 +131,8 @@ def test_what_long_runs_start_and_cover_exists() -> None:
 def test_a_long_run_covers_what_its_tests_import_and_its_programs() -> None:
     parts = {part.name: set(part.files()) for part in longparts.PARTS}
     for name in ("worlds", "kills", "races", "merge"):
-        assert "src/wc_core/threads/codec.py" in parts[name]
-        assert "src/wc_cli/board/screen.py" not in parts[name]
+        assert "src/wc_core/ledger/threads/codec.py" in parts[name]
+        assert "src/wc_cli/run/board/screen.py" not in parts[name]
     assert "tests/contract/chance.py" in parts["worlds"]
     assert "src/wc_cli/commands/sync.py" in parts["kills"]
     assert "src/wc_observe/mcp/tools.py" in parts["readers"]
@@ -235,14 +235,17 @@ def test_a_release_waits_for_each_part(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("path", "test"),
     [
-        ("src/wc_core/threads/moves.py", "tests/core/threads/test_moves.py"),
-        ("src/wc_cli/store/durable.py", "tests/cli/store/test_locks.py"),
-        ("src/wc_core/ulid.py", "tests/core/test_ulid.py"),
+        ("src/wc_core/ledger/threads/moves.py", "tests/core/threads/test_moves.py"),
+        ("src/wc_cli/ledger/store/durable.py", "tests/cli/store/test_locks.py"),
+        ("src/wc_core/base/ulid.py", "tests/core/test_ulid.py"),
         ("tests/contract/judging.py", "tests/contract/test_races.py"),
         ("tests/core/test_ulid.py", "tests/core/test_ulid.py"),
         ("docs/install.md", "tests/cli/install/test_clients.py"),
         ("bin/wc", "tests/bin/test_launcher.py"),
-        ("src/wc_cli/skill/watercooler/SKILL.md", "tests/cli/commands/test_about.py"),
+        (
+            "src/wc_cli/agents/skill/watercooler/SKILL.md",
+            "tests/cli/commands/test_about.py",
+        ),
     ],
 )
 def test_what_changed_chooses_its_tests(path: str, test: str) -> None:

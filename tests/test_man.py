@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from tests.conftest import SOURCE
-from wc_cli import table
-from wc_cli.help.command import examples
+from wc_cli.run import table
+from wc_cli.run.help.command import examples
 
 PAGES = sorted((SOURCE.parent / "docs/man").iterdir())
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.version import __version__
+from wc_core.base.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

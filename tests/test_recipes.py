@@ -84,13 +84,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import command, flag
-from wc_cli.output import say, say_json
-from wc_core.phrases import counted
-from wc_core.views.rows import Filter
+from wc_cli.run.options import command, flag
+from wc_cli.run.output import say, say_json
+from wc_core.base.phrases import counted
+from wc_core.reading.views.rows import Filter
 
 if TYPE_CHECKING:
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 
 class CountOptions(SpeakerOptions):
@@ -132,7 +132,7 @@ def test_threads_are_counted(repo: Repo) -> None:
 COMMAND_STEPS = (
     Step("src/wc_cli/commands/count.py", _COMMAND),
     Step(
-        "src/wc_cli/table.py",
+        "src/wc_cli/run/table.py",
         '    "count": Command("commands.count:count", READING, agents=True),\n',
         '    "timeline": Command(',
     ),
@@ -143,7 +143,7 @@ COMMAND_STEPS = (
         '    "seen": ("wc seen login"',
     ),
     Step(
-        "src/wc_cli/skill/watercooler/references/search.md",
+        "src/wc_cli/agents/skill/watercooler/references/search.md",
         "wc count --open\n# 2 threads\n",
         "wc search logout cookie\n",
     ),
@@ -173,13 +173,13 @@ def test_adding_a_command(tmp_path: Path) -> None:
     copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *COMMAND_TESTS)
     assert "### wc count\n\nCount the threads.\n" in copy.text("docs/commands.md")
     assert re.search(r"[| ]count \|", copy.text("bin/wc"))
-    skill = copy.text("src/wc_cli/skill/watercooler/SKILL.md")
+    skill = copy.text("src/wc_cli/agents/skill/watercooler/SKILL.md")
     assert " Bash(wc count:*) " in skill
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "forgotten", ["src/wc_cli/table.py", "docs/reference_words.py", GENERATOR]
+    "forgotten", ["src/wc_cli/run/table.py", "docs/reference_words.py", GENERATOR]
 )
 def test_a_forgotten_place_of_a_command_is_noticed(
     tmp_path: Path, forgotten: str
@@ -204,11 +204,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_cli.install.changes import USER, Client, Part
-from wc_cli.install.clients import common
+from wc_cli.agents.install.changes import USER, Client, Part
+from wc_cli.agents.install.clients import common
 
 if TYPE_CHECKING:
-    from wc_cli.install.changes import InstallSite
+    from wc_cli.agents.install.changes import InstallSite
 
 
 def _parts(site: InstallSite) -> tuple[Part, ...]:
@@ -227,11 +227,11 @@ CLIENT = Client("helix", _is_present, USER, _parts)
 
 CLIENT_STEPS = (
     Step(
-        "src/wc_core/agents.py",
+        "src/wc_core/base/agents.py",
         '    Agent("Helix", "helix", ("hx",), ("helix-mcp",), ("HELIX_AGENT",)),\n',
         '    Agent("Zed", "zed"),\n',
     ),
-    Step("src/wc_cli/install/clients/helix.py", _CLIENT),
+    Step("src/wc_cli/agents/install/clients/helix.py", _CLIENT),
     Step("tests/cli/install/home/.helix/mcp.json", '{"servers": {}}\n'),
     Step(
         "tests/cli/install/test_clients.py",
@@ -307,7 +307,11 @@ TOOL_STEPS = (
         '    ToolSpec(count_threads, "How many threads there are."),\n',
         "    ToolSpec(\n        reindex,\n",
     ),
-    Step("src/wc_core/toolnames.py", '    "count_threads",\n', '    *("get_neighbors'),
+    Step(
+        "src/wc_core/base/toolnames.py",
+        '    "count_threads",\n',
+        '    *("get_neighbors',
+    ),
     Step(
         "tests/observe/every_call.py",
         '    *(("count_threads", {"ball": name}) for name in ("me", "")),\n',
@@ -348,7 +352,7 @@ def test_adding_a_tool(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "forgotten",
     [
-        "src/wc_core/toolnames.py",
+        "src/wc_core/base/toolnames.py",
         "tests/observe/every_call.py",
         "docs/observe.md",
     ],
@@ -369,14 +373,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.views.rows import Filter
+from wc_core.reading.views.rows import Filter
 from wc_observe.web.html import element, joined
 from wc_observe.web.page import WebPage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_observe.open_store import OpenStore
+    from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 
@@ -469,7 +473,7 @@ def test_counts_are_shown_or_not(tmp_path: Path, value: str, counts: bool) -> No
 
 SETTING_STEPS = (
     Step(
-        "src/wc_core/configuration/keys.py",
+        "src/wc_core/ledger/configuration/keys.py",
         "    Key(\n"
         '        "observe.counts",\n'
         "        SWITCH,\n"
@@ -481,7 +485,7 @@ SETTING_STEPS = (
         '    Key(\n        "observe.watch",\n',
     ),
     Step(
-        "src/wc_core/threads/settings.py",
+        "src/wc_core/ledger/threads/settings.py",
         "    counts: bool = False\n",
         "    damage: Damage | None = None\n",
     ),

@@ -20,7 +20,7 @@ from tests.snippets import (
     matches,
     steps,
 )
-from wc_core.threads import settings
+from wc_core.ledger.threads import settings
 from wc_observe.http import options
 
 if TYPE_CHECKING:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 
-from wc_cli.context import Context
-from wc_cli.entries import receipts
-from wc_cli.store.lockedthread import Receipt
-from wc_core.identity.resolve import Asked
-from wc_core.threads import vocabulary
+from wc_cli.ledger.store.lockedthread import Receipt
+from wc_cli.run.context import Context
+from wc_cli.run.entries import receipts
+from wc_core.ledger.threads import vocabulary
+from wc_core.people.identity.resolve import Asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.threads.proposals import Draft
+    from wc_core.ledger.threads.proposals import Draft
 
 __all__ = ["Receipt", "checked", "post"]
 

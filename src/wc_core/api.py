@@ -7,7 +7,7 @@ imports this one.
 
 from __future__ import annotations
 
-from wc_core.errors import (
+from wc_core.base.errors import (
     CancelledError,
     ClaimedError,
     ConflictError,
@@ -29,12 +29,12 @@ from wc_core.errors import (
     WaitTimeoutError,
     WcError,
 )
-from wc_core.git.discovery import Place, find
-from wc_core.identity.resolve import Asked
-from wc_core.threads.model import Ball, Entry, State
-from wc_core.threads.proposals import Draft
-from wc_core.threads.reader import StoreReader, Thread
-from wc_core.threads.snapshot import Snapshot
+from wc_core.ledger.git.discovery import Place, find
+from wc_core.ledger.threads.model import Ball, Entry, State
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.ledger.threads.reader import StoreReader, Thread
+from wc_core.ledger.threads.snapshot import Snapshot
+from wc_core.people.identity.resolve import Asked
 
 __all__ = [
     "Asked",

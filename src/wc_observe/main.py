@@ -16,16 +16,16 @@ import sys
 import time
 from typing import TYPE_CHECKING, NoReturn
 
-from wc_core.errors import InvalidInputError, StorageError, WcError
-from wc_core.version import __version__
+from wc_core.base.errors import InvalidInputError, StorageError, WcError
+from wc_core.base.version import __version__
 
 if TYPE_CHECKING:
     from types import FrameType
     from typing import TextIO
 
-    from wc_observe.calls import ServerContext
-    from wc_observe.graphdb.reader import GraphReader
+    from wc_observe.callers.calls import ServerContext
     from wc_observe.http.options import HttpOptions
+    from wc_observe.stores.graphdb.reader import GraphReader
     from wc_observe.web.options import WebOptions
 
 USAGE = """\
@@ -120,8 +120,8 @@ def _graph(url: str) -> GraphReader | None:
     if not url:
         return None
     # Only for a graph, see above.
-    from wc_core.graphdb import address
-    from wc_observe.graphdb.reader import GraphReader
+    from wc_core.reading.graphdb import address
+    from wc_observe.stores.graphdb.reader import GraphReader
 
     return GraphReader(address.parse(url, os.environ))
 
@@ -321,7 +321,7 @@ def _exit_on_signal(signum: int, _: FrameType | None) -> NoReturn:
 
 
 def _server_context(env: dict[str, str]) -> ServerContext:
-    from wc_observe.calls import ServerContext  # 2 ms, only to serve
+    from wc_observe.callers.calls import ServerContext  # 2 ms, only to serve
 
     return ServerContext(_current_folder(), env, _now_ms)
 

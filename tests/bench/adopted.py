@@ -18,7 +18,7 @@ from tests.bench.scratch import QUICKLY, is_locked, note
 from tests.bench.stores import WORDS
 from tests.bench.table import Row, times
 from tests.oldertool import OlderTool
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from tests.bench.scratch import Scratch

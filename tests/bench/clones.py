@@ -14,14 +14,14 @@ from tests.bench.crowd import complaint, marks
 from tests.bench.processes import BenchError, run, say
 from tests.bench.stores import a_thread
 from tests.bench.table import Row, times
-from wc_cli.settle import settler
-from wc_cli.store import durable
-from wc_cli.sync.exchange import Waiting
-from wc_cli.sync.exchanger import Exchanger
-from wc_cli.sync.routes import usual_remote
-from wc_core.git import repository
-from wc_core.layout import BRANCH, Layout, file_name
-from wc_core.threads import codec
+from wc_cli.ledger.settle import settler
+from wc_cli.ledger.store import durable
+from wc_cli.ledger.sync.exchange import Waiting
+from wc_cli.ledger.sync.exchanger import Exchanger
+from wc_cli.ledger.sync.routes import usual_remote
+from wc_core.base.layout import BRANCH, Layout, file_name
+from wc_core.ledger.git import repository
+from wc_core.ledger.threads import codec
 
 if TYPE_CHECKING:
     from tests.bench.hub import Hub

@@ -19,13 +19,13 @@ from tests.bench.hub import Hub
 from tests.bench.processes import run
 from tests.bench.scratch import FIRST
 from tests.bench.table import Row
-from wc_cli.settle import settler
-from wc_core import ulid
-from wc_core.carry import carriers
-from wc_core.carry.carriers import Line
-from wc_core.layout import BRANCH
-from wc_core.threads import codec
-from wc_core.threads.model import Entry
+from wc_cli.ledger.settle import settler
+from wc_core.base import ulid
+from wc_core.base.layout import BRANCH
+from wc_core.ledger.carry import carriers
+from wc_core.ledger.carry.carriers import Line
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.model import Entry
 
 if TYPE_CHECKING:
     from tests.bench.rows import Size

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tests.bench.processes import run
 from tests.bench.table import Row, at_most
-from wc_core.graph import parsing
+from wc_core.edits.graph import parsing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

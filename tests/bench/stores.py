@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wc_cli.index import making
-from wc_core import names, ulid
-from wc_core.layout import Layout
-from wc_core.status import files
-from wc_core.threads import codec, folding, model, projections
-from wc_core.threads.excerpts.sealing import seal_of
-from wc_core.threads.pages import page
+from wc_cli.ledger.index import making
+from wc_core.attention.status import files
+from wc_core.base import names, ulid
+from wc_core.base.layout import Layout
+from wc_core.ledger.threads import codec, folding, model, projections
+from wc_core.ledger.threads.excerpts.sealing import seal_of
+from wc_core.ledger.threads.pages import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -21,8 +21,8 @@ from tests.bench.processes import BenchError, run
 from tests.bench.rows import SAY, Size
 from tests.bench.scratch import is_locked
 from tests.bench.table import Row, times
-from wc_cli.settle import settler
-from wc_core.layout import BRANCH
+from wc_cli.ledger.settle import settler
+from wc_core.base.layout import BRANCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable

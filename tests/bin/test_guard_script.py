@@ -14,7 +14,7 @@ import pytest
 from tests.bin.test_statusline_script import SHELLS
 from tests.contract.inprocess import Here
 
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from tests.conftest import Machine

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.table import ALIASES, COMMANDS
+from wc_cli.run.table import ALIASES, COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -539,7 +539,7 @@ if __name__ == "__main__":
 }
 OTHERS = {
     "options": ("#!{python} -I\n", SCRIPTS["uv"].partition("\n")[2]),
-    "another function": ("#!{python}\n", "from wc_cli.app import main\nmain()\n"),
+    "another function": ("#!{python}\n", "from wc_cli.run.app import main\nmain()\n"),
     "more of it": ("#!{python}\n", "import os\nfrom wc_cli.start import main\n"),
     "of a shell": ("#!/bin/sh\n", "exec {python} $0\n"),
 }

@@ -46,7 +46,7 @@ def check(tmp_path: Path) -> Callable[[str], subprocess.CompletedProcess[str]]:
     """bin/check-release, in a checkout of version 0.2.0."""
     (tmp_path / "bin").mkdir()
     shutil.copy(BIN / "check-release", tmp_path / "bin")
-    version = tmp_path / "src/wc_core/version.py"
+    version = tmp_path / "src/wc_core/base/version.py"
     version.parent.mkdir(parents=True)
     version.write_text('"""The version."""\n\n__version__ = "0.2.0"\n')
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tests.bench import retrieval
 from tests.core.strategies import chain, entry, write_thread
 
-from wc_core.views.search.query import ALL, ANY
+from wc_core.reading.views.search.query import ALL, ANY
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -22,13 +22,18 @@ from hypothesis import strategies as st
 from tests.conftest import Machine, Repo
 from tests.core.status.placecases import WORKTREES
 
-from wc_core import agents
-from wc_core.status import keptlines
-from wc_core.status.keptlines import LineRequest
-from wc_core.status.line import NOT_CHECKED_OUT, LinePlace, StatusRow, status_line
-from wc_core.status.look import LineStyle, display_width, is_printed_as_is
-from wc_core.status.places import Surroundings
-from wc_core.threads.model import STATUSES, State
+from wc_core.attention.status import keptlines
+from wc_core.attention.status.keptlines import LineRequest
+from wc_core.attention.status.line import (
+    NOT_CHECKED_OUT,
+    LinePlace,
+    StatusRow,
+    status_line,
+)
+from wc_core.attention.status.look import LineStyle, display_width, is_printed_as_is
+from wc_core.attention.status.places import Surroundings
+from wc_core.base import agents
+from wc_core.ledger.threads.model import STATUSES, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -57,7 +57,7 @@ class Stage:
         del self.env["WATERCOOLER_DETECT"]
         self.script("wc-observe", "#!/bin/sh\nsleep 60\n:\n")
         whoami = f'exec {sys.executable} -c "$MAIN" whoami --json "$@"\n'
-        self.env["MAIN"] = "from wc_cli.main import main; main()"
+        self.env["MAIN"] = "from wc_cli.run.main import main; main()"
         self.script("who", f"#!/bin/sh\n{whoami}")
 
     def script(self, path: str, text: str) -> Path:

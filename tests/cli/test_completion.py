@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 from tests.conftest import Machine
 from tests.core.strategies import relaxed
-from wc_cli import table
 from wc_cli.commands.reading import lists
-from wc_cli.completion import answers, scripts, words
+from wc_cli.run import table
+from wc_cli.run.completion import answers, scripts, words
 
 if TYPE_CHECKING:
     from tests.conftest import Done, Repo

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli import defaults
 from wc_cli.commands import wait
+from wc_cli.run import defaults
 
 if TYPE_CHECKING:
     from pathlib import Path

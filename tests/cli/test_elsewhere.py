@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.layout import Layout
-from wc_core.status import elsewhere
+from wc_core.attention.status import elsewhere
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def number(repo: Repo) -> int:
 
 def settle(repo: Repo, **env: str) -> None:
     """What runs in the background after a write."""
-    words = [sys.executable, "-m", "wc_cli.background", str(repo.store)]
+    words = [sys.executable, "-m", "wc_cli.run.background", str(repo.store)]
     done = repo.machine.run(words, repo.path, env=env)
     assert not done.code, done
 

@@ -33,7 +33,7 @@ if code:
     fcntl.F_FULLFSYNC, fcntl.fcntl = 51, request
 else:
     assert not hasattr(fcntl, "F_FULLFSYNC")
-from wc_cli import flushing
+from wc_cli.ledger import flushing
 os.fsync = fsync
 handle = os.open(path, os.O_RDONLY)
 try:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import Machine
-from wc_cli import options, table
-from wc_core.version import __version__
+from wc_cli.run import options, table
+from wc_core.base.version import __version__
 
 if TYPE_CHECKING:
     from tests.conftest import Done, Repo
@@ -135,7 +135,7 @@ def test_an_error_that_quotes_others_is_cleaned(repo: Repo) -> None:
 
 BUG = """
 import os, sys
-from wc_cli import main, table
+from wc_cli.run import main, table
 class Command:
     options = table.load("version").options
     def run(self, *_):

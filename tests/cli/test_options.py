@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from typer.main import get_command
 
 from tests.core.strategies import relaxed
-from wc_cli import app, table
-from wc_cli.options import (
+from wc_cli.run import app, table
+from wc_cli.run.options import (
     FLAG,
     NUMBER,
     POSITION,

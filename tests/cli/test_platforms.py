@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import SOURCE, Machine, Repo
-from wc_cli.wake import sleeper
-from wc_core import mounts, processes
-from wc_core.claims import sessions
+from wc_cli.agents.wake import sleeper
+from wc_core.base import mounts, processes
+from wc_core.edits.claims import sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ class MacLibrary(ctypes.CDLL):
         return super().__getattr__(name)
 ctypes.CDLL = MacLibrary
 """
-COMMAND = "from wc_cli.main import main; main()"
+COMMAND = "from wc_cli.run.main import main; main()"
 
 
 def hidden(words: Sequence[str]) -> tuple[str, ...]:
@@ -130,7 +130,9 @@ def test_a_session_looks_once_a_second_without_inotify(tmp_path: Path) -> None:
     waiter.write_text("token")
     before = sleeper.fingerprint([str(folder)], "")
     words = (str(waiter), "token", "0", "30", str(before))
-    program = f"{NOT_LINUX}from wc_cli.wake import sleeper; sleeper.main(sys.argv[1:])"
+    program = (
+        f"{NOT_LINUX}from wc_cli.agents.wake import sleeper; sleeper.main(sys.argv[1:])"
+    )
     ringing = ("", "1", str(folder), shutil.which("touch") or "", str(rung))
     sleeping = subprocess.Popen(
         [sys.executable, "-c", program, *words, *ringing],

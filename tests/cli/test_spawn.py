@@ -36,7 +36,7 @@ def main():
 PROGRAM = """
 import os, sys
 sys.path.insert(0, {folder!r})
-from wc_cli import spawn
+from wc_cli.ledger import spawn
 spawn._HANDLES = {handles!r} or spawn._HANDLES
 files = [os.open(os.devnull, os.O_RDONLY) for _ in range(6)]
 for file in files[:4]:
@@ -64,7 +64,7 @@ def test_the_last_task_is_done_without_room_for_another_process(
     program = f"""
 import os, sys
 sys.path.insert(0, {str(tmp_path)!r})
-from wc_cli import spawn
+from wc_cli.ledger import spawn
 fork, command = os.fork, os.getpid()
 def one_fork():
     if os.getpid() != command:
@@ -103,7 +103,7 @@ def test_only_the_file_that_is_kept_is_open(
 def test_a_program_that_writes_again_has_few_processes_to_wait_for() -> None:
     program = """
 import os
-from wc_cli import spawn
+from wc_cli.ledger import spawn
 spawn.start_detached(spawn.Task("wc_cli", ()), os.environ)
 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid
 spawn.start_detached(spawn.Task("wc_cli", ()), os.environ)

@@ -82,7 +82,7 @@ def test_a_bundle_of_an_older_version_is_harmless(repo: Repo, tmp_path: Path) ->
     """It kept the bytecode of many modules in one file beside that of a module."""
     option = ["-X", f"pycache_prefix={tmp_path}"]
     bundle = importlib.util.cache_from_source(
-        f"{SOURCE}/wc_cli/main.py", optimization="bundle"
+        f"{SOURCE}/wc_cli/run/main.py", optimization="bundle"
     )
     before = sys.pycache_prefix or ""
     path = tmp_path / Path(bundle).relative_to(before or "/")

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wc_core.toolnames import PREFIX, TOOLS
-from wc_core.version import __version__
+from wc_core.base.toolnames import PREFIX, TOOLS
+from wc_core.base.version import __version__
 
 TOPIC = "feature-auth"
 WATCHED = "notes"

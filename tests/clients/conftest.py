@@ -115,7 +115,7 @@ def installed(root: Path, *, starts: bool = False) -> Machine:
     machine = Machine(root)
     folder = machine.root / "bin"
     folder.mkdir()
-    wc = [sys.executable, "-c", "from wc_cli.main import main; main()"]
+    wc = [sys.executable, "-c", "from wc_cli.run.main import main; main()"]
     for name in ("wc", "wc-cli"):
         _command(folder / name, wc)
     observe = [sys.executable, "-c", "from wc_observe.main import main; main()"]

@@ -13,7 +13,7 @@ import mcp_types
 from fastmcp.client.transports import StdioTransport
 
 from tests.clients.asking import TOPIC, WRONG
-from wc_core.toolnames import PREFIX
+from wc_core.base.toolnames import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable

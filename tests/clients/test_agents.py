@@ -14,7 +14,7 @@ import pytest
 
 from tests.clients import installing, stand_in
 from tests.clients.asking import TOPIC, WATCHED
-from wc_core.toolnames import PREFIX, TOOLS
+from wc_core.base.toolnames import PREFIX, TOOLS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests import amounts
 from tests.clients import installing
-from wc_core.graph import resolving
-from wc_core.graph.facts import facts_of
+from wc_core.edits.graph import resolving
+from wc_core.edits.graph.facts import facts_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from tests.clients.coding import AGENTS
 from tests.clients.conftest import Place, installed
 from tests.clients.scripted import MAIN, Text
 from tests.clients.test_agents import run
-from wc_core.toolnames import PREFIX
+from wc_core.base.toolnames import PREFIX
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.clients.asking import TOPIC
-from wc_core.toolnames import PREFIX, TOOLS
+from wc_core.base.toolnames import PREFIX, TOOLS
 
 if TYPE_CHECKING:
     from tests.clients.conftest import Place

@@ -29,7 +29,7 @@ def program() -> str:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("folder", ["", "src/wc_cli/skill"])
+@pytest.mark.parametrize("folder", ["", "src/wc_cli/agents/skill"])
 def test_claude_code_finds_nothing_wrong(
     place: Place, program: str, folder: str
 ) -> None:

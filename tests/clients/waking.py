@@ -46,7 +46,7 @@ def processes_of(place: Place) -> list[str]:
     lines = subprocess.run(
         ["ps", "-ww", "-eo", "pid=,args="], capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    ours = (line for line in lines if "wc_cli.wake.waiting" in line)
+    ours = (line for line in lines if "wc_cli.agents.wake.waiting" in line)
     return [line for line in ours if store in line]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.contract.clones import OLDER, TRACKING
 from tests.contract.worlds import Start, Step
-from wc_core.layout import BRANCH
+from wc_core.base.layout import BRANCH
 
 if TYPE_CHECKING:
     import random

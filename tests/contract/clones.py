@@ -9,18 +9,18 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from wc_cli.commands import sync as syncing
-from wc_cli.context import Context
-from wc_cli.doctor.repair import Repair
-from wc_cli.settle import settler
-from wc_cli.store.writer import IdSource
-from wc_cli.sync import firstfetch
-from wc_cli.sync.exchange import Waiting
-from wc_cli.sync.exchanger import Exchanger
-from wc_core.git import repository
-from wc_core.git.repository import Repository
-from wc_core.identity.resolve import Asked
-from wc_core.layout import BRANCH, Layout
-from wc_core.threads.proposals import Draft
+from wc_cli.ledger.doctor.repair import Repair
+from wc_cli.ledger.settle import settler
+from wc_cli.ledger.store.writer import IdSource
+from wc_cli.ledger.sync import firstfetch
+from wc_cli.ledger.sync.exchange import Waiting
+from wc_cli.ledger.sync.exchanger import Exchanger
+from wc_cli.run.context import Context
+from wc_core.base.layout import BRANCH, Layout
+from wc_core.ledger.git import repository
+from wc_core.ledger.git.repository import Repository
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.people.identity.resolve import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -23,7 +23,7 @@ from tests.contract import faults, promises, scenes
 from tests.contract.disk import LEAVES, Disk, Left, put
 from tests.contract.scenes import SCENES, TOPIC, TRIED
 from tests.leaving import leave
-from wc_core.errors import WcError
+from wc_core.base.errors import WcError
 
 # Whether also what makes no difference is tried.
 ALL = amounts.is_long()

@@ -14,11 +14,11 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wc_cli import flushing
-from wc_cli.branch import checkouts, commits, git, packs
-from wc_cli.branch.process import Process
-from wc_cli.store import durable, locks
-from wc_core import files
+from wc_cli.ledger import flushing
+from wc_cli.ledger.branch import checkouts, commits, git, packs
+from wc_cli.ledger.branch.process import Process
+from wc_cli.ledger.store import durable, locks
+from wc_core.base import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable

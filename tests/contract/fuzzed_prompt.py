@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.contract import mutants
-from wc_core.status.keptlines import LineRequest, encode
+from wc_core.attention.status.keptlines import LineRequest, encode
 
 if TYPE_CHECKING:
     from random import Random

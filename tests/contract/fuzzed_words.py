@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from tests.contract import mutants
 from tests.contract.inprocess import surroundings, wc
-from wc_cli import table
-from wc_core.layout import Layout
-from wc_core.threads import codec
+from wc_cli.run import table
+from wc_core.base.layout import Layout
+from wc_core.ledger.threads import codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

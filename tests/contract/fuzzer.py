@@ -22,17 +22,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.contract import mutants
 from tests.contract.fuzzed_prompt import Prompt
 from tests.contract.fuzzed_words import Words
-from wc_core import names, times, ulid
-from wc_core.configuration import keys
-from wc_core.errors import InvalidInputError, WcError
-from wc_core.git import config, discovery, repository
-from wc_core.status import files
-from wc_core.text import clean, one_line
-from wc_core.threads import codec, entryfields, folding, projections, settings
-from wc_core.threads.jsontext import loads
-from wc_core.threads.model import Entry
-from wc_core.threads.pages import page as markdown
-from wc_core.threads.reader import StoreReader
+from wc_core.attention.status import files
+from wc_core.base import names, times, ulid
+from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.text import clean, one_line
+from wc_core.ledger.configuration import keys
+from wc_core.ledger.git import config, discovery, repository
+from wc_core.ledger.threads import codec, entryfields, folding, projections, settings
+from wc_core.ledger.threads.jsontext import loads
+from wc_core.ledger.threads.model import Entry
+from wc_core.ledger.threads.pages import page as markdown
+from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -10,11 +10,11 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from wc_core.git import config
-from wc_core.text import clean, one_line
-from wc_core.threads import codec, folding, projections
-from wc_core.threads.model import Entry
-from wc_core.threads.pages import page
+from wc_core.base.text import clean, one_line
+from wc_core.ledger.git import config
+from wc_core.ledger.threads import codec, folding, projections
+from wc_core.ledger.threads.model import Entry
+from wc_core.ledger.threads.pages import page
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import THREADS, Machine
-from wc_cli.branch.git import Git
-from wc_cli.sync.wire import Wire
-from wc_core.git import remotes, repository
+from wc_cli.ledger.branch.git import Git
+from wc_cli.ledger.sync.wire import Wire
+from wc_core.ledger.git import remotes, repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

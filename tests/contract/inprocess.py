@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tests.conftest import Done, Repo
-from wc_cli import main
+from wc_cli.run import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

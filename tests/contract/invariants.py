@@ -9,21 +9,21 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from wc_cli.branch import commits
-from wc_cli.branch.treepaths import is_log, topic_at
 from wc_cli.commands import doctor
-from wc_core import ulid
-from wc_core.errors import WcError
-from wc_core.files import names_in
-from wc_core.git import repository
-from wc_core.threads.reader import StoreReader
+from wc_cli.ledger.branch import commits
+from wc_cli.ledger.branch.treepaths import is_log, topic_at
+from wc_core.base import ulid
+from wc_core.base.errors import WcError
+from wc_core.base.files import names_in
+from wc_core.ledger.git import repository
+from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from tests.contract.clones import Clone
     from tests.contract.worlds import World
-    from wc_cli.doctor.findings import Finding
+    from wc_cli.ledger.doctor.findings import Finding
 
 _LONG_AGO = 3 * 24 * 3600
 _LEFTOVERS = (".lock", "index.wc", "index.wc.lock")

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests import amounts
-from wc_core import names
-from wc_core.errors import ConflictError
-from wc_core.threads import codec, folding, model, moves, proposals
-from wc_core.threads.settings import Settings
+from wc_core.base import names
+from wc_core.base.errors import ConflictError
+from wc_core.ledger.threads import codec, folding, model, moves, proposals
+from wc_core.ledger.threads.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,7 +106,7 @@ def _allowed(state: model.State, entry: model.Entry) -> bool:
 def settle(repo: Repo) -> None:
     """Settle everything, waiting for whoever is at it."""
     root = repo.store
-    words = [sys.executable, "-m", "wc_cli.background", str(root)]
+    words = [sys.executable, "-m", "wc_cli.run.background", str(root)]
     deadline = time.monotonic() + 60
     while os.listdir(root / ".local/unsettled"):
         assert time.monotonic() < deadline

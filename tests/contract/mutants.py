@@ -10,10 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wc_core import ulid
-from wc_core.threads import codec, folding
-from wc_core.threads.model import Ball, Base, Entry
-from wc_core.threads.pages import page as markdown
+from wc_core.base import ulid
+from wc_core.ledger.threads import codec, folding
+from wc_core.ledger.threads.model import Ball, Base, Entry
+from wc_core.ledger.threads.pages import page as markdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

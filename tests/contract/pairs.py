@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from tests.conftest import SOURCE, THREADS, Done
 from tests.contract import inprocess
-from wc_cli.merge.logs import merge_logs
-from wc_cli.settle import reports, settler
-from wc_core.git import repository
-from wc_core.layout import Layout
-from wc_core.threads import codec
+from wc_cli.ledger.merge.logs import merge_logs
+from wc_cli.ledger.settle import reports, settler
+from wc_core.base.layout import Layout
+from wc_core.ledger.git import repository
+from wc_core.ledger.threads import codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 from tests.contract import scenes
 from tests.contract.scenes import TOPIC, TRIED
-from wc_cli.store import rendering
-from wc_core.errors import CorruptError
-from wc_core.files import names_in, read_plain
-from wc_core.layout import BRANCH
-from wc_core.threads import codec, folding
-from wc_core.threads.reader import StoreReader
+from wc_cli.ledger.store import rendering
+from wc_core.base.errors import CorruptError
+from wc_core.base.files import names_in, read_plain
+from wc_core.base.layout import BRANCH
+from wc_core.ledger.threads import codec, folding
+from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from tests.contract.scenes import Scene
-    from wc_core.layout import Layout
+    from wc_core.base.layout import Layout
 
 _LONG_AGO = 3 * 24 * 3600
 # What git leaves where it was stopped, and nobody may find there.

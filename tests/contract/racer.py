@@ -2,7 +2,7 @@
 
 Run as ``python -m tests.contract.racer ROLE JSON``, in the folder whose store it
 is; prints one line of JSON. Every worker is a forked process of its own, and
-each of its moves is a whole command line, given to `wc_cli.main` instead of to
+each of its moves is a whole command line, given to `wc_cli.run.main` instead of to
 a new interpreter each time: so there are many in a second.
 """
 
@@ -20,19 +20,19 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.leaving import leave
-from wc_cli.context import Context
-from wc_cli.main import run
-from wc_cli.store import locks
-from wc_core.errors import Damage, NotFoundError
-from wc_core.identity.resolve import Asked
-from wc_core.threads import projections
-from wc_core.threads.pages import page as markdown
-from wc_core.views.listing import thread_rows
+from wc_cli.ledger.store import locks
+from wc_cli.run.context import Context
+from wc_cli.run.main import run
+from wc_core.base.errors import Damage, NotFoundError
+from wc_core.ledger.threads import projections
+from wc_core.ledger.threads.pages import page as markdown
+from wc_core.people.identity.resolve import Asked
+from wc_core.reading.views.listing import thread_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from wc_core.layout import Layout
+    from wc_core.base.layout import Layout
 
 Answer = tuple[int, str, str]
 

@@ -7,18 +7,18 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
-from wc_cli.context import Context
-from wc_cli.doctor.repair import Repair
-from wc_cli.settle import settler
-from wc_cli.store.writer import IdSource
-from wc_core.identity.resolve import Asked
-from wc_core.layout import Layout
-from wc_core.threads import proposals
+from wc_cli.ledger.doctor.repair import Repair
+from wc_cli.ledger.settle import settler
+from wc_cli.ledger.store.writer import IdSource
+from wc_cli.run.context import Context
+from wc_core.base.layout import Layout
+from wc_core.ledger.threads import proposals
+from wc_core.people.identity.resolve import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from wc_cli.store.writer import StoreWriter
+    from wc_cli.ledger.store.writer import StoreWriter
 
 TOPIC = "crash"
 TRIED = "tried"

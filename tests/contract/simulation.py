@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.contract import chance, invariants
 from tests.contract.clones import OLD_ENTRY, OLD_PAGE, Clone
 from tests.contract.worlds import Start, Step, World
-from wc_core.layout import BRANCH
+from wc_core.base.layout import BRANCH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

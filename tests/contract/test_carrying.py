@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 ALL = amounts.is_long()
 STEP = 1 if ALL else 5
 SEEDS = 400 if ALL else 6
-WC = (sys.executable, "-c", "from wc_cli.main import main; main()")
+WC = (sys.executable, "-c", "from wc_cli.run.main import main; main()")
 PROGRAM = {"carry": ("carry",), "harvest": ("harvest",), "outbox": ("carry",)}
 
 

@@ -15,17 +15,17 @@ import pytest
 
 from tests.conftest import SOURCE
 from tests.contract import scenes
-from wc_cli.store.writer import IdSource
-from wc_core import times, ulid
-from wc_core.threads import folding
-from wc_core.threads.proposals import Draft
-from wc_core.threads.reader import StoreReader
-from wc_core.views.entries import numbered
+from wc_cli.ledger.store.writer import IdSource
+from wc_core.base import times, ulid
+from wc_core.ledger.threads import folding
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.reading.views.entries import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wc_core.threads.reader import Thread
+    from wc_core.ledger.threads.reader import Thread
 
 START_MS = 1_767_225_600_000
 HOUR_MS = 3_600_000

@@ -21,8 +21,8 @@ from tests.core.strategies import entry, nobody_special, write_thread
 from tests.measuring import paused
 from tests.observe.stores import Session
 from wc_cli.commands.doctor import examine_store
-from wc_cli.context import Context
-from wc_cli.main import run
+from wc_cli.run.context import Context
+from wc_cli.run.main import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import THREADS, Machine, Repo
-from wc_cli.settle import settler
+from wc_cli.ledger.settle import settler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,8 +20,8 @@ from tests.conftest import THREADS, Machine, Repo
 from tests.contract.inprocess import wc
 from tests.contract.judging import FULL, check_log, check_settled, race
 from tests.observe.stores import Session
-from wc_cli.branch import messages
-from wc_core.git import repository
+from wc_cli.ledger.branch import messages
+from wc_core.ledger.git import repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -20,14 +20,14 @@ from tests.contract.fuzzer import helpful
 from tests.contract.inprocess import surroundings, wc
 from tests.contract.mutants import PIECES
 from tests.observe.stores import Session
-from wc_cli.store import writer as store
-from wc_core.errors import InvalidInputError
-from wc_core.git import discovery
-from wc_core.identity import resolve
-from wc_core.layout import Layout, file_name, new_topic, topic_of
-from wc_core.names import Name
-from wc_core.threads import codec, proposals
-from wc_core.threads.settings import Settings
+from wc_cli.ledger.store import writer as store
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.layout import Layout, file_name, new_topic, topic_of
+from wc_core.base.names import Name
+from wc_core.ledger.git import discovery
+from wc_core.ledger.threads import codec, proposals
+from wc_core.ledger.threads.settings import Settings
+from wc_core.people.identity import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,9 +18,9 @@ import pytest
 
 from tests.contract import faults
 from tests.leaving import leave
-from wc_cli.context import Context
-from wc_core.identity.resolve import Asked
-from wc_core.threads import proposals
+from wc_cli.run.context import Context
+from wc_core.ledger.threads import proposals
+from wc_core.people.identity.resolve import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import SOURCE, THREADS
 from tests.contract.pairs import Pair
 from tests.oldertool import OlderTool
-from wc_core.names import Directory
+from wc_core.base.names import Directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

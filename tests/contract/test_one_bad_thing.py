@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import THREADS, Machine, Repo
-from wc_cli.branch import commits
-from wc_cli.branch.git import Git, GitKilledError
+from wc_cli.ledger.branch import commits
+from wc_cli.ledger.branch.git import Git, GitKilledError
 
 SCRIPT = Path(__file__).resolve().parents[2] / "bin/wc-statusline"
 BACKGROUND = {"WATERCOOLER_SYNC": "background"}

@@ -15,7 +15,7 @@ import pytest
 from tests import amounts
 from tests.contract.inprocess import surroundings, wc
 from tests.observe.stores import Session
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

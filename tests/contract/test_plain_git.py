@@ -13,7 +13,7 @@ import pytest
 from tests import amounts
 from tests.conftest import THREADS
 from tests.contract.pairs import Clone, Pair
-from wc_cli.settle import settler
+from wc_cli.ledger.settle import settler
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -32,12 +32,12 @@ from tests.observe.every_call import (
 )
 from tests.observe.serving import serving, standing_in
 from tests.observe.stores import Session, Store, fingerprint
-from wc_cli.index import entriesfile, overviewfile
-from wc_core.configuration.preferences import NO_PREFERENCES
-from wc_core.index.entries import EntryFile
-from wc_core.meaning import models
-from wc_core.meaning.vectorfile import HEADER_BYTES
-from wc_core.threads.reader import StoreReader
+from wc_cli.ledger.index import entriesfile, overviewfile
+from wc_core.ledger.configuration.preferences import NO_PREFERENCES
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.index.entries import EntryFile
+from wc_core.reading.meaning import models
+from wc_core.reading.meaning.vectorfile import HEADER_BYTES
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -87,7 +87,7 @@ def store(folder: Path) -> Store:
     # With vectors, if the extra is installed: a search reads them.
     choice = models.chosen(NO_PREFERENCES)
     if choice.model is not None:
-        from wc_cli.enrich.enriching import enrichment
+        from wc_cli.bridges.enrich.enriching import enrichment
 
         enrichment(reader, choice.model, {}).run()
         assert Path(reader.layout.vectors).stat().st_size > HEADER_BYTES
@@ -175,13 +175,13 @@ FORBIDDEN = {
     "wc_observe/mcp/server.py": "import subprocess",
     "wc_observe/answers/health.py": "from shutil import rmtree",
     "wc_observe/answers/threads.py": "def late() -> None:\n    import tempfile",
-    "wc_core/threads/reader.py": "import fcntl",
-    "wc_core/views/search/answers.py": "import sqlite3",
-    "wc_core/views/listing.py": "import _sqlite3",
-    "wc_core/views/search/indexed.py": "from wc_core.lean import sqlite3",
-    "wc_observe/live/reader.py": "import sqlite3",
-    "wc_observe/live/stores.py": "import wc_core.lean.sqlite3",
-    "wc_core/views/rows.py": "import wc_cli",
+    "wc_core/ledger/threads/reader.py": "import fcntl",
+    "wc_core/reading/views/search/answers.py": "import sqlite3",
+    "wc_core/reading/views/listing.py": "import _sqlite3",
+    "wc_core/reading/views/search/indexed.py": "from wc_core.base.lean import sqlite3",
+    "wc_observe/stores/live/reader.py": "import sqlite3",
+    "wc_observe/stores/live/stores.py": "import wc_core.base.lean.sqlite3",
+    "wc_core/reading/views/rows.py": "import wc_cli",
     "wc_observe/mcp/tools.py": "from wc_cli import __doc__ as words",
     "wc_observe/web/app.py": "import webbrowser",
 }
@@ -200,7 +200,7 @@ def test_forbidden_imports_are_found(tmp_path: Path) -> None:
         module = name.removesuffix(".py").replace("/", ".")
         imported = re.findall(r"(?:import|from) (\w+)", line)[0]
         if "lean" in line:
-            imported = "wc_core.lean.sqlite3"
+            imported = "wc_core.base.lean.sqlite3"
         reported.add(f"{module} -> {imported}")
     done = lint_imports(tmp_path)
     assert done.returncode != 0

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 from tests.contract import judging
 from tests.contract.judging import FULL, PATIENT, ROOT, start, told
 from tests.observe.stores import Session
-from wc_core import names
-from wc_core.status import line as statusline
-from wc_core.status.places import Surroundings
-from wc_core.threads import model
+from wc_core.attention.status import line as statusline
+from wc_core.attention.status.places import Surroundings
+from wc_core.base import names
+from wc_core.ledger.threads import model
 
 if TYPE_CHECKING:
     import subprocess
 
     from tests.conftest import Repo
-    from wc_core.threads.model import State
+    from wc_core.ledger.threads.model import State
 
 SCRIPT = ROOT / "bin/wc-statusline"
 TURNS = 150 if FULL else 12

@@ -14,7 +14,7 @@ import pytest
 from tests import smart_http
 from tests.contract import hubs
 from tests.contract.hubs import REF, Clone, Hub
-from wc_cli.sync.wireerrors import (
+from wc_cli.ledger.sync.wireerrors import (
     RefusedError,
     RejectedError,
     UnreachableError,
@@ -23,7 +23,7 @@ from wc_cli.sync.wireerrors import (
 
 if TYPE_CHECKING:
     from tests.conftest import Machine
-    from wc_cli.sync.wire import Wire
+    from wc_cli.ledger.sync.wire import Wire
 
 # Other tests have measured what these run, over and over.
 pytestmark = pytest.mark.usefixtures("unmeasured")

@@ -32,8 +32,14 @@ HEAVY = frozenset(
     }
     | {"typing", "re", "json", "enum", "collections", "contextlib", "functools"}
     | {"operator"}
-    | {"wc_observe", "wc_cli.app", "wc_cli.branch", "wc_cli.settle", "wc_cli.sync"}
-    | {"wc_core.threads.pages.page", "wc_core.guidance"}
+    | {
+        "wc_observe",
+        "wc_cli.run.app",
+        "wc_cli.ledger.branch",
+        "wc_cli.ledger.settle",
+        "wc_cli.ledger.sync",
+    }
+    | {"wc_core.ledger.threads.pages.page", "wc_core.ledger.guidance"}
 )
 # Of our own, the names that a rename must not make meaningless.
 OURS = sorted(name for name in HEAVY if name.startswith("wc_"))
@@ -41,7 +47,7 @@ READING = frozenset({"operator"})
 # SQLite imports these by itself.
 INDEX = frozenset({"functools", "collections"})
 # Claims and notes are kept in refs, which are sent to the remote like the branch.
-REFS = frozenset({"wc_cli.branch", "wc_cli.sync"})
+REFS = frozenset({"wc_cli.ledger.branch", "wc_cli.ledger.sync"})
 # Patterns are matched, or a signal is waited for.
 PATTERNS = frozenset({"re", "enum", "functools", "collections", "operator"})
 
@@ -101,7 +107,7 @@ COMMANDS = {
     "read": (["read", "auth"], READING),
     "search": (["search", "text"], READING | INDEX),
     "search for a phrase": (["search", "--phrase", "a text"], READING | INDEX),
-    "brief": (["brief"], READING | {"wc_core.guidance"}),
+    "brief": (["brief"], READING | {"wc_core.ledger.guidance"}),
     "brief --hook": (["brief", "--hook", "user-prompt"], PATTERNS | {"json"}),
     "whoami": (["whoami"], frozenset[str]()),
     "help": (["help"], frozenset[str]()),
@@ -131,7 +137,9 @@ def test_a_command_imports_nothing_heavy(repo: Repo, command: str) -> None:
 
 
 def test_the_first_write_of_a_repository_may_run_git(repo: Repo) -> None:
-    assert "wc_cli.branch.git" in imported(repo, "say", "auth", "--title", "Begin")
+    assert "wc_cli.ledger.branch.git" in imported(
+        repo, "say", "auth", "--title", "Begin"
+    )
 
 
 def test_the_measure_measures(repo: Repo) -> None:

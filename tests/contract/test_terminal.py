@@ -16,8 +16,8 @@ from tests.conftest import Machine, Repo
 from tests.contract.fuzzer import obeyed
 from tests.contract.inprocess import wc
 from tests.observe.stores import Session, Store, only_text
-from wc_core.layout import Layout, topic_of
-from wc_core.threads.model import Ball
+from wc_core.base.layout import Layout, topic_of
+from wc_core.ledger.threads.model import Ball
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -212,7 +212,7 @@ def test_no_commit_message_has_any_of_it(repo: Repo) -> None:
         (repo.store / f".local/unsettled/t{number}").touch()
         # A commit of one entry says its title, one of several does not.
         if number % 3 == 0 or number == len(HOSTILE) - 1:
-            settle = [sys.executable, "-m", "wc_cli.background", str(repo.store)]
+            settle = [sys.executable, "-m", "wc_cli.run.background", str(repo.store)]
             assert repo.machine.run(settle, repo.path).code == 0
     raw = subprocess.run(
         ["git", "log", "--format=%B%an%ae", "watercooler/threads"],

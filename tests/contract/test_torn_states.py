@@ -15,8 +15,8 @@ import pytest
 
 from tests import amounts
 from tests.observe.stores import Session, structured
-from wc_core.activity import livestate, loops
-from wc_core.activity.statefile import StateFiles
+from wc_core.people.activity import livestate, loops
+from wc_core.people.activity.statefile import StateFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

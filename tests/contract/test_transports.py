@@ -16,7 +16,7 @@ from tests import smart_http
 from tests.contract import hubs
 from tests.contract.hubs import REF, Clone, Hub
 from tests.smart_http import PASSWORD, USER
-from wc_cli.sync.wireerrors import RejectedError, UnreachableError
+from wc_cli.ledger.sync.wireerrors import RejectedError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import Machine
-    from wc_cli.sync.wire import Wire
+    from wc_cli.ledger.sync.wire import Wire
 
     Over = Callable[[Hub], AbstractContextManager["Route"]]
 

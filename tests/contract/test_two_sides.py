@@ -13,7 +13,7 @@ import pytest
 from tests import amounts
 from tests.conftest import THREADS
 from tests.contract.pairs import Clone, Pair
-from wc_cli.merge.logs import merge_logs
+from wc_cli.ledger.merge.logs import merge_logs
 
 LOG = "graph/baseline/threads/auth/entries.jsonl"
 ENTRIES = amounts.rounds(150, 3000)

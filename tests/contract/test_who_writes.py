@@ -73,9 +73,9 @@ def findings(source: str, path: str, rule: str) -> list[str]:
 @pytest.mark.parametrize(
     "path",
     [
-        "src/wc_core/views/sample.py",
+        "src/wc_core/reading/views/sample.py",
         "src/wc_cli/commands/sample.py",
-        "src/wc_cli/store/writer.py",
+        "src/wc_cli/ledger/store/writer.py",
         "src/wc_observe/answers/sample.py",
     ],
 )
@@ -86,11 +86,13 @@ def test_a_module_that_changes_files_is_refused(path: str, name: str) -> None:
 @pytest.mark.parametrize("name", STARTS)
 def test_a_module_that_becomes_another_program_is_refused(name: str) -> None:
     rule, source = STARTS[name]
-    assert len(findings(source, "src/wc_cli/store/writer.py", rule)) == 1
+    assert len(findings(source, "src/wc_cli/ledger/store/writer.py", rule)) == 1
 
 
 def test_the_modules_that_may_change_files_are_accepted() -> None:
-    assert refused_names(SAMPLES["os.replace"], "src/wc_cli/store/durable.py") == []
+    assert (
+        refused_names(SAMPLES["os.replace"], "src/wc_cli/ledger/store/durable.py") == []
+    )
 
 
 @pytest.mark.parametrize("path", sorted(WRITERS))

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tests.contract import faults
 from tests.contract.clones import REF, Clone
 from tests.leaving import leave
-from wc_core.errors import WcError
-from wc_core.git import repository
-from wc_core.git.repository import Repository
+from wc_core.base.errors import WcError
+from wc_core.ledger.git import repository
+from wc_core.ledger.git.repository import Repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable

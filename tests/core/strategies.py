@@ -19,17 +19,17 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from tests import amounts
-from wc_core import ulid
-from wc_core.identity.resolve import Identity
-from wc_core.identity.viewer import Viewer
-from wc_core.layout import Layout
-from wc_core.names import Directory, parse
-from wc_core.threads import codec, entryfields, folding, model
-from wc_core.threads.gates import GateChange
-from wc_core.threads.linerefs import LineRef
-from wc_core.threads.model import Ball, Base, Entry, Link, State
-from wc_core.threads.projections import render_meta
-from wc_core.threads.reviews import NO_REVIEW, OUTCOMES, Review
+from wc_core.base import ulid
+from wc_core.base.layout import Layout
+from wc_core.base.names import Directory, parse
+from wc_core.ledger.threads import codec, entryfields, folding, model
+from wc_core.ledger.threads.gates import GateChange
+from wc_core.ledger.threads.linerefs import LineRef
+from wc_core.ledger.threads.model import Ball, Base, Entry, Link, State
+from wc_core.ledger.threads.projections import render_meta
+from wc_core.ledger.threads.reviews import NO_REVIEW, OUTCOMES, Review
+from wc_core.people.identity.resolve import Identity
+from wc_core.people.identity.viewer import Viewer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.core.strategies import nobody_special
-from wc_core.errors import CorruptError, StorageError
-from wc_core.files import (
+from wc_core.base.errors import CorruptError, StorageError
+from wc_core.base.files import (
     Folder,
     NotPlainError,
     keeping_folders,

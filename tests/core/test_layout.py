@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
-from wc_core.errors import InvalidInputError
-from wc_core.layout import (
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.layout import (
     MAX_SAFE_BYTES,
     MAX_TOPIC_BYTES,
     Layout,

@@ -20,15 +20,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wc_core import lean
-from wc_core.lean import contextlib as lean_contextlib
-from wc_core.lean import datetime as lean_datetime
-from wc_core.lean import functools as lean_functools
-from wc_core.lean import hashlib as lean_hashlib
-from wc_core.lean import json as lean_json
-from wc_core.lean import re as lean_re
-from wc_core.lean import signal as lean_signal
-from wc_core.lean import sqlite3 as lean_sqlite3
+from wc_core.base import lean
+from wc_core.base.lean import contextlib as lean_contextlib
+from wc_core.base.lean import datetime as lean_datetime
+from wc_core.base.lean import functools as lean_functools
+from wc_core.base.lean import hashlib as lean_hashlib
+from wc_core.base.lean import json as lean_json
+from wc_core.base.lean import re as lean_re
+from wc_core.base.lean import signal as lean_signal
+from wc_core.base.lean import sqlite3 as lean_sqlite3
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -115,7 +115,7 @@ def test_damaged_json_is_refused_where_json_was_not_imported() -> None:
     """The parser in C takes the class of its errors from there."""
     program = (
         "import sys\n"
-        "from wc_core.lean import json\n"
+        "from wc_core.base.lean import json\n"
         "for data in {data!r}:\n"
         "    sys.modules.pop('json', None); sys.modules.pop('json.decoder', None)\n"
         "    try: json.loads(data)\n"

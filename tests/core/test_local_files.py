@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import SOURCE, Repo
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
 
 PAGE = SOURCE.parent / "docs" / "indexing.md"
 _ROOT = "/store"

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from wc_core import mounts
+from wc_core.base import mounts
 
 MOUNTS = r"""
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw

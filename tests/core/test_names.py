@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from tests.core.strategies import relaxed, texts
-from wc_core import names
-from wc_core.names import SPELLINGS, Directory, Name, fold, parse
+from wc_core.base import names
+from wc_core.base.names import SPELLINGS, Directory, Name, fold, parse
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`wc_core.phrases`."""
+"""`wc_core.base.phrases`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wc_core.phrases import quoted
+from wc_core.base.phrases import quoted
 
 
 @given(st.text())

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from wc_core.processes import is_running, running_for
+from wc_core.base.processes import is_running, running_for
 
 
 def test_a_process_runs_until_it_is_waited_for() -> None:

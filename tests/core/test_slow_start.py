@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from wc_core.debugging import slow_start
+from wc_core.ledger.debugging import slow_start
 
 
 @pytest.mark.parametrize(

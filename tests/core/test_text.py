@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wc_core.text import clean, defused, is_hexadecimal, one_line, one_lines
+from wc_core.base.text import clean, defused, is_hexadecimal, one_line, one_lines
 
 HOSTILE = "\x1b\x9b\x9d\x90\x07\x9c[]P;0m\\\n\r\t \u202e\u2066\u2028\ud800ab"
 

@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.core.strategies import NOON_MS, entry_id, relaxed
-from wc_core import ulid
-from wc_core.errors import InvalidInputError
-from wc_core.times import age, milliseconds, rfc3339, since_id, span, utc
+from wc_core.base import ulid
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.times import age, milliseconds, rfc3339, since_id, span, utc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

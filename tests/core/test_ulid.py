@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.core.strategies import NOON_MS, relaxed
-from wc_core import ulid
+from wc_core.base import ulid
 
 HOUR_MS = 60 * 60 * 1000
 MAX_MS = (1 << 48) - 1

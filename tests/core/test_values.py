@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.values import NamedTuple
+from wc_core.base.values import NamedTuple
 
 
 class Place(NamedTuple):

@@ -34,8 +34,8 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from wc_core.toolnames import PREFIX
-from wc_observe.calls import ServerContext
+from wc_core.base.toolnames import PREFIX
+from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:

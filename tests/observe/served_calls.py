@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.observe.every_call import WriteError, arm
-from wc_observe.calls import ServerContext
+from wc_observe.callers.calls import ServerContext
 from wc_observe.http import options as httpoptions
 from wc_observe.http.address import listening_address
 from wc_observe.http.server import serve

@@ -15,12 +15,12 @@ from fastmcp import Client
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp_types import Implementation, PromptReference, ResourceTemplateReference
 
-from wc_core import ulid
-from wc_core.layout import Layout
-from wc_core.threads import codec, folding, projections
-from wc_core.threads.model import Ball, Entry
-from wc_core.toolnames import PREFIX
-from wc_observe.calls import ServerContext
+from wc_core.base import ulid
+from wc_core.base.layout import Layout
+from wc_core.base.toolnames import PREFIX
+from wc_core.ledger.threads import codec, folding, projections
+from wc_core.ledger.threads.model import Ball, Entry
+from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from mcp_types import CallToolResult, Completion
 
-    from wc_observe.graphdb.reader import GraphReader
+    from wc_observe.stores.graphdb.reader import GraphReader
 
 START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 NOW_MS = START_MS + 30 * 24 * 3600 * 1000

@@ -9,10 +9,10 @@ import pytest
 from tests.conftest import Machine
 from tests.core.strategies import viewer
 from tests.observe.stores import Session, Store
-from wc_core.views.rows import Filter
-from wc_core.views.search.answers import search
-from wc_core.views.search.query import Question
-from wc_observe.live.stores import Live
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search.answers import search
+from wc_core.reading.views.search.query import Question
+from wc_observe.stores.live.stores import Live
 
 OLD, NEW, SECRET = "Tokens live an horu", "Tokens live an hour", "hunter2"
 

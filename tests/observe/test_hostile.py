@@ -16,10 +16,10 @@ from fastmcp.exceptions import McpError
 from tests import amounts
 from tests.observe.every_call import reference
 from tests.observe.stores import MODES, NOW_MS, Session, Store
-from wc_core.text import clean
-from wc_core.threads import codec
+from wc_core.base.text import clean
+from wc_core.ledger.threads import codec
 from wc_observe.answers.quoting import NOTICE
-from wc_observe.calls import ServerContext
+from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:

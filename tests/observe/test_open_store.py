@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 
 from tests.observe.stores import NOW_MS, Store
-from wc_core.git import discovery
-from wc_observe.calls import Call
-from wc_observe.live.stores import Stores
-from wc_observe.open_store import open_store, root_of_request
+from wc_core.ledger.git import discovery
+from wc_observe.callers.calls import Call
+from wc_observe.callers.open_store import open_store, root_of_request
+from wc_observe.stores.live.stores import Stores
 
 
 def test_a_request_does_not_look_for_its_store_again(

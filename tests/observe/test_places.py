@@ -12,10 +12,10 @@ from fastmcp import Client
 from mcp_types import Implementation
 
 from tests.observe.stores import MODES, Session, Store
-from wc_observe.calls import ServerContext
-from wc_observe.live.stores import Stores
+from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.roots import current_call
 from wc_observe.mcp.server import build_server
+from wc_observe.stores.live.stores import Stores
 
 if TYPE_CHECKING:
     from pathlib import Path

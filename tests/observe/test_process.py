@@ -17,8 +17,8 @@ from fastmcp.client.transports import StdioTransport
 
 from tests import forking, measuring
 from tests.observe.stores import MODES
-from wc_core.toolnames import OLDER_TOOLS, PREFIX, TOOLS
-from wc_core.version import __version__
+from wc_core.base.toolnames import OLDER_TOOLS, PREFIX, TOOLS
+from wc_core.base.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.observe.stores import Session
-from wc_core.text import clean
+from wc_core.base.text import clean
 
 BUNDLE = Path(__file__).parents[3] / "shared" / "data" / "real-threads.bundle"
 

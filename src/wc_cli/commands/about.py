@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import sys
 
-from wc_cli import table
-from wc_cli.completion.scripts import SCRIPTS
-from wc_cli.help.showing import show_overview, show_topic
-from wc_cli.options import Options, argument, command, flag
-from wc_cli.output import say
-from wc_core.errors import InvalidInputError
-from wc_core.version import __version__
+import wc_cli
+from wc_cli.run.completion.scripts import SCRIPTS
+from wc_cli.run.help.showing import show_overview, show_topic
+from wc_cli.run.options import Options, argument, command, flag
+from wc_cli.run.output import say
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
-_SKILL = f"{os.path.dirname(table.__file__)}/skill/watercooler"
+_SKILL = f"{os.path.dirname(wc_cli.__file__)}/agents/skill/watercooler"
 _PAGES = f"{_SKILL}/references"
 
 

@@ -6,26 +6,26 @@ from __future__ import annotations
 import shutil
 import sys
 
-from wc_cli.board import view
-from wc_cli.board.cards import CardFilter
-from wc_cli.board.source import BoardSource
-from wc_cli.board.view import Board, Painter
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions, no_threads_text
-from wc_cli.options import command, flag, number, text
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal.style import Style, agent_codes, is_for_people, output_style
-from wc_core.errors import InvalidInputError
-from wc_core.phrases import counted
-from wc_core.text import one_line
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.board import view
+from wc_cli.run.board.cards import CardFilter
+from wc_cli.run.board.source import BoardSource
+from wc_cli.run.board.view import Board, Painter
+from wc_cli.run.options import command, flag, number, text
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal.style import Style, agent_codes, is_for_people, output_style
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_cli.board.cards import CardColumn
-    from wc_cli.context import Context
-    from wc_core.names import Directory
+    from wc_cli.run.board.cards import CardColumn
+    from wc_cli.run.context import Context
+    from wc_core.base.names import Directory
 
 _WIDTH = 80
 _CARDS = 10
@@ -77,7 +77,7 @@ def board(context: Context, options: BoardOptions) -> None:
     signs = view.ASCII if ascii_only else view.UNICODE
     live = sys.stdin.isatty() and is_for_people(context.env)
     if live and not (options.once or options.json):
-        from wc_cli.board import app  # Textual: 400 ms, only for a live board
+        from wc_cli.run.board import app  # Textual: 400 ms, only for a live board
 
         app.run(source, card_filter, signs, write=options.write)
         return

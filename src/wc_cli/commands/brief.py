@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from wc_cli.briefing.gather import deadline, gather_brief
+from wc_cli.agents.briefing.gather import deadline, gather_brief
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import command, number, text
-from wc_cli.output import json_size, say, say_json
-from wc_cli.terminal.style import output_style
+from wc_cli.run.options import command, number, text
+from wc_cli.run.output import json_size, say, say_json
+from wc_cli.run.terminal.style import output_style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.views.brief import Brief
+    from wc_cli.run.context import Context
+    from wc_core.reading.views.brief import Brief
 
 # The default number of tokens.
 _USUAL = 1500
@@ -38,11 +38,11 @@ class BriefOptions(SpeakerOptions):
 def brief(context: Context, options: BriefOptions) -> None:
     """Show what waits."""
     if options.hook:
-        from wc_cli.briefing import hook  # 3 ms, only for hooks
+        from wc_cli.agents.briefing import hook  # 3 ms, only for hooks
 
         hook.answer_hook(context, options)
         return
-    from wc_cli.briefing import fitting, text  # 13 ms, not for hooks
+    from wc_cli.agents.briefing import fitting, text  # 13 ms, not for hooks
 
     def json_length(brief: Brief) -> int:
         return json_size(brief.to_json(context.store))

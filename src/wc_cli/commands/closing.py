@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import LocalTopicOptions, WriteOptions, fill_topic
 from wc_cli.commands.writing import (
     EditorOptions,
@@ -10,15 +9,16 @@ from wc_cli.commands.writing import (
     saved_entry,
     write_entry,
 )
-from wc_cli.entries import body, receipts
-from wc_cli.options import command, flag, text
-from wc_core.threads import vocabulary
-from wc_core.threads.model import CLOSED
-from wc_core.threads.proposals import Draft
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.entries import body, receipts
+from wc_cli.run.options import command, flag, text
+from wc_core.ledger.threads import vocabulary
+from wc_core.ledger.threads.model import CLOSED
+from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 
 class CloseOptions(LocalTopicOptions, MessageOptions, EditorOptions, WriteOptions):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from wc_cli.options import Options, argument, flag, text
-from wc_core.errors import InvalidInputError
-from wc_core.layout import nearest_slug
-from wc_core.phrases import quoted
+from wc_cli.run.options import Options, argument, flag, text
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.layout import nearest_slug
+from wc_core.base.phrases import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 _NO_THREADS = "No threads here. Start one with: wc new TOPIC -m '…'"
 
@@ -71,7 +71,7 @@ def fill_topic(context: Context, options: LocalTopicOptions) -> None:
                 f"-m {quoted(written)}",
             )
         return
-    from wc_cli.entries import localtopic  # 3 ms, only without a topic
+    from wc_cli.run.entries import localtopic  # 3 ms, only without a topic
 
     options.topic = localtopic.local_topic(context)
     context.took_local_topic = True

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import EditorOptions, MessageOptions, write_entry
-from wc_cli.entries import body
-from wc_cli.options import argument, command, text
-from wc_core.threads import revisions, vocabulary
-from wc_core.threads.proposals import Draft
+from wc_cli.run.entries import body
+from wc_cli.run.options import argument, command, text
+from wc_core.ledger.threads import revisions, vocabulary
+from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 
 class AmendOptions(MessageOptions, EditorOptions, WriteOptions):

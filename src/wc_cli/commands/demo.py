@@ -16,18 +16,18 @@ import tempfile
 import textwrap
 from contextlib import contextmanager
 
-from wc_cli.options import Options, command, flag
-from wc_cli.output import say
-from wc_cli.terminal.style import output_style
-from wc_core.errors import NotFoundError, WcError
-from wc_core.text import clean
+from wc_cli.run.options import Options, command, flag
+from wc_cli.run.output import say
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.text import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 _SECONDS = 60
 # The exit status with which an idle session's hook starts its next turn.
@@ -171,7 +171,7 @@ class _Story:
         after `wc install --with wake`."""
         hook = ["wait", "--hook", "wake", "--client", "claude"]
         with subprocess.Popen(  # noqa: S603 - our own words
-            [sys.executable, "-m", "wc_cli.main", *hook],
+            [sys.executable, "-m", "wc_cli.run.main", *hook],
             cwd=folder,
             env={**self.env, "WATERCOOLER_AGENT": agent},
             stdin=subprocess.PIPE,
@@ -331,7 +331,7 @@ class _Story:
         env = {**machine, "WATERCOOLER_AGENT": agent}
         if apart:
             env["WATERCOOLER_SYNC"] = "off"
-        real = [sys.executable, "-m", "wc_cli.main", *words]
+        real = [sys.executable, "-m", "wc_cli.run.main", *words]
         self._show(folder, ["wc", *words], real, env, refused=refused)
 
     def _prompts(self) -> None:

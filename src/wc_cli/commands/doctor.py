@@ -10,44 +10,44 @@ from __future__ import annotations
 import contextlib
 import os
 
-from wc_cli.branch import checkouts, commits, git, owners
-from wc_cli.branch.git import GitError
-from wc_cli.briefing.coverage import coverage, coverage_text
-from wc_cli.claims import travel
-from wc_cli.claims.registry import Registry
-from wc_cli.clock import now_ms
+from wc_cli.agents.briefing.coverage import coverage, coverage_text
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.context import other_home_text
-from wc_cli.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
-from wc_cli.doctor.repair import Repair, RepairStep
-from wc_cli.doctor.strays import find_strays, obstruction
-from wc_cli.entries.localtopic import chosen_text
-from wc_cli.options import command, flag
-from wc_cli.output import say, say_json
-from wc_cli.settle import reports
-from wc_cli.store import lockowners, pending, sharedlines
-from wc_core.claims import book as books
-from wc_core.configuration import preferences
-from wc_core.debugging import slow_start
-from wc_core.errors import FindingsError, InvalidInputError, WcError
-from wc_core.files import read_plain
-from wc_core.git import discovery, storefolder
-from wc_core.git.discovery import BRANCH_STORE
-from wc_core.graph import parsing
-from wc_core.layout import Layout
-from wc_core.meaning.report import meaning_report
-from wc_core.phrases import counted, quoted, with_home
-from wc_core.text import one_line
-from wc_core.values import NamedTuple
+from wc_cli.edits.claims import travel
+from wc_cli.edits.claims.registry import Registry
+from wc_cli.ledger.branch import checkouts, commits, git, owners
+from wc_cli.ledger.branch.git import GitError
+from wc_cli.ledger.clock import now_ms
+from wc_cli.ledger.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
+from wc_cli.ledger.doctor.repair import Repair, RepairStep
+from wc_cli.ledger.doctor.strays import find_strays, obstruction
+from wc_cli.ledger.settle import reports
+from wc_cli.ledger.store import lockowners, pending, sharedlines
+from wc_cli.run.context import other_home_text
+from wc_cli.run.entries.localtopic import chosen_text
+from wc_cli.run.options import command, flag
+from wc_cli.run.output import say, say_json
+from wc_core.base.errors import FindingsError, InvalidInputError, WcError
+from wc_core.base.files import read_plain
+from wc_core.base.layout import Layout
+from wc_core.base.phrases import counted, quoted, with_home
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.edits.claims import book as books
+from wc_core.edits.graph import parsing
+from wc_core.ledger.configuration import preferences
+from wc_core.ledger.debugging import slow_start
+from wc_core.ledger.git import discovery, storefolder
+from wc_core.ledger.git.discovery import BRANCH_STORE
+from wc_core.reading.meaning.report import meaning_report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_cli.doctor.setaside import SetAsideStores
-    from wc_core.threads.reader import StoreReader
+    from wc_cli.ledger.doctor.setaside import SetAsideStores
+    from wc_cli.run.context import Context
+    from wc_core.ledger.threads.reader import StoreReader
 
 _LEAST_GIT = (2, 38)
 _PROBE_SECONDS = 10
@@ -126,7 +126,7 @@ def _repair_store(
     if not options.dry_run:
         # Everything works without the index; a note tells what is lost.
         with contextlib.suppress(WcError, ImportError):
-            from wc_cli.index import making  # as in `_index_problem`
+            from wc_cli.ledger.index import making  # as in `_index_problem`
 
             making.remake(place.root)
     fix = "Fix that, then run again: wc doctor --repair"
@@ -313,7 +313,7 @@ def _index_problem(root: str) -> str:
     """Return why reading the store is slow; empty if it is not."""
     try:
         # 4 ms (SQLite), which a few builds of Python do not have.
-        from wc_cli.index import making
+        from wc_cli.ledger.index import making
     except ImportError:
         return "index: searches read every log: this Python has no SQLite"
     return making.problem(root)
@@ -322,8 +322,8 @@ def _index_problem(root: str) -> str:
 def _hook_notes(context: Context) -> Iterator[str]:
     """Yield the reasons why installed hooks would not run."""
     # 25 ms, not for `wc problems`.
-    from wc_cli.install import hookstate
-    from wc_cli.install.command import install_site
+    from wc_cli.agents.install import hookstate
+    from wc_cli.agents.install.command import install_site
 
     with contextlib.suppress(WcError):
         site = install_site(context, "user")
@@ -333,9 +333,9 @@ def _hook_notes(context: Context) -> Iterator[str]:
 def _login_notes(context: Context) -> Iterator[str]:
     """Yield what new login shells don't find, if something was installed for them."""
     # 25 ms, not for `wc problems`.
-    from wc_cli.install import searchpath
-    from wc_cli.install.command import install_site
-    from wc_cli.install.ledger import Ledger
+    from wc_cli.agents.install import searchpath
+    from wc_cli.agents.install.command import install_site
+    from wc_cli.agents.install.ledger import Ledger
 
     with contextlib.suppress(WcError):
         site = install_site(context, "user")
@@ -357,8 +357,8 @@ def _server_notes(context: Context) -> Iterator[str]:
     if not wanted.summaries_endpoint:
         return
     # 60 ms (http, ssl), only if a server is set.
-    from wc_cli.enrich import summaries
-    from wc_cli.enrich.parts import place_text
+    from wc_cli.bridges.enrich import summaries
+    from wc_cli.bridges.enrich.parts import place_text
 
     endpoint = summaries.endpoint_of(wanted, context.env)
     if endpoint is not None:

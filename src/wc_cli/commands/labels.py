@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import write_entry
-from wc_cli.options import argument, changes, command
-from wc_core.layout import new_topic
-from wc_core.threads import tags
-from wc_core.threads.proposals import Draft
+from wc_cli.run.options import argument, changes, command
+from wc_core.base.layout import new_topic
+from wc_core.ledger.threads import tags
+from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 _TITLE_TAGS = 12
 

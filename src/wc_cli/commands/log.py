@@ -12,35 +12,35 @@ import os
 import re
 from types import MappingProxyType
 
-from wc_cli.branch import messages
-from wc_cli.branch.git import Git, GitError
 from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
-from wc_cli.options import command, number
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import render
-from wc_cli.terminal.style import output_style
-from wc_core.git import carried as carriers
-from wc_core.git import repository
-from wc_core.layout import BRANCH, Layout
-from wc_core.names import fold, parse
-from wc_core.phrases import quoted
-from wc_core.remarks import wording
-from wc_core.text import one_line
-from wc_core.threads.model import holder_text
-from wc_core.values import NamedTuple
-from wc_core.views.excerpts.spans import SpanQuery, thread_span
+from wc_cli.ledger.branch import messages
+from wc_cli.ledger.branch.git import Git, GitError
+from wc_cli.run.options import command, number
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import render
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.layout import BRANCH, Layout
+from wc_core.base.names import fold, parse
+from wc_core.base.phrases import quoted
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.git import carried as carriers
+from wc_core.ledger.git import repository
+from wc_core.ledger.remarks import wording
+from wc_core.ledger.threads.model import holder_text
+from wc_core.reading.views.excerpts.spans import SpanQuery, thread_span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_cli.terminal.style import Style
-    from wc_core.git.repository import Repository
-    from wc_core.threads.excerpts.sealed import Excerpt
-    from wc_core.threads.reader import Thread
-    from wc_core.views.entries import Numbered
+    from wc_cli.run.context import Context
+    from wc_cli.run.terminal.style import Style
+    from wc_core.ledger.git.repository import Repository
+    from wc_core.ledger.threads.excerpts.sealed import Excerpt
+    from wc_core.ledger.threads.reader import Thread
+    from wc_core.reading.views.entries import Numbered
 
 _SEPARATOR = "\x1f"
 # Fields of git-rev-list(1), one line per commit, followed by the entries it names.

@@ -11,43 +11,43 @@ import contextlib
 import os
 import time
 
-from wc_cli.briefing.gather import deadline
-from wc_cli.clock import now_ms
+from wc_cli.agents.briefing.gather import deadline
 from wc_cli.commands import doctor
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.doctor.findings import Finding
-from wc_cli.options import command, flag
-from wc_cli.output import say, say_json
-from wc_cli.store import lockowners, locks
-from wc_core.activity.statefile import StateFiles
-from wc_core.carry import records
-from wc_core.configuration import preferences
-from wc_core.configuration.rules import NO_RULES
-from wc_core.errors import FindingsError, NotFoundError, WcError
-from wc_core.files import names_in
-from wc_core.git import storefolder
-from wc_core.git.discovery import BRANCH_STORE
-from wc_core.layout import topic_of
-from wc_core.phrases import counted, quoted, with_home
-from wc_core.planning import linkfiles
-from wc_core.review import outcomes
-from wc_core.rules.auditing import overdue
-from wc_core.text import one_line
-from wc_core.threads.model import holder_text
-from wc_core.threads.moves import bounces_text
-from wc_core.times import age_text, ago, seconds_between
-from wc_core.views import entries as entry_views
-from wc_core.views import planning, worktrees
-from wc_core.views.conflicts import load_conflicts
+from wc_cli.ledger.clock import now_ms
+from wc_cli.ledger.doctor.findings import Finding
+from wc_cli.ledger.store import lockowners, locks
+from wc_cli.run.options import command, flag
+from wc_cli.run.output import say, say_json
+from wc_core.base.errors import FindingsError, NotFoundError, WcError
+from wc_core.base.files import names_in
+from wc_core.base.layout import topic_of
+from wc_core.base.phrases import counted, quoted, with_home
+from wc_core.base.text import one_line
+from wc_core.base.times import age_text, ago, seconds_between
+from wc_core.edits.review import outcomes
+from wc_core.ledger.carry import records
+from wc_core.ledger.configuration import preferences
+from wc_core.ledger.configuration.rules import NO_RULES
+from wc_core.ledger.git import storefolder
+from wc_core.ledger.git.discovery import BRANCH_STORE
+from wc_core.ledger.planning import linkfiles
+from wc_core.ledger.rules.auditing import overdue
+from wc_core.ledger.threads.model import holder_text
+from wc_core.ledger.threads.moves import bounces_text
+from wc_core.people.activity.statefile import StateFiles
+from wc_core.reading.views import entries as entry_views
+from wc_core.reading.views import planning, worktrees
+from wc_core.reading.views.conflicts import load_conflicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from wc_cli.context import Context
-    from wc_core.threads.model import State
-    from wc_core.threads.reader import StoreReader, Thread
-    from wc_core.threads.settings import Settings
+    from wc_cli.run.context import Context
+    from wc_core.ledger.threads.model import State
+    from wc_core.ledger.threads.reader import StoreReader, Thread
+    from wc_core.ledger.threads.settings import Settings
 
 _MAX_NAMES = 3
 # Settling and exchanging take less than this many seconds.
@@ -127,7 +127,7 @@ class _ProblemSearch:
         wanted = preferences.load(self.context.env)
         if not wanted.targets:
             return
-        from wc_cli.notify import problems  # 6 ms, only if there are targets
+        from wc_cli.bridges.notify import problems  # 6 ms, only if there are targets
 
         root = self.context.place.root if self.store is not None else ""
         for label, message in problems.failing(root, wanted, self.context.env):
@@ -171,8 +171,8 @@ class _ProblemSearch:
         """Yield the balls that woke an agent which has not answered."""
         if not os.path.isdir(reader.layout.wakes):
             return
-        from wc_core.wake import called  # 2 ms, only where agents are woken
-        from wc_core.wake.passes import WOKEN
+        from wc_core.attention.wake import called  # 2 ms, only where agents are woken
+        from wc_core.attention.wake.passes import WOKEN
 
         patience = preferences.load(self.context.env).wake_patience
         directory, now = self.context.settings.directory, now_ms()

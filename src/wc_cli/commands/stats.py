@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.entries import localtopic
-from wc_cli.options import argument, command, flag, number, text
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import render
-from wc_cli.terminal.style import output_style
-from wc_core.cost import ledger
-from wc_core.errors import InvalidInputError, WcError
-from wc_core.lean.contextlib import suppress
-from wc_core.phrases import Table
-from wc_core.text import one_line
-from wc_core.threads.model import CLOSED, holder_text
-from wc_core.times import span
-from wc_core.views import history, stats
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.entries import localtopic
+from wc_cli.run.options import argument, command, flag, number, text
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import render
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.lean.contextlib import suppress
+from wc_core.base.phrases import Table
+from wc_core.base.text import one_line
+from wc_core.base.times import span
+from wc_core.ledger.threads.model import CLOSED, holder_text
+from wc_core.people.cost import ledger
+from wc_core.reading.views import history, stats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_cli.terminal.style import Style
-    from wc_core.cost.ledger import CostRow
-    from wc_core.threads.reader import StoreReader
+    from wc_cli.run.context import Context
+    from wc_cli.run.terminal.style import Style
+    from wc_core.ledger.threads.reader import StoreReader
+    from wc_core.people.cost.ledger import CostRow
 
 
 class StatsOptions(SpeakerOptions):
@@ -142,7 +142,8 @@ def _cost_row(row: dict[str, Any]) -> tuple[str, ...]:
 
 def _area_figures(context: Context) -> list[dict[str, Any]]:
     """The number of threads in each area. A thread may be in several."""
-    from wc_core.areas.threads import ThreadAreas  # 2 ms, only for stores with areas
+    # 2 ms, only for stores with areas
+    from wc_core.reading.areas.threads import ThreadAreas
 
     rows, named = context.overview.rows(), context.settings.areas
     areas_of = ThreadAreas(context.reader, named).of(rows)

@@ -5,24 +5,28 @@ from __future__ import annotations
 import os
 import sys
 
-from wc_cli.context import Context
-from wc_cli.entries import promptlines
-from wc_cli.entries.promptlines import PromptLines
-from wc_cli.options import Options, command, flag, number, text
-from wc_cli.output import say
-from wc_core.errors import InvalidInputError
-from wc_core.git import contact
-from wc_core.git.discovery import BRANCH_STORE, StoreMissingError, StoreMovedError
-from wc_core.lean import json
-from wc_core.status import keptlines, line
-from wc_core.status.look import LineStyle
+from wc_cli.run.context import Context
+from wc_cli.run.entries import promptlines
+from wc_cli.run.entries.promptlines import PromptLines
+from wc_cli.run.options import Options, command, flag, number, text
+from wc_cli.run.output import say
+from wc_core.attention.status import keptlines, line
+from wc_core.attention.status.look import LineStyle
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.lean import json
+from wc_core.ledger.git import contact
+from wc_core.ledger.git.discovery import (
+    BRANCH_STORE,
+    StoreMissingError,
+    StoreMovedError,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from wc_core.git.discovery import Place
+    from wc_core.ledger.git.discovery import Place
 
 _WHEN = ("auto", "always", "never")
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command, flag
-from wc_cli.output import say, say_json
-from wc_cli.store import lockowners, locks
-from wc_cli.sync.firstcontact import INIT_SECONDS
-from wc_core.errors import ConflictError
-from wc_core.git.discovery import StoreMissingError
-from wc_core.phrases import counted
-from wc_core.text import one_line
+from wc_cli.ledger.store import lockowners, locks
+from wc_cli.ledger.sync.firstcontact import INIT_SECONDS
+from wc_cli.run.options import argument, command, flag
+from wc_cli.run.output import say, say_json
+from wc_core.base.errors import ConflictError
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.ledger.git.discovery import StoreMissingError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_cli.store.lockowners import LockOwners
+    from wc_cli.ledger.store.lockowners import LockOwners
+    from wc_cli.run.context import Context
 
 
 class InitOptions(SpeakerOptions):

@@ -6,38 +6,38 @@ import os
 import sys
 import time
 
-from wc_cli import elsewhere
-from wc_cli.carry import automatic, roads
+from wc_cli.bridges import elsewhere
+from wc_cli.bridges.carry import automatic, roads
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command, flag, number
-from wc_cli.output import remark, say, say_json
-from wc_cli.store import pending
-from wc_cli.sync.exchange import Waiting
-from wc_cli.sync.exchanger import Exchanger
-from wc_cli.sync.firstfetch import fetch_first, preview_first
-from wc_cli.sync.routes import usual_remote
-from wc_core.errors import (
+from wc_cli.ledger.store import pending
+from wc_cli.ledger.sync.exchange import Waiting
+from wc_cli.ledger.sync.exchanger import Exchanger
+from wc_cli.ledger.sync.firstfetch import fetch_first, preview_first
+from wc_cli.ledger.sync.routes import usual_remote
+from wc_cli.run.options import argument, command, flag, number
+from wc_cli.run.output import remark, say, say_json
+from wc_core.base.errors import (
     ConflictError,
     InvalidInputError,
     LockTimeoutError,
     OfflineError,
     WcError,
 )
-from wc_core.git import remotes, repository
-from wc_core.git.discovery import BRANCH_STORE
-from wc_core.layout import Layout
-from wc_core.lean import contextlib
-from wc_core.phrases import counted
-from wc_core.text import one_line
+from wc_core.base.layout import Layout
+from wc_core.base.lean import contextlib
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.ledger.git import remotes, repository
+from wc_core.ledger.git.discovery import BRANCH_STORE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_cli.context import Context
-    from wc_cli.sync.exchange import Exchange
-    from wc_core.git.remotes import Remote
-    from wc_core.git.repository import Repository
+    from wc_cli.ledger.sync.exchange import Exchange
+    from wc_cli.run.context import Context
+    from wc_core.ledger.git.remotes import Remote
+    from wc_core.ledger.git.repository import Repository
 
 _MAX_NAMED = 8
 _NOTHING_UNSENT = "nothing to carry: what is here has arrived, or travels already"
@@ -104,7 +104,7 @@ def sync(context: Context, options: SyncOptions) -> None:
     # A send-only exchange took one request. More are needed only for claims and notes.
     root = context.place.root
     if not result.ahead or result.behind or _has_more(own_repository, root):
-        from wc_cli.entries import (
+        from wc_cli.run.entries import (
             beside,
         )  # 9 ms, rarely needed after a send-only exchange
 

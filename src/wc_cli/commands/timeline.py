@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import shutil
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions, no_threads_text
-from wc_cli.options import command, flag, number, text, words
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import timeline as timeline_rendering
-from wc_cli.terminal.style import output_style, terminal_width
-from wc_core import times, ulid
-from wc_core.errors import InvalidInputError, StorageError, WcError
-from wc_core.phrases import quoted
-from wc_core.text import one_line
-from wc_core.views import timeline
-from wc_core.views.drawing import timelinesvg
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import command, flag, number, text, words
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import timeline as timeline_rendering
+from wc_cli.run.terminal.style import output_style, terminal_width
+from wc_core.base import times, ulid
+from wc_core.base.errors import InvalidInputError, StorageError, WcError
+from wc_core.base.phrases import quoted
+from wc_core.base.text import one_line
+from wc_core.reading.views import timeline
+from wc_core.reading.views.drawing import timelinesvg
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from wc_cli.context import Context
-    from wc_core.views.timeline import Chart, Track
+    from wc_cli.run.context import Context
+    from wc_core.reading.views.timeline import Chart, Track
 
 _LATELY = "7d"
 # Output to a file or a pipe is as wide as a usual terminal.

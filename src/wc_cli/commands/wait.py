@@ -12,32 +12,32 @@ import math
 import os
 import time
 
-from wc_cli import spawn
+from wc_cli.bridges.notify import local
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.notify import local
-from wc_cli.options import command, flag, text, words
-from wc_cli.output import remark
-from wc_core.configuration import preferences
-from wc_core.errors import (
+from wc_cli.ledger import spawn
+from wc_cli.run.options import command, flag, text, words
+from wc_cli.run.output import remark
+from wc_core.attention.status import listings
+from wc_core.base.errors import (
     ConflictError,
     InvalidInputError,
     WaitTimeoutError,
     WcError,
 )
-from wc_core.phrases import quoted
-from wc_core.status import listings
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
-from wc_core.views import arrivals
-from wc_core.views.arrivals import Awaiting
+from wc_core.base.phrases import quoted
+from wc_core.base.text import one_line
+from wc_core.ledger.configuration import preferences
+from wc_core.ledger.threads import vocabulary
+from wc_core.reading.views import arrivals
+from wc_core.reading.views.arrivals import Awaiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from wc_cli.context import Context
-    from wc_core.threads.reader import StoreReader
-    from wc_core.views.arrivals import Arrival
+    from wc_cli.run.context import Context
+    from wc_core.ledger.threads.reader import StoreReader
+    from wc_core.reading.views.arrivals import Arrival
 
 # Seconds between two checks, and between checks whether a fetch is due.
 _POLL_SECONDS, _FETCH_SECONDS = 1.0, 15.0
@@ -90,7 +90,7 @@ def wait(context: Context, options: WaitOptions) -> None:
 
 
 def _wait_in_hook(context: Context, options: WaitOptions) -> None:
-    from wc_cli.wake import waiting  # 25 ms, only for clients
+    from wc_cli.agents.wake import waiting  # 25 ms, only for clients
 
     if options.hook != waiting.EVENT:
         raise InvalidInputError(
@@ -266,7 +266,7 @@ def _report_arrival(
     }
     thread.read.run(context, ReadOptions(values))
     if state.links:
-        from wc_core.planning import linkfiles  # 2 ms, for threads with links
+        from wc_core.ledger.planning import linkfiles  # 2 ms, for threads with links
 
         if freed := linkfiles.freed_text(reader, state):
             remark(one_line(freed))

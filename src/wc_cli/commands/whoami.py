@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.entries.localtopic import chosen_text
-from wc_cli.options import command, flag
-from wc_cli.output import say, say_json
-from wc_core import names
-from wc_core.errors import NotFoundError
-from wc_core.files import read_plain
-from wc_core.git.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED
-from wc_core.identity import environment, resolve
-from wc_core.identity.resolve import SESSION, Asked, Rule
-from wc_core.layout import Layout, safe_name
-from wc_core.lean.contextlib import suppress
-from wc_core.status import files, pins
-from wc_core.text import one_line
-from wc_core.values import NamedTuple
+from wc_cli.run.entries.localtopic import chosen_text
+from wc_cli.run.options import command, flag
+from wc_cli.run.output import say, say_json
+from wc_core.attention.status import files, pins
+from wc_core.base import names
+from wc_core.base.errors import NotFoundError
+from wc_core.base.files import read_plain
+from wc_core.base.layout import Layout, safe_name
+from wc_core.base.lean.contextlib import suppress
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.discovery import BRANCH_STORE, IN_TREE_STORE, NAMED
+from wc_core.people.identity import environment, resolve
+from wc_core.people.identity.resolve import SESSION, Asked, Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 _KINDS = {
     NAMED: "named by WATERCOOLER_DIR",

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import command
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import worktrees as worktree_rendering
-from wc_cli.terminal.style import output_style
-from wc_core.activity.statefile import StateFiles
-from wc_core.errors import WcError
-from wc_core.lean import contextlib
-from wc_core.views import worktrees as worktree_views
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import command
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import worktrees as worktree_rendering
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.errors import WcError
+from wc_core.base.lean import contextlib
+from wc_core.people.activity.statefile import StateFiles
+from wc_core.reading.views import worktrees as worktree_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 _NO_WORKTREES = "There is no git repository here, and nobody has left a note."
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from wc_cli import output
 from wc_cli.commands.common import LocalTopicOptions, WriteOptions, fill_topic
-from wc_cli.entries import body, receipts
-from wc_cli.entries.commits import commit_id
-from wc_cli.entries.paths import repository_path
-from wc_cli.options import REQUIRED, Options, argument, command, flag, text, texts
-from wc_core.errors import InvalidInputError, WcError
-from wc_core.git import repository as repositories
-from wc_core.lean import contextlib
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
-from wc_core.threads.model import ENTRY_TYPES, ROLES, STATUSES
-from wc_core.threads.proposals import Draft
-from wc_core.threads.reviews import APPROVED, CHANGES_REQUESTED
+from wc_cli.run import output
+from wc_cli.run.entries import body, receipts
+from wc_cli.run.entries.commits import commit_id
+from wc_cli.run.entries.paths import repository_path
+from wc_cli.run.options import REQUIRED, Options, argument, command, flag, text, texts
+from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.lean import contextlib
+from wc_core.base.text import one_line
+from wc_core.ledger.git import repository as repositories
+from wc_core.ledger.threads import vocabulary
+from wc_core.ledger.threads.model import ENTRY_TYPES, ROLES, STATUSES
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.ledger.threads.reviews import APPROVED, CHANGES_REQUESTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_cli.store.lockedthread import Receipt
-    from wc_core.threads.linerefs import LineRef
+    from wc_cli.ledger.store.lockedthread import Receipt
+    from wc_cli.run.context import Context
+    from wc_core.ledger.threads.linerefs import LineRef
 
 _ACK_TITLE, _APPROVED_TITLE = "Ack", "Approved"
 
@@ -30,7 +30,7 @@ def _line_ref(written: str, topic: str, context: Context) -> LineRef | None:
     """Return the lines of a file that a text names; ``None`` if it is a path."""
     if ":" not in written:
         return None
-    from wc_cli.review import quoting  # 9 ms, only for lines of files
+    from wc_cli.run.entries import quoting  # 9 ms, only for lines of files
 
     return quoting.line_ref(written, topic, context)
 
@@ -148,7 +148,7 @@ class OutcomeOptions(Options):
         """Return the draft with its outcome, if one was given."""
         if not (self.approve or self.request_changes):
             return draft
-        from wc_core.review import outcomes  # 1 ms, for outcomes of reviews
+        from wc_core.edits.review import outcomes  # 1 ms, for outcomes of reviews
 
         if self.approve and self.request_changes:
             raise InvalidInputError(
@@ -339,7 +339,7 @@ def new(context: Context, options: NewOptions) -> None:
     draft = draft._replace(thread_branch=vocabulary.branch(options.branch))
     named = (options.parent, options.sidequest_of, options.blocked_by)
     if any(named):
-        from wc_cli.plan import linking  # 2 ms, only for a thread with links
+        from wc_cli.ledger.plan import linking  # 2 ms, only for a thread with links
 
         links = linking.first_links(context.reader, options.topic, *named)
         draft = draft._replace(links_added=links)
@@ -350,7 +350,8 @@ def new(context: Context, options: NewOptions) -> None:
 
 def _note_similar_thread(context: Context, draft: Draft) -> None:
     """Print a note if there is a thread with a similar topic and title."""
-    from wc_core.views.search.alike import similar_thread  # 9 ms, only for a new thread
+    # 9 ms, only for a new thread
+    from wc_core.reading.views.search.alike import similar_thread
 
     row = None
     with contextlib.suppress(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.layout import Layout
-from wc_core.times import ago, seconds_between
-from wc_core.views.activity import MAX_ROWS, activity_view
+from wc_core.base.layout import Layout
+from wc_core.base.times import ago, seconds_between
+from wc_core.reading.views.activity import MAX_ROWS, activity_view
 from wc_observe.answers.claims import target_of
 from wc_observe.answers.quoting import clean_json, title, word
-from wc_observe.open_store import open_store
+from wc_observe.callers.open_store import open_store
 
 if TYPE_CHECKING:
-    from wc_core.views.activity import ActivityRow, ActivityView
-    from wc_observe.calls import Call
-    from wc_observe.open_store import OpenStore
+    from wc_core.reading.views.activity import ActivityRow, ActivityView
+    from wc_observe.callers.calls import Call
+    from wc_observe.callers.open_store import OpenStore
 
 _MAX_PATHS = 8
 _PATH = 200

@@ -6,11 +6,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from wc_core.summaries.choosing import summary_of
-from wc_core.summaries.kept import read_kept
-from wc_core.text import clean
-from wc_core.views.budget.spending import Prices, gaps, spend
-from wc_core.views.budget.weighing import entry_items, show_padding
+from wc_core.base.text import clean
+from wc_core.ledger.summaries.choosing import summary_of
+from wc_core.ledger.summaries.kept import read_kept
+from wc_core.reading.views.budget.spending import Prices, gaps, spend
+from wc_core.reading.views.budget.weighing import entry_items, show_padding
 from wc_observe.answers.entries import (
     EntryPage,
     EntrySpan,
@@ -24,10 +24,10 @@ from wc_observe.answers.entries import (
 from wc_observe.answers.quoting import clean_json, json_length, tool_call
 
 if TYPE_CHECKING:
-    from wc_core.threads.reader import Thread
-    from wc_core.views.budget.tokens import Budget
-    from wc_core.views.entries import Numbered
-    from wc_observe.open_store import OpenStore
+    from wc_core.ledger.threads.reader import Thread
+    from wc_core.reading.views.budget.tokens import Budget
+    from wc_core.reading.views.entries import Numbered
+    from wc_observe.callers.open_store import OpenStore
 
 
 def entry_page(

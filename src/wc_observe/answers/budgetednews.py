@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.values import NamedTuple
-from wc_core.views.budget.spending import Prices, gaps, spend
-from wc_core.views.budget.threadnews import fit_digest
-from wc_core.views.budget.weighing import entry_items, show_padding
-from wc_core.views.updates import Updates, continuation
+from wc_core.base.values import NamedTuple
+from wc_core.reading.views.budget.spending import Prices, gaps, spend
+from wc_core.reading.views.budget.threadnews import fit_digest
+from wc_core.reading.views.budget.weighing import entry_items, show_padding
+from wc_core.reading.views.updates import Updates, continuation
 from wc_observe.answers.quoting import clean_json, json_length, tool_call
 from wc_observe.answers.search import (
     LeftOutUpdates,
@@ -21,17 +21,17 @@ from wc_observe.answers.search import (
 )
 
 if TYPE_CHECKING:
-    from wc_core.views.budget.tokens import Budget
-    from wc_core.views.news.digest import Digest
-    from wc_observe.open_store import OpenStore
+    from wc_core.reading.views.budget.tokens import Budget
+    from wc_core.reading.views.news.digest import Digest
+    from wc_observe.callers.open_store import OpenStore
 
 # What a heading gains if entries are left out: "12 of ".
 _HEADING = 12
 
 
 class UpdatesRequest(NamedTuple):
-    """The query for updates: as for `wc_core.views.updates.updates`. ``floor`` is the
-    id that ``since`` stands for now."""
+    """The query for updates: as for `wc_core.reading.views.updates.updates`. ``floor``
+    is the id that ``since`` stands for now."""
 
     since: str
     floor: str

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.claims import book as books
-from wc_core.claims import held, history, ids, signatures, verdicts
-from wc_core.claims.book import Book
-from wc_core.claims.upstreams import upstream_of
-from wc_core.claims.verdicts import Situation
-from wc_core.configuration.keys import SIGNED
-from wc_core.errors import InvalidInputError
-from wc_core.git import config
-from wc_core.git.repository import resolve
-from wc_core.graph import kept
-from wc_core.layout import Layout
-from wc_core.status import holders
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
-from wc_core.times import ago, seconds_between, span
-from wc_core.values import NamedTuple
-from wc_core.views.claimball import ball_elsewhere
-from wc_core.views.conflicts import hot_targets, load_conflicts
+from wc_core.attention.status import holders
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.layout import Layout
+from wc_core.base.text import one_line
+from wc_core.base.times import ago, seconds_between, span
+from wc_core.base.values import NamedTuple
+from wc_core.edits.claims import book as books
+from wc_core.edits.claims import held, history, ids, signatures, verdicts
+from wc_core.edits.claims.book import Book
+from wc_core.edits.claims.upstreams import upstream_of
+from wc_core.edits.claims.verdicts import Situation
+from wc_core.edits.graph import kept
+from wc_core.ledger.configuration.keys import SIGNED
+from wc_core.ledger.git import config
+from wc_core.ledger.git.repository import resolve
+from wc_core.ledger.threads import vocabulary
+from wc_core.reading.views.claimball import ball_elsewhere
+from wc_core.reading.views.conflicts import hot_targets, load_conflicts
 from wc_observe.answers.quoting import clean_json, word
-from wc_observe.open_store import open_store
+from wc_observe.callers.open_store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wc_core.claims.verdicts import Judgement
-    from wc_core.git.repository import Repository
-    from wc_observe.calls import Call
-    from wc_observe.open_store import OpenStore
+    from wc_core.edits.claims.verdicts import Judgement
+    from wc_core.ledger.git.repository import Repository
+    from wc_observe.callers.calls import Call
+    from wc_observe.callers.open_store import OpenStore
 
 _MANY = 200
 _MAX_TARGETS = 100

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.errors import NotFoundError
-from wc_core.layout import Layout
-from wc_core.phrases import counted
-from wc_core.radar import kept
-from wc_core.text import one_line
-from wc_core.times import ago
-from wc_core.views.conflicts import RadarView
+from wc_core.base.errors import NotFoundError
+from wc_core.base.layout import Layout
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.base.times import ago
+from wc_core.edits.radar import kept
+from wc_core.reading.views.conflicts import RadarView
 from wc_observe.answers.quoting import NOTICE, clean_json, title, word
 from wc_observe.answers.worktrees import check_is_local
-from wc_observe.open_store import open_store
+from wc_observe.callers.open_store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_observe.calls import Call
+    from wc_observe.callers.calls import Call
 
 _PAIRS, _FILES, _NAMES = 50, 20, 10
 _WIDE = 200

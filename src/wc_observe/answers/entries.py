@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.errors import InvalidInputError
-from wc_core.planning.checklists import lines as item_lines
-from wc_core.planning.checklists import progress
-from wc_core.remarks import wording
-from wc_core.search.mentions import is_of_kind, is_written_on
-from wc_core.summaries.choosing import NO_SUMMARY, Summary, summary_of
-from wc_core.summaries.kept import NOTHING_KEPT, read_kept
-from wc_core.text import clean, one_line, whole_number
-from wc_core.threads.model import holder_text
-from wc_core.threads.reviews import outcome_text
-from wc_core.times import utc
-from wc_core.values import NamedTuple
-from wc_core.views import entries as entry_views
-from wc_core.views.references import code_words, references
-from wc_core.wake.passes import pass_fields
+from wc_core.attention.wake.passes import pass_fields
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.text import clean, one_line, whole_number
+from wc_core.base.times import utc
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.planning.checklists import lines as item_lines
+from wc_core.ledger.planning.checklists import progress
+from wc_core.ledger.remarks import wording
+from wc_core.ledger.remarks.references import code_words, references
+from wc_core.ledger.summaries.choosing import NO_SUMMARY, Summary, summary_of
+from wc_core.ledger.summaries.kept import NOTHING_KEPT, read_kept
+from wc_core.ledger.threads.model import holder_text
+from wc_core.ledger.threads.reviews import outcome_text
+from wc_core.lookup.search.mentions import is_of_kind, is_written_on
+from wc_core.reading.views import entries as entry_views
 from wc_observe.answers.quoting import (
     NOTICE,
     block,
@@ -29,13 +29,13 @@ from wc_observe.answers.quoting import (
     title,
     word,
 )
-from wc_observe.live.stores import system_ms
+from wc_observe.stores.live.stores import system_ms
 
 if TYPE_CHECKING:
-    from wc_core.threads.model import Entry
-    from wc_core.threads.reader import Thread
-    from wc_core.views.entries import Numbered
-    from wc_observe.open_store import OpenStore
+    from wc_core.ledger.threads.model import Entry
+    from wc_core.ledger.threads.reader import Thread
+    from wc_core.reading.views.entries import Numbered
+    from wc_observe.callers.open_store import OpenStore
 
 # Limits in characters: one body in a thread, all entries of an answer (about ten
 # thousand tokens, the size at which clients begin to warn), and a single entry.

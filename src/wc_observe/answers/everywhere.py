@@ -8,17 +8,17 @@ import os
 from binascii import crc32
 from typing import TYPE_CHECKING, Any
 
-from wc_core.errors import WcError
-from wc_core.graphdb.identity import repository_of
-from wc_core.graphdb.nodes import thread_key
-from wc_core.identity.viewer import Viewer
-from wc_core.names import Directory
-from wc_core.phrases import counted
-from wc_core.text import one_line
-from wc_core.values import NamedTuple
-from wc_core.views.search.answers import search
-from wc_core.views.search.related import most_used_words, threads_with
-from wc_core.views.search.together import (
+from wc_core.base.errors import WcError
+from wc_core.base.names import Directory
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.people.identity.viewer import Viewer
+from wc_core.reading.graphdb.identity import repository_of
+from wc_core.reading.graphdb.nodes import thread_key
+from wc_core.reading.views.search.answers import search
+from wc_core.reading.views.search.related import most_used_words, threads_with
+from wc_core.reading.views.search.together import (
     MeaningTogether,
     SearchedStore,
     Together,
@@ -32,24 +32,24 @@ from wc_observe.answers.quoting import (
     tool_call,
     word,
 )
-from wc_observe.graphdb import relating
-from wc_observe.graphdb.nearness import query_vector
-from wc_observe.graphdb.reader import GraphAwayError
-from wc_observe.graphdb.searching import SearchedGraph
-from wc_observe.open_store import caller_identity, open_store
-from wc_observe.reach import reachable_stores
+from wc_observe.callers.open_store import caller_identity, open_store
+from wc_observe.callers.reach import reachable_stores
+from wc_observe.stores.graphdb import relating
+from wc_observe.stores.graphdb.nearness import query_vector
+from wc_observe.stores.graphdb.reader import GraphAwayError
+from wc_observe.stores.graphdb.searching import SearchedGraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from wc_core.meaning.embedding import QueryAnswers
-    from wc_core.views.search.answers import Hits
-    from wc_core.views.search.query import Question
-    from wc_core.views.search.related import SimilarThread
-    from wc_observe.calls import Call
-    from wc_observe.graphdb.reader import GraphReader
-    from wc_observe.open_store import OpenStore
-    from wc_observe.reach import Reachable
+    from wc_core.reading.meaning.embedding import QueryAnswers
+    from wc_core.reading.views.search.answers import Hits
+    from wc_core.reading.views.search.query import Question
+    from wc_core.reading.views.search.related import SimilarThread
+    from wc_observe.callers.calls import Call
+    from wc_observe.callers.open_store import OpenStore
+    from wc_observe.callers.reach import Reachable
+    from wc_observe.stores.graphdb.reader import GraphReader
 
 _TITLE_WIDTH = 100
 _WIDE = 200

@@ -8,31 +8,31 @@ import platform
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from wc_core.errors import StorageError, WcError
-from wc_core.files import names_in, read_plain
-from wc_core.git import contact, discovery, freshness
-from wc_core.layout import BRANCH, Layout
-from wc_core.text import clean, one_line
-from wc_core.threads import settings
-from wc_core.values import NamedTuple
-from wc_core.version import __version__
+from wc_core.base.errors import StorageError, WcError
+from wc_core.base.files import names_in, read_plain
+from wc_core.base.layout import BRANCH, Layout
+from wc_core.base.text import clean, one_line
+from wc_core.base.values import NamedTuple
+from wc_core.base.version import __version__
+from wc_core.ledger.git import contact, discovery, freshness
+from wc_core.ledger.threads import settings
 from wc_observe.answers import jsontext
 from wc_observe.answers.quoting import clean_json, word
-from wc_observe.live.survey import survey
-from wc_observe.open_store import (
+from wc_observe.callers.open_store import (
     caller_identity,
     missing_store,
     store_label,
     without_folders,
 )
-from wc_observe.watch.stores import CURRENT_WATCH
-from wc_observe.watch.watcher import WATCHING
+from wc_observe.stores.live.survey import survey
+from wc_observe.stores.watch.stores import CURRENT_WATCH
+from wc_observe.stores.watch.watcher import WATCHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_core.git.discovery import Place
-    from wc_observe.calls import Call
+    from wc_core.ledger.git.discovery import Place
+    from wc_observe.callers.calls import Call
 
 
 _MANY = 20

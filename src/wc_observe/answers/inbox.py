@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.errors import WcError
-from wc_core.identity.resolve import Asked
-from wc_core.inbox.items import KINDS, read_item, waiting_threads
-from wc_core.inbox.stores import InboxStore, known_stores
-from wc_core.inbox.view import Inbox, InboxEntry, InboxOwner, StoreCount, inbox
-from wc_core.phrases import counted
-from wc_core.text import command_line, defused
-from wc_core.times import age_text, seconds_between
-from wc_core.values import NamedTuple
+from wc_core.attention.inbox.items import KINDS, read_item, waiting_threads
+from wc_core.attention.inbox.stores import InboxStore, known_stores
+from wc_core.attention.inbox.view import (
+    Inbox,
+    InboxEntry,
+    InboxOwner,
+    StoreCount,
+    inbox,
+)
+from wc_core.base.errors import WcError
+from wc_core.base.phrases import counted
+from wc_core.base.text import command_line, defused
+from wc_core.base.times import age_text, seconds_between
+from wc_core.base.values import NamedTuple
+from wc_core.people.identity.resolve import Asked
 from wc_observe.answers import everywhere
 from wc_observe.answers.everywhere import GRAPH, STORES, Origin
 from wc_observe.answers.quoting import clean_json, title, word
-from wc_observe.graphdb import waiting
-from wc_observe.graphdb.reader import GraphAwayError
-from wc_observe.open_store import open_store
-from wc_observe.reach import reachable_stores
+from wc_observe.callers.open_store import open_store
+from wc_observe.callers.reach import reachable_stores
+from wc_observe.stores.graphdb import waiting
+from wc_observe.stores.graphdb.reader import GraphAwayError
 
 if TYPE_CHECKING:
-    from wc_observe.calls import Call
-    from wc_observe.graphdb.reader import GraphReader
+    from wc_observe.callers.calls import Call
+    from wc_observe.stores.graphdb.reader import GraphReader
 
 _WIDE = 200
 _TITLE_WIDTH = 60

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.claims.neighbours import GRAPH_STALE, GRAPH_UNAVAILABLE
-from wc_core.graph import kept
-from wc_core.graph.model import HUB, by_folder
-from wc_core.layout import Layout
-from wc_core.phrases import counted
-from wc_core.times import ago, rfc3339, seconds_between
-from wc_core.values import NamedTuple
+from wc_core.base.layout import Layout
+from wc_core.base.phrases import counted
+from wc_core.base.times import ago, rfc3339, seconds_between
+from wc_core.base.values import NamedTuple
+from wc_core.edits.claims.neighbours import GRAPH_STALE, GRAPH_UNAVAILABLE
+from wc_core.edits.graph import kept
+from wc_core.edits.graph.model import HUB, by_folder
 from wc_observe.answers.claims import claims_view, target_of
 from wc_observe.answers.quoting import clean_json, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wc_core.graph.model import FileUse, Graph, Neighbourhood
-    from wc_observe.calls import Call
+    from wc_core.edits.graph.model import FileUse, Graph, Neighbourhood
+    from wc_observe.callers.calls import Call
 
 OK = "OK"
 _ROWS, _NAMES, _WIDE = 50, 6, 200

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.views import planning
+from wc_core.reading.views import planning
 from wc_observe.answers.quoting import clean_json, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_core.views.planning import Chain
-    from wc_observe.open_store import OpenStore
+    from wc_core.reading.views.planning import Chain
+    from wc_observe.callers.open_store import OpenStore
 
 _WIDE = 200
 

@@ -14,9 +14,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from wc_core.names import MINE, OFFERED
-from wc_core.text import clean, defused, one_line
-from wc_core.threads.model import holder_text
+from wc_core.base.names import MINE, OFFERED
+from wc_core.base.text import clean, defused, one_line
+from wc_core.ledger.threads.model import holder_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.phrases import counted
-from wc_core.summaries.choosing import entry_summary
-from wc_core.text import one_line
-from wc_core.threads.model import holder_text
-from wc_core.times import utc
-from wc_core.values import NamedTuple
-from wc_core.views.budget.weighing import SNIPPET_WIDTH
-from wc_core.views.search.answers import count_text
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.base.times import utc
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.summaries.choosing import entry_summary
+from wc_core.ledger.threads.model import holder_text
+from wc_core.reading.views.budget.weighing import SNIPPET_WIDTH
+from wc_core.reading.views.search.answers import count_text
 from wc_observe.answers.entries import reference_facts
 from wc_observe.answers.quoting import (
     NOTICE,
@@ -27,13 +27,13 @@ from wc_observe.answers.quoting import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from wc_core.threads.model import Entry
-    from wc_core.views.entries import Numbered
-    from wc_core.views.news.digest import Digest, News
-    from wc_core.views.search.answers import Hit, Hits
-    from wc_core.views.search.query import Matches, Question
-    from wc_core.views.updates import Updates
-    from wc_observe.open_store import OpenStore
+    from wc_core.ledger.threads.model import Entry
+    from wc_core.reading.views.entries import Numbered
+    from wc_core.reading.views.news.digest import Digest, News
+    from wc_core.reading.views.search.answers import Hit, Hits
+    from wc_core.reading.views.search.query import Matches, Question
+    from wc_core.reading.views.updates import Updates
+    from wc_observe.callers.open_store import OpenStore
 
 _TITLE_WIDTH = 100
 _TOPICS = 8

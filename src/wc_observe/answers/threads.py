@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.summaries.latest import latest_words
-from wc_core.text import clean, defused, one_line
-from wc_core.values import NamedTuple
-from wc_core.views import index
-from wc_core.views.search.query import Matches
+from wc_core.base.text import clean, defused, one_line
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.summaries.latest import latest_words
+from wc_core.reading.views import index
+from wc_core.reading.views.search.query import Matches
 from wc_observe.answers.quoting import (
     block,
     clean_json,
@@ -21,8 +21,8 @@ from wc_observe.answers.quoting import (
 from wc_observe.answers.search import searched_json, unreadable_line
 
 if TYPE_CHECKING:
-    from wc_core.views.rows import Filter, RowPage, ThreadRow
-    from wc_observe.open_store import OpenStore
+    from wc_core.reading.views.rows import Filter, RowPage, ThreadRow
+    from wc_observe.callers.open_store import OpenStore
 
 # A list of fifty threads fits in 8 KB; each further thread adds its share.
 _LIST_BYTES = 7_500

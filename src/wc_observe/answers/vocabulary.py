@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wc_core.threads.model import (
+from wc_core.ledger.threads.model import (
     ACTIONS,
     ENTRY_TYPES,
     KINDS,

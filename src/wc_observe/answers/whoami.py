@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.errors import CorruptError
-from wc_core.git import discovery, repository
-from wc_core.text import one_line
+from wc_core.base.errors import CorruptError
+from wc_core.base.text import one_line
+from wc_core.ledger.git import discovery, repository
 from wc_observe.answers.health import error_line
 from wc_observe.answers.quoting import clean_json, word
-from wc_observe.open_store import caller_identity, store_label, without_folders
+from wc_observe.callers.open_store import caller_identity, store_label, without_folders
 
 if TYPE_CHECKING:
-    from wc_observe.calls import Call
+    from wc_observe.callers.calls import Call
 
 
 def whoami_fields(call: Call) -> dict[str, Any]:

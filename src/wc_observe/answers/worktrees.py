@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wc_core.activity import livestate
-from wc_core.activity.statefile import StateFiles
-from wc_core.errors import NotFoundError, WcError
-from wc_core.git import discovery
-from wc_core.phrases import counted, shown_path
-from wc_core.times import ago, seconds_between
-from wc_core.views import worktrees
-from wc_core.views.worktrees import MAX_THREADS, WorktreeView
+from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.phrases import counted, shown_path
+from wc_core.base.times import ago, seconds_between
+from wc_core.ledger.git import discovery
+from wc_core.people.activity import livestate
+from wc_core.people.activity.statefile import StateFiles
+from wc_core.reading.views import worktrees
+from wc_core.reading.views.worktrees import MAX_THREADS, WorktreeView
 from wc_observe.answers.quoting import NOTICE, clean_json, holder, title, word
-from wc_observe.open_store import open_store
+from wc_observe.callers.open_store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_core.activity.livestate import Activity, Member, StateAge
-    from wc_core.activity.loops import Iteration, Loop
-    from wc_core.git.discovery import Place
-    from wc_core.views.overview import Overview
-    from wc_core.views.worktrees import Neighbour, WorktreeQuery
-    from wc_observe.calls import Call
+    from wc_core.ledger.git.discovery import Place
+    from wc_core.people.activity.livestate import Activity, Member, StateAge
+    from wc_core.people.activity.loops import Iteration, Loop
+    from wc_core.reading.views.overview import Overview
+    from wc_core.reading.views.worktrees import Neighbour, WorktreeQuery
+    from wc_observe.callers.calls import Call
 
 # If there are more worktrees, those changed last are shown.
 _MANY = 50

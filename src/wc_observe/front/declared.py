@@ -12,8 +12,8 @@ import json
 import os
 from typing import Any
 
-from wc_core.values import NamedTuple
-from wc_core.version import __version__
+from wc_core.base.values import NamedTuple
+from wc_core.base.version import __version__
 
 Fields = dict[str, Any]
 

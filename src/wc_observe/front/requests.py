@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-from wc_core.values import NamedTuple
+from wc_core.base.values import NamedTuple
 
 Fields = dict[str, Any]
 

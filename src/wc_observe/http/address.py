@@ -10,8 +10,8 @@ import asyncio
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from wc_core.errors import InvalidInputError
-from wc_core.values import NamedTuple
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.values import NamedTuple
 
 if TYPE_CHECKING:
     from wc_observe.http.options import HttpOptions

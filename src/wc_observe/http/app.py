@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount, Route, request_response
 
-from wc_core.values import NamedTuple
+from wc_core.base.values import NamedTuple
 from wc_observe.http.leaving import Leaving, UnderWay
 from wc_observe.http.limits import MAX_BODY, CallerLimit, GuessLimit
 from wc_observe.http.metrics import CallCounter, LiveFigures, Metrics, ResponseCounter
@@ -26,8 +26,8 @@ from wc_observe.http.pages import healthz, metrics_page, unknown_path
 from wc_observe.http.requests import OwnOrigin, TokenGate, WholeRequest
 from wc_observe.http.stores import store_contexts
 from wc_observe.http.tenants import MetricsGate, StoreGate, load_access
-from wc_observe.live.stores import Stores
 from wc_observe.mcp.server import build_server
+from wc_observe.stores.live.stores import Stores
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import ASGIApp
 
-    from wc_observe.calls import ServerContext
+    from wc_observe.callers.calls import ServerContext
     from wc_observe.http.login import Login
     from wc_observe.http.options import HttpOptions
     from wc_observe.http.tenants import Access

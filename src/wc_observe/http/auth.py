@@ -16,7 +16,7 @@ from fastmcp.server.auth.providers.jwt import JWTVerifier, StaticTokenVerifier
 from joserfc import jwk
 from joserfc.errors import JoseError
 
-from wc_core.errors import InvalidInputError, StorageError
+from wc_core.base.errors import InvalidInputError, StorageError
 from wc_observe.http.callers import TOKEN_VARIABLE
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from wc_core.values import NamedTuple
+from wc_core.base.values import NamedTuple
 
 if TYPE_CHECKING:
     import argparse

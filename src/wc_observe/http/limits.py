@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from fastmcp.server.middleware.rate_limiting import TokenBucketRateLimiter
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 
-from wc_core.values import NamedTuple
+from wc_core.base.values import NamedTuple
 from wc_observe.http.pages import error_response
 from wc_observe.http.waiting import caller_of
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from sse_starlette.sse import AppStatus
 
-from wc_core.errors import StorageError
-from wc_core.values import NamedTuple
+from wc_core.base.errors import StorageError
+from wc_core.base.values import NamedTuple
 from wc_observe.http.closedstreams import leave_out_closed_streams
 from wc_observe.http.connection import Connection
 from wc_observe.http.waiting import WaitingConnections

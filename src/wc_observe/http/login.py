@@ -18,7 +18,7 @@ from key_value.aio.stores.memory import MemoryStore
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from wc_core.errors import InvalidInputError, OfflineError
+from wc_core.base.errors import InvalidInputError, OfflineError
 from wc_observe.http.auth import ExpiringJwtVerifier
 from wc_observe.http.callers import Jwt
 

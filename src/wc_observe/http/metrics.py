@@ -10,7 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from wc_core.values import NamedTuple
+from wc_core.base.values import NamedTuple
 
 # With this variable, prometheus_client writes files. The server must not.
 os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
@@ -32,10 +32,10 @@ from prometheus_client.metrics_core import (
     InfoMetricFamily,
 )
 
-from wc_core.errors import WcError
-from wc_core.git import discovery
-from wc_core.threads.reader import StoreReader
-from wc_core.version import __version__
+from wc_core.base.errors import WcError
+from wc_core.base.version import __version__
+from wc_core.ledger.git import discovery
+from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from wc_observe.calls import ServerContext
+    from wc_observe.callers.calls import ServerContext
 
 # Seconds: from a bare call of the framework to an unacceptable wait.
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from wc_core.values import NamedTuple
+from wc_core.base.values import NamedTuple
 from wc_observe.http.callers import (
     LOCAL,
     TOKEN_FILE_VARIABLE,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 from starlette.responses import JSONResponse, Response
 
-from wc_core.errors import WcError
-from wc_core.git import discovery
-from wc_core.layout import Layout
-from wc_core.version import __version__
+from wc_core.base.errors import WcError
+from wc_core.base.layout import Layout
+from wc_core.base.version import __version__
+from wc_core.ledger.git import discovery
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from wc_observe.calls import ServerContext
+    from wc_observe.callers.calls import ServerContext
     from wc_observe.http.metrics import Metrics
 
 

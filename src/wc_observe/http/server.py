@@ -6,13 +6,13 @@ import sys
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from wc_core.version import __version__
+from wc_core.base.version import __version__
 from wc_observe.http.app import build_site
 from wc_observe.http.auth import token_verifier
 from wc_observe.http.listening import Bounds, Service, base_url, listen
 
 if TYPE_CHECKING:
-    from wc_observe.calls import ServerContext
+    from wc_observe.callers.calls import ServerContext
     from wc_observe.http.address import Address
     from wc_observe.http.app import Site
     from wc_observe.http.login import Login

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.errors import NotFoundError
-from wc_core.git import discovery
-from wc_core.phrases import shown_path
-from wc_observe.open_store import missing_store
+from wc_core.base.errors import NotFoundError
+from wc_core.base.phrases import shown_path
+from wc_core.ledger.git import discovery
+from wc_observe.callers.open_store import missing_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_observe.calls import ServerContext
+    from wc_observe.callers.calls import ServerContext
     from wc_observe.http.options import HttpOptions
 
 # The name of the store if only one is served, without a name.

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from starlette.requests import Request
 
-from wc_core.errors import InvalidInputError, StorageError
-from wc_core.values import NamedTuple
+from wc_core.base.errors import InvalidInputError, StorageError
+from wc_core.base.values import NamedTuple
 from wc_observe.http.pages import unknown_path
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from mcp_types import (
     ListRootsRequest,
 )
 
-from wc_core import errors
-from wc_core.errors import InvalidInputError, WcError
-from wc_core.toolnames import OLDER_TOOLS, PREFIX
-from wc_observe.calls import CURRENT
+from wc_core.base import errors
+from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.toolnames import OLDER_TOOLS, PREFIX
+from wc_observe.callers.calls import CURRENT
 from wc_observe.mcp.refusals import (
     RefusedCallError,
     as_protocol,
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
         ReadResourceRequestParams,
     )
 
-    from wc_observe.calls import Call, ServerContext
-    from wc_observe.live.stores import Stores
+    from wc_observe.callers.calls import Call, ServerContext
+    from wc_observe.stores.live.stores import Stores
 
 _OLDER = frozenset(f"{PREFIX}{name}" for name in OLDER_TOOLS)
 _REPORT_SECONDS = 0.1

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from mcp_types import Completion, PromptReference
 
-from wc_core.errors import WcError
-from wc_core.names import MAX_NAME_BYTES
+from wc_core.base.errors import WcError
+from wc_core.base.names import MAX_NAME_BYTES
 from wc_observe.answers import worktrees
-from wc_observe.calls import CURRENT
+from wc_observe.callers.calls import CURRENT
+from wc_observe.callers.open_store import open_store
 from wc_observe.mcp.refusals import guarded
-from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         ResourceTemplateReference,
     )
 
-    from wc_core.threads.reader import StoreReader
+    from wc_core.ledger.threads.reader import StoreReader
 
     Values = Callable[[StoreReader, Mapping[str, str]], Iterable[str]]
 

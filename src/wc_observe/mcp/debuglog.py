@@ -16,11 +16,11 @@ from fastmcp.server.middleware import Middleware
 from fastmcp.tools.base import ToolResult
 from mcp.shared.exceptions import MCPError
 
-from wc_core import debugging
-from wc_core.errors import WcError
-from wc_core.git import discovery
-from wc_core.phrases import shown_path
-from wc_observe.calls import CURRENT
+from wc_core.base.errors import WcError
+from wc_core.base.phrases import shown_path
+from wc_core.ledger import debugging
+from wc_core.ledger.git import discovery
+from wc_observe.callers.calls import CURRENT
 from wc_observe.mcp.roots import client_name
 
 if TYPE_CHECKING:

@@ -17,21 +17,21 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 from fastmcp.tools.base import ToolResult
 
-from wc_core.errors import WcError
-from wc_core.guidance import for_occasion
-from wc_core.layout import Layout
-from wc_core.toolnames import OCCASIONS, occasion_of
-from wc_core.views.budget.tokens import CALLS, Budget
+from wc_core.base.errors import WcError
+from wc_core.base.layout import Layout
+from wc_core.base.toolnames import OCCASIONS, occasion_of
+from wc_core.ledger.guidance import for_occasion
+from wc_core.reading.views.budget.tokens import CALLS, Budget
 from wc_observe.answers import jsontext
-from wc_observe.calls import CURRENT
-from wc_observe.clients import BOTH, TEXT, shown_part
-from wc_observe.open_store import root_of_request
+from wc_observe.callers.calls import CURRENT
+from wc_observe.callers.clients import BOTH, TEXT, shown_part
+from wc_observe.callers.open_store import root_of_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wc_core.guidance import Guidance
-    from wc_observe.calls import Call
+    from wc_core.ledger.guidance import Guidance
+    from wc_observe.callers.calls import Call
 
 P = ParamSpec("P")
 

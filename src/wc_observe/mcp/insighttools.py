@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
-from wc_core.phrases import quoted
-from wc_core.text import one_line
-from wc_core.threads.model import holder_text
-from wc_core.views import history, stats
+from wc_core.base.phrases import quoted
+from wc_core.base.text import one_line
+from wc_core.ledger.threads.model import holder_text
+from wc_core.reading.views import history, stats
 from wc_observe.answers.quoting import NOTICE, clean_json, title, word
-from wc_observe.calls import CURRENT
+from wc_observe.callers.calls import CURRENT
+from wc_observe.callers.open_store import open_store
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.refusals import given_arguments, require_only
 from wc_observe.mcp.toolspec import ToolSpec
-from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
-    from wc_core.phrases import Table
+    from wc_core.base.phrases import Table
 
 # The most characters of a title, in text and JSON.
 _TITLE_WIDTH = 100

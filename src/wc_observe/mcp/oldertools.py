@@ -11,7 +11,7 @@ from typing import Annotated
 from fastmcp.tools.base import ToolResult
 from pydantic import Field
 
-from wc_core.errors import InvalidInputError
+from wc_core.base.errors import InvalidInputError
 from wc_observe.answers.vocabulary import vocabulary_fields, vocabulary_text
 from wc_observe.mcp.claimtools import Whose, list_edits
 from wc_observe.mcp.insighttools import history_result

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from fastmcp.prompts.base import Message, Prompt, PromptArgument, PromptResult
 
-from wc_core import times
-from wc_core.names import MINE, OFFERED
-from wc_core.phrases import quoted
-from wc_core.text import one_line
-from wc_core.threads.model import CLOSED
-from wc_core.values import NamedTuple
+from wc_core.base import times
+from wc_core.base.names import MINE, OFFERED
+from wc_core.base.phrases import quoted
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.model import CLOSED
 from wc_observe.answers.quoting import word
-from wc_observe.calls import CURRENT
+from wc_observe.callers.calls import CURRENT
+from wc_observe.callers.open_store import open_store
 from wc_observe.mcp import insighttools, tools
 from wc_observe.mcp.refusals import guarded
-from wc_observe.open_store import open_store
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP

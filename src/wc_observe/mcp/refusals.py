@@ -14,10 +14,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError as ArgumentError
 
-from wc_core.errors import InvalidInputError, WcError
-from wc_core.text import clean, defused
-from wc_observe.calls import CURRENT
-from wc_observe.open_store import without_folders
+from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.text import clean, defused
+from wc_observe.callers.calls import CURRENT
+from wc_observe.callers.open_store import without_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -12,21 +12,21 @@ from fastmcp.server.middleware import Middleware
 from mcp_types import Annotations
 from pydantic import AnyUrl
 
-from wc_core.errors import WcError
-from wc_core.guidance import for_brief
-from wc_core.threads.model import CLOSED, holder_text
-from wc_core.views.rows import Filter
+from wc_core.base.errors import WcError
+from wc_core.ledger.guidance import for_brief
+from wc_core.ledger.threads.model import CLOSED, holder_text
+from wc_core.reading.views.rows import Filter
 from wc_observe.answers import entries
 from wc_observe.answers import threads as thread_answers
 from wc_observe.answers import worktrees as worktree_answers
 from wc_observe.answers.entries import EntrySpan
 from wc_observe.answers.quoting import block, title, word
 from wc_observe.answers.threads import ListRequest
-from wc_observe.calls import CURRENT
+from wc_observe.callers.calls import CURRENT
+from wc_observe.callers.open_store import open_store
 from wc_observe.mcp import instructions
 from wc_observe.mcp.refusals import guarded
-from wc_observe.open_store import open_store
-from wc_observe.watch.addresses import thread_address
+from wc_observe.stores.watch.addresses import thread_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from mcp_types import ListResourcesRequest
 
-    from wc_core.views.rows import ThreadRow
+    from wc_core.reading.views.rows import ThreadRow
 
 _MARKDOWN = "text/markdown"
 _THREADS = 50

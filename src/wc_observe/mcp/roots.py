@@ -11,19 +11,19 @@ from fastmcp.server.dependencies import get_access_token
 from mcp_types import ListRootsRequest, ListRootsResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from wc_core.errors import WcError
-from wc_core.git import discovery
-from wc_core.text import one_line
-from wc_observe.calls import Call
-from wc_observe.clients import agent_name
+from wc_core.base.errors import WcError
+from wc_core.base.text import one_line
+from wc_core.ledger.git import discovery
+from wc_observe.callers.calls import Call
+from wc_observe.callers.clients import agent_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fastmcp.server.context import Context
 
-    from wc_observe.calls import ServerContext
-    from wc_observe.live.stores import Stores
+    from wc_observe.callers.calls import ServerContext
+    from wc_observe.stores.live.stores import Stores
 
 # The key of the roots in requests of the stateless protocol.
 ROOTS = "roots"

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from fastmcp import FastMCP
 
-from wc_core import debugging
-from wc_core.version import __version__
-from wc_observe.live.stores import Stores
+from wc_core.base.version import __version__
+from wc_core.ledger import debugging
 from wc_observe.mcp import (
     claimtools,
     insighttools,
@@ -26,6 +25,7 @@ from wc_observe.mcp.prompts import add_prompts
 from wc_observe.mcp.resources import RecentThreads, add_resources
 from wc_observe.mcp.subscriptions import Subscriptions
 from wc_observe.mcp.toolspec import ToolSpec, as_tool
+from wc_observe.stores.live.stores import Stores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fastmcp.server.middleware import Middleware
     from fastmcp.tools.base import Tool
 
-    from wc_observe.calls import ServerContext
+    from wc_observe.callers.calls import ServerContext
 
 # Each family of tools has its own module.
 USUAL_SPECS: tuple[ToolSpec, ...] = (

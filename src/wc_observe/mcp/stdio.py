@@ -26,7 +26,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from wc_core.values import NamedTuple
+from wc_core.base.values import NamedTuple
 
 if TYPE_CHECKING:
     from types import TracebackType

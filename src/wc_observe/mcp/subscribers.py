@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 
-from wc_core.errors import ConflictError, WcError
-from wc_core.git import discovery
-from wc_observe.watch import addresses
+from wc_core.base.errors import ConflictError, WcError
+from wc_core.ledger.git import discovery
+from wc_observe.stores.watch import addresses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from mcp.server.connection import Connection
     from mcp.server.subscriptions import ServerEvent
 
-    from wc_core.git.discovery import Place
-    from wc_observe.calls import Call
-    from wc_observe.watch.addresses import Changes
-    from wc_observe.watch.stores import StoreWatch
+    from wc_core.ledger.git.discovery import Place
+    from wc_observe.callers.calls import Call
+    from wc_observe.stores.watch.addresses import Changes
+    from wc_observe.stores.watch.stores import StoreWatch
 
 # A client with more is broken or malicious.
 MAX_ADDRESSES = 250

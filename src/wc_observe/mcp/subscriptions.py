@@ -30,12 +30,12 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from wc_core.errors import ConflictError, WcError
-from wc_observe.calls import CURRENT
+from wc_core.base.errors import ConflictError, WcError
+from wc_observe.callers.calls import CURRENT
 from wc_observe.mcp.refusals import as_protocol
 from wc_observe.mcp.subscribers import LegacyClient, Stream
-from wc_observe.watch.idle import IdleQueue
-from wc_observe.watch.stores import CURRENT_WATCH, StoreWatch
+from wc_observe.stores.watch.idle import IdleQueue
+from wc_observe.stores.watch.stores import CURRENT_WATCH, StoreWatch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from mcp.server.session import ServerSession
     from mcp_types import DiscoverRequest, SubscriptionsListenResult
 
-    from wc_observe.calls import Call
+    from wc_observe.callers.calls import Call
     from wc_observe.mcp.boundary import Boundary
     from wc_observe.mcp.subscribers import Subscriber
 

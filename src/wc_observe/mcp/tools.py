@@ -7,16 +7,16 @@ from typing import Annotated, Literal
 from fastmcp.tools.base import ToolResult
 from pydantic import BeforeValidator, Field
 
-from wc_core import times
-from wc_core.errors import InvalidInputError
-from wc_core.search.mentions import Mentions
-from wc_core.threads import vocabulary
-from wc_core.times import milliseconds, since_id
-from wc_core.views import updates
-from wc_core.views.news import digest as digests
-from wc_core.views.rows import Filter
-from wc_core.views.search.answers import threads_about
-from wc_core.views.search.query import Question
+from wc_core.base import times
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.times import milliseconds, since_id
+from wc_core.ledger.threads import vocabulary
+from wc_core.lookup.search.mentions import Mentions
+from wc_core.reading.views import updates
+from wc_core.reading.views.news import digest as digests
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search.answers import threads_about
+from wc_core.reading.views.search.query import Question
 from wc_observe.answers import budgeted, budgetednews, entries, planning, threads
 from wc_observe.answers import search as search_answers
 from wc_observe.answers.budgetednews import UpdatesPart, UpdatesRequest
@@ -25,12 +25,12 @@ from wc_observe.answers.health import health_fields, health_text
 from wc_observe.answers.threads import ListRequest
 from wc_observe.answers.vocabulary import vocabulary_fields, vocabulary_text
 from wc_observe.answers.whoami import whoami_fields, whoami_text
-from wc_observe.calls import CURRENT
+from wc_observe.callers.calls import CURRENT
+from wc_observe.callers.open_store import OpenStore, open_store
 from wc_observe.mcp.beyond.searchtool import SearchCall, search_all, search_store
 from wc_observe.mcp.forms import budget_of, json_result, markdown_result
 from wc_observe.mcp.refusals import given_arguments, require_only, short_repr
 from wc_observe.mcp.toolspec import ToolSpec
-from wc_observe.open_store import OpenStore, open_store
 
 Format = Literal["markdown", "json"]
 Ball = Annotated[

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from fastmcp.tools import FunctionTool
 from mcp_types import ToolAnnotations
 
-from wc_core.toolnames import PREFIX
-from wc_core.values import NamedTuple
+from wc_core.base.toolnames import PREFIX
+from wc_core.base.values import NamedTuple
 from wc_observe.mcp.forms import guided
 from wc_observe.mcp.refusals import guarded
 

@@ -13,13 +13,13 @@ from fastmcp.tools.base import ToolResult  # noqa: TC002  (FastMCP reads it)
 from pydantic import Field
 
 from wc_observe.answers import worktrees
-from wc_observe.calls import CURRENT
+from wc_observe.callers.calls import CURRENT
 from wc_observe.mcp.forms import json_result, markdown_result
 from wc_observe.mcp.refusals import given_arguments, require_only
 from wc_observe.mcp.toolspec import ToolSpec
 
 if TYPE_CHECKING:
-    from wc_core.views.worktrees import WorktreeView
+    from wc_core.reading.views.worktrees import WorktreeView
 
 Format = Literal["markdown", "json"]
 

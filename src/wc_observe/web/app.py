@@ -12,9 +12,9 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from wc_core.errors import NotFoundError, WcError
-from wc_core.values import NamedTuple
-from wc_core.views.drawing import timelinesvg
+from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.values import NamedTuple
+from wc_core.reading.views.drawing import timelinesvg
 from wc_observe.http.leaving import Leaving, UnderWay
 from wc_observe.web import digest, edits, plan, search, threadlist, timeline
 from wc_observe.web.board import page as board
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from wc_observe.calls import ServerContext
-    from wc_observe.open_store import OpenStore
+    from wc_observe.callers.calls import ServerContext
+    from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext, WebPage
 
     Answer = Callable[[OpenStore, PageContext, Mapping[str, str]], WebPage]

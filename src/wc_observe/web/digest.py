@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core import names
-from wc_core.phrases import counted
-from wc_core.text import clean, one_line
-from wc_core.threads.model import CLOSED, OPEN
-from wc_core.times import utc
-from wc_core.views.news.digest import digest
+from wc_core.base import names
+from wc_core.base.phrases import counted
+from wc_core.base.text import clean, one_line
+from wc_core.base.times import utc
+from wc_core.ledger.threads.model import CLOSED, OPEN
+from wc_core.reading.views.news.digest import digest
 from wc_observe.web.forms import field
 from wc_observe.web.html import NOTHING, Html, element, joined, text
 from wc_observe.web.page import (
@@ -26,8 +26,8 @@ from wc_observe.web.page import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wc_core.views.news.digest import Digest, News, SummarizedEntry
-    from wc_observe.open_store import OpenStore
+    from wc_core.reading.views.news.digest import Digest, News, SummarizedEntry
+    from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 _SINCE, _THREADS, _MOST_THREADS = "1d", 25, 500

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.claims.book import ENDED, HELD, REFUSED, UNVERIFIED
-from wc_core.claims.record import READ
-from wc_core.layout import Layout
-from wc_core.phrases import counted
-from wc_core.radar import kept
-from wc_core.radar.model import HOT, KINDS, REGISTRY, SOFT
-from wc_core.text import one_line
-from wc_core.times import rfc3339, span
-from wc_core.views.conflicts import file_text
+from wc_core.base.layout import Layout
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.base.times import rfc3339, span
+from wc_core.edits.claims.book import ENDED, HELD, REFUSED, UNVERIFIED
+from wc_core.edits.claims.record import READ
+from wc_core.edits.radar import kept
+from wc_core.edits.radar.model import HOT, KINDS, REGISTRY, SOFT
+from wc_core.reading.views.conflicts import file_text
 from wc_observe.answers.claims import read_claims
 from wc_observe.web.board.facts import worktree_person
 from wc_observe.web.html import NOTHING, Html, element, joined
@@ -21,11 +21,11 @@ from wc_observe.web.page import WebPage, moment, person
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_core.claims.record import Claim
-    from wc_core.names import Directory
-    from wc_core.radar.model import Pair, Radar, SharedFile, Side
+    from wc_core.base.names import Directory
+    from wc_core.edits.claims.record import Claim
+    from wc_core.edits.radar.model import Pair, Radar, SharedFile, Side
     from wc_observe.answers.claims import ClaimsView
-    from wc_observe.open_store import OpenStore
+    from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 _TREES, _PAIRS, _FILES, _CLAIMS = 16, 40, 20, 200

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.errors import InvalidInputError
-from wc_core.text import one_line
-from wc_core.threads.model import KINDS, SEVERITIES, STATUSES
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.text import one_line
+from wc_core.ledger.threads.model import KINDS, SEVERITIES, STATUSES
 from wc_observe.web.html import Html, element
 
 if TYPE_CHECKING:

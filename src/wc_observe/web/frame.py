@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.errors import NotFoundError
-from wc_core.text import one_line
-from wc_core.version import __version__
-from wc_core.views.drawing.badges import HUES, badge_of
+from wc_core.base.errors import NotFoundError
+from wc_core.base.text import one_line
+from wc_core.base.version import __version__
+from wc_core.reading.views.drawing.badges import HUES, badge_of
 from wc_observe.web.forms import search_field
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, command_line
 
 if TYPE_CHECKING:
-    from wc_core.errors import WcError
+    from wc_core.base.errors import WcError
     from wc_observe.web.page import PageContext
 
 _SHOWN = 300

@@ -6,21 +6,21 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from wc_core.errors import WcError
-from wc_core.search import excerpts
-from wc_core.summaries.plaintext import plain_text
-from wc_core.text import clean, one_line
-from wc_core.times import utc
+from wc_core.base.errors import WcError
+from wc_core.base.text import clean, one_line
+from wc_core.base.times import utc
+from wc_core.ledger.summaries.plaintext import plain_text
+from wc_core.lookup.search import excerpts
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import entry_count, moment, person
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from wc_core.search.words import Term
-    from wc_core.threads.reader import StoreReader
-    from wc_core.views.search.answers import Hit, Hits
-    from wc_core.views.search.query import SearchQuery
+    from wc_core.ledger.threads.reader import StoreReader
+    from wc_core.lookup.search.words import Term
+    from wc_core.reading.views.search.answers import Hit, Hits
+    from wc_core.reading.views.search.query import SearchQuery
     from wc_observe.web.page import PageContext
 
 _AROUND, _WIDTH, _TITLE = 110, 200, 160

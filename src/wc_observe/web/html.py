@@ -10,7 +10,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from wc_core.text import clean
+from wc_core.base.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.inbox.items import INPUT, MOVE
-from wc_core.phrases import counted
-from wc_core.text import one_line
-from wc_core.threads.model import OPEN
-from wc_core.times import rfc3339
+from wc_core.attention.inbox.items import INPUT, MOVE
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.base.times import rfc3339
+from wc_core.ledger.threads.model import OPEN
 from wc_observe.answers.inbox import caller_inbox
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, command_line, moment, person, status_mark
 
 if TYPE_CHECKING:
-    from wc_core.inbox.view import Inbox, InboxEntry
+    from wc_core.attention.inbox.view import Inbox, InboxEntry
     from wc_observe.web.page import PageContext
     from wc_observe.web.stores import StoreOpener
 

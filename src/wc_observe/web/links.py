@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
-from wc_core.values import NamedTuple
+from wc_core.base.values import NamedTuple
 
 
 class Links(NamedTuple):

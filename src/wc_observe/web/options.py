@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from wc_core.values import NamedTuple
+from wc_core.base.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

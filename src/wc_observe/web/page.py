@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core import names, times
-from wc_core.names import MINE, OFFERED, Directory
-from wc_core.phrases import counted
-from wc_core.text import one_line
-from wc_core.threads.model import CLOSED, OPEN, holder_text
-from wc_core.threads.reviews import CHANGES_REQUESTED, outcome_text
-from wc_core.times import rfc3339
-from wc_core.values import NamedTuple
-from wc_core.views.drawing.badges import badge_of
+from wc_core.base import names, times
+from wc_core.base.names import MINE, OFFERED, Directory
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.base.times import rfc3339
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
+from wc_core.ledger.threads.reviews import CHANGES_REQUESTED, outcome_text
+from wc_core.reading.views.drawing.badges import badge_of
 from wc_observe.web.html import NOTHING, Html, code_text, element, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wc_core.names import Name
-    from wc_core.views.rows import ThreadRow
+    from wc_core.base.names import Name
+    from wc_core.reading.views.rows import ThreadRow
     from wc_observe.web.links import Links
 
 _TAGS, _TAG_WIDTH = 8, 40
@@ -88,7 +88,7 @@ def moment(at: str, now_ms: int) -> Html:
 
 def badge(holder: str | None, directory: Directory) -> Html:
     """Returns the badge of a holder: colour, shape and initials
-    (`wc_core.views.drawing.badges`). It adds nothing to the name beside it."""
+    (`wc_core.reading.views.drawing.badges`). It adds nothing to the name beside it."""
     if holder is None:
         return element("span", class_="badge nobody", aria_hidden="true")
     drawn = badge_of(holder, directory)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.phrases import counted
-from wc_core.text import one_line
-from wc_core.threads.model import CLOSED, OPEN, holder_text
-from wc_core.views import planning
-from wc_core.views.drawing import plangraph
-from wc_core.views.drawing.plangraph import BOX_HEIGHT, BOX_WIDTH
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
+from wc_core.reading.views import planning
+from wc_core.reading.views.drawing import plangraph
+from wc_core.reading.views.drawing.plangraph import BOX_HEIGHT, BOX_WIDTH
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, holder_person, more_link, status_mark
 
 if TYPE_CHECKING:
-    from wc_core.planning.readiness import ThreadPlan
-    from wc_core.views.drawing.plangraph import PlanArrow, PlanBox, PlanPicture
-    from wc_core.views.planning import Tree, TreeNode
-    from wc_observe.open_store import OpenStore
+    from wc_core.ledger.planning.readiness import ThreadPlan
+    from wc_core.reading.views.drawing.plangraph import PlanArrow, PlanBox, PlanPicture
+    from wc_core.reading.views.planning import Tree, TreeNode
+    from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 _NODES, _REASONS = 300, 20

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.areas.threads import in_area
-from wc_core.errors import InvalidInputError
-from wc_core.search.mentions import Mentions
-from wc_core.text import one_line
-from wc_core.times import since_id
-from wc_core.views.rows import Filter
-from wc_core.views.search.answers import count_text, search
-from wc_core.views.search.query import AUTO, BEST, MODES, NEWEST, SORTS, Question
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.text import one_line
+from wc_core.base.times import since_id
+from wc_core.lookup.search.mentions import Mentions
+from wc_core.reading.areas.threads import in_area
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search.answers import count_text, search
+from wc_core.reading.views.search.query import (
+    AUTO,
+    BEST,
+    MODES,
+    NEWEST,
+    SORTS,
+    Question,
+)
 from wc_observe.web.forms import (
     choice,
     chosen_status,
@@ -28,9 +35,9 @@ from wc_observe.web.page import WebPage, entry_count, more_link
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from wc_core.views.search.answers import Hits
-    from wc_core.views.search.query import Matches, SearchQuery
-    from wc_observe.open_store import OpenStore
+    from wc_core.reading.views.search.answers import Hits
+    from wc_core.reading.views.search.query import Matches, SearchQuery
+    from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 _MOST_UNREADABLE = 8

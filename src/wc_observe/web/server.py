@@ -7,13 +7,13 @@ import secrets
 import sys
 from typing import TYPE_CHECKING
 
-from wc_core.errors import StorageError
+from wc_core.base.errors import StorageError
 from wc_observe.http.listening import Bounds, Service, base_url, listen
 from wc_observe.web.app import build_site
 from wc_observe.web.guard import OPEN
 
 if TYPE_CHECKING:
-    from wc_observe.calls import ServerContext
+    from wc_observe.callers.calls import ServerContext
     from wc_observe.http.address import Address
     from wc_observe.web.options import WebOptions
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
-from wc_core.errors import NotFoundError, WcError
-from wc_core.git import carried as carriers
-from wc_core.git import contact, discovery
-from wc_core.git import repository as repositories
-from wc_core.text import one_line
-from wc_observe.calls import Call
-from wc_observe.live.stores import Stores
-from wc_observe.open_store import caller_identity, open_store, store_label
-from wc_observe.reach import reachable_stores
-from wc_observe.watch.stores import StoreWatch
+from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.text import one_line
+from wc_core.ledger.git import carried as carriers
+from wc_core.ledger.git import contact, discovery
+from wc_core.ledger.git import repository as repositories
+from wc_observe.callers.calls import Call
+from wc_observe.callers.open_store import caller_identity, open_store, store_label
+from wc_observe.callers.reach import reachable_stores
+from wc_observe.stores.live.stores import Stores
+from wc_observe.stores.watch.stores import StoreWatch
 from wc_observe.web.page import PageContext, StoreLink
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
-    from wc_observe.calls import ServerContext
-    from wc_observe.open_store import OpenStore
-    from wc_observe.reach import Reachable
+    from wc_observe.callers.calls import ServerContext
+    from wc_observe.callers.open_store import OpenStore
+    from wc_observe.callers.reach import Reachable
     from wc_observe.web.links import Links
 
 _KEY = 12

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 from starlette.responses import Response, StreamingResponse
 
-from wc_core.errors import WcError
-from wc_core.git import discovery
-from wc_core.threads import settings
-from wc_observe.watch.watcher import OFF
+from wc_core.base.errors import WcError
+from wc_core.ledger.git import discovery
+from wc_core.ledger.threads import settings
+from wc_observe.stores.watch.watcher import OFF
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
     from starlette.requests import Request
 
-    from wc_observe.watch.addresses import Changes
+    from wc_observe.stores.watch.addresses import Changes
     from wc_observe.web.stores import StoreOpener
 
 # Each open page has one stream; more than this is a fault.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.areas.threads import in_area
-from wc_core.phrases import counted
-from wc_core.search.mentions import Mentions
-from wc_core.text import one_line
-from wc_core.threads.model import CLOSED
-from wc_core.values import NamedTuple
-from wc_core.views.rows import Filter, recency
-from wc_core.views.search.answers import threads_about
-from wc_core.views.search.query import Matches
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.model import CLOSED
+from wc_core.lookup.search.mentions import Mentions
+from wc_core.reading.areas.threads import in_area
+from wc_core.reading.views.rows import Filter, recency
+from wc_core.reading.views.search.answers import threads_about
+from wc_core.reading.views.search.query import Matches
 from wc_observe.web.board.columns import rows_with_words
 from wc_observe.web.forms import chosen_status, field, filter_form, status_choice
 from wc_observe.web.html import NOTHING, Html, code_text, element, joined
@@ -29,8 +29,8 @@ from wc_observe.web.search import search_notices
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from wc_core.views.rows import ThreadRow
-    from wc_observe.open_store import OpenStore
+    from wc_core.reading.views.rows import ThreadRow
+    from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 _ROWS = 100

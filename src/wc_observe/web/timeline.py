@@ -5,23 +5,23 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from wc_core import times
-from wc_core.errors import InvalidInputError, WcError
-from wc_core.names import parse
-from wc_core.text import one_line
-from wc_core.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
-from wc_core.views import timeline
-from wc_core.views.rows import Filter
+from wc_core.base import times
+from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.names import parse
+from wc_core.base.text import one_line
+from wc_core.ledger.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
+from wc_core.reading.views import timeline
+from wc_core.reading.views.rows import Filter
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, entry_count, holder_person, person, status_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wc_core.names import Directory
-    from wc_core.views.rows import ThreadRow
-    from wc_core.views.timeline import BallSpan, Chart, Track
-    from wc_observe.open_store import OpenStore
+    from wc_core.base.names import Directory
+    from wc_core.reading.views.rows import ThreadRow
+    from wc_core.reading.views.timeline import BallSpan, Chart, Track
+    from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 # One chart reads the logs of at most this many threads.

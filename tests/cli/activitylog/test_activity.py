@@ -12,8 +12,8 @@ import pytest
 from tests.cli.briefing.test_hook import Agent
 from tests.contract.inprocess import Here
 from tests.observe.stores import Session
-from wc_cli.clock import now_ms
-from wc_core.layout import Layout
+from wc_cli.ledger.clock import now_ms
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from tests.conftest import Machine

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.claims.test_claims_between_clones import Clones
-from wc_core.activitylog import record
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
+from wc_core.edits.activitylog import record
 
 if TYPE_CHECKING:
     from tests.contract.inprocess import Here

@@ -21,12 +21,12 @@ from tests.cli.commands.test_worktrees import LOOP, put
 from tests.cli.entries.test_editor import Terminal, at_terminal, editor, script
 from tests.conftest import Machine
 from tests.core.strategies import chain, entry, write_thread
-from wc_cli.board import app, panes, view
-from wc_cli.board.app import BoardApp
-from wc_cli.board.cards import CardFilter
-from wc_cli.board.source import BoardSource
-from wc_cli.context import Context
-from wc_core.identity.resolve import Asked
+from wc_cli.run.board import app, panes, view
+from wc_cli.run.board.app import BoardApp
+from wc_cli.run.board.cards import CardFilter
+from wc_cli.run.board.source import BoardSource
+from wc_cli.run.context import Context
+from wc_core.people.identity.resolve import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import NOON_MS, relaxed
-from wc_cli.board.cards import Card, CardColumn, CardFilter, group_into_columns
-from wc_cli.board.view import (
+from wc_cli.run.board.cards import Card, CardColumn, CardFilter, group_into_columns
+from wc_cli.run.board.view import (
     AGENT,
     ASCII,
     CARD,
@@ -22,10 +22,10 @@ from wc_cli.board.view import (
     scroll_to_chosen,
     visible_columns,
 )
-from wc_cli.terminal.widths import width_of
-from wc_core.names import Directory
-from wc_core.views.drawing.badges import HUES, badge_of
-from wc_core.views.rows import ThreadRow
+from wc_cli.run.terminal.widths import width_of
+from wc_core.base.names import Directory
+from wc_core.reading.views.drawing.badges import HUES, badge_of
+from wc_core.reading.views.rows import ThreadRow
 
 DAY_MS = 24 * 3600 * 1000
 

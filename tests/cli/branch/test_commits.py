@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.branch import commits
-from wc_cli.branch.git import GitError
-from wc_core.layout import BRANCH
+from wc_cli.ledger.branch import commits
+from wc_cli.ledger.branch.git import GitError
+from wc_core.base.layout import BRANCH
 
 if TYPE_CHECKING:
     from tests.conftest import Repo
-    from wc_core.git.repository import Repository
+    from wc_core.ledger.git.repository import Repository
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.branch.git import Git, GitError, GitKilledError
+from wc_cli.ledger.branch.git import Git, GitError, GitKilledError
 
 if TYPE_CHECKING:
     from tests.conftest import Machine

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.branch.process import Process
+from wc_cli.ledger.branch.process import Process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wc_cli.branch.treepaths import is_safe
+from wc_cli.ledger.branch.treepaths import is_safe
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,14 @@ import pytest
 
 from tests.conftest import Repo
 from tests.contract.inprocess import Here
-from wc_cli.briefing import dialects, sessionnews, sessions
+from wc_cli.agents.briefing import dialects, sessionnews, sessions
+from wc_cli.agents.install import changes as installing
+from wc_cli.agents.install.clients import registry
 from wc_cli.commands.brief import BriefOptions
-from wc_cli.install import changes as installing
-from wc_cli.install.clients import registry
-from wc_cli.options import parse
-from wc_core.agents import AGENTS
-from wc_core.layout import Layout
-from wc_core.status import holders, listings
+from wc_cli.run.options import parse
+from wc_core.attention.status import holders, listings
+from wc_core.base.agents import AGENTS
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -533,7 +533,7 @@ def note(event, values):
     elif event == "open" and isinstance(values[0], str):
         os.write(log, values[0].encode() + b"\\n")
 sys.addaudithook(note)
-from wc_cli.main import main
+from wc_cli.run.main import main
 main()
 """
 

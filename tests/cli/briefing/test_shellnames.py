@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli import launcher
-from wc_cli.briefing import shellnames
+from wc_cli.agents import launcher
+from wc_cli.agents.briefing import shellnames
 
 if TYPE_CHECKING:
     from tests.conftest import Repo

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.carry.places import CLAUDE, PLACES, accept_only, session
 from tests.conftest import THREADS
 from tests.observe.web.pages import Site
-from wc_core.layout import BRANCH
+from wc_core.base.layout import BRANCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable

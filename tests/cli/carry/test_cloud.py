@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.carry.places import CLAUDE, accept_only, leave, new_hub, session
 from tests.conftest import Machine, Repo
-from wc_cli.cloud import places
+from wc_cli.agents.cloud import places
 
 if TYPE_CHECKING:
     from tests.conftest import Done

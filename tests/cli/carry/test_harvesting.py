@@ -13,7 +13,7 @@ import pytest
 from tests.cli.carry.places import CLAUDE, PLACES, accept_only, leave, session
 from tests.conftest import Repo
 from tests.smart_http import http
-from wc_core.carry import carriers
+from wc_core.ledger.carry import carriers
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.claims.test_claims_between_clones import Clones, commit
 from tests.observe.stores import Session
-from wc_core.claims import verdicts
+from wc_core.edits.claims import verdicts
 
 if TYPE_CHECKING:
     from pathlib import Path

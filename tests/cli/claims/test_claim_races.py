@@ -22,7 +22,7 @@ ROUNDS = amounts.rounds(10, 50)
 # went. It is a process of its own, so that nothing is shared but the repository.
 RACER = """
 import contextlib, io, os, sys
-from wc_cli import main
+from wc_cli.run import main
 os.chdir(sys.argv[1])
 for line in sys.stdin:
     words = ["claim", *line.split(), "--as", sys.argv[2], "--lock-timeout", "20"]

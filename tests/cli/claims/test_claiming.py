@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_core.claims import sessions
+from wc_core.edits.claims import sessions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,7 @@ from tests.cli.claims.test_claims_between_clones import (
     faster,
     holders,
 )
-from wc_core.layout import CLAIMS_BRANCH
+from wc_core.base.layout import CLAIMS_BRANCH
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import pytest
 
 from tests.cli.claims.test_check import server
 from tests.contract.inprocess import Here
-from wc_core.graph import kept
-from wc_core.graph.model import Graph
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
+from wc_core.edits.graph import kept
+from wc_core.edits.graph.model import Graph
 
 if TYPE_CHECKING:
     from tests.conftest import Machine

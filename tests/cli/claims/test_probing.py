@@ -18,7 +18,7 @@ from tests.cli.claims.test_combined_claims import (
     refuse,
     set_in,
 )
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from tests.contract.inprocess import Here

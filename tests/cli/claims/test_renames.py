@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.branch.git import Git
+from wc_cli.ledger.branch.git import Git
 
 if TYPE_CHECKING:
     from tests.conftest import Machine

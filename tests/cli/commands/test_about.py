@@ -18,14 +18,14 @@ from typing import NamedTuple
 import pytest
 
 from tests.conftest import Machine
-from wc_cli import table
-from wc_cli.completion import words
-from wc_cli.install.permissions import COMMANDS
-from wc_core import errors
+from wc_cli.agents.install.permissions import COMMANDS
+from wc_cli.run import table
+from wc_cli.run.completion import words
+from wc_core.base import errors
 from wc_observe.mcp import server
 
 ROOT = Path(__file__).resolve().parents[3]
-SKILL = ROOT / "src/wc_cli/skill/watercooler/SKILL.md"
+SKILL = ROOT / "src/wc_cli/agents/skill/watercooler/SKILL.md"
 HEAD = SKILL.read_text(encoding="utf-8")
 # In the order in which the skill names them: the steps in them build on each other.
 PAGES = [SKILL.parent / name for name in re.findall(r"`(references/\w+\.md)`", HEAD)]
@@ -70,7 +70,7 @@ def stage(tmp_path: Path) -> Machine:
     programs = tmp_path / "bin"
     programs.mkdir()
     shutil.copy(ROOT / "bin/wc", programs)
-    launch = f'#!/bin/sh\nexec "{sys.executable}" -m wc_cli.main "$@"\n'
+    launch = f'#!/bin/sh\nexec "{sys.executable}" -m wc_cli.run.main "$@"\n'
     (programs / "wc-cli").write_text(launch)
     (programs / "wc-cli").chmod(0o755)
     machine.env["PATH"] = f"{programs}:{machine.env['PATH']}"
@@ -195,5 +195,8 @@ def test_the_wheel_ships_it(tmp_path: Path) -> None:
     # With the plugin around it, whose names begin with a dot.
     folder = SKILL.parents[1]
     for one in (path for path in folder.rglob("*") if path.is_file()):
-        assert shipped[f"wc_cli/skill/{one.relative_to(folder)}"] == one.read_bytes()
-    assert "wc_cli/skill/.claude-plugin/plugin.json" in shipped
+        assert (
+            shipped[f"wc_cli/agents/skill/{one.relative_to(folder)}"]
+            == one.read_bytes()
+        )
+    assert "wc_cli/agents/skill/.claude-plugin/plugin.json" in shipped

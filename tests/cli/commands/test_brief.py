@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.briefing import fitting
-from wc_cli.briefing import text as brieftext
-from wc_cli.terminal.style import Style
-from wc_core.guidance import BRIEF, MAX_GENERAL, Guidance
-from wc_core.ulid import encode
-from wc_core.views.brief import LIMITS, Brief, BriefItem, BriefSection, LastEntry
+from wc_cli.agents.briefing import fitting
+from wc_cli.agents.briefing import text as brieftext
+from wc_cli.run.terminal.style import Style
+from wc_core.base.ulid import encode
+from wc_core.ledger.guidance import BRIEF, MAX_GENERAL, Guidance
+from wc_core.reading.views.brief import (
+    LIMITS,
+    Brief,
+    BriefItem,
+    BriefSection,
+    LastEntry,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_core.configuration import keys
+from wc_core.ledger.configuration import keys
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.threads.pages import page
+from wc_core.ledger.threads.pages import page
 
 if TYPE_CHECKING:
     from tests.conftest import Repo

@@ -9,10 +9,10 @@ import pytest
 
 from tests.amounts import is_long
 from tests.contract.inprocess import Here
-from wc_cli import table
 from wc_cli.commands.repository.guidance import occasions
-from wc_core import guidance
-from wc_core.layout import Layout
+from wc_cli.run import table
+from wc_core.base.layout import Layout
+from wc_core.ledger import guidance
 
 if TYPE_CHECKING:
     from pathlib import Path

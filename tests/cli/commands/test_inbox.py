@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import Machine, Repo
-from wc_core.inbox.stores import known_stores
+from wc_core.attention.inbox.stores import known_stores
 
 CODEX = ("--as", "Codex")
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.contract.inprocess import Here
 from wc_cli.commands import problems
-from wc_cli.store import locks
-from wc_cli.store.lockowners import Holder
+from wc_cli.ledger.store import locks
+from wc_cli.ledger.store.lockowners import Holder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_core.configuration import keys
-from wc_core.threads import model
+from wc_core.ledger.configuration import keys
+from wc_core.ledger.threads import model
 
 if TYPE_CHECKING:
     from tests.conftest import Machine, Repo

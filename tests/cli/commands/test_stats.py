@@ -10,8 +10,8 @@ import pytest
 from fastmcp import Client
 
 from tests.conftest import Machine
-from wc_cli.clock import now_ms
-from wc_observe.calls import ServerContext
+from wc_cli.ledger.clock import now_ms
+from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import SECONDS, Machine, Repo
-from wc_cli.notify import local
-from wc_core.errors import InvalidInputError
-from wc_core.threads import vocabulary
+from wc_cli.bridges.notify import local
+from wc_core.base.errors import InvalidInputError
+from wc_core.ledger.threads import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,7 +44,7 @@ class Waiting:
             "    sys.stderr.write('listening\\n'); sys.stderr.flush()\n"
             "    return real(*a, **k)\n"
             "w.watch = watch\n"
-            "from wc_cli.main import main; main()"
+            "from wc_cli.run.main import main; main()"
         )
         self.process = subprocess.Popen(
             [sys.executable, "-c", told, "wait", *words],
@@ -222,11 +222,11 @@ _BETWEEN = """
 import os, subprocess, sys, watchfiles
 real = watchfiles.watch
 def watch(*words, **how):
-    subprocess.run([sys.executable, "-c", "from wc_cli.main import main; main()",
+    subprocess.run([sys.executable, "-c", "from wc_cli.run.main import main; main()",
                     "handoff", "auth", "--to", "Codex"], check=True)
     return real(*words, **how)
 watchfiles.watch = watch
-from wc_cli.main import main
+from wc_cli.run.main import main
 main()
 """
 
@@ -245,7 +245,7 @@ import watchfiles
 def watch(*words, **how):
     raise OSError("OS file watch limit reached.")
 watchfiles.watch = watch
-from wc_cli.main import main
+from wc_cli.run.main import main
 main()
 """
 

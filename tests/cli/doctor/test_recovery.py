@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_cli.doctor.recovery import Recovery
-from wc_core.threads.reader import StoreReader
+from wc_cli.ledger.doctor.recovery import Recovery
+from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from tests.conftest import Repo

@@ -13,7 +13,7 @@ import pytest
 
 from tests.bench import stores
 from tests.conftest import THREADS
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from tests.conftest import Machine, Repo
@@ -294,7 +294,7 @@ def count(event, values):
     is_stamp = event == "os.rename" and os.path.basename(values[1]) == "stamp"
     counts.update(["stamp" if is_stamp else event])
 sys.addaudithook(count)
-from wc_cli.doctor.repair import Repair
+from wc_cli.ledger.doctor.repair import Repair
 steps = list(Repair(sys.argv[1], __import__("os").environ, dry_run=False).run())
 listed = counts["os.scandir"] + counts["os.listdir"]
 print(len(steps), listed, counts["subprocess.Popen"], counts["stamp"])

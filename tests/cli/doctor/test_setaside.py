@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import THREADS, Repo
-from wc_cli.doctor.setaside import SetAsideStores
-from wc_core.layout import Layout
+from wc_cli.ledger.doctor.setaside import SetAsideStores
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.enrich.modelserver import ModelServer, Planned, completion
-from wc_cli.store import locks
-from wc_core.layout import Layout
-from wc_core.summaries import kept
+from wc_cli.ledger.store import locks
+from wc_core.base.layout import Layout
+from wc_core.ledger.summaries import kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,25 +16,25 @@ import pytest
 from tests.cli.enrich.modelserver import ModelServer, Planned
 from tests.core.meaning.vectors import np
 from tests.core.strategies import entry, write_thread
-from wc_cli.enrich.enriching import Enrichment
-from wc_cli.store import locks
-from wc_core.errors import ConflictError, LockTimeoutError
-from wc_core.index import keys
-from wc_core.layout import Layout
-from wc_core.meaning import coverage, vectorfile
-from wc_core.meaning.embedding import OwnModel
-from wc_core.meaning.models import LOCAL, Model
-from wc_core.meaning.scoring import row_vector
-from wc_core.meaning.servermodel import ServerModel
-from wc_core.modelserver.endpoint import EndpointError, Patience
-from wc_core.threads.reader import StoreReader
+from wc_cli.bridges.enrich.enriching import Enrichment
+from wc_cli.ledger.store import locks
+from wc_core.base.errors import ConflictError, LockTimeoutError
+from wc_core.base.layout import Layout
+from wc_core.base.modelserver.endpoint import EndpointError, Patience
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.index import keys
+from wc_core.reading.meaning import coverage, vectorfile
+from wc_core.reading.meaning.embedding import OwnModel
+from wc_core.reading.meaning.models import LOCAL, Model
+from wc_core.reading.meaning.scoring import row_vector
+from wc_core.reading.meaning.servermodel import ServerModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from wc_core.meaning.embedding import Embedder
-    from wc_core.meaning.scoring import Vectors
-    from wc_core.threads.reader import Thread
+    from wc_core.ledger.threads.reader import Thread
+    from wc_core.reading.meaning.embedding import Embedder
+    from wc_core.reading.meaning.scoring import Vectors
 
 QUICK = Patience(answer_seconds=5.0, attempts=2, pause_seconds=0.01)
 
@@ -490,7 +490,7 @@ def test_a_wrong_key_is_an_error_and_not_shown(server: Server) -> None:
 def test_the_model_on_this_machine_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib.machinery import PathFinder
 
-    from wc_core.errors import StorageError
+    from wc_core.base.errors import StorageError
 
     monkeypatch.setattr(PathFinder, "find_spec", lambda _name: None)
     with pytest.raises(StorageError, match="not installed"):
@@ -501,10 +501,10 @@ def test_the_model_on_this_machine_is_missing(monkeypatch: pytest.MonkeyPatch) -
 
 _PROGRAM = """
 import sys
-from wc_core.meaning.servermodel import ServerModel
-from wc_cli.enrich.enriching import Enrichment
-from wc_core.meaning.models import Model
-from wc_core.threads.reader import StoreReader
+from wc_core.reading.meaning.servermodel import ServerModel
+from wc_cli.bridges.enrich.enriching import Enrichment
+from wc_core.reading.meaning.models import Model
+from wc_core.ledger.threads.reader import StoreReader
 ServerModel.at_once = 2
 model = Model("small", 0, sys.argv[2])
 reader = StoreReader(sys.argv[1])

@@ -13,13 +13,13 @@ import pytest
 from tests.cli.index.histories import soon
 from tests.cli.index.test_keeping import BACKGROUND, eventually
 from tests.core.strategies import entry, write_thread
-from wc_cli import spawn
-from wc_cli.index import keeping, overviewfile
-from wc_core.index.keys import TICK_SECONDS
-from wc_core.layout import Layout
-from wc_core.meaning import vectorfile
-from wc_core.meaning.vectorfile import UnusableVectorsError
-from wc_core.threads.reader import StoreReader
+from wc_cli.ledger import spawn
+from wc_cli.ledger.index import keeping, overviewfile
+from wc_core.base.layout import Layout
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.index.keys import TICK_SECONDS
+from wc_core.reading.meaning import vectorfile
+from wc_core.reading.meaning.vectorfile import UnusableVectorsError
 
 if TYPE_CHECKING:
     from tests.conftest import Repo
@@ -77,7 +77,7 @@ def test_a_search_that_misses_many_has_them_made(repo: Repo) -> None:
 
 _ONE_SEARCH = """
 import os
-from wc_cli.context import Context
+from wc_cli.run.context import Context
 
 context = Context(dict(os.environ), os.getcwd())
 source = context.meaning(context.overview)

@@ -11,9 +11,9 @@ import pytest
 
 from tests.cli.enrich.modelserver import COMPLETIONS, ModelServer, Planned, completion
 from tests.cli.notify.test_webhooks import answering
-from wc_core.modelserver import endpoint as endpoints
-from wc_core.modelserver.endpoint import Endpoint, EndpointError, Patience, ask
-from wc_core.version import __version__
+from wc_core.base.modelserver import endpoint as endpoints
+from wc_core.base.modelserver.endpoint import Endpoint, EndpointError, Patience, ask
+from wc_core.base.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_core.exchange import jsonexport
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
+from wc_core.reading.exchange import jsonexport
 
 if TYPE_CHECKING:
     from pathlib import Path

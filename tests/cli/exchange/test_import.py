@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from pathlib import Path

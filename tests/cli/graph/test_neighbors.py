@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_core.graph import kept
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
+from wc_core.edits.graph import kept
 
 if TYPE_CHECKING:
     from tests.conftest import Machine

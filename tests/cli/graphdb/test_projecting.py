@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.graphserver import GraphServer, started
-from wc_cli.graphdb import comparing, projecting, removing
-from wc_cli.graphdb.connection import GraphConnection
-from wc_cli.graphdb.projecting import Projection, Source
-from wc_cli.graphdb.vectors import vector_property
-from wc_core.errors import OfflineError
-from wc_core.graphdb import address
-from wc_core.graphdb.identity import repository_of
-from wc_core.index import keys
-from wc_core.summaries.kept import KeptSummary, text_hash
-from wc_core.threads.reader import StoreReader
-from wc_core.ulid import encode
+from wc_cli.bridges.graphdb import comparing, projecting, removing
+from wc_cli.bridges.graphdb.connection import GraphConnection
+from wc_cli.bridges.graphdb.projecting import Projection, Source
+from wc_cli.bridges.graphdb.vectors import vector_property
+from wc_core.base.errors import OfflineError
+from wc_core.base.ulid import encode
+from wc_core.ledger.summaries.kept import KeptSummary, text_hash
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.index import keys
+from wc_core.reading.graphdb import address
+from wc_core.reading.graphdb.identity import repository_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.conftest import Machine, Repo
-    from wc_core.threads.reader import Thread
+    from wc_core.ledger.threads.reader import Thread
 
 CODEX = ("--as", "Codex")
 MEANING = {"WATERCOOLER_MEANING": "on"}

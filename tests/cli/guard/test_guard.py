@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.briefing import dialects
-from wc_core.layout import Layout
+from wc_cli.agents.briefing import dialects
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from tests.conftest import Done, Machine

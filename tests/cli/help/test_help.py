@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import Machine
-from wc_cli import table
-from wc_cli.help import command, layout, overview, showing
-from wc_cli.options import REQUIRED
-from wc_cli.terminal.style import Style
+from wc_cli.run import table
+from wc_cli.run.help import command, layout, overview, showing
+from wc_cli.run.options import REQUIRED
+from wc_cli.run.terminal.style import Style
 
 if TYPE_CHECKING:
     from tests.conftest import Repo

@@ -21,16 +21,16 @@ from tests.core.strategies import (
     write_thread,
 )
 from tests.oldertool import OlderTool
-from wc_cli.index import entriesfile, overviewfile
-from wc_cli.index.commonwords import LARGE
-from wc_core.threads import codec
-from wc_core.threads.reader import StoreReader
-from wc_core.views.listing import Listing, thread_listing
+from wc_cli.ledger.index import entriesfile, overviewfile
+from wc_cli.ledger.index.commonwords import LARGE
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.reading.views.listing import Listing, thread_listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from wc_core.threads.model import Entry
+    from wc_core.ledger.threads.model import Entry
 
 
 def a_log(count: int) -> list[Entry]:

@@ -14,9 +14,9 @@ from tests.cli.index.test_keeping import BACKGROUND, eventually
 from tests.core.strategies import entry, write_thread
 from tests.observe.serving import Served, serving
 from tests.observe.stores import only_text
-from wc_core.index import overview
-from wc_core.index.entries import EntryFile, UnusableIndexError
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
+from wc_core.lookup.index import overview
+from wc_core.lookup.index.entries import EntryFile, UnusableIndexError
 
 if TYPE_CHECKING:
     from pathlib import Path

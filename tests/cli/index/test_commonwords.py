@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from tests.cli.index.histories import Store, soon
 from tests.cli.index.test_entriesfile import assert_the_same
 from tests.core.strategies import chain, entry
-from wc_cli.index import entriesfile
-from wc_cli.index.commonwords import common_words
-from wc_core.index.entries import COLUMNS, SCHEMA, EntryFile
-from wc_core.index.expressions import Expressions, indexed_words
-from wc_core.index.pairs import CommonWords
-from wc_core.search.ranking import PROMINENT_FIELDS
-from wc_core.search.words import FIELDS, Term, contains_term, plain_words
-from wc_core.views.rows import Filter
-from wc_core.views.search.query import ANY, NEWEST, Question
+from wc_cli.ledger.index import entriesfile
+from wc_cli.ledger.index.commonwords import common_words
+from wc_core.lookup.index.entries import COLUMNS, SCHEMA, EntryFile
+from wc_core.lookup.index.expressions import Expressions, indexed_words
+from wc_core.lookup.index.pairs import CommonWords
+from wc_core.lookup.search.ranking import PROMINENT_FIELDS
+from wc_core.lookup.search.words import FIELDS, Term, contains_term, plain_words
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search.query import ANY, NEWEST, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,18 +15,18 @@ from hypothesis import strategies as st
 
 from tests.cli.store.test_writer import Shop
 from tests.core.strategies import viewer
-from wc_cli.index import entriesfile, keeping, making
-from wc_core import ulid
-from wc_core.errors import WcError
-from wc_core.index import decisions as recent
-from wc_core.threads import codec
-from wc_core.threads.proposals import Draft
-from wc_core.views.remarks import decisions_since
+from wc_cli.ledger.index import entriesfile, keeping, making
+from wc_core.base import ulid
+from wc_core.base.errors import WcError
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.lookup.index import decisions as recent
+from wc_core.reading.views.remarks import decisions_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wc_core.views.remarks import NewDecision
+    from wc_core.reading.views.remarks import NewDecision
 
 # Beyond every key of a file, so that all of it can be indexed.
 LATER_NS = 10**19

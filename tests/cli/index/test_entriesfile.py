@@ -25,35 +25,35 @@ from tests.cli.index.histories import (
     soon,
 )
 from tests.core.strategies import AGENTS, chain, entry, entry_id, relaxed, viewer
-from wc_cli.index import entriesfile
-from wc_cli.index.commonwords import LARGE
-from wc_core.errors import WcError
-from wc_core.index.entries import EntryFile, EntryFiles, UnusableIndexError
-from wc_core.search import ranking
-from wc_core.search.mentions import Mentions
-from wc_core.search.words import Term
-from wc_core.threads.model import Ball
-from wc_core.threads.reader import StoreReader
-from wc_core.views.overview import Overview
-from wc_core.views.rows import Filter
-from wc_core.views.search import answers as search_views
-from wc_core.views.search import candidates
-from wc_core.views.search import indexed as indexed_search
-from wc_core.views.search.answers import search, threads_about
-from wc_core.views.search.facets import Counting
-from wc_core.views.search.indexed import IndexedSearch
-from wc_core.views.search.loose import LooseQuery
-from wc_core.views.search.query import ANY, NEWEST, SORTS, Question
-from wc_core.views.search.scan import Scan
-from wc_core.views.updates import updates
+from wc_cli.ledger.index import entriesfile
+from wc_cli.ledger.index.commonwords import LARGE
+from wc_core.base.errors import WcError
+from wc_core.ledger.threads.model import Ball
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.index.entries import EntryFile, EntryFiles, UnusableIndexError
+from wc_core.lookup.search import ranking
+from wc_core.lookup.search.mentions import Mentions
+from wc_core.lookup.search.words import Term
+from wc_core.reading.views.overview import Overview
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search import answers as search_views
+from wc_core.reading.views.search import candidates
+from wc_core.reading.views.search import indexed as indexed_search
+from wc_core.reading.views.search.answers import search, threads_about
+from wc_core.reading.views.search.facets import Counting
+from wc_core.reading.views.search.indexed import IndexedSearch
+from wc_core.reading.views.search.loose import LooseQuery
+from wc_core.reading.views.search.query import ANY, NEWEST, SORTS, Question
+from wc_core.reading.views.search.scan import Scan
+from wc_core.reading.views.updates import updates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wc_cli.index.overviewfile import Clock
-    from wc_core.threads.reader import Thread
-    from wc_core.views.search.answers import Hits
-    from wc_core.views.search.query import Engine
+    from wc_cli.ledger.index.overviewfile import Clock
+    from wc_core.ledger.threads.reader import Thread
+    from wc_core.reading.views.search.answers import Hits
+    from wc_core.reading.views.search.query import Engine
 
 QUESTIONS = (
     Question("title", Filter(), limit=3),
@@ -507,7 +507,7 @@ def test_updates_are_the_same_with_the_index_and_without(
 ) -> None:
     with begun_store() as store, pytest.MonkeyPatch.context() as patch:
         # So many are not counted one by one.
-        patch.setattr("wc_core.index.entries._MANY", many)
+        patch.setattr("wc_core.lookup.index.entries._MANY", many)
         for step in history:
             store.take(step)
         engine, overview, _ = indexed(store.reader)

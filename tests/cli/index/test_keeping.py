@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from tests.cli.index.histories import soon
 from tests.core.strategies import entry, write_thread
-from wc_cli.index import keeping, making, overviewfile
-from wc_core.index import decisions, keys, overview
-from wc_core.index.entries import EntryFile
-from wc_core.layout import Layout
-from wc_core.threads.reader import StoreReader
+from wc_cli.ledger.index import keeping, making, overviewfile
+from wc_core.base.layout import Layout
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.index import decisions, keys, overview
+from wc_core.lookup.index.entries import EntryFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,7 +160,7 @@ def test_a_search_reads_the_logs_of_few_threads_before_they_are_indexed(
 _WITHOUT_SQLITE = """
 import sys
 sys.modules["sqlite3"] = sys.modules["_sqlite3"] = None
-from wc_cli.index import keeping
+from wc_cli.ledger.index import keeping
 keeping.update(sys.argv.pop(1), ["topic"])
 from wc_cli.start import main
 main()

@@ -22,10 +22,10 @@ from tests.cli.index.histories import (
 )
 from tests.core.strategies import relaxed, viewer, write_thread
 from tests.oldertool import OlderTool
-from wc_cli.index import overviewfile
-from wc_core.index import overview
-from wc_core.views.listing import newest_rows, thread_listing
-from wc_core.views.rows import ThreadRow, recency
+from wc_cli.ledger.index import overviewfile
+from wc_core.lookup.index import overview
+from wc_core.reading.views.listing import newest_rows, thread_listing
+from wc_core.reading.views.rows import ThreadRow, recency
 
 
 @given(histories)

@@ -16,9 +16,9 @@ import pytest
 
 from tests.cli.index.histories import Store, a_log, soon
 from tests.cli.index.test_entriesfile import QUESTIONS, assert_the_same
-from wc_cli.index import entriesfile, overviewfile
-from wc_core.index.entries import EntryFile, UnusableIndexError
-from wc_core.threads.reader import StoreReader
+from wc_cli.ledger.index import entriesfile, overviewfile
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.index.entries import EntryFile, UnusableIndexError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,9 +71,9 @@ def test_an_index_that_is_deleted(tmp_path: Path, gone: str) -> None:
 _KILLED = """
 import os, shutil, sys
 from tests.cli.index.histories import soon
-from wc_cli.index import entriesfile
-from wc_core.lean import sqlite3
-from wc_core.threads.reader import StoreReader
+from wc_cli.ledger.index import entriesfile
+from wc_core.base.lean import sqlite3
+from wc_core.ledger.threads.reader import StoreReader
 
 action, root, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
 connect = sqlite3.connect
@@ -199,7 +199,7 @@ def test_locks_that_are_refused(
         """As where no server answers for locks: the kernel has none for this file."""
         return connect(f"{path}&vfs=unix-none-such", **options)  # type: ignore[call-overload, no-any-return]
 
-    monkeypatch.setattr("wc_core.lean.sqlite3.connect", refusing)
+    monkeypatch.setattr("wc_core.base.lean.sqlite3.connect", refusing)
     with pytest.raises(UnusableIndexError):
         EntryFile(StoreReader(str(store.root)).layout)
     assert_answers(store, by_index=False)

@@ -17,12 +17,13 @@ import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
 from tests.cli.install.test_engine import tree
-from wc_cli import launcher, table
-from wc_cli.install import changes, clients, permissions
-from wc_cli.install.changes import Client, InstallSite, OwnFile, Part
-from wc_cli.install.clients import codex, common, registry, shells
-from wc_cli.install.formats import jsonc
-from wc_core.agents import AGENTS as AGENT_ROWS
+from wc_cli.agents import launcher
+from wc_cli.agents.install import changes, clients, permissions
+from wc_cli.agents.install.changes import Client, InstallSite, OwnFile, Part
+from wc_cli.agents.install.clients import codex, common, registry, shells
+from wc_cli.agents.install.formats import jsonc
+from wc_cli.run import table
+from wc_core.base.agents import AGENTS as AGENT_ROWS
 from wc_observe.mcp.server import all_tools
 
 if TYPE_CHECKING:
@@ -765,7 +766,7 @@ def gaps(client: Client) -> list[str]:
         source = (ROOT / "tests/cli/install/test_shells.py").read_text()
         tests = re.findall(r'"(\w+)"', source)
     checks = {
-        "a row in wc_core.agents": client in shells.CLIENTS
+        "a row in wc_core.base.agents": client in shells.CLIENTS
         or client.name in {agent.client for agent in AGENT_ROWS},
         "its files on the page": all(name in page for name in _names_on_page(client)),
         "settings in tests/cli/install/home": client.is_present(in_home)
@@ -807,7 +808,7 @@ def test_a_client_that_only_the_registry_knows_is_noticed() -> None:
 
     emacs = Client("emacs", lambda _: False, changes.USER, parts)
     assert gaps(emacs) == [
-        "a row in wc_core.agents",
+        "a row in wc_core.base.agents",
         "its files on the page",
         "settings in tests/cli/install/home",
         "a test",

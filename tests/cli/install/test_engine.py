@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from tests.cli.install.test_jsonc import texts
 from tests.conftest import SOURCE
-from wc_cli.install import disk, engine, ledger
-from wc_cli.install.changes import (
+from wc_cli.agents.install import disk, engine, ledger
+from wc_cli.agents.install.changes import (
     Block,
     Change,
     JsonAdd,
@@ -28,11 +28,11 @@ from wc_cli.install.changes import (
     TomlAdd,
     TomlSet,
 )
-from wc_cli.install.engine import PartOutcome, Want
-from wc_cli.install.formats import jsonedit, toml
-from wc_cli.install.formats.jsonc import UnreadableError
-from wc_cli.install.ledger import Owner
-from wc_core.errors import CorruptError, LockTimeoutError, WcError
+from wc_cli.agents.install.engine import PartOutcome, Want
+from wc_cli.agents.install.formats import jsonedit, toml
+from wc_cli.agents.install.formats.jsonc import UnreadableError
+from wc_cli.agents.install.ledger import Owner
+from wc_core.base.errors import CorruptError, LockTimeoutError, WcError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -531,7 +531,7 @@ def test_a_full_disk_leaves_a_file_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("theirs")
     code = (
-        "import resource, signal, sys; from wc_cli.install import disk;"
+        "import resource, signal, sys; from wc_cli.agents.install import disk;"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10));"
         "disk.write(sys.argv[1], b'x' * 1000)"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_cli.install.formats import jsonc, jsonedit
-from wc_cli.install.formats.jsonc import UnreadableError
+from wc_cli.agents.install.formats import jsonc, jsonedit
+from wc_cli.agents.install.formats.jsonc import UnreadableError
 
 SERVER = {"command": "wc-observe", "args": []}
 INLINE = '{"command": "wc-observe", "args": []}'

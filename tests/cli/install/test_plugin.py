@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wc_cli import table
-from wc_cli.briefing.dialects import DIALECTS, EVENTS, TOOL_EVENTS
-from wc_cli.install.changes import InstallSite, JsonAdd, JsonSet, OwnFile
-from wc_cli.install.clients import registry
-from wc_core.version import __version__
+from wc_cli.agents.briefing.dialects import DIALECTS, EVENTS, TOOL_EVENTS
+from wc_cli.agents.install.changes import InstallSite, JsonAdd, JsonSet, OwnFile
+from wc_cli.agents.install.clients import registry
+from wc_cli.run import table
+from wc_core.base.version import __version__
 
 if TYPE_CHECKING:
     from tests.conftest import Repo
-    from wc_cli.install.changes import Part
+    from wc_cli.agents.install.changes import Part
 
 ROOT = Path(__file__).resolve().parents[3]
 MARKETPLACE = ROOT / ".claude-plugin/marketplace.json"
-PLUGIN = ROOT / "src/wc_cli/skill"
+PLUGIN = ROOT / "src/wc_cli/agents/skill"
 
 
 def read(path: Path) -> Any:

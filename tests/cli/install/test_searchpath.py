@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.install import searchpath
-from wc_cli.install.changes import InstallSite
-from wc_cli.install.clients import manpages, shells
-from wc_cli.install.ledger import Owner
+from wc_cli.agents.install import searchpath
+from wc_cli.agents.install.changes import InstallSite
+from wc_cli.agents.install.clients import manpages, shells
+from wc_cli.agents.install.ledger import Owner
 
 if TYPE_CHECKING:
     from tests.conftest import Repo

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.install import changes
-from wc_cli.install.changes import Block, InstallSite, OwnFile, TomlSet
-from wc_cli.install.clients import shells
+from wc_cli.agents.install import changes
+from wc_cli.agents.install.changes import Block, InstallSite, OwnFile, TomlSet
+from wc_cli.agents.install.clients import shells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

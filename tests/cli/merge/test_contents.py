@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import entry, entry_id, json_line, relaxed
-from wc_cli.merge.contents import Merged, merge_file
-from wc_cli.merge.logs import merge_logs, split_torn, unite
-from wc_core import ulid
-from wc_core.summaries.kept import KeptSummary
-from wc_core.threads import codec, folding
-from wc_core.threads.model import Entry
+from wc_cli.ledger.merge.contents import Merged, merge_file
+from wc_cli.ledger.merge.logs import merge_logs, split_torn, unite
+from wc_core.base import ulid
+from wc_core.ledger.summaries.kept import KeptSummary
+from wc_core.ledger.threads import codec, folding
+from wc_core.ledger.threads.model import Entry
 
 # --- logs -----------------------------------------------------------------------
 

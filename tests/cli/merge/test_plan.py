@@ -11,23 +11,23 @@ from hypothesis import strategies as st
 
 from tests import amounts
 from tests.core.strategies import AGENTS, chain, entry, entry_id, json_line
-from wc_cli.branch import trees
-from wc_cli.branch.commits import blob_id
-from wc_cli.branch.git import Git, GitError
-from wc_cli.branch.treepaths import STORE, is_log, paths_of, topic_at
-from wc_cli.merge.logs import merge_logs
-from wc_cli.merge.plan import MergePlan, plan_merge
-from wc_cli.store.rendering import render_files
-from wc_core.threads import codec, folding, model
-from wc_core.threads.excerpts.sealing import seal_of
-from wc_core.threads.model import Ball
-from wc_core.threads.pages import page as markdown
+from wc_cli.ledger.branch import trees
+from wc_cli.ledger.branch.commits import blob_id
+from wc_cli.ledger.branch.git import Git, GitError
+from wc_cli.ledger.branch.treepaths import STORE, is_log, paths_of, topic_at
+from wc_cli.ledger.merge.logs import merge_logs
+from wc_cli.ledger.merge.plan import MergePlan, plan_merge
+from wc_cli.ledger.store.rendering import render_files
+from wc_core.ledger.threads import codec, folding, model
+from wc_core.ledger.threads.excerpts.sealing import seal_of
+from wc_core.ledger.threads.model import Ball
+from wc_core.ledger.threads.pages import page as markdown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from wc_core.threads.model import Entry
+    from wc_core.ledger.threads.model import Entry
 
 
 class Entity(NamedTuple):

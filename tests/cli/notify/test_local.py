@@ -16,9 +16,9 @@ import pytest
 
 from tests.cli.notify.receiver import Receiver
 from tests.cli.notify.test_notifying import CODEX, choose, records, write
-from wc_cli.notify import tmux
-from wc_cli.notify.sequences import protocols_of, sequences
-from wc_core.git import repository
+from wc_cli.bridges.notify import tmux
+from wc_cli.bridges.notify.sequences import protocols_of, sequences
+from wc_core.ledger.git import repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -81,7 +81,7 @@ def in_terminal(repo: Repo, words: list[str], env: Mapping[str, str]) -> int:
 
 def test_the_terminal_that_the_person_used_last_is_notified(app: Repo) -> None:
     choose(app, "osc", "bell")
-    words = [sys.executable, "-c", "from wc_cli.main import main; main()"]
+    words = [sys.executable, "-c", "from wc_cli.run.main import main; main()"]
     words += ["ack", "auth", "--title", "Seen"]
     terminal = in_terminal(app, words, {"TERM": "xterm-kitty"})
     write(app, "handoff", "auth", "--to", "Pat", *CODEX)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.notify.receiver import SLACK, Receiver
-from wc_cli.notify import notifying
-from wc_cli.notify.notifying import PersonNote
-from wc_core.notify.records import TargetState
+from wc_cli.bridges.notify import notifying
+from wc_cli.bridges.notify.notifying import PersonNote
+from wc_core.attention.notify.records import TargetState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.notify.test_notifying import choose
-from wc_cli.notify import webhooks
-from wc_core.notify import targets
-from wc_core.notify.messages import Notice, payload
+from wc_cli.bridges.notify import webhooks
+from wc_core.attention.notify import targets
+from wc_core.attention.notify.messages import Notice, payload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

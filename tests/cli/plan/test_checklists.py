@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.plan import checklists as drafts
-from wc_core.errors import ConflictError
-from wc_core.planning import checklists
-from wc_core.threads.reader import StoreReader
+from wc_cli.ledger.plan import checklists as drafts
+from wc_core.base.errors import ConflictError
+from wc_core.ledger.planning import checklists
+from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from tests.conftest import Machine

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.plan import gatechecks
-from wc_cli.store.upkeep import Upkeep
-from wc_core.layout import Layout
-from wc_core.threads.reader import StoreReader
+from wc_cli.ledger.plan import gatechecks
+from wc_cli.ledger.store.upkeep import Upkeep
+from wc_core.base.layout import Layout
+from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from pathlib import Path

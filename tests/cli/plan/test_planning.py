@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.store import locks
-from wc_core.layout import Layout
+from wc_cli.ledger.store import locks
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from tests.conftest import Machine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wc_cli.radar import hunks
+from wc_cli.edits.radar import hunks
 
 MARKED = b"""\
 import os

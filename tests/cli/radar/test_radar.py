@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.branch.git import Git
-from wc_cli.radar import merges
+from wc_cli.edits.radar import merges
+from wc_cli.ledger.branch.git import Git
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -426,7 +426,7 @@ def test_outside_git_and_with_invalid_words(machine: Machine, repo: Here) -> Non
 def test_an_answer_that_does_not_begin_with_a_tree_is_not_a_merge(
     repo: Here, tmp_path: Path
 ) -> None:
-    from wc_cli.radar.objects import Objects
+    from wc_cli.edits.radar.objects import Objects
 
     head = repo.git("rev-parse", "HEAD").strip()
     git = Git(str(repo.path), repo.machine.env)
@@ -440,7 +440,7 @@ def test_an_answer_that_does_not_begin_with_a_tree_is_not_a_merge(
 def test_merges_are_the_same_by_one_process_and_by_many(
     login: Here, review: Here, tmp_path: Path
 ) -> None:
-    from wc_cli.radar.objects import Objects
+    from wc_cli.edits.radar.objects import Objects
 
     commits = []
     for number, repo in enumerate((login, review)):

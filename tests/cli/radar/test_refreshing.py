@@ -12,14 +12,14 @@ import pytest
 from tests.conftest import Repo
 from tests.contract.inprocess import Here
 from tests.observe.stores import Session
-from wc_cli.board.worktreelines import worktree_lines
-from wc_cli.clock import now_ms
-from wc_cli.context import Context
-from wc_cli.radar import refreshing
-from wc_core.activity.statefile import StateFiles
-from wc_core.layout import Layout
-from wc_core.radar import kept
-from wc_core.views import worktrees
+from wc_cli.edits.radar import refreshing
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.board.worktreelines import worktree_lines
+from wc_cli.run.context import Context
+from wc_core.base.layout import Layout
+from wc_core.edits.radar import kept
+from wc_core.people.activity.statefile import StateFiles
+from wc_core.reading.views import worktrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ import pytest
 
 from tests.contract.inprocess import Here
 from wc_cli.posting import post
-from wc_core.errors import InvalidInputError
-from wc_core.identity.resolve import Asked
-from wc_core.threads.proposals import Draft
+from wc_core.base.errors import InvalidInputError
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.people.identity.resolve import Asked
 
 if TYPE_CHECKING:
     from pathlib import Path

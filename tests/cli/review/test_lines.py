@@ -9,9 +9,9 @@ import pytest
 
 from tests.contract.inprocess import Here
 from tests.observe.web.pages import Site, words
-from wc_core.errors import InvalidInputError
-from wc_core.threads.linerefs import LineRef, split_place
-from wc_core.threads.vocabulary import line_refs
+from wc_core.base.errors import InvalidInputError
+from wc_core.ledger.threads.linerefs import LineRef, split_place
+from wc_core.ledger.threads.vocabulary import line_refs
 
 if TYPE_CHECKING:
     from pathlib import Path

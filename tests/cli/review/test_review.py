@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests.contract.inprocess import Here
-from wc_cli.review import seeing
-from wc_core.git import repository as repositories
+from wc_cli.edits.review import seeing
+from wc_core.ledger.git import repository as repositories
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import Machine
-    from wc_core.git.repository import Repository
+    from wc_core.ledger.git.repository import Repository
 
 BACKGROUND = {"WATERCOOLER_SYNC": "background"}
 
@@ -365,7 +365,7 @@ def test_a_thread_that_is_older_than_the_first_commit(machine: Machine) -> None:
 def test_large_untracked_files_get_into_no_snapshot(
     trees: Trees, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wc_cli.radar.snapshots._MAX_UNTRACKED_BYTES", 1000)
+    monkeypatch.setattr("wc_cli.edits.radar.snapshots._MAX_UNTRACKED_BYTES", 1000)
     write(trees.login, "a.py", "a = 2\n")
     for number in range(3):
         write(trees.login, f"data{number}", "x" * 400)

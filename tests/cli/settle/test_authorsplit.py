@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_cli.branch.commits import CommitChange
-from wc_cli.settle.authorsplit import Authors, split_by_author
-from wc_cli.settle.commitplan import CommitPlan, RenderedThread
-from wc_core.git.authorship import Authorship, Person
-from wc_core.threads import codec
-from wc_core.threads.model import Entry
+from wc_cli.ledger.branch.commits import CommitChange
+from wc_cli.ledger.settle.authorsplit import Authors, split_by_author
+from wc_cli.ledger.settle.commitplan import CommitPlan, RenderedThread
+from wc_core.ledger.git.authorship import Authorship, Person
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.model import Entry
 
 
 def _authorship(name: str) -> Authorship:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from wc_cli.branch.commits import CommitChange, Committed, blob_id
-from wc_cli.branch.compare import Compared
-from wc_cli.settle.commitplan import CommitPlan, RenderedThread, plan_commit
-from wc_core.threads.model import Entry
+from wc_cli.ledger.branch.commits import CommitChange, Committed, blob_id
+from wc_cli.ledger.branch.compare import Compared
+from wc_cli.ledger.settle.commitplan import CommitPlan, RenderedThread, plan_commit
+from wc_core.ledger.threads.model import Entry
 
 SHARED = CommitChange(".gitignore", b"/.local/\n")
 ENTRY = Entry("01M8", "auth", "Codex", "2026-01-01T00:00:00Z")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import THREADS
-from wc_cli.context import os_user
+from wc_cli.run.context import os_user
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.settle.test_settler import until_settled
-from wc_cli.store import locks
+from wc_cli.ledger.store import locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +109,7 @@ def test_a_process_with_threads_starts_a_new_one(repo: Repo) -> None:
         "def refuse(): raise SystemExit('forked')\n"
         "os.fork = refuse\n"
         f"sys.argv[1:] = {list(WRITE)}\n"
-        "from wc_cli.main import main; main()\n"
+        "from wc_cli.run.main import main; main()\n"
     )
     words = [*real_words(repo.machine)[:-1], program]
     assert not repo.machine.run(words, repo.path).code

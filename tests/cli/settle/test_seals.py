@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from wc_core.threads.excerpts.sealed import sealed_thread
-from wc_core.threads.excerpts.sealing import seal_of
-from wc_core.threads.projections import Meta, read_meta, render_meta
-from wc_core.threads.reader import StoreReader
+from wc_core.ledger.threads.excerpts.sealed import sealed_thread
+from wc_core.ledger.threads.excerpts.sealing import seal_of
+from wc_core.ledger.threads.projections import Meta, read_meta, render_meta
+from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from tests.conftest import Repo

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import THREADS, Machine, Repo
-from wc_cli.settle import settler
-from wc_cli.store import locks
+from wc_cli.ledger.settle import settler
+from wc_cli.ledger.store import locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -429,7 +429,7 @@ def test_a_helper_that_is_killed_loses_nothing(repo: Repo, seed: int) -> None:
         topic = f"t{turn % 2}"
         ids.append(repo.json("say", topic, "--title", "x", "--new")["entry_id"])
         helper = subprocess.Popen(
-            [sys.executable, "-m", "wc_cli.background", str(store)],
+            [sys.executable, "-m", "wc_cli.run.background", str(store)],
             env=repo.machine.env,
             start_new_session=True,
         )
@@ -485,7 +485,7 @@ def test_a_git_that_outlives_its_helper_is_waited_for(repo: Repo) -> None:
     )
     (slow / "git").chmod(0o755)
     env = {**repo.machine.env, "PATH": f"{slow}:{repo.machine.env['PATH']}"}
-    words = [sys.executable, "-m", "wc_cli.background", str(repo.store)]
+    words = [sys.executable, "-m", "wc_cli.run.background", str(repo.store)]
     helper = subprocess.Popen(words, env=env)
     while not (slow / "begun").exists():
         time.sleep(0.01)
@@ -502,7 +502,7 @@ def test_a_git_that_outlives_its_helper_is_waited_for(repo: Repo) -> None:
 
 def test_two_helpers_do_one_s_work(repo: Repo) -> None:
     repo.ok("say", "auth", "--title", "x")
-    words = [sys.executable, "-m", "wc_cli.background", str(repo.store)]
+    words = [sys.executable, "-m", "wc_cli.run.background", str(repo.store)]
     helpers = [subprocess.Popen(words, env=repo.machine.env) for _ in range(3)]
     assert [one.wait(30) for one in helpers] == [0, 0, 0]
     assert repo.git("rev-list", "--count", THREADS) == "2"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.store import durable, locks
-from wc_core.errors import ConflictError, CorruptError, StorageError
+from wc_cli.ledger.store import durable, locks
+from wc_core.base.errors import ConflictError, CorruptError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.store.writer import Author, IdSource, StoreWriter
-from wc_core import files
-from wc_core.errors import ConflictError, CorruptError
-from wc_core.git.discovery import PLAIN, Place
-from wc_core.identity.resolve import Identity
-from wc_core.names import Name
-from wc_core.threads import codec, vocabulary
-from wc_core.threads.model import Entry
-from wc_core.threads.proposals import Draft
-from wc_core.threads.settings import Settings
+from wc_cli.ledger.store.writer import Author, IdSource, StoreWriter
+from wc_core.base import files
+from wc_core.base.errors import ConflictError, CorruptError
+from wc_core.base.names import Name
+from wc_core.ledger.git.discovery import PLAIN, Place
+from wc_core.ledger.threads import codec, vocabulary
+from wc_core.ledger.threads.model import Entry
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.ledger.threads.settings import Settings
+from wc_core.people.identity.resolve import Identity
 
 if TYPE_CHECKING:
     from pathlib import Path

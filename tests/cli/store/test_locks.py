@@ -16,9 +16,9 @@ import pytest
 
 from tests.leaving import leave
 from wc_cli.commands.stores import check_breakable
-from wc_cli.store import lockowners, locks
-from wc_cli.store.lockowners import LockOwners
-from wc_core.errors import ConflictError, LockTimeoutError
+from wc_cli.ledger.store import lockowners, locks
+from wc_cli.ledger.store.lockowners import LockOwners
+from wc_core.base.errors import ConflictError, LockTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.clones import OLD_ENTRY, OLD_PAGE
-from wc_core.layout import ATTRIBUTES, BRANCH, IGNORED
+from wc_core.base.layout import ATTRIBUTES, BRANCH, IGNORED
 
 if TYPE_CHECKING:
     from tests.conftest import Repo

@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wc_cli.settle.settler import Settler
-from wc_cli.store.upkeep import Upkeep
-from wc_cli.store.writer import Author, IdSource, StoreWriter
-from wc_core import names, ulid
-from wc_core.errors import ConflictError, CorruptError, NotFoundError, StorageError
-from wc_core.git.discovery import PLAIN, Place
-from wc_core.identity.resolve import Identity
-from wc_core.threads import folding, model
-from wc_core.threads.proposals import Draft
-from wc_core.threads.reader import StoreReader
-from wc_core.threads.settings import Settings
+from wc_cli.ledger.settle.settler import Settler
+from wc_cli.ledger.store.upkeep import Upkeep
+from wc_cli.ledger.store.writer import Author, IdSource, StoreWriter
+from wc_core.base import names, ulid
+from wc_core.base.errors import ConflictError, CorruptError, NotFoundError, StorageError
+from wc_core.ledger.git.discovery import PLAIN, Place
+from wc_core.ledger.threads import folding, model
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.ledger.threads.settings import Settings
+from wc_core.people.identity.resolve import Identity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

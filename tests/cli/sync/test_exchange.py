@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from wc_cli.settle.settler import Settlement
-from wc_cli.sync.exchange import MAX_ROUNDS, Exchange, Waiting, pause_seconds
+from wc_cli.ledger.settle.settler import Settlement
+from wc_cli.ledger.sync.exchange import MAX_ROUNDS, Exchange, Waiting, pause_seconds
 
 
 def test_a_note_is_there_once_and_in_order() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import THREADS
-from wc_cli import background
+from wc_cli.run import background
 
 if TYPE_CHECKING:
     from tests.conftest import Machine, Repo

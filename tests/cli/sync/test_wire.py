@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.hubs import REF, Clone, Hub
-from wc_cli.branch.git import Git, GitError, GitTimeoutError
-from wc_cli.sync.wire import Wire
-from wc_cli.sync.wireerrors import (
+from wc_cli.ledger.branch.git import Git, GitError, GitTimeoutError
+from wc_cli.ledger.sync.wire import Wire
+from wc_cli.ledger.sync.wireerrors import (
     DeclinedError,
     RefusedError,
     RejectedError,
@@ -20,7 +20,7 @@ from wc_cli.sync.wireerrors import (
     WireError,
     classify,
 )
-from wc_core.git.remotes import Remote
+from wc_core.ledger.git.remotes import Remote
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from wc_cli.terminal import fitting
-from wc_cli.terminal.fitting import RowAccent, fitted_widths
-from wc_cli.terminal.render import COLUMNS
-from wc_cli.terminal.style import Style
-from wc_cli.terminal.widths import width_of
+from wc_cli.run.terminal import fitting
+from wc_cli.run.terminal.fitting import RowAccent, fitted_widths
+from wc_cli.run.terminal.render import COLUMNS
+from wc_cli.run.terminal.style import Style
+from wc_cli.run.terminal.widths import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,10 +14,10 @@ from tests.cli.entries.test_editor import at_terminal
 from tests.conftest import Machine
 from tests.contract.fuzzer import obeyed
 from tests.core.strategies import NOON_MS, entries, entry, relaxed
-from wc_cli.terminal import markdown, pager
-from wc_core.text import clean
-from wc_core.threads.model import Ball, Entry
-from wc_core.views.entries import Numbered
+from wc_cli.run.terminal import markdown, pager
+from wc_core.base.text import clean
+from wc_core.ledger.threads.model import Ball, Entry
+from wc_core.reading.views.entries import Numbered
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_cli.context import Context
-from wc_cli.terminal.render import COLUMNS, thread_list
-from wc_cli.terminal.style import Style, output_style
-from wc_cli.terminal.widths import cut_to_width, width_of
-from wc_core.planning.checklists import ChecklistProgress
-from wc_core.threads.reviews import Review
-from wc_core.views.drawing.badges import badge_of
-from wc_core.views.rows import ThreadRow
+from wc_cli.run.context import Context
+from wc_cli.run.terminal.render import COLUMNS, thread_list
+from wc_cli.run.terminal.style import Style, output_style
+from wc_cli.run.terminal.widths import cut_to_width, width_of
+from wc_core.ledger.planning.checklists import ChecklistProgress
+from wc_core.ledger.threads.reviews import Review
+from wc_core.reading.views.drawing.badges import badge_of
+from wc_core.reading.views.rows import ThreadRow
 
 if TYPE_CHECKING:
     from tests.conftest import Repo

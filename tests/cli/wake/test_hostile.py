@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.wake.test_waiting import agents  # noqa: F401
-from wc_cli.context import Context
-from wc_cli.wake import sleeper
-from wc_core.identity.resolve import Asked
-from wc_core.threads.reader import StoreReader
-from wc_core.wake.senders import Acquaintances
+from wc_cli.agents.wake import sleeper
+from wc_cli.run.context import Context
+from wc_core.attention.wake.senders import Acquaintances
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.people.identity.resolve import Asked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.wake.test_waiting import Agents
-    from wc_core.threads.snapshot import Snapshot
+    from wc_core.ledger.threads.snapshot import Snapshot
 
 HOSTILE = (
     "a\x1b[31mred\x1b]0;title\x07\n> quoted\n\u2028line\x0bline\x85line\n"

@@ -15,14 +15,14 @@ import pytest
 
 from tests import standinclient
 from tests.core.strategies import viewer
-from wc_cli.board.cards import CardFilter
-from wc_cli.board.source import BoardSource
-from wc_cli.clock import now_ms
-from wc_cli.context import Context
-from wc_core.layout import Layout
-from wc_core.views.rows import Filter
-from wc_core.wake import waiters
-from wc_observe.live.stores import Live
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.board.cards import CardFilter
+from wc_cli.run.board.source import BoardSource
+from wc_cli.run.context import Context
+from wc_core.attention.wake import waiters
+from wc_core.base.layout import Layout
+from wc_core.reading.views.rows import Filter
+from wc_observe.stores.live.stores import Live
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
-from wc_core.activity import livestate, loops
-from wc_core.activity.statefile import StateFiles
-from wc_core.text import one_line
+from wc_core.base.text import one_line
+from wc_core.people.activity import livestate, loops
+from wc_core.people.activity.statefile import StateFiles
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wc_core.activity.loops import Loop
+    from wc_core.people.activity.loops import Loop
 
 STATE: dict[str, Any] = {
     "worktree_name": "app-wt-login",

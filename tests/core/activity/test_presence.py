@@ -10,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import NOON_MS, relaxed
-from wc_core.activity.presence import (
+from wc_core.base.layout import Layout
+from wc_core.base.text import one_line
+from wc_core.ledger.threads.vocabulary import MAX_LASTING, PRESENCES
+from wc_core.people.activity.presence import (
     DEFAULT_SECONDS,
     MAX_SCOPE,
     Note,
@@ -19,9 +22,6 @@ from wc_core.activity.presence import (
     parse,
     render,
 )
-from wc_core.layout import Layout
-from wc_core.text import one_line
-from wc_core.threads.vocabulary import MAX_LASTING, PRESENCES
 
 MINUTE = 60_000
 NOTE = Note("/app", "main", "Codex (pat)", "running", "writing the tests", NOON_MS)

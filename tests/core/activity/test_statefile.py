@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.activity.statefile import (
+from wc_core.people.activity.statefile import (
     ABSENT,
     MAX_BYTES,
     REWRITTEN,

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.activity.presence import Note
-from wc_core.activitylog import record
-from wc_core.activitylog.record import Announcement
-from wc_core.ulid import successor
+from wc_core.base.ulid import successor
+from wc_core.edits.activitylog import record
+from wc_core.edits.activitylog.record import Announcement
+from wc_core.people.activity.presence import Note
 
 NOW = 1_767_225_600_000
 NOTE = Note(

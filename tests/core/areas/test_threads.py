@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wc_core.areas.threads import areas_of
+from wc_core.reading.areas.threads import areas_of
 
 PATHS = [
     ("src/api/**", "src/api/a.py", True),

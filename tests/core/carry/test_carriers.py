@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core import strategies
-from wc_core.carry import carriers, checking, sandboxes
-from wc_core.carry.carriers import Line
-from wc_core.carry.checking import RefusedLineError
-from wc_core.names import Directory
-from wc_core.threads import codec
-from wc_core.threads.model import Ball, Entry
+from wc_core.base.names import Directory
+from wc_core.ledger.carry import carriers, checking, sandboxes
+from wc_core.ledger.carry.carriers import Line
+from wc_core.ledger.carry.checking import RefusedLineError
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.model import Ball, Entry
 
 ID = "01M8H7GWS0N3G40AHHHKBG28N0"
 OTHER = "01M8H7GWS0N3G40AHHHKBG28N1"

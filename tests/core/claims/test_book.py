@@ -12,17 +12,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.contract.inprocess import Here
-from wc_core.claims import book as books
-from wc_core.claims import refs
-from wc_core.claims.ids import TOP, ClaimId
-from wc_core.claims.record import FOLDER, MAX_RECORD_BYTES, WRITE, Claim
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
+from wc_core.edits.claims import book as books
+from wc_core.edits.claims import refs
+from wc_core.edits.claims.ids import TOP, ClaimId
+from wc_core.edits.claims.record import FOLDER, MAX_RECORD_BYTES, WRITE, Claim
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import Machine
-    from wc_core.claims.book import Book
+    from wc_core.edits.claims.book import Book
 
 
 @pytest.fixture

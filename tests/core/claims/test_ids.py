@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.claims import ids
-from wc_core.claims.ids import ClaimId
-from wc_core.errors import InvalidInputError
+from wc_core.base.errors import InvalidInputError
+from wc_core.edits.claims import ids
+from wc_core.edits.claims.ids import ClaimId
 
 if TYPE_CHECKING:
     from pathlib import Path

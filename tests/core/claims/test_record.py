@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.claims import ids, record
-from wc_core.claims.record import Claim
-from wc_core.times import rfc3339
+from wc_core.base.times import rfc3339
+from wc_core.edits.claims import ids, record
+from wc_core.edits.claims.record import Claim
 
 CLAIM = Claim(
     id="src/auth.py::Login",

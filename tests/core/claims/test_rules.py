@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.claims.test_record import CLAIM
-from wc_core.claims import rules, sessions
-from wc_core.claims.book import ENDED, HELD, LAPSED, REFUSED, UNVERIFIED, Book
+from wc_core.edits.claims import rules, sessions
+from wc_core.edits.claims.book import ENDED, HELD, LAPSED, REFUSED, UNVERIFIED, Book
 
 if TYPE_CHECKING:
-    from wc_core.claims.record import Claim
+    from wc_core.edits.claims.record import Claim
 
 
 def claim(claim_id: str, holder: str = "Codex", mode: str = "write") -> Claim:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.claims import signatures
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
+from wc_core.edits.claims import signatures
 
 if TYPE_CHECKING:
     from pathlib import Path

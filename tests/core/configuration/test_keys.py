@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import json_values
-from wc_core.configuration import keys, personalkeys
-from wc_core.configuration.keys import Key, ValueOfKeyError
-from wc_core.threads.settings import Settings
+from wc_core.ledger.configuration import keys, personalkeys
+from wc_core.ledger.configuration.keys import Key, ValueOfKeyError
+from wc_core.ledger.threads.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

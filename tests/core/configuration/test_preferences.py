@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.configuration import preferences
-from wc_core.configuration.preferences import NO_PREFERENCES, Preferences
+from wc_core.ledger.configuration import preferences
+from wc_core.ledger.configuration.preferences import NO_PREFERENCES, Preferences
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from wc_core.cost import budgets
-from wc_core.names import Directory, parse
-from wc_core.threads.model import State
+from wc_core.base.names import Directory, parse
+from wc_core.ledger.threads.model import State
+from wc_core.people.cost import budgets
 
 
 @pytest.mark.parametrize(

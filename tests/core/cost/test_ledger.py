@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.cost import ledger
-from wc_core.cost.ledger import CostRow, SessionCost, Spent
-from wc_core.cost.usage import Meter, Usage
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
+from wc_core.people.cost import ledger
+from wc_core.people.cost.ledger import CostRow, SessionCost, Spent
+from wc_core.people.cost.usage import Meter, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path

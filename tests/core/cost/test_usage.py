@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.cost.usage import Meter, Usage, count
+from wc_core.people.cost.usage import Meter, Usage, count
 
 NEW = Meter(total=Usage())
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core import strategies
-from wc_core.exchange import jsonexport
-from wc_core.threads import codec, model
-from wc_core.threads.reader import Thread
-from wc_core.threads.snapshot import Snapshot
+from wc_core.ledger.threads import codec, model
+from wc_core.ledger.threads.reader import Thread
+from wc_core.ledger.threads.snapshot import Snapshot
+from wc_core.reading.exchange import jsonexport
 
 
 def thread_of(data: bytes) -> Thread:

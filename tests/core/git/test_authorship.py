@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import Git
-from wc_core.git import repository
-from wc_core.git.authorship import Authorship, Person, clean, git_identity
+from wc_core.ledger.git import repository
+from wc_core.ledger.git.authorship import Authorship, Person, clean, git_identity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

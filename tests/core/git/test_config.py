@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import Git, relaxed
-from wc_core.git import config, repository
+from wc_core.ledger.git import config, repository
 
 
 class Place(NamedTuple):

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.core.strategies import Git
-from wc_core.errors import CorruptError, InvalidInputError
-from wc_core.git import repository, storefolder
-from wc_core.git.discovery import (
+from wc_core.base.errors import CorruptError, InvalidInputError
+from wc_core.base.layout import BRANCH
+from wc_core.ledger.git import repository, storefolder
+from wc_core.ledger.git.discovery import (
     BRANCH_STORE,
     IN_TREE_STORE,
     NAMED,
@@ -21,7 +22,6 @@ from wc_core.git.discovery import (
     find,
     is_checkout,
 )
-from wc_core.layout import BRANCH
 
 ODD_NAMES = ["plain", "with space", "new\nline", "quo'te\"s$(x)", "\udcff\udc80"]
 

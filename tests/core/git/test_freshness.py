@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wc_core.git import freshness
-from wc_core.git.freshness import Freshness, Standing
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
+from wc_core.ledger.git import freshness
+from wc_core.ledger.git.freshness import Freshness, Standing
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import Git
-from wc_core.errors import InvalidInputError
-from wc_core.git import remotes, repository
+from wc_core.base.errors import InvalidInputError
+from wc_core.ledger.git import remotes, repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wc_core.git.remotes import Remote
-    from wc_core.git.repository import Repository
+    from wc_core.ledger.git.remotes import Remote
+    from wc_core.ledger.git.repository import Repository
 
 BRANCH = "watercooler/threads"
 

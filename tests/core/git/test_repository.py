@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import Git
-from wc_core.git import repository
-from wc_core.git.repository import Repository
-from wc_core.layout import BRANCH
+from wc_core.base.layout import BRANCH
+from wc_core.ledger.git import repository
+from wc_core.ledger.git.repository import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path

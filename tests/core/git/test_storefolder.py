@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import Git
-from wc_core.git import repository, storefolder
-from wc_core.layout import BRANCH
+from wc_core.base.layout import BRANCH
+from wc_core.ledger.git import repository, storefolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wc_core.git.repository import Repository
+    from wc_core.ledger.git.repository import Repository
 
 
 @pytest.fixture

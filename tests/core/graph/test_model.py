@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
-from wc_core.graph import kept
-from wc_core.graph.model import HUB, FileUse, Graph, Neighbourhood, by_folder
-from wc_core.layout import Layout
+from wc_core.base.layout import Layout
+from wc_core.edits.graph import kept
+from wc_core.edits.graph.model import HUB, FileUse, Graph, Neighbourhood, by_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import amounts
-from wc_core.graph import resolving
-from wc_core.graph.facts import facts_of
+from wc_core.edits.graph import resolving
+from wc_core.edits.graph.facts import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wc_core.graph import resolving
-from wc_core.graph.facts import FileFacts, facts_of
+from wc_core.edits.graph import resolving
+from wc_core.edits.graph.facts import FileFacts, facts_of
 
 PYTHON = {
     "src/shop/__init__.py": "from shop.cart import Cart",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.graph import languages, parsing
-from wc_core.graph.symbols import Definition, definitions, enclosing
+from wc_core.edits.graph import languages, parsing
+from wc_core.edits.graph.symbols import Definition, definitions, enclosing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from wc_core.errors import InvalidInputError
-from wc_core.graphdb.address import GraphAddress, client_options, parse
-from wc_core.graphdb.identity import repository_id
-from wc_core.graphdb.nodes import storable
+from wc_core.base.errors import InvalidInputError
+from wc_core.reading.graphdb.address import GraphAddress, client_options, parse
+from wc_core.reading.graphdb.identity import repository_id
+from wc_core.reading.graphdb.nodes import storable
 
 LOGIN = {"WATERCOOLER_GRAPH_USER": "pat", "WATERCOOLER_GRAPH_PASSWORD": "pw"}
 

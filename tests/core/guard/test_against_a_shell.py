@@ -13,7 +13,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from tests import amounts
-from wc_core.guard import shell
+from wc_core.edits.guard import shell
 
 BASH = shutil.which("bash")
 DEPTH = 4

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.guard import shell
-from wc_core.guard.words import UnreadableCommandError, words
+from wc_core.edits.guard import shell
+from wc_core.edits.guard.words import UnreadableCommandError, words
 
 if TYPE_CHECKING:
     from pathlib import Path

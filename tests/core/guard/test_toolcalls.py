@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from wc_core.guard import toolcalls
-from wc_core.guard.toolcalls import ToolCall
+from wc_core.edits.guard import toolcalls
+from wc_core.edits.guard.toolcalls import ToolCall
 
 PATCH = """*** Begin Patch
 *** Update File: src/a.py

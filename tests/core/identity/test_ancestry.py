@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from wc_core.identity.ancestry import Ancestor, agent_above, script_word
+from wc_core.people.identity.ancestry import Ancestor, agent_above, script_word
 
 
 def _yes() -> bool:
@@ -118,7 +118,7 @@ def test_which_word_is_a_script(words: tuple[str, ...], expected: str) -> None:
 _ORDINARY = """
 import sys
 sys.path[:] = sys.argv[1:]
-from wc_core.identity.ancestry import Ancestor, agent_above
+from wc_core.people.identity.ancestry import Ancestor, agent_above
 programs = ("sh", "-c", "wc list"), ("/usr/bin/python3", "job.py"), ("/sbin/init",)
 agent_above(map(Ancestor, programs), {})
 print("re" in sys.modules)

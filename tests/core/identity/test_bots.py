@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import Git
-from wc_core.agents import AGENTS, agent_of_bot
-from wc_core.git import repository
-from wc_core.git.authorship import Person
-from wc_core.identity.resolve import Asked, Evidence, Identity, identify
-from wc_core.identity.userrecord import UserRecord
-from wc_core.threads.settings import Settings
+from wc_core.base.agents import AGENTS, agent_of_bot
+from wc_core.ledger.git import repository
+from wc_core.ledger.git.authorship import Person
+from wc_core.ledger.threads.settings import Settings
+from wc_core.people.identity.resolve import Asked, Evidence, Identity, identify
+from wc_core.people.identity.userrecord import UserRecord
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 
 from tests import conftest
 from tests.core.strategies import Git, relaxed, texts
-from wc_core import agents, names
-from wc_core.errors import InvalidInputError
-from wc_core.git import repository
-from wc_core.identity.environment import convention_agent, session_end
-from wc_core.identity.resolve import Asked, checked_name, identify
-from wc_core.layout import BRANCH
-from wc_core.names import FREE_WORDS, SPELLINGS, Directory, Name
-from wc_core.threads.settings import Settings
+from wc_core.base import agents, names
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.layout import BRANCH
+from wc_core.base.names import FREE_WORDS, SPELLINGS, Directory, Name
+from wc_core.ledger.git import repository
+from wc_core.ledger.threads.settings import Settings
+from wc_core.people.identity.environment import convention_agent, session_end
+from wc_core.people.identity.resolve import Asked, checked_name, identify
 
 if TYPE_CHECKING:
-    from wc_core.git.repository import Repository
+    from wc_core.ledger.git.repository import Repository
 
 BARE = {"GIT_CONFIG_NOSYSTEM": "1"}
 ALICE = BARE | {"USER": "alice"}

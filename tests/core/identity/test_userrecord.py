@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wc_core.git.authorship import Person
-from wc_core.identity.resolve import Asked, Evidence, identify
-from wc_core.identity.userrecord import (
+from wc_core.base.layout import Layout
+from wc_core.ledger.git.authorship import Person
+from wc_core.ledger.threads.settings import Settings
+from wc_core.people.identity.resolve import Asked, Evidence, identify
+from wc_core.people.identity.userrecord import (
     NOBODY,
     UserRecord,
     configured_user,
@@ -18,8 +20,6 @@ from wc_core.identity.userrecord import (
     machine_path,
     recorded_user,
 )
-from wc_core.layout import Layout
-from wc_core.threads.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,14 +18,14 @@ from tests.core.strategies import (
     words,
     write_thread,
 )
-from wc_core.errors import Damage
-from wc_core.index import overview
-from wc_core.threads.gates import Gate
-from wc_core.threads.model import Link, OpenQuestion
-from wc_core.threads.reader import StoreReader
-from wc_core.threads.snapshot import Snapshot
-from wc_core.views import listing
-from wc_core.views.rows import thread_row
+from wc_core.base.errors import Damage
+from wc_core.ledger.threads.gates import Gate
+from wc_core.ledger.threads.model import Link, OpenQuestion
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.ledger.threads.snapshot import Snapshot
+from wc_core.lookup.index import overview
+from wc_core.reading.views import listing
+from wc_core.reading.views.rows import thread_row
 
 snapshots = st.builds(
     Snapshot,

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.meaning.vectors import write_file
-from wc_core.meaning import coverage
-from wc_core.meaning.coverage import CoveredThreads
-from wc_core.meaning.vectorfile import Header
+from wc_core.reading.meaning import coverage
+from wc_core.reading.meaning.coverage import CoveredThreads
+from wc_core.reading.meaning.vectorfile import Header
 
 words = st.text(st.characters(exclude_characters="\t\n", exclude_categories=["Cs"]))
 coverages = st.builds(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.core.meaning.vectors import write_file
-from wc_core.configuration.preferences import NO_PREFERENCES
-from wc_core.layout import Layout
-from wc_core.meaning import models
-from wc_core.meaning.models import LOCAL, Model
-from wc_core.meaning.report import meaning_report
-from wc_core.meaning.vectorfile import Header
+from wc_core.base.layout import Layout
+from wc_core.ledger.configuration.preferences import NO_PREFERENCES
+from wc_core.reading.meaning import models
+from wc_core.reading.meaning.models import LOCAL, Model
+from wc_core.reading.meaning.report import meaning_report
+from wc_core.reading.meaning.vectorfile import Header
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,20 +14,20 @@ import pytest
 from tests.cli.enrich.modelserver import ModelServer, Planned
 from tests.core.meaning.vectors import np
 from tests.core.strategies import entry, write_thread
-from wc_cli.enrich.enriching import Enrichment
-from wc_core.errors import NotFoundError
-from wc_core.index.keys import TICK_SECONDS, thread_keys
-from wc_core.meaning import coverage, models, servermodel
-from wc_core.meaning.asking import Meaning
-from wc_core.meaning.embedding import OwnModel
-from wc_core.meaning.models import LOCAL, Model
-from wc_core.meaning.servermodel import ServerModel
-from wc_core.threads.reader import StoreReader
+from wc_cli.bridges.enrich.enriching import Enrichment
+from wc_core.base.errors import NotFoundError
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.index.keys import TICK_SECONDS, thread_keys
+from wc_core.reading.meaning import coverage, models, servermodel
+from wc_core.reading.meaning.asking import Meaning
+from wc_core.reading.meaning.embedding import OwnModel
+from wc_core.reading.meaning.models import LOCAL, Model
+from wc_core.reading.meaning.servermodel import ServerModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_core.search.nearness import Nearness
+    from wc_core.lookup.search.nearness import Nearness
 
 pytest.importorskip("wordllama", reason="wc-watercooler[meaning] is not installed")
 assert np

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.meaning.vectors import np, row_key, some_vectors, ulid_of, write_file
-from wc_core.meaning import scoring
-from wc_core.meaning.scoring import VectorFile, rendered_row, row_vector, unit
-from wc_core.meaning.vectorfile import (
+from wc_core.reading.meaning import scoring
+from wc_core.reading.meaning.scoring import VectorFile, rendered_row, row_vector, unit
+from wc_core.reading.meaning.vectorfile import (
     HEADER_BYTES,
     Header,
     UnusableVectorsError,
@@ -23,8 +23,8 @@ from wc_core.meaning.vectorfile import (
 )
 
 if TYPE_CHECKING:
-    from wc_core.layout import Layout
-    from wc_core.meaning.scoring import Nearest
+    from wc_core.base.layout import Layout
+    from wc_core.reading.meaning.scoring import Nearest
 
 HEADER = Header("m", 16)
 

@@ -11,26 +11,26 @@ import pytest
 
 from tests.core.meaning.vectors import np
 from tests.core.strategies import NOON_MS, entry, viewer, write_thread
-from wc_cli.enrich.enriching import Enrichment
-from wc_core.errors import InvalidInputError, NotFoundError
-from wc_core.index.keys import TICK_SECONDS
-from wc_core.meaning.asking import Meaning
-from wc_core.meaning.embedding import OwnModel
-from wc_core.meaning.models import LOCAL
-from wc_core.search.mentions import Mentions
-from wc_core.search.nearness import Nearness
-from wc_core.threads.reader import StoreReader
-from wc_core.views.overview import Overview
-from wc_core.views.rows import Filter
-from wc_core.views.search.answers import Hits, count_text, search
-from wc_core.views.search.query import Question
-from wc_core.views.search.ranked import position_of
-from wc_core.views.search.scan import Scan
+from wc_cli.bridges.enrich.enriching import Enrichment
+from wc_core.base.errors import InvalidInputError, NotFoundError
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.index.keys import TICK_SECONDS
+from wc_core.lookup.search.mentions import Mentions
+from wc_core.lookup.search.nearness import Nearness
+from wc_core.reading.meaning.asking import Meaning
+from wc_core.reading.meaning.embedding import OwnModel
+from wc_core.reading.meaning.models import LOCAL
+from wc_core.reading.views.overview import Overview
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search.answers import Hits, count_text, search
+from wc_core.reading.views.search.query import Question
+from wc_core.reading.views.search.ranked import position_of
+from wc_core.reading.views.search.scan import Scan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wc_core.views.entries import Numbered
+    from wc_core.reading.views.entries import Numbered
 
 pytest.importorskip("wordllama", reason="wc-watercooler[meaning] is not installed")
 assert np

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.core.meaning.vectors import row_key, write_file
 from tests.core.strategies import entry
-from wc_core.layout import Layout
-from wc_core.meaning import vectorfile
-from wc_core.meaning.vectorfile import (
+from wc_core.base.layout import Layout
+from wc_core.reading.meaning import vectorfile
+from wc_core.reading.meaning.vectorfile import (
     HEADER_BYTES,
     PREFIX,
     Header,

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.layout import Layout
-from wc_core.meaning.vectorfile import Header, RowKey, entry_key, text_hash
+from wc_core.base.layout import Layout
+from wc_core.reading.meaning.vectorfile import Header, RowKey, entry_key, text_hash
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from wc_core.meaning.scoring import Vectors
+    from wc_core.reading.meaning.scoring import Vectors
 
 np = pytest.importorskip("numpy", reason="wc-watercooler[meaning] is not installed")
 

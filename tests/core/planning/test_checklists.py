@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import entry, entry_id, relaxed
-from wc_core.planning import checklists
-from wc_core.threads import folding
-from wc_core.threads.folding import in_order
+from wc_core.ledger.planning import checklists
+from wc_core.ledger.threads import folding
+from wc_core.ledger.threads.folding import in_order
 
 if TYPE_CHECKING:
     from random import Random
 
-    from wc_core.threads.model import Entry, State
+    from wc_core.ledger.threads.model import Entry, State
 
 
 def folded(*entries: Entry) -> State:

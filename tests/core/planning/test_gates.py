@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import entry, gate_changes, relaxed
-from wc_core.errors import InvalidInputError
-from wc_core.planning import duefiles, gates
-from wc_core.planning.readiness import PlannedThread, ThreadPlan
-from wc_core.threads import folding
-from wc_core.threads.folding import in_order
-from wc_core.threads.gates import Gate, GateChange
-from wc_core.threads.model import Entry, Link, State
-from wc_core.times import milliseconds
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.times import milliseconds
+from wc_core.ledger.planning import duefiles, gates
+from wc_core.ledger.planning.readiness import PlannedThread, ThreadPlan
+from wc_core.ledger.threads import folding
+from wc_core.ledger.threads.folding import in_order
+from wc_core.ledger.threads.gates import Gate, GateChange
+from wc_core.ledger.threads.model import Entry, Link, State
 
 if TYPE_CHECKING:
     from random import Random

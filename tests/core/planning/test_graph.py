@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.names import FREE, MINE, OTHERS
-from wc_core.planning.graph import Order, OwnedLink
-from wc_core.planning.kinds import BLOCKED_BY, PARENT, RELATES
-from wc_core.planning.readiness import PlannedThread, ThreadPlan
-from wc_core.threads.model import Link
-from wc_core.views import planning
+from wc_core.base.names import FREE, MINE, OTHERS
+from wc_core.ledger.planning.graph import Order, OwnedLink
+from wc_core.ledger.planning.kinds import BLOCKED_BY, PARENT, RELATES
+from wc_core.ledger.planning.readiness import PlannedThread, ThreadPlan
+from wc_core.ledger.threads.model import Link
+from wc_core.reading.views import planning
 
 TOPICS = "abcdef"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wc_core.planning import kinds
+from wc_core.ledger.planning import kinds
 
 
 @pytest.mark.parametrize("kind", kinds.KINDS)

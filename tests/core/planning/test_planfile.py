@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
-from wc_core.errors import InvalidInputError
-from wc_core.planning.planfile import PlannedStep, parse
+from wc_core.base.errors import InvalidInputError
+from wc_core.ledger.planning.planfile import PlannedStep, parse
 
 PLAN = """\
 # Passkeys

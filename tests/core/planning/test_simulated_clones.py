@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import entry, relaxed
-from wc_core.names import FREE, MINE
-from wc_core.planning.readiness import PlannedThread, ThreadPlan
-from wc_core.threads import folding
-from wc_core.threads.folding import in_order
-from wc_core.threads.gates import GateChange
-from wc_core.threads.model import CLOSED, Entry, Link, State
+from wc_core.base.names import FREE, MINE
+from wc_core.ledger.planning.readiness import PlannedThread, ThreadPlan
+from wc_core.ledger.threads import folding
+from wc_core.ledger.threads.folding import in_order
+from wc_core.ledger.threads.gates import GateChange
+from wc_core.ledger.threads.model import CLOSED, Entry, Link, State
 
 TOPICS = ("a", "b", "c", "d", "e")
 CLONES = 3

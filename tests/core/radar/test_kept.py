@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.layout import Layout
-from wc_core.radar import kept
-from wc_core.radar.model import HOT, KINDS, SOFT, Pair, Radar, SharedFile, Side
+from wc_core.base.layout import Layout
+from wc_core.edits.radar import kept
+from wc_core.edits.radar.model import HOT, KINDS, SOFT, Pair, Radar, SharedFile, Side
 
 if TYPE_CHECKING:
     from pathlib import Path

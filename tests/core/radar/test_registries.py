@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wc_core.radar import registries
+from wc_core.edits.radar import registries
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wc_core.radar.secrets import looks_secret
+from wc_core.edits.radar.secrets import looks_secret
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.core.strategies import entry
-from wc_core.remarks import wording
+from wc_core.ledger.remarks import wording
 
 
 @pytest.mark.parametrize(

@@ -7,21 +7,29 @@ from typing import Any
 import pytest
 
 from tests.core.strategies import AGENTS, chain, entry, entry_id
-from wc_core.errors import InvalidInputError
-from wc_core.names import parse
-from wc_core.review import outcomes
-from wc_core.threads.folding import fold
-from wc_core.threads.model import CLOSED, FREE, IN_REVIEW, OPEN, Ball, Pass, State
-from wc_core.threads.moves import Move, decide
-from wc_core.threads.proposals import Draft
-from wc_core.threads.reviews import (
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.names import parse
+from wc_core.edits.review import outcomes
+from wc_core.ledger.threads.folding import fold
+from wc_core.ledger.threads.model import (
+    CLOSED,
+    FREE,
+    IN_REVIEW,
+    OPEN,
+    Ball,
+    Pass,
+    State,
+)
+from wc_core.ledger.threads.moves import Move, decide
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.ledger.threads.reviews import (
     APPROVED,
     CHANGES_REQUESTED,
     NO_REVIEW,
     OUTCOMES,
     Review,
 )
-from wc_core.threads.settings import Settings
+from wc_core.ledger.threads.settings import Settings
 
 AUTHOR, CRITIC, ASKER = "Claude Code (pat)", "Codex (pat)", "Pat"
 # The author was asked by a person, and has passed the ball to the critic.

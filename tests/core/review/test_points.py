@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.core.strategies import entry, entry_id, viewer
-from wc_core.names import Directory
-from wc_core.review import keeping
-from wc_core.review.points import Points, points
-from wc_core.threads.folding import fold
-from wc_core.threads.model import FREE, Ball, Entry
-from wc_core.threads.reader import Thread
-from wc_core.threads.snapshot import Snapshot
+from wc_core.base.names import Directory
+from wc_core.edits.review import keeping
+from wc_core.edits.review.points import Points, points
+from wc_core.ledger.threads.folding import fold
+from wc_core.ledger.threads.model import FREE, Ball, Entry
+from wc_core.ledger.threads.reader import Thread
+from wc_core.ledger.threads.snapshot import Snapshot
 
 PAT, CLAUDE, CODEX = "Pat", "Claude Code@login (Pat)", "Codex@review (Pat)"
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from wc_core.configuration.rules import Rules
-from wc_core.errors import ConflictError, InvalidInputError, WcError
-from wc_core.names import Directory, parse
-from wc_core.rules import enforcing, titles
-from wc_core.threads import moves
-from wc_core.threads.model import Entry, State
-from wc_core.threads.proposals import Draft
-from wc_core.threads.settings import Settings
+from wc_core.base.errors import ConflictError, InvalidInputError, WcError
+from wc_core.base.names import Directory, parse
+from wc_core.ledger.configuration.rules import Rules
+from wc_core.ledger.rules import enforcing, titles
+from wc_core.ledger.threads import moves
+from wc_core.ledger.threads.model import Entry, State
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.ledger.threads.settings import Settings
 
 NEW = State("auth")
 HELD = State(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import entry
-from wc_core.search.ranking import (
+from wc_core.lookup.search.ranking import (
     COMMON,
     SearchedText,
     chosen_terms,
@@ -18,8 +18,8 @@ from wc_core.search.ranking import (
     stem,
     term_weights,
 )
-from wc_core.search.threadwords import ThreadWords
-from wc_core.search.words import parse_query
+from wc_core.lookup.search.threadwords import ThreadWords
+from wc_core.lookup.search.words import parse_query
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wc_core.errors import InvalidInputError
-from wc_core.index import expressions
-from wc_core.index.pairs import PAIR_MARK
-from wc_core.search import excerpts, words
-from wc_core.search.words import Term
+from wc_core.base.errors import InvalidInputError
+from wc_core.lookup.index import expressions
+from wc_core.lookup.index.pairs import PAIR_MARK
+from wc_core.lookup.search import excerpts, words
+from wc_core.lookup.search.words import Term
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from wc_core import ulid
-from wc_core.names import Name
-from wc_core.threads.model import Pass, State
+from wc_core.base import ulid
+from wc_core.base.names import Name
+from wc_core.ledger.threads.model import Pass, State
 
 PERSON = Name("Pat")
 CLAUDE = Name("Claude Code", "login", "Pat")

@@ -8,13 +8,13 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_cli.briefing import dialects
-from wc_core import ulid
-from wc_core.layout import Layout, key_of, safe_name
-from wc_core.status import files, holders, listings
-from wc_core.status.files import StatusView
-from wc_core.status.holders import HeldBall
-from wc_core.threads.model import State
+from wc_cli.agents.briefing import dialects
+from wc_core.attention.status import files, holders, listings
+from wc_core.attention.status.files import StatusView
+from wc_core.attention.status.holders import HeldBall
+from wc_core.base import ulid
+from wc_core.base.layout import Layout, key_of, safe_name
+from wc_core.ledger.threads.model import State
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 # Only a name that was cut has these two characters.

@@ -12,16 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from wc_core import ulid
-from wc_core.activity import loops
-from wc_core.activity.statefile import StateFiles
-from wc_core.agents import VARIABLES
-from wc_core.git.repository import change_of as change_id
-from wc_core.identity.resolve import Identity
-from wc_core.layout import MAX_SAFE_BYTES as MAX_NAME_BYTES
-from wc_core.layout import safe_name as safe
-from wc_core.names import Directory, Name
-from wc_core.status.files import (
+from wc_core.attention.status.files import (
     MAIN_WORKTREE,
     MAX_FILE_BYTES,
     StatusView,
@@ -31,7 +22,7 @@ from wc_core.status.files import (
     status_files,
     who_name,
 )
-from wc_core.status.line import (
+from wc_core.attention.status.line import (
     NOT_CHECKED_OUT,
     STORE_MISSING,
     STORE_MOVED,
@@ -42,7 +33,7 @@ from wc_core.status.line import (
     status_line,
     trouble_line,
 )
-from wc_core.status.look import (
+from wc_core.attention.status.look import (
     MAX_ROWS,
     LineStyle,
     display_width,
@@ -50,8 +41,17 @@ from wc_core.status.look import (
     link_prefix,
     page_address,
 )
-from wc_core.status.places import Surroundings
-from wc_core.threads.model import CLOSED, STATUSES, Participant, State
+from wc_core.attention.status.places import Surroundings
+from wc_core.base import ulid
+from wc_core.base.agents import VARIABLES
+from wc_core.base.layout import MAX_SAFE_BYTES as MAX_NAME_BYTES
+from wc_core.base.layout import safe_name as safe
+from wc_core.base.names import Directory, Name
+from wc_core.ledger.git.repository import change_of as change_id
+from wc_core.ledger.threads.model import CLOSED, STATUSES, Participant, State
+from wc_core.people.activity import loops
+from wc_core.people.activity.statefile import StateFiles
+from wc_core.people.identity.resolve import Identity
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.status.placecases import CASES, WORKTREES, PlaceCase, thread
-from wc_core.git.repository import change_of
-from wc_core.names import Directory, Name
-from wc_core.status.line import LinePlace, StatusRow, status_line
-from wc_core.status.places import (
+from wc_core.attention.status.line import LinePlace, StatusRow, status_line
+from wc_core.attention.status.places import (
     MAIN,
     Surroundings,
     branch_places,
@@ -22,7 +20,9 @@ from wc_core.status.places import (
     places_of,
     worktree_places,
 )
-from wc_core.threads.model import State
+from wc_core.base.names import Directory, Name
+from wc_core.ledger.git.repository import change_of
+from wc_core.ledger.threads.model import State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

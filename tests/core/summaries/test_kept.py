@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import entry, json_values, relaxed
-from wc_core.layout import Layout
-from wc_core.summaries import choosing, kept
-from wc_core.summaries.choosing import Summary, entry_summary, summary_of
-from wc_core.summaries.kept import KeptSummary, merge, parse, text_hash
+from wc_core.base.layout import Layout
+from wc_core.ledger.summaries import choosing, kept
+from wc_core.ledger.summaries.choosing import Summary, entry_summary, summary_of
+from wc_core.ledger.summaries.kept import KeptSummary, merge, parse, text_hash
 
 if TYPE_CHECKING:
     from pathlib import Path

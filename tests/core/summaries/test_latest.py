@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.core.strategies import entry
-from wc_core.layout import Layout
-from wc_core.summaries.kept import KeptSummary, text_hash
-from wc_core.summaries.latest import NO_WORDS, latest_words
-from wc_core.threads import codec
-from wc_core.threads.reader import StoreReader
+from wc_core.base.layout import Layout
+from wc_core.ledger.summaries.kept import KeptSummary, text_hash
+from wc_core.ledger.summaries.latest import NO_WORDS, latest_words
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wc_core.threads.model import Entry
+    from wc_core.ledger.threads.model import Entry
 
 
 @pytest.fixture

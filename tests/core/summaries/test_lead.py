@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.summaries import lead as leads
-from wc_core.summaries.lead import lead
-from wc_core.summaries.plaintext import plain_text
-from wc_core.text import one_line
+from wc_core.base.text import one_line
+from wc_core.ledger.summaries import lead as leads
+from wc_core.ledger.summaries.lead import lead
+from wc_core.ledger.summaries.plaintext import plain_text
 
 
 @pytest.mark.parametrize(

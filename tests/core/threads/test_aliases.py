@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.core.strategies import chain, entry, write_thread
-from wc_core.errors import NotFoundError
-from wc_core.layout import Layout
-from wc_core.threads import aliases
-from wc_core.threads.reader import StoreReader
+from wc_core.base.errors import NotFoundError
+from wc_core.base.layout import Layout
+from wc_core.ledger.threads import aliases
+from wc_core.ledger.threads.reader import StoreReader
 
 
 @pytest.fixture(params=["meta", "log"])

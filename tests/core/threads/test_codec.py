@@ -21,10 +21,10 @@ from tests.core.strategies import (
     relaxed,
     texts,
 )
-from wc_core.errors import Damage
-from wc_core.threads import codec
-from wc_core.threads.codec import read_line, read_log, to_line
-from wc_core.threads.model import FREE, Ball, Base, Entry
+from wc_core.base.errors import Damage
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.codec import read_line, read_log, to_line
+from wc_core.ledger.threads.model import FREE, Ball, Base, Entry
 
 GOOD = to_line(entry(1), 0)
 OTHER = to_line(entry(2), 1)

@@ -18,8 +18,8 @@ from tests.core.strategies import (
     linear_logs,
     relaxed,
 )
-from wc_core.threads import codec, folding, model
-from wc_core.threads.model import FREE, Ball, Base, Entry, State
+from wc_core.ledger.threads import codec, folding, model
+from wc_core.ledger.threads.model import FREE, Ball, Base, Entry, State
 
 PAT, CLAUDE, SAM = AGENTS
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.core.strategies import entry_id
-from wc_core.errors import ConflictError, InvalidInputError
-from wc_core.names import SPELLINGS, Directory, parse
-from wc_core.threads.counterparts import counterpart, distinct
-from wc_core.threads.model import (
+from wc_core.base.errors import ConflictError, InvalidInputError
+from wc_core.base.names import SPELLINGS, Directory, parse
+from wc_core.ledger.threads.counterparts import counterpart, distinct
+from wc_core.ledger.threads.model import (
     CLOSED,
     FREE,
     OPEN,
@@ -21,10 +21,10 @@ from wc_core.threads.model import (
     State,
     holder_text,
 )
-from wc_core.threads.moves import Move, bounce_note, decide, unknown_parts
-from wc_core.threads.proposals import Draft
-from wc_core.threads.reviews import CHANGES_REQUESTED
-from wc_core.threads.settings import Settings
+from wc_core.ledger.threads.moves import Move, bounce_note, decide, unknown_parts
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.ledger.threads.reviews import CHANGES_REQUESTED
+from wc_core.ledger.threads.settings import Settings
 
 ME = "Codex@fix (pat)"
 OTHER = "Claude Code (pat)"

@@ -8,10 +8,10 @@ from random import Random  # noqa: TC003 - hypothesis reads the annotation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core import ulid
-from wc_core.threads import codec, folding
-from wc_core.threads.folding import in_effect_order, in_order
-from wc_core.threads.model import Ball, Entry, ancestors, parent_graph
+from wc_core.base import ulid
+from wc_core.ledger.threads import codec, folding
+from wc_core.ledger.threads.folding import in_effect_order, in_order
+from wc_core.ledger.threads.model import Ball, Entry, ancestors, parent_graph
 
 YEAR = 365 * 24 * 3600 * 1000
 NOW = 1_800_000_000_000

@@ -14,21 +14,21 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests import amounts
-from wc_core import ulid
-from wc_core.threads import (
+from wc_core.base import ulid
+from wc_core.ledger.threads import (
     codec,
     entryfields,
     folding,
     jsontext,
     revisions,
 )
-from wc_core.threads.model import Ball, Base, Entry, State
-from wc_core.threads.pages import page as pages
-from wc_core.threads.pages import pagelines
-from wc_core.threads.pages.page import PROJECTION_VERSION, parse, render
+from wc_core.ledger.threads.model import Ball, Base, Entry, State
+from wc_core.ledger.threads.pages import page as pages
+from wc_core.ledger.threads.pages import pagelines
+from wc_core.ledger.threads.pages.page import PROJECTION_VERSION, parse, render
 
 if TYPE_CHECKING:
-    from wc_core.threads.pages import page as markdown
+    from wc_core.ledger.threads.pages import page as markdown
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "data"
 # Large values on a busy machine are not failures.

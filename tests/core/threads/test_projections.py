@@ -20,10 +20,10 @@ from tests.core.strategies import (
     states,
     texts,
 )
-from wc_core.errors import Damage
-from wc_core.threads import folding
-from wc_core.threads.model import Base, Entry, State
-from wc_core.threads.projections import (
+from wc_core.base.errors import Damage
+from wc_core.ledger.threads import folding
+from wc_core.ledger.threads.model import Base, Entry, State
+from wc_core.ledger.threads.projections import (
     VERSION,
     Meta,
     normal_status,

@@ -19,13 +19,13 @@ from tests.core.strategies import (
     nobody_special,
     write_thread,
 )
-from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
-from wc_core.similar import near_names
-from wc_core.threads import codec, folding, model
-from wc_core.threads.cursors import Cursor
-from wc_core.threads.model import Base, State
-from wc_core.threads.projections import VERSION, render_meta
-from wc_core.threads.reader import StoreReader
+from wc_core.base.errors import CorruptError, InvalidInputError, NotFoundError
+from wc_core.base.similar import near_names
+from wc_core.ledger.threads import codec, folding, model
+from wc_core.ledger.threads.cursors import Cursor
+from wc_core.ledger.threads.model import Base, State
+from wc_core.ledger.threads.projections import VERSION, render_meta
+from wc_core.ledger.threads.reader import StoreReader
 
 PAT, CLAUDE, _ = AGENTS
 LOG = chain(entry(1, status="IN_REVIEW"), entry(2, CLAUDE))
@@ -426,7 +426,7 @@ def test_an_old_thread_of_markdown_alone_is_read_as_it_is(tmp_path: Path) -> Non
 def test_a_page_of_ours_without_its_log_is_shown_and_reported_as_damage(
     store: Store,
 ) -> None:
-    from wc_core.threads.pages import page as markdown
+    from wc_core.ledger.threads.pages import page as markdown
 
     store.page.write_bytes(markdown.render(STATE, LOG))
     store.log.unlink()

@@ -15,12 +15,12 @@ from tests.core.strategies import (
     linear_logs,
     relaxed,
 )
-from wc_core.errors import ConflictError, InvalidInputError
-from wc_core.threads import folding, revisions
-from wc_core.threads.proposals import Draft
+from wc_core.base.errors import ConflictError, InvalidInputError
+from wc_core.ledger.threads import folding, revisions
+from wc_core.ledger.threads.proposals import Draft
 
 if TYPE_CHECKING:
-    from wc_core.threads.model import Entry
+    from wc_core.ledger.threads.model import Entry
 
 PAT, CLAUDE, SAM = AGENTS
 

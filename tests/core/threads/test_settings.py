@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import json_values, relaxed
-from wc_core.configuration.keys import ENFORCE, WATCH
-from wc_core.names import SPELLINGS, Name
-from wc_core.threads.settings import SYNC, Settings, load
+from wc_core.base.names import SPELLINGS, Name
+from wc_core.ledger.configuration.keys import ENFORCE, WATCH
+from wc_core.ledger.threads.settings import SYNC, Settings, load
 
 if TYPE_CHECKING:
     from pathlib import Path

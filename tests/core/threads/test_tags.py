@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import AGENTS, chain, entry, entry_id, write_thread
-from wc_core.errors import ConflictError, InvalidInputError
-from wc_core.layout import Layout
-from wc_core.threads import folding, tags
-from wc_core.threads.proposals import Draft
-from wc_core.threads.reader import StoreReader
-from wc_core.threads.tags import TagChanges
+from wc_core.base.errors import ConflictError, InvalidInputError
+from wc_core.base.layout import Layout
+from wc_core.ledger.threads import folding, tags
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.ledger.threads.tags import TagChanges
 
 if TYPE_CHECKING:
-    from wc_core.threads.model import Entry, State
+    from wc_core.ledger.threads.model import Entry, State
 
 
 @pytest.mark.parametrize(

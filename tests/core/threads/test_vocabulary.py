@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from wc_core.errors import InvalidInputError
-from wc_core.threads import vocabulary
+from wc_core.base.errors import InvalidInputError
+from wc_core.ledger.threads import vocabulary
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_core.threads import codec
+from wc_core.ledger.threads import codec
 
 if TYPE_CHECKING:
-    from wc_core.threads.model import Entry
+    from wc_core.ledger.threads.model import Entry
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
-"""The references in a text by regular expressions: what `wc_core.views.references` does
-without them."""
+"""The references in a text by regular expressions: what
+`wc_core.ledger.remarks.references` does without them."""
 
 from __future__ import annotations
 

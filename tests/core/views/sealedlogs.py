@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from wc_core.lean import json
-from wc_core.threads import codec, folding
-from wc_core.threads.excerpts.sealing import seal_of
-from wc_core.threads.projections import render_meta
+from wc_core.base.lean import json
+from wc_core.ledger.threads import codec, folding
+from wc_core.ledger.threads.excerpts.sealing import seal_of
+from wc_core.ledger.threads.projections import render_meta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wc_core.layout import Layout
-    from wc_core.threads.model import Entry
+    from wc_core.base.layout import Layout
+    from wc_core.ledger.threads.model import Entry
 
 # What other programs, merges and power cuts make of the lines of a log.
 damages = st.sampled_from(

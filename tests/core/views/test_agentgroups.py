@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from wc_core.names import Directory
-from wc_core.views import agentgroups
-from wc_core.views.rows import ThreadRow, unreadable_row
+from wc_core.base.names import Directory
+from wc_core.reading.views import agentgroups
+from wc_core.reading.views.rows import ThreadRow, unreadable_row
 
 
 def row(topic: str, ball: str | None, **fields: object) -> ThreadRow:

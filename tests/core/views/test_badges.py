@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from wc_core.agents import AGENTS
-from wc_core.names import SPELLINGS, Directory
-from wc_core.views.drawing.badges import HUES, badge_of
+from wc_core.base.agents import AGENTS
+from wc_core.base.names import SPELLINGS, Directory
+from wc_core.reading.views.drawing.badges import HUES, badge_of
 
 
 def luminance(rgb: str) -> float:

@@ -6,9 +6,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from wc_core.graph.model import Graph
-from wc_core.views.drawing import dependencies
-from wc_core.views.drawing.dependencies import MAX_NODES, Diagram
+from wc_core.edits.graph.model import Graph
+from wc_core.reading.views.drawing import dependencies
+from wc_core.reading.views.drawing.dependencies import MAX_NODES, Diagram
 
 SMALL = Graph({"b.py": {"a.py": ("f",)}, "a.py": {"c.py": ()}, "c.py": {}, "x.py": {}})
 CIRCLE = Diagram({"a": ("b",), "b": ("c",), "c": ("a", "b")})

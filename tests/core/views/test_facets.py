@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import chain, entry, viewer, write_thread
-from wc_core.search.mentions import Mentions
-from wc_core.threads.model import Ball
-from wc_core.threads.reader import StoreReader
-from wc_core.views.overview import Overview
-from wc_core.views.rows import Filter
-from wc_core.views.search import facets as facet_views
-from wc_core.views.search.answers import search
-from wc_core.views.search.facets import Counting
-from wc_core.views.search.query import Question
-from wc_core.views.search.scan import Scan
+from wc_core.ledger.threads.model import Ball
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.search.mentions import Mentions
+from wc_core.reading.views.overview import Overview
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search import facets as facet_views
+from wc_core.reading.views.search.answers import search
+from wc_core.reading.views.search.facets import Counting
+from wc_core.reading.views.search.query import Question
+from wc_core.reading.views.search.scan import Scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from wc_core.views.search.answers import Hits
+    from wc_core.reading.views.search.answers import Hits
 
 ANY = Mentions()
 

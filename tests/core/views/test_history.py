@@ -19,11 +19,11 @@ from tests.core.strategies import (
     linear_logs,
     relaxed,
 )
-from wc_core.names import Directory, parse
-from wc_core.threads import folding
-from wc_core.threads.model import Ball, Base, Entry, State
-from wc_core.views.history import BallHistory, ball_history
-from wc_core.views.holding import STALE_MS, is_stale, since_ms
+from wc_core.base.names import Directory, parse
+from wc_core.ledger.threads import folding
+from wc_core.ledger.threads.model import Ball, Base, Entry, State
+from wc_core.reading.views.history import BallHistory, ball_history
+from wc_core.reading.views.holding import STALE_MS, is_stale, since_ms
 
 A, B, C = AGENTS
 HOUR_MS = 3600 * 1000

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.core.strategies import AGENTS, chain, entry, viewer, write_thread
-from wc_core.threads.model import FREE, Ball
-from wc_core.threads.reader import StoreReader
-from wc_core.views.index import render_index
-from wc_core.views.listing import thread_rows
+from wc_core.ledger.threads.model import FREE, Ball
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.reading.views.index import render_index
+from wc_core.reading.views.listing import thread_rows
 
 if TYPE_CHECKING:
     from pathlib import Path

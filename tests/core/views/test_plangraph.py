@@ -9,13 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
-from wc_core.planning.kinds import BLOCKED_BY, PARENT
-from wc_core.planning.readiness import PlannedThread, ThreadPlan
-from wc_core.threads.model import CLOSED, OPEN, Link
-from wc_core.views.drawing.plangraph import BOX_HEIGHT, BOX_WIDTH, MAX_BOXES, picture
+from wc_core.ledger.planning.kinds import BLOCKED_BY, PARENT
+from wc_core.ledger.planning.readiness import PlannedThread, ThreadPlan
+from wc_core.ledger.threads.model import CLOSED, OPEN, Link
+from wc_core.reading.views.drawing.plangraph import (
+    BOX_HEIGHT,
+    BOX_WIDTH,
+    MAX_BOXES,
+    picture,
+)
 
 if TYPE_CHECKING:
-    from wc_core.views.drawing.plangraph import PlanPicture
+    from wc_core.reading.views.drawing.plangraph import PlanPicture
 
 
 def plan(text: str, closed: str = "") -> ThreadPlan:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import chain, entry, viewer, write_thread
-from wc_cli.index import overviewfile
-from wc_core.errors import NotFoundError
-from wc_core.threads.reader import StoreReader
-from wc_core.views.overview import Overview
-from wc_core.views.search import alike
-from wc_core.views.search.alike import similar_thread
-from wc_core.views.search.related import most_used_words, related_threads
-from wc_core.views.search.scan import Scan
+from wc_cli.ledger.index import overviewfile
+from wc_core.base.errors import NotFoundError
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.reading.views.overview import Overview
+from wc_core.reading.views.search import alike
+from wc_core.reading.views.search.alike import similar_thread
+from wc_core.reading.views.search.related import most_used_words, related_threads
+from wc_core.reading.views.search.scan import Scan
 
 if TYPE_CHECKING:
     from pathlib import Path

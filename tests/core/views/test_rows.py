@@ -26,18 +26,18 @@ from tests.core.strategies import (
     viewer,
     write_thread,
 )
-from wc_cli.index import overviewfile
-from wc_core.errors import InvalidInputError, NotFoundError
-from wc_core.threads.cursors import Cursor
-from wc_core.threads.model import FREE, Ball, Entry
-from wc_core.threads.reader import StoreReader
-from wc_core.views import entries as entry_views
-from wc_core.views import overview
-from wc_core.views import rows as views
-from wc_core.views.entries import Numbered
-from wc_core.views.listing import thread_rows
-from wc_core.views.overview import Overview
-from wc_core.views.rows import Filter, RowPage, ThreadRow
+from wc_cli.ledger.index import overviewfile
+from wc_core.base.errors import InvalidInputError, NotFoundError
+from wc_core.ledger.threads.cursors import Cursor
+from wc_core.ledger.threads.model import FREE, Ball, Entry
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.reading.views import entries as entry_views
+from wc_core.reading.views import overview
+from wc_core.reading.views import rows as views
+from wc_core.reading.views.entries import Numbered
+from wc_core.reading.views.listing import thread_rows
+from wc_core.reading.views.overview import Overview
+from wc_core.reading.views.rows import Filter, RowPage, ThreadRow
 
 PAT, CLAUDE, SAM = AGENTS
 ALL = Filter()

@@ -18,16 +18,16 @@ from tests.core.strategies import (
     viewer,
     write_thread,
 )
-from wc_core.errors import InvalidInputError
-from wc_core.search.mentions import Mentions
-from wc_core.threads import codec
-from wc_core.threads.model import Ball, Entry
-from wc_core.threads.reader import StoreReader
-from wc_core.views.overview import Overview
-from wc_core.views.rows import Filter
-from wc_core.views.search.answers import Hits, count_text, search
-from wc_core.views.search.query import ALL, ANY, AUTO, NEWEST, PHRASE, Question
-from wc_core.views.search.scan import Scan, may_have
+from wc_core.base.errors import InvalidInputError
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.model import Ball, Entry
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.search.mentions import Mentions
+from wc_core.reading.views.overview import Overview
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search.answers import Hits, count_text, search
+from wc_core.reading.views.search.query import ALL, ANY, AUTO, NEWEST, PHRASE, Question
+from wc_core.reading.views.search.scan import Scan, may_have
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -423,7 +423,7 @@ def test_a_file_is_found_by_either_form_of_an_accent(tmp_path: Path, file: str) 
 def test_a_word_that_becomes_common_during_a_walk_loses_no_hit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    monkeypatch.setattr("wc_core.search.ranking.COMMON", 3)
+    monkeypatch.setattr("wc_core.lookup.search.ranking.COMMON", 3)
     log = [entry(n, title=("retry", "cookie")[n % 2], body="x") for n in range(6)]
     write_thread(tmp_path, "t", chain(*log))
     whole = places(ask(tmp_path, "retry cookie", mode=mode))

@@ -23,17 +23,21 @@ from tests.core.strategies import (
     statuses,
 )
 from tests.core.views.sealedlogs import damages, put
-from wc_core import files
-from wc_core.threads import codec
-from wc_core.threads.excerpts.sealing import seal_of
-from wc_core.threads.model import Ball, Base
-from wc_core.threads.reader import StoreReader
-from wc_core.views.excerpts.since import Before, entries_since, whole_entries_since
+from wc_core.base import files
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.excerpts.sealing import seal_of
+from wc_core.ledger.threads.model import Ball, Base
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.reading.views.excerpts.since import (
+    Before,
+    entries_since,
+    whole_entries_since,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wc_core.threads.model import Entry
+    from wc_core.ledger.threads.model import Entry
 
 bases = st.builds(Base, status=statuses, ball=st.none() | agents)
 

@@ -23,18 +23,23 @@ from tests.core.strategies import (
     viewer,
 )
 from tests.core.views.sealedlogs import damages, put
-from wc_core import files
-from wc_core.lean import json
-from wc_core.threads import codec, folding
-from wc_core.threads.excerpts.sealed import excerpt, sealed_thread
-from wc_core.threads.excerpts.sealing import seal_of
-from wc_core.threads.projections import Meta, Seal, read_meta, render_meta
-from wc_core.threads.reader import StoreReader
-from wc_core.views.entries import thread_head
-from wc_core.views.excerpts.spans import SpanQuery, ThreadSpan, thread_span, whole_span
+from wc_core.base import files
+from wc_core.base.lean import json
+from wc_core.ledger.threads import codec, folding
+from wc_core.ledger.threads.excerpts.sealed import excerpt, sealed_thread
+from wc_core.ledger.threads.excerpts.sealing import seal_of
+from wc_core.ledger.threads.projections import Meta, Seal, read_meta, render_meta
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.reading.views.entries import thread_head
+from wc_core.reading.views.excerpts.spans import (
+    SpanQuery,
+    ThreadSpan,
+    thread_span,
+    whole_span,
+)
 
 if TYPE_CHECKING:
-    from wc_core.threads.model import Entry
+    from wc_core.ledger.threads.model import Entry
 
 queries = st.builds(
     SpanQuery,
@@ -173,7 +178,7 @@ def test_a_log_that_is_too_large_is_refused(
     reader = StoreReader(os.fspath(tmp_path))
     os.makedirs(reader.layout.folder("t"))
     put(reader.layout, chain(entry(0)))
-    monkeypatch.setattr("wc_core.threads.excerpts.sealed.MAX_BYTES", 10)
+    monkeypatch.setattr("wc_core.ledger.threads.excerpts.sealed.MAX_BYTES", 10)
     assert sealed_thread(reader, "t") is None
 
 

@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import AGENTS, NOON_MS, chain, entry, viewer, write_thread
-from wc_core.errors import InvalidInputError
-from wc_core.threads.model import Ball
-from wc_core.threads.reader import StoreReader
-from wc_core.views import stats as figures
-from wc_core.views.stats import RECENT_THREADS, StoreStats, stale_after_ms, store_stats
+from wc_core.base.errors import InvalidInputError
+from wc_core.ledger.threads.model import Ball
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.reading.views import stats as figures
+from wc_core.reading.views.stats import (
+    RECENT_THREADS,
+    StoreStats,
+    stale_after_ms,
+    store_stats,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wc_core.threads.model import Entry
-    from wc_core.threads.reader import Thread
+    from wc_core.ledger.threads.model import Entry
+    from wc_core.ledger.threads.reader import Thread
 
 A, B, C = AGENTS
 HOUR_MS = 3600 * 1000

@@ -21,15 +21,15 @@ from tests.core.strategies import (
     relaxed,
     texts,
 )
-from wc_core.names import Directory, parse
-from wc_core.threads import folding
-from wc_core.threads.model import FREE, Ball, Base, Entry
-from wc_core.threads.reader import Thread
-from wc_core.threads.snapshot import Snapshot
-from wc_core.views import timeline
-from wc_core.views.drawing.badges import HUES
-from wc_core.views.drawing.timelinesvg import svg
-from wc_core.views.timeline import (
+from wc_core.base.names import Directory, parse
+from wc_core.ledger.threads import folding
+from wc_core.ledger.threads.model import FREE, Ball, Base, Entry
+from wc_core.ledger.threads.reader import Thread
+from wc_core.ledger.threads.snapshot import Snapshot
+from wc_core.reading.views import timeline
+from wc_core.reading.views.drawing.badges import HUES
+from wc_core.reading.views.drawing.timelinesvg import svg
+from wc_core.reading.views.timeline import (
     BallSpan,
     Chart,
     Track,

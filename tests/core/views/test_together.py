@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.core.strategies import chain, entry, viewer, write_thread
-from wc_core.errors import NotFoundError
-from wc_core.search.nearness import Nearness
-from wc_core.threads.reader import StoreReader
-from wc_core.views.overview import Overview
-from wc_core.views.rows import Filter
-from wc_core.views.search.answers import search
-from wc_core.views.search.facets import Counting
-from wc_core.views.search.query import ANY, NEWEST, Question
-from wc_core.views.search.scan import Scan
-from wc_core.views.search.together import (
+from wc_core.base.errors import NotFoundError
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.search.nearness import Nearness
+from wc_core.reading.views.overview import Overview
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search.answers import search
+from wc_core.reading.views.search.facets import Counting
+from wc_core.reading.views.search.query import ANY, NEWEST, Question
+from wc_core.reading.views.search.scan import Scan
+from wc_core.reading.views.search.together import (
     MeaningTogether,
     SearchedStore,
     Together,
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from wc_core.views.entries import Numbered
-    from wc_core.views.search.answers import Hits
+    from wc_core.reading.views.entries import Numbered
+    from wc_core.reading.views.search.answers import Hits
 
 QUESTIONS = (
     Question("needle", Filter()),

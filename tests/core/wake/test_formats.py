@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import texts
-from wc_core.layout import Layout
-from wc_core.wake import records, switch, waiters
-from wc_core.wake.records import WakeRecord
-from wc_core.wake.waiters import Waiter
+from wc_core.attention.wake import records, switch, waiters
+from wc_core.attention.wake.records import WakeRecord
+from wc_core.attention.wake.waiters import Waiter
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from wc_core.summaries.kept import KeptSummary, text_hash
+from wc_core.ledger.summaries.kept import KeptSummary, text_hash
 from wc_observe.answers.entries import BODY_LIMIT, ENTRY_LIMIT, THREAD_LIMIT
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import pytest
 
 from tests.cli.enrich.modelserver import ModelServer, Planned
 from tests.observe.stores import Session, only_text
-from wc_cli.enrich.enriching import enrichment
-from wc_core.configuration import preferences
-from wc_core.meaning import models
-from wc_core.threads.reader import StoreReader
+from wc_cli.bridges.enrich.enriching import enrichment
+from wc_core.ledger.configuration import preferences
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.reading.meaning import models
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wc_core.text import defused, one_line
+from wc_core.base.text import defused, one_line
 from wc_observe.answers.quoting import NOTICE, block, title, word
 
 if TYPE_CHECKING:
     from tests.observe.stores import Session, Store
-    from wc_core.threads.model import Entry
+    from wc_core.ledger.threads.model import Entry
 
 # Each tries to end its quotation and to speak as the server.
 FORGERIES = [

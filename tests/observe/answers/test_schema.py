@@ -17,13 +17,13 @@ from tests.observe.answers.shapes import (
 )
 from tests.observe.stores import NOW_MS, Session, Store
 from tests.observe.test_places import git
-from wc_core.git import discovery
+from wc_core.ledger.git import discovery
 from wc_observe.answers.health import health_fields
 from wc_observe.answers.vocabulary import vocabulary_fields
 from wc_observe.answers.whoami import whoami_fields
-from wc_observe.calls import Call
-from wc_observe.live.stores import Stores
-from wc_observe.watch.stores import CURRENT_WATCH, StoreWatch
+from wc_observe.callers.calls import Call
+from wc_observe.stores.live.stores import Stores
+from wc_observe.stores.watch.stores import CURRENT_WATCH, StoreWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

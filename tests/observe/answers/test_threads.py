@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wc_core.threads.model import Ball
+from wc_core.ledger.threads.model import Ball
 
 if TYPE_CHECKING:
     from tests.observe.stores import Session, Store

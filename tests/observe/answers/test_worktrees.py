@@ -12,12 +12,12 @@ from fastmcp.exceptions import McpError
 from tests.contract import inprocess
 from tests.observe.stores import NOW_MS, Session, Store
 from tests.observe.test_places import git
-from wc_core.activity import presence
-from wc_core.activity.presence import Note
+from wc_core.people.activity import presence
+from wc_core.people.activity.presence import Note
 from wc_observe.answers import worktrees
 from wc_observe.answers.quoting import NOTICE
-from wc_observe.calls import Call
-from wc_observe.live.stores import Stores
+from wc_observe.callers.calls import Call
+from wc_observe.stores.live.stores import Stores
 
 if TYPE_CHECKING:
     from pathlib import Path

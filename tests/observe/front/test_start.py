@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pytest
 
 from tests.observe.front.asking import enveloped, hello, line
-from wc_core.toolnames import PREFIX
+from wc_core.base.toolnames import PREFIX
 from wc_observe.front.opening import open_desk
 from wc_observe.mcp.surrogates import repair_line
 

@@ -18,20 +18,20 @@ from tests.graphserver import GraphServer, started
 from tests.observe.answers.shapes import HITS_SCHEMA, INBOX_SCHEMA, RELATED_SCHEMA
 from tests.observe.every_call import CALLS
 from tests.observe.stores import Session
-from wc_cli.graphdb.connection import GraphConnection
-from wc_cli.graphdb.projecting import await_indexes
-from wc_core.graphdb import address, connecting, schema
-from wc_core.graphdb.nodes import thread_key
-from wc_core.search.mentions import Mentions
-from wc_core.search.words import Term
-from wc_core.views.rows import Filter
-from wc_core.views.search.answers import search
-from wc_core.views.search.loose import Loose, LooseQuery
-from wc_core.views.search.query import Question
-from wc_observe.graphdb import reader, relating
-from wc_observe.graphdb.nearness import QueryVector
-from wc_observe.graphdb.reader import GraphAwayError, GraphReader
-from wc_observe.graphdb.searching import SearchedGraph
+from wc_cli.bridges.graphdb.connection import GraphConnection
+from wc_cli.bridges.graphdb.projecting import await_indexes
+from wc_core.lookup.search.mentions import Mentions
+from wc_core.lookup.search.words import Term
+from wc_core.reading.graphdb import address, connecting, schema
+from wc_core.reading.graphdb.nodes import thread_key
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search.answers import search
+from wc_core.reading.views.search.loose import Loose, LooseQuery
+from wc_core.reading.views.search.query import Question
+from wc_observe.stores.graphdb import reader, relating
+from wc_observe.stores.graphdb.nearness import QueryVector
+from wc_observe.stores.graphdb.reader import GraphAwayError, GraphReader
+from wc_observe.stores.graphdb.searching import SearchedGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -584,9 +584,9 @@ def test_a_statement_that_changes_something_is_refused(session: Session) -> None
 
 
 def test_one_module_connects_and_one_asks_and_neither_changes_a_graph() -> None:
-    assert importing("falkordb", "redis") == {"wc_core/graphdb/connecting.py"}
+    assert importing("falkordb", "redis") == {"wc_core/reading/graphdb/connecting.py"}
     connecting_name = connecting.__name__
-    assert importing(connecting_name) == {"wc_observe/graphdb/reader.py"}
+    assert importing(connecting_name) == {"wc_observe/stores/graphdb/reader.py"}
     assert called(connecting) == {
         *("Retry", "NoBackoff", "FalkorDB", "select_graph", "close"),
     }
@@ -608,7 +608,7 @@ def called(module: ModuleType) -> set[str]:
 
 def importing(*modules: str) -> set[str]:
     """The modules below the server that import one of these, or something in it."""
-    root = Path(reader.__file__).parents[2]
+    root = Path(reader.__file__).parents[3]
     return {
         path.relative_to(root).as_posix()
         for folder in ("wc_core", "wc_observe")

@@ -9,8 +9,8 @@ import pytest
 from fastmcp.server.auth.providers.jwt import RSAKeyPair
 
 from tests.observe.serving import PROGRAM, refused
-from wc_core.errors import InvalidInputError, StorageError, WcError
-from wc_observe.calls import ServerContext
+from wc_core.base.errors import InvalidInputError, StorageError, WcError
+from wc_observe.callers.calls import ServerContext
 from wc_observe.http import options as httpoptions
 from wc_observe.http.address import Address, listening_address
 from wc_observe.http.auth import token_verifier

@@ -13,7 +13,7 @@ from fastmcp.exceptions import McpError
 
 from tests.observe.serving import HEADERS, ROOT, Served, bearer, serving
 from tests.observe.stores import MODES, Store, only_text
-from wc_core.version import __version__
+from wc_core.base.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,11 +13,11 @@ from fastmcp.server.auth import AccessToken
 from tests.graphserver import GraphServer, started
 from tests.observe.serving import HELLO, Served, bearer, refused, serving
 from tests.observe.stores import Store
-from wc_cli.enrich import enriching
-from wc_core.errors import InvalidInputError
-from wc_core.meaning import models
-from wc_core.meaning.vectorfile import HEADER_BYTES, Header
-from wc_core.threads.reader import StoreReader
+from wc_cli.bridges.enrich import enriching
+from wc_core.base.errors import InvalidInputError
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.reading.meaning import models
+from wc_core.reading.meaning.vectorfile import HEADER_BYTES, Header
 from wc_observe.http.tenants import Access, load_access, token_groups
 
 if TYPE_CHECKING:

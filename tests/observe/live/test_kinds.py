@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.core.strategies import AGENTS, chain, entry, entry_id, viewer, write_thread
-from wc_core.search.mentions import Mentions
-from wc_core.threads.reader import StoreReader
-from wc_core.views.overview import Overview
-from wc_core.views.rows import Filter
-from wc_core.views.search.answers import search
-from wc_core.views.search.query import Question
-from wc_core.views.search.scan import Scan
-from wc_observe.live.stores import Live
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.search.mentions import Mentions
+from wc_core.reading.views.overview import Overview
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search.answers import search
+from wc_core.reading.views.search.query import Question
+from wc_core.reading.views.search.scan import Scan
+from wc_observe.stores.live.stores import Live
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,20 +17,20 @@ from hypothesis import strategies as st
 from tests.cli.index.histories import soon
 from tests.core.strategies import AGENTS, relaxed, viewer
 from tests.observe.stores import Store
-from wc_cli.index import entriesfile, overviewfile
-from wc_core.errors import CorruptError, WcError
-from wc_core.search.mentions import Mentions
-from wc_core.threads import codec
-from wc_core.threads.model import Ball
-from wc_core.threads.reader import StoreReader
-from wc_core.views.overview import Overview
-from wc_core.views.rows import Filter
-from wc_core.views.search.answers import search
-from wc_core.views.search.query import Question
-from wc_core.views.search.scan import Scan
-from wc_observe.live import overview as live_overview
-from wc_observe.live.reader import LiveReader
-from wc_observe.live.stores import Live
+from wc_cli.ledger.index import entriesfile, overviewfile
+from wc_core.base.errors import CorruptError, WcError
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.model import Ball
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.lookup.search.mentions import Mentions
+from wc_core.reading.views.overview import Overview
+from wc_core.reading.views.rows import Filter
+from wc_core.reading.views.search.answers import search
+from wc_core.reading.views.search.query import Question
+from wc_core.reading.views.search.scan import Scan
+from wc_observe.stores.live import overview as live_overview
+from wc_observe.stores.live.reader import LiveReader
+from wc_observe.stores.live.stores import Live
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wc_observe.live.reader import LiveReader
-from wc_observe.live.survey import survey
+from wc_observe.stores.live.reader import LiveReader
+from wc_observe.stores.live.survey import survey
 
 if TYPE_CHECKING:
     from tests.observe.stores import Store
-    from wc_observe.live.filestamps import Stamp
+    from wc_observe.stores.live.filestamps import Stamp
 
 
 def test_logs_are_read_in_full_as_long_as_the_time_lasts(store: Store) -> None:

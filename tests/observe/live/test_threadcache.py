@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from wc_core.threads import model
-from wc_core.threads.model import Entry
-from wc_core.threads.reader import Thread
-from wc_core.threads.snapshot import Snapshot
-from wc_observe.live.filestamps import Stamp
-from wc_observe.live.threadcache import MOST_ENTRIES, CachedThread, ThreadCache
+from wc_core.ledger.threads import model
+from wc_core.ledger.threads.model import Entry
+from wc_core.ledger.threads.reader import Thread
+from wc_core.ledger.threads.snapshot import Snapshot
+from wc_observe.stores.live.filestamps import Stamp
+from wc_observe.stores.live.threadcache import MOST_ENTRIES, CachedThread, ThreadCache
 
 HALF = MOST_ENTRIES // 2
 

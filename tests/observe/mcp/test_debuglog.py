@@ -12,7 +12,7 @@ import pytest
 from fastmcp.exceptions import McpError
 
 from tests.observe.test_process import COMMAND, environment, pipe, say
-from wc_core import debugging
+from wc_core.ledger import debugging
 
 if TYPE_CHECKING:
     from pathlib import Path

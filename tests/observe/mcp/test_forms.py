@@ -12,9 +12,9 @@ from mcp_types import Implementation
 
 from tests.observe.every_call import CALLS as EVERY_CALL
 from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
-from wc_core.toolnames import OLDER_TOOLS, PREFIX, TOOLS
+from wc_core.base.toolnames import OLDER_TOOLS, PREFIX, TOOLS
 from wc_observe.answers.jsontext import VARIABLE
-from wc_observe.calls import ServerContext
+from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:

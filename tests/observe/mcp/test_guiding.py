@@ -9,8 +9,8 @@ import pytest
 
 from tests.observe.mcp.test_forms import CALLS, CLIENTS, SHORT, shown
 from tests.observe.stores import Session, Store, only_text
-from wc_cli import table
-from wc_core.toolnames import NO_OCCASION, OCCASIONS, OLDER_TOOLS, TOOLS
+from wc_cli.run import table
+from wc_core.base.toolnames import NO_OCCASION, OCCASIONS, OLDER_TOOLS, TOOLS
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult

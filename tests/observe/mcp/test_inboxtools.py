@@ -13,8 +13,8 @@ from fastmcp import Client
 
 from tests.observe.answers.shapes import INBOX_SCHEMA
 from tests.observe.stores import Session
-from wc_core.toolnames import ALL_STORES_TOOLS, PREFIX, TOOLS
-from wc_observe.calls import ServerContext
+from wc_core.base.toolnames import ALL_STORES_TOOLS, PREFIX, TOOLS
+from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.views import stats
+from wc_core.reading.views import stats
 from wc_observe.answers.quoting import NOTICE
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 from fastmcp import Client
 
 from tests.observe.stores import NOW_MS, Session, Store, only_text, structured
-from wc_core.toolnames import OLDER_TOOLS, PREFIX, TOOLS
-from wc_observe.calls import ServerContext
+from wc_core.base.toolnames import OLDER_TOOLS, PREFIX, TOOLS
+from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:

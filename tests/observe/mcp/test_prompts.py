@@ -12,9 +12,9 @@ from fastmcp.exceptions import McpError
 from mcp_types import ResourceTemplateReference
 
 from tests.observe.stores import MODES, NOW_MS, Session, Store
-from wc_core.threads.model import Ball
+from wc_core.ledger.threads.model import Ball
 from wc_observe.answers.quoting import NOTICE
-from wc_observe.calls import ServerContext
+from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:

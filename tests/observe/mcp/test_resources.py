@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
 from tests.observe.stores import MODES, NOW_MS, Mode, Session, Store
-from wc_core.errors import InvalidInputError
-from wc_core.guidance import MAX_GENERAL
-from wc_core.layout import topic_of
-from wc_core.threads import codec
-from wc_observe.calls import ServerContext
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.layout import topic_of
+from wc_core.ledger.guidance import MAX_GENERAL
+from wc_core.ledger.threads import codec
+from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.instructions import guide
 from wc_observe.mcp.resources import MAX_LISTED
 from wc_observe.mcp.server import build_server
-from wc_observe.watch import addresses
-from wc_observe.watch.addresses import Changes, thread_address
-from wc_observe.watch.threads import ThreadStamps
+from wc_observe.stores.watch import addresses
+from wc_observe.stores.watch.addresses import Changes, thread_address
+from wc_observe.stores.watch.threads import ThreadStamps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

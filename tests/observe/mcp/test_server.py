@@ -17,9 +17,10 @@ from fastmcp.exceptions import McpError
 
 from tests.measuring import paused
 from tests.observe.stores import MODES, NOW_MS, Session, Store, only_text
-from wc_cli import table
-from wc_core.errors import ConflictError
-from wc_core.threads.model import (
+from wc_cli.run import table
+from wc_core.base.errors import ConflictError
+from wc_core.base.toolnames import PREFIX, TOOLS
+from wc_core.ledger.threads.model import (
     ACTIONS,
     ENTRY_TYPES,
     KINDS,
@@ -27,8 +28,7 @@ from wc_core.threads.model import (
     SEVERITIES,
     STATUSES,
 )
-from wc_core.toolnames import PREFIX, TOOLS
-from wc_observe.calls import ServerContext
+from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp import server
 from wc_observe.mcp.instructions import SHORT, guide
 from wc_observe.mcp.refusals import (

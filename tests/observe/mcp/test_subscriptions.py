@@ -19,17 +19,17 @@ from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotificati
 
 from tests import forking
 from tests.observe.stores import MODES, NOW_MS, Mode, Store, only_text, structured
-from wc_observe.calls import Call, ServerContext
-from wc_observe.live.reader import FEW
-from wc_observe.live.stores import Stores
+from wc_observe.callers.calls import Call, ServerContext
 from wc_observe.mcp import subscribers, subscriptions
 from wc_observe.mcp.boundary import Boundary
 from wc_observe.mcp.server import build_server
 from wc_observe.mcp.subscribers import Stream
 from wc_observe.mcp.subscriptions import Subscriptions
-from wc_observe.watch import addresses
-from wc_observe.watch.addresses import thread_address
-from wc_observe.watch.stores import StoreWatch
+from wc_observe.stores.live.reader import FEW
+from wc_observe.stores.live.stores import Stores
+from wc_observe.stores.watch import addresses
+from wc_observe.stores.watch.addresses import thread_address
+from wc_observe.stores.watch.stores import StoreWatch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine

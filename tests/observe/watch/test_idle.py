@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from wc_observe.watch.idle import IdleQueue
+from wc_observe.stores.watch.idle import IdleQueue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

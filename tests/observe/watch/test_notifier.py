@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_observe.watch.notifier import FolderWatch
+from wc_observe.stores.watch.notifier import FolderWatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

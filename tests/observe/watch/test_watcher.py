@@ -15,8 +15,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_observe.watch.notifier import CannotWatchError, FolderWatch, survey_folders
-from wc_observe.watch.watcher import OFF, POLLING, WATCHING, Moment, Watcher, now
+from wc_observe.stores.watch.notifier import (
+    CannotWatchError,
+    FolderWatch,
+    survey_folders,
+)
+from wc_observe.stores.watch.watcher import OFF, POLLING, WATCHING, Moment, Watcher, now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -376,7 +380,7 @@ def test_the_kernel_is_asked_through_one_private_name_that_is_still_there(
 
 PROGRAM = """
 import json, os, sys, time
-from wc_observe.watch.watcher import Watcher
+from wc_observe.stores.watch.watcher import Watcher
 root, folders = sys.argv[1], int(sys.argv[2])
 told = []
 watcher = Watcher([root], told.append, recursive=True)
@@ -433,7 +437,7 @@ def test_where_the_kernel_has_no_room_it_looks_from_time_to_time(
 
 def test_ending_the_program_ends_a_watcher_that_was_left_running(root: Path) -> None:
     program = (
-        "import sys, threading; from wc_observe.watch.watcher import Watcher\n"
+        "import sys, threading; from wc_observe.stores.watch.watcher import Watcher\n"
         "begun = threading.Event()\n"
         "Watcher([sys.argv[1]], lambda _: begun.set(), recursive=True).start()\n"
         "begun.wait(20)"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.observe.every_call import WriteError, arm
 from tests.observe.served_calls import Permission
-from wc_observe.calls import ServerContext
+from wc_observe.callers.calls import ServerContext
 from wc_observe.http.address import loopback_address
 from wc_observe.web import options as weboptions
 from wc_observe.web.server import serve

@@ -16,8 +16,8 @@ import httpx2
 from starlette.routing import Route
 
 from tests.observe.every_call import arm
-from wc_core.git import discovery
-from wc_observe.calls import ServerContext
+from wc_core.ledger.git import discovery
+from wc_observe.callers.calls import ServerContext
 from wc_observe.web.app import build_site
 from wc_observe.web.stores import key_of
 

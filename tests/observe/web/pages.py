@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from tests.observe.stores import NOW_MS
-from wc_observe.calls import ServerContext
+from wc_observe.callers.calls import ServerContext
 from wc_observe.web.app import build_site
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wc_core import ulid
-from wc_core.git import discovery
-from wc_core.layout import Layout
-from wc_core.threads import codec
-from wc_core.threads.linerefs import LineRef
-from wc_core.threads.model import FREE, Ball, Entry, Link
-from wc_core.times import rfc3339
+from wc_core.base import ulid
+from wc_core.base.layout import Layout
+from wc_core.base.times import rfc3339
+from wc_core.ledger.git import discovery
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.linerefs import LineRef
+from wc_core.ledger.threads.model import FREE, Ball, Entry, Link
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

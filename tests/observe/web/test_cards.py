@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.observe.web.pages import links, words
-from wc_core.threads.model import Link
-from wc_core.views.drawing.badges import badge_of
+from wc_core.ledger.threads.model import Link
+from wc_core.reading.views.drawing.badges import badge_of
 from wc_observe.web.thread import aside as asides
 
 if TYPE_CHECKING:

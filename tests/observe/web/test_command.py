@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from tests.observe.web.served import refused, serving
-from wc_core.errors import InvalidInputError
+from wc_core.base.errors import InvalidInputError
 from wc_observe.http import address
 from wc_observe.web import options
 from wc_observe.web.opening import open_in_browser

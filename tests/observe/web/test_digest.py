@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.inprocess import Here
 from tests.observe.web.pages import Site, words
-from wc_observe.live.stores import system_ms
+from wc_observe.stores.live.stores import system_ms
 
 if TYPE_CHECKING:
     from tests.conftest import Machine

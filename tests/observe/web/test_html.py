@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.observe.web.pages import elements, words
-from wc_core.text import clean
+from wc_core.base.text import clean
 from wc_observe.web.html import Html, code_text, element, joined, text
 from wc_observe.web.thread import markdown
 from wc_observe.web.thread.highlight import highlighted

@@ -14,9 +14,9 @@ from starlette.routing import Route
 
 from tests.observe.stores import NOW_MS
 from tests.observe.web.pages import SECRET, Site, ask, elements, links, words
-from wc_core.threads.model import Link
-from wc_core.views.drawing.badges import HUES, badge_of
-from wc_observe.calls import ServerContext
+from wc_core.ledger.threads.model import Link
+from wc_core.reading.views.drawing.badges import HUES, badge_of
+from wc_observe.callers.calls import ServerContext
 from wc_observe.web import app as webapp
 from wc_observe.web.links import Links
 from wc_observe.web.stores import StoreOpener

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests.observe.web.pages import SECRET, ask, elements, links, words
-from wc_core.git import discovery
-from wc_core.views.drawing.badges import HUES, badge_of
-from wc_observe.calls import ServerContext
+from wc_core.ledger.git import discovery
+from wc_core.reading.views.drawing.badges import HUES, badge_of
+from wc_observe.callers.calls import ServerContext
 from wc_observe.main import _now_ms
 from wc_observe.web.app import build_site
 from wc_observe.web.stores import key_of

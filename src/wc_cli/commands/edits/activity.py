@@ -5,36 +5,37 @@ from __future__ import annotations
 
 import os
 
-from wc_cli import ancestors, spawn
-from wc_cli.activitylog import writing
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command, flag, text, texts, words
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import edits as edits_rendering
-from wc_cli.terminal import worktrees as worktree_rendering
-from wc_cli.terminal.style import output_style
-from wc_core.activity import presence
-from wc_core.activity.presence import MAX_SCOPE, Note
-from wc_core.activitylog import reading
-from wc_core.claims import ids, sessions
-from wc_core.errors import InvalidInputError, WcError
-from wc_core.git import config
-from wc_core.git.discovery import BRANCH_STORE
-from wc_core.layout import Layout
-from wc_core.text import clean
-from wc_core.threads import vocabulary
-from wc_core.times import age_text, rfc3339
-from wc_core.views import activity as activity_views
-from wc_core.views import worktrees as worktree_views
+from wc_cli.edits.activitylog import writing
+from wc_cli.ledger import spawn
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run import ancestors
+from wc_cli.run.options import argument, command, flag, text, texts, words
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import edits as edits_rendering
+from wc_cli.run.terminal import worktrees as worktree_rendering
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.layout import Layout
+from wc_core.base.text import clean
+from wc_core.base.times import age_text, rfc3339
+from wc_core.edits.activitylog import reading
+from wc_core.edits.claims import ids, sessions
+from wc_core.ledger.git import config
+from wc_core.ledger.git.discovery import BRANCH_STORE
+from wc_core.ledger.threads import vocabulary
+from wc_core.people.activity import presence
+from wc_core.people.activity.presence import MAX_SCOPE, Note
+from wc_core.reading.views import activity as activity_views
+from wc_core.reading.views import worktrees as worktree_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wc_cli.context import Context
-    from wc_core.claims.ids import ClaimId
-    from wc_core.views.worktrees import WorktreeQuery
+    from wc_cli.run.context import Context
+    from wc_core.edits.claims.ids import ClaimId
+    from wc_core.reading.views.worktrees import WorktreeQuery
 
 _MAX_INTENT_BYTES = 200
 
@@ -181,7 +182,7 @@ def _send(context: Context) -> None:
     if context.place.kind != BRANCH_STORE:
         return
     mode, layout = context.settings.sync, Layout(context.place.root)
-    from wc_cli.activitylog import travel  # 10 ms, only beside a branch
+    from wc_cli.edits.activitylog import travel  # 10 ms, only beside a branch
 
     try:
         remote = travel.route(layout.root, context.env)

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from wc_cli import spawn
-from wc_cli.claims import travel, upstream
-from wc_cli.claims.holding import ClaimHolder, Holding
-from wc_cli.claims.registry import Registry
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.edits.targets import repository_of, targets_of
-from wc_cli.options import command, flag, text, words
-from wc_cli.output import say, say_json
-from wc_core import errors
-from wc_core.claims import ids, verdicts
-from wc_core.claims.record import MODES, READ, WRITE
-from wc_core.claims.upstreams import upstream_of
-from wc_core.claims.verdicts import PROCEED, Situation
-from wc_core.errors import InvalidInputError, WcError
-from wc_core.graph import kept, parsing
-from wc_core.layout import Layout
-from wc_core.status import holders
-from wc_core.text import one_line
-from wc_core.views.claimball import ball_elsewhere
-from wc_core.views.conflicts import hot_targets, load_conflicts
+from wc_cli.edits.claims import travel, upstream
+from wc_cli.edits.claims.holding import ClaimHolder, Holding
+from wc_cli.edits.claims.registry import Registry
+from wc_cli.ledger import spawn
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import command, flag, text, words
+from wc_cli.run.output import say, say_json
+from wc_core.attention.status import holders
+from wc_core.base import errors
+from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.layout import Layout
+from wc_core.base.text import one_line
+from wc_core.edits.claims import ids, verdicts
+from wc_core.edits.claims.record import MODES, READ, WRITE
+from wc_core.edits.claims.upstreams import upstream_of
+from wc_core.edits.claims.verdicts import PROCEED, Situation
+from wc_core.edits.graph import kept, parsing
+from wc_core.reading.views.claimball import ball_elsewhere
+from wc_core.reading.views.conflicts import hot_targets, load_conflicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.claims.verdicts import Judgement
+    from wc_cli.run.context import Context
+    from wc_core.edits.claims.verdicts import Judgement
 
 # Recompute the graph after this many milliseconds, to include uncommitted changes.
 _FRESH_MS = 300_000

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from wc_cli import ancestors
-from wc_cli.briefing.coverage import coverage, coverage_text
-from wc_cli.claims import existing, travel
-from wc_cli.claims.holding import ClaimHolder, Holding
-from wc_cli.claims.registry import Registry
-from wc_cli.clock import now_ms
+from wc_cli.agents.briefing.coverage import coverage, coverage_text
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.edits.targets import repository_of, targets_of
-from wc_cli.options import command, flag, text, texts, words
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import edits as edits_rendering
-from wc_cli.terminal.style import output_style
-from wc_core.carry import sandboxes
-from wc_core.claims import sessions
-from wc_core.claims.record import MAX_TTL, MIN_TTL, MODES, WRITE, Claim
-from wc_core.errors import ClaimedError, InvalidInputError
-from wc_core.layout import Layout
-from wc_core.phrases import counted
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
-from wc_core.times import age_ms, span
+from wc_cli.edits.claims import existing, travel
+from wc_cli.edits.claims.holding import ClaimHolder, Holding
+from wc_cli.edits.claims.registry import Registry
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run import ancestors
+from wc_cli.run.options import command, flag, text, texts, words
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import edits as edits_rendering
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.errors import ClaimedError, InvalidInputError
+from wc_core.base.layout import Layout
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.base.times import age_ms, span
+from wc_core.edits.claims import sessions
+from wc_core.edits.claims.record import MAX_TTL, MIN_TTL, MODES, WRITE, Claim
+from wc_core.ledger.carry import sandboxes
+from wc_core.ledger.threads import vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_core.claims.book import Book
-    from wc_core.claims.ids import ClaimId
-    from wc_core.claims.rules import ClaimPlan
+    from wc_cli.run.context import Context
+    from wc_core.edits.claims.book import Book
+    from wc_core.edits.claims.ids import ClaimId
+    from wc_core.edits.claims.rules import ClaimPlan
 
 _TARGETS = "Files, folders, or PATH::SYMBOL."
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.edits.neighbors import graph_source, unknown_error
 from wc_cli.commands.edits.targets import targets_of
-from wc_cli.options import command, text, words
-from wc_cli.output import remark, say, say_json
-from wc_core.errors import InvalidInputError
-from wc_core.phrases import counted
-from wc_core.times import rfc3339
-from wc_core.views.drawing import dependencies
+from wc_cli.run.options import command, text, words
+from wc_cli.run.output import remark, say, say_json
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.phrases import counted
+from wc_core.base.times import rfc3339
+from wc_core.reading.views.drawing import dependencies
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.graph.model import Graph
+    from wc_cli.run.context import Context
+    from wc_core.edits.graph.model import Graph
 
 MERMAID, JSON, SVG = "mermaid", "json", "svg"
 _FORMATS = (MERMAID, JSON, SVG)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from wc_cli.claims import existing
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.edits.targets import repository_of, targets_of
-from wc_cli.graph.computing import GraphSource
-from wc_cli.options import argument, command
-from wc_cli.output import say, say_json
-from wc_cli.terminal import edits as edits_rendering
-from wc_cli.terminal.style import output_style
-from wc_core.errors import NotFoundError
-from wc_core.graph import parsing
-from wc_core.layout import Layout
-from wc_core.times import rfc3339
+from wc_cli.edits.claims import existing
+from wc_cli.edits.graph.computing import GraphSource
+from wc_cli.run.options import argument, command
+from wc_cli.run.output import say, say_json
+from wc_cli.run.terminal import edits as edits_rendering
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.errors import NotFoundError
+from wc_core.base.layout import Layout
+from wc_core.base.times import rfc3339
+from wc_core.edits.graph import parsing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.claims.ids import ClaimId
+    from wc_cli.run.context import Context
+    from wc_core.edits.claims.ids import ClaimId
 
 
 class NeighborsOptions(SpeakerOptions):

@@ -3,21 +3,21 @@ claims."""
 
 from __future__ import annotations
 
-from wc_cli.claims import publishing
-from wc_cli.claims.publishing import Publication
 from wc_cli.commands.edits.claims import ChangeOptions, holding_of
 from wc_cli.commands.edits.targets import repository_of
-from wc_cli.options import argument, command
-from wc_cli.output import say, say_json
-from wc_core.errors import InvalidInputError
-from wc_core.git import config, remotes
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
+from wc_cli.edits.claims import publishing
+from wc_cli.edits.claims.publishing import Publication
+from wc_cli.run.options import argument, command
+from wc_cli.run.output import say, say_json
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.text import one_line
+from wc_core.ledger.git import config, remotes
+from wc_core.ledger.threads import vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.git.repository import Repository
+    from wc_cli.run.context import Context
+    from wc_core.ledger.git.repository import Repository
 
 
 class PublishOptions(ChangeOptions):

@@ -5,24 +5,24 @@ from __future__ import annotations
 
 import time
 
-from wc_cli import spawn
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command, flag, number
-from wc_cli.output import remark, say, say_json
-from wc_cli.radar.computing import RadarSource
-from wc_cli.terminal import radar as radar_rendering
-from wc_cli.terminal.style import output_style
-from wc_core.errors import FindingsError, InvalidInputError
-from wc_core.layout import Layout
-from wc_core.phrases import counted
-from wc_core.radar.model import HOT, REGISTRY
-from wc_core.views.conflicts import RadarView
+from wc_cli.edits.radar.computing import RadarSource
+from wc_cli.ledger import spawn
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import argument, command, flag, number
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import radar as radar_rendering
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.errors import FindingsError, InvalidInputError
+from wc_core.base.layout import Layout
+from wc_core.base.phrases import counted
+from wc_core.edits.radar.model import HOT, REGISTRY
+from wc_core.reading.views.conflicts import RadarView
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.radar.model import Radar
+    from wc_cli.run.context import Context
+    from wc_core.edits.radar.model import Radar
 
 _EVERY = 3
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
-from wc_cli.options import command, flag, text
-from wc_cli.output import remark, say, say_json
-from wc_cli.review.comparing import compare
-from wc_cli.terminal import pager
-from wc_cli.terminal.style import is_for_people, output_style
-from wc_core.errors import InvalidInputError
-from wc_core.review.points import Points, points
-from wc_core.text import clean, one_line
-from wc_core.views import entries as entry_views
+from wc_cli.edits.review.comparing import compare
+from wc_cli.run.options import command, flag, text
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import pager
+from wc_cli.run.terminal.style import is_for_people, output_style
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.text import clean, one_line
+from wc_core.edits.review.points import Points, points
+from wc_core.reading.views import entries as entry_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_cli.review.comparing import Comparison
-    from wc_cli.terminal.style import Style
-    from wc_core.threads.reader import Thread
+    from wc_cli.edits.review.comparing import Comparison
+    from wc_cli.run.context import Context
+    from wc_cli.run.terminal.style import Style
+    from wc_core.ledger.threads.reader import Thread
 
 _COLORS = {"+": "32", "-": "31", "@": "36"}
 _HEADS = ("diff ", "index ", "--- ", "+++ ", "new file", "deleted file", "rename ")

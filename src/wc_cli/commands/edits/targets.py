@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from wc_core.claims import ids
-from wc_core.errors import InvalidInputError
-from wc_core.git import config
+from wc_core.base.errors import InvalidInputError
+from wc_core.edits.claims import ids
+from wc_core.ledger.git import config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wc_cli.context import Context
-    from wc_core.claims.ids import ClaimId
-    from wc_core.git.repository import Repository
+    from wc_cli.run.context import Context
+    from wc_core.edits.claims.ids import ClaimId
+    from wc_core.ledger.git.repository import Repository
 
 
 def repository_of(context: Context) -> Repository:

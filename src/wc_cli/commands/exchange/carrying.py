@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from wc_cli import elsewhere
-from wc_cli.carry import automatic, harvesting
+from wc_cli.bridges import elsewhere
+from wc_cli.bridges.carry import automatic, harvesting
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.entries import receipts
-from wc_cli.options import command, flag, number, words
-from wc_cli.output import remark, say, say_json
-from wc_cli.sync.exchange import Waiting
-from wc_core.carry import modes
-from wc_core.configuration.keys import OFF
-from wc_core.errors import InvalidInputError, NotFoundError
-from wc_core.git.discovery import BRANCH_STORE
-from wc_core.phrases import counted, quoted
-from wc_core.text import one_line
+from wc_cli.ledger.sync.exchange import Waiting
+from wc_cli.run.entries import receipts
+from wc_cli.run.options import command, flag, number, words
+from wc_cli.run.output import remark, say, say_json
+from wc_core.base.errors import InvalidInputError, NotFoundError
+from wc_core.base.phrases import counted, quoted
+from wc_core.base.text import one_line
+from wc_core.ledger.carry import modes
+from wc_core.ledger.configuration.keys import OFF
+from wc_core.ledger.git.discovery import BRANCH_STORE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.git.carried import Carried
-    from wc_core.git.repository import Repository
+    from wc_cli.run.context import Context
+    from wc_core.ledger.git.carried import Carried
+    from wc_core.ledger.git.repository import Repository
 
 _NOTHING = "Nothing to carry: all entries have arrived."
 _NOTHING_CAN = "Nothing can be carried."

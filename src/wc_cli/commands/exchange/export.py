@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from wc_cli.options import Options, command, flag, text, words
-from wc_cli.output import json_line, remark, say
-from wc_core.errors import InvalidInputError, NotFoundError, StorageError
-from wc_core.exchange import jsonexport
-from wc_core.phrases import counted
-from wc_core.text import clean, one_line
+from wc_cli.run.options import Options, command, flag, text, words
+from wc_cli.run.output import json_line, remark, say
+from wc_core.base.errors import InvalidInputError, NotFoundError, StorageError
+from wc_core.base.phrases import counted
+from wc_core.base.text import clean, one_line
+from wc_core.reading.exchange import jsonexport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wc_cli.context import Context
-    from wc_core.threads.reader import Thread
+    from wc_cli.run.context import Context
+    from wc_core.ledger.threads.reader import Thread
 
 FORMATS = ("md", "json", "html", "adr")
 
@@ -61,11 +61,12 @@ def _exported(threads: Sequence[Thread], form: str) -> str:
         return f"{json_line(jsonexport.to_json(threads))}\n"
     # Imported late, so that each format only costs those who use it.
     if form == "html":
-        from wc_core.exchange import htmlexport  # html.escape loads 2,000 entities
+        # html.escape loads 2,000 entities
+        from wc_core.reading.exchange import htmlexport
 
         return htmlexport.page(threads)
     if form == "adr":
-        from wc_core.exchange import decisionrecords  # 1 ms, only for records
+        from wc_core.reading.exchange import decisionrecords  # 1 ms, only for records
 
         records = decisionrecords.records(threads)
         if not records:
@@ -74,7 +75,7 @@ def _exported(threads: Sequence[Thread], form: str) -> str:
                 "Record one: wc say TOPIC --kind decision -m '…'",
             )
         return "\n".join(records)
-    from wc_core.threads.pages import page  # 3 ms, only for markdown
+    from wc_core.ledger.threads.pages import page  # 3 ms, only for markdown
 
     pages = (page.render(item.state, item.entries).decode() for item in threads)
     return "\n".join(pages)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import sys
 
+from wc_cli.bridges.exchange import importing
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.entries import receipts
-from wc_cli.exchange import importing
-from wc_cli.options import command, flag, text, words
-from wc_cli.output import remark, say, say_json
-from wc_core.errors import InvalidInputError, NotFoundError, WcError
-from wc_core.exchange import imports
-from wc_core.phrases import counted
-from wc_core.text import one_line
+from wc_cli.run.entries import receipts
+from wc_cli.run.options import command, flag, text, words
+from wc_cli.run.output import remark, say, say_json
+from wc_core.base.errors import InvalidInputError, NotFoundError, WcError
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.reading.exchange import imports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.exchange.imports import ImportedThread
+    from wc_cli.run.context import Context
+    from wc_core.reading.exchange.imports import ImportedThread
 
 _HOLDER = "wc import"
 _MARKDOWN = "markdown"

@@ -5,30 +5,30 @@ from __future__ import annotations
 import os
 import sys
 
-from wc_cli.graphdb import comparing, projecting, removing
-from wc_cli.graphdb.connection import GraphConnection
-from wc_cli.graphdb.projecting import Projection, Source
-from wc_cli.graphdb.vectors import kept_vectors
-from wc_cli.options import Options, argument, command, flag, text, words
-from wc_cli.output import remark, say, say_json
-from wc_core.errors import FindingsError, InvalidInputError, NotFoundError
-from wc_core.git import discovery
-from wc_core.graphdb import address
-from wc_core.graphdb.identity import repository_of
-from wc_core.inbox.stores import known_stores
-from wc_core.phrases import counted, shown_path
-from wc_core.text import one_line
-from wc_core.threads.reader import StoreReader
+from wc_cli.bridges.graphdb import comparing, projecting, removing
+from wc_cli.bridges.graphdb.connection import GraphConnection
+from wc_cli.bridges.graphdb.projecting import Projection, Source
+from wc_cli.bridges.graphdb.vectors import kept_vectors
+from wc_cli.run.options import Options, argument, command, flag, text, words
+from wc_cli.run.output import remark, say, say_json
+from wc_core.attention.inbox.stores import known_stores
+from wc_core.base.errors import FindingsError, InvalidInputError, NotFoundError
+from wc_core.base.phrases import counted, shown_path
+from wc_core.base.text import one_line
+from wc_core.ledger.git import discovery
+from wc_core.ledger.threads.reader import StoreReader
+from wc_core.reading.graphdb import address
+from wc_core.reading.graphdb.identity import repository_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_cli.graphdb.projecting import Projected
-    from wc_cli.graphdb.removing import StoredRepository
-    from wc_core.graphdb.identity import GraphRepository
+    from wc_cli.bridges.graphdb.projecting import Projected
+    from wc_cli.bridges.graphdb.removing import StoredRepository
+    from wc_cli.run.context import Context
+    from wc_core.reading.graphdb.identity import GraphRepository
 
 
 class ProjectOptions(Options):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import write_entry
-from wc_cli.options import argument, command, flag, words
-from wc_cli.output import remark, say, say_json
-from wc_cli.plan import checklists as drafts
-from wc_core.errors import InvalidInputError
-from wc_core.planning import checklists
-from wc_core.text import one_line
+from wc_cli.ledger.plan import checklists as drafts
+from wc_cli.run.options import argument, command, flag, words
+from wc_cli.run.output import remark, say, say_json
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.text import one_line
+from wc_core.ledger.planning import checklists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.threads.model import State
-    from wc_core.threads.proposals import Draft
+    from wc_cli.run.context import Context
+    from wc_core.ledger.threads.model import State
+    from wc_core.ledger.threads.proposals import Draft
 
 _ADD, _REMOVE = "add", "remove"
 

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import sys
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import write_entry
-from wc_cli.entries import receipts
-from wc_cli.options import command as declare
-from wc_cli.options import flag, number, text, words
-from wc_cli.output import remark, say, say_json
-from wc_core.errors import ConflictError, InvalidInputError, NotFoundError
-from wc_core.phrases import quoted
-from wc_core.planning import gates
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
-from wc_core.threads.gates import COMMAND, HUMAN, PASS, REMOVE, GateChange
-from wc_core.threads.model import CLOSED
-from wc_core.threads.proposals import Draft
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.entries import receipts
+from wc_cli.run.options import command as declare
+from wc_cli.run.options import flag, number, text, words
+from wc_cli.run.output import remark, say, say_json
+from wc_core.base.errors import ConflictError, InvalidInputError, NotFoundError
+from wc_core.base.phrases import quoted
+from wc_core.base.text import one_line
+from wc_core.ledger.planning import gates
+from wc_core.ledger.threads import vocabulary
+from wc_core.ledger.threads.gates import COMMAND, HUMAN, PASS, REMOVE, GateChange
+from wc_core.ledger.threads.model import CLOSED
+from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_cli.plan.gatechecks import NumberedGate, Outcome
-    from wc_core.threads.gates import Gate
-    from wc_core.threads.model import State
+    from wc_cli.ledger.plan.gatechecks import NumberedGate, Outcome
+    from wc_cli.run.context import Context
+    from wc_core.ledger.threads.gates import Gate
+    from wc_core.ledger.threads.model import State
 
 _CHECK = "check"
 _COMMAND_SECONDS = "600"
@@ -193,7 +193,7 @@ def _check_may_pass(context: Context, state: State, item: Gate) -> None:
 
 def _check_gates(context: Context, options: GateOptions, names: list[str]) -> None:
     """Check pull requests and run commands, and record what has changed."""
-    from wc_cli.plan import gatechecks  # 9 ms (subprocess), only to check
+    from wc_cli.ledger.plan import gatechecks  # 9 ms (subprocess), only to check
 
     reader = context.reader
     topics = [reader.find(name) for name in names] or reader.topics()
@@ -224,7 +224,7 @@ def _outcome(
     context: Context, options: GateOptions, item: NumberedGate, seconds: float
 ) -> Outcome | None:
     """The result of a check; ``None`` if it was not made."""
-    from wc_cli.plan import gatechecks  # as in `_check_gates`
+    from wc_cli.ledger.plan import gatechecks  # as in `_check_gates`
 
     repository = context.place.repository
     folder = repository.top if repository is not None else context.cwd
@@ -246,7 +246,7 @@ def _outcome(
 
 def _may_run(context: Context, options: GateOptions, item: NumberedGate) -> bool:
     """Whether a gate's command may run here. Asks at a terminal."""
-    from wc_cli.plan import gatechecks  # as in `_check_gates`
+    from wc_cli.ledger.plan import gatechecks  # as in `_check_gates`
 
     layout, line = context.reader.layout, item.gate.value
     if gatechecks.is_approved(layout, line):

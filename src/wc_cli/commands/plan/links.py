@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import write_entry
-from wc_cli.entries.body import body_text
-from wc_cli.options import REQUIRED, argument, command, text, words
-from wc_cli.output import say
-from wc_cli.plan import batch, linking
-from wc_core.errors import InvalidInputError
-from wc_core.phrases import counted, quoted
-from wc_core.planning import kinds
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
-from wc_core.threads.model import Link
-from wc_core.threads.proposals import Draft
+from wc_cli.ledger.plan import batch, linking
+from wc_cli.run.entries.body import body_text
+from wc_cli.run.options import REQUIRED, argument, command, text, words
+from wc_cli.run.output import say
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.phrases import counted, quoted
+from wc_core.base.text import one_line
+from wc_core.ledger.planning import kinds
+from wc_core.ledger.threads import vocabulary
+from wc_core.ledger.threads.model import Link
+from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import contextlib
     from collections.abc import Sequence
 
-    from wc_cli.context import Context
-    from wc_cli.plan.linking import ThreadLinks
+    from wc_cli.ledger.plan.linking import ThreadLinks
+    from wc_cli.run.context import Context
 
 _EXAMPLE = "Write, for example: wc link ui waits-for api"
 _LEAST_WORDS = 3

@@ -5,26 +5,26 @@ from __future__ import annotations
 import sys
 
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.entries import receipts
-from wc_cli.entries.body import body_text
-from wc_cli.options import argument, command, flag, text
-from wc_cli.output import remark, say, say_json
-from wc_cli.plan import drafting, linking
-from wc_core.errors import WcError
-from wc_core.phrases import counted, quoted
-from wc_core.planning import kinds, planfile
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
-from wc_core.threads.proposals import Draft
+from wc_cli.ledger.plan import drafting, linking
+from wc_cli.run.entries import receipts
+from wc_cli.run.entries.body import body_text
+from wc_cli.run.options import argument, command, flag, text
+from wc_cli.run.output import remark, say, say_json
+from wc_core.base.errors import WcError
+from wc_core.base.phrases import counted, quoted
+from wc_core.base.text import one_line
+from wc_core.ledger.planning import kinds, planfile
+from wc_core.ledger.threads import vocabulary
+from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_cli.plan.drafting import Addition
-    from wc_cli.store.writer import StoreWriter
+    from wc_cli.ledger.plan.drafting import Addition
+    from wc_cli.ledger.store.writer import StoreWriter
+    from wc_cli.run.context import Context
 
 
 class PlanOptions(SpeakerOptions):

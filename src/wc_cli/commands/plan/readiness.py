@@ -4,19 +4,19 @@ blocks the others."""
 from __future__ import annotations
 
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command, flag
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import plan as plan_rendering
-from wc_cli.terminal import render
-from wc_cli.terminal.style import output_style
-from wc_core.views import planning
-from wc_core.views.rows import Filter
+from wc_cli.run.options import argument, command, flag
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import plan as plan_rendering
+from wc_cli.run.terminal import render
+from wc_cli.run.terminal.style import output_style
+from wc_core.reading.views import planning
+from wc_core.reading.views.rows import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 
 class ReadyOptions(SpeakerOptions):

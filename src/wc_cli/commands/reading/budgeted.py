@@ -4,29 +4,33 @@ rest."""
 from __future__ import annotations
 
 from wc_cli.commands.reading.paging import command_line, passed_text, rest_text
-from wc_cli.output import json_line, json_size, say, say_json
-from wc_cli.terminal import entrytext
-from wc_cli.terminal.style import output_style
-from wc_core.phrases import counted
-from wc_core.summaries.choosing import summary_of
-from wc_core.summaries.kept import read_kept
-from wc_core.text import one_line
-from wc_core.values import NamedTuple
-from wc_core.views import entries as entry_views
-from wc_core.views.budget.spending import Prices, gaps, spend
-from wc_core.views.budget.tokens import CALLS, Budget
-from wc_core.views.budget.weighing import SNIPPET_WIDTH, entry_items, show_padding
-from wc_core.views.updates import continuation
-from wc_core.wake.passes import pass_fields
+from wc_cli.run.output import json_line, json_size, say, say_json
+from wc_cli.run.terminal import entrytext
+from wc_cli.run.terminal.style import output_style
+from wc_core.attention.wake.passes import pass_fields
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.summaries.choosing import summary_of
+from wc_core.ledger.summaries.kept import read_kept
+from wc_core.reading.views import entries as entry_views
+from wc_core.reading.views.budget.spending import Prices, gaps, spend
+from wc_core.reading.views.budget.tokens import CALLS, Budget
+from wc_core.reading.views.budget.weighing import (
+    SNIPPET_WIDTH,
+    entry_items,
+    show_padding,
+)
+from wc_core.reading.views.updates import continuation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from wc_cli.commands.reading.options import ReadOptions, UpdatesOptions
-    from wc_cli.context import Context
-    from wc_core.views.excerpts.spans import ThreadSpan
-    from wc_core.views.updates import Updates
+    from wc_cli.run.context import Context
+    from wc_core.reading.views.excerpts.spans import ThreadSpan
+    from wc_core.reading.views.updates import Updates
 
 
 def print_thread(context: Context, options: ReadOptions, span: ThreadSpan) -> bool:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
-from wc_cli.options import command, number, text
-from wc_cli.output import json_size, remark, say, say_json
-from wc_cli.terminal import entrytext
-from wc_cli.terminal.style import Style, output_style
-from wc_core.phrases import counted
-from wc_core.text import one_line
-from wc_core.views.budget.weighing import SNIPPET_WIDTH, show_padding
-from wc_core.views.news.digest import digest
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import command, number, text
+from wc_cli.run.output import json_size, remark, say, say_json
+from wc_cli.run.terminal import entrytext
+from wc_cli.run.terminal.style import Style, output_style
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.reading.views.budget.weighing import SNIPPET_WIDTH, show_padding
+from wc_core.reading.views.news.digest import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_cli.commands.reading.options import UpdatesOptions
-    from wc_cli.context import Context
-    from wc_core.views.news.digest import Digest
+    from wc_cli.run.context import Context
+    from wc_core.reading.views.news.digest import Digest
 
 _THREADS = 20
 
@@ -65,8 +65,8 @@ def print_digest(
     following = command_line(name, options, limit=0)
     if options.max_tokens:
         # 1 ms, only for a budget
-        from wc_core.views.budget.threadnews import fit_digest
-        from wc_core.views.budget.tokens import CALLS, Budget
+        from wc_core.reading.views.budget.threadnews import fit_digest
+        from wc_core.reading.views.budget.tokens import CALLS, Budget
 
         def length(digest: Digest) -> int:
             if options.json:

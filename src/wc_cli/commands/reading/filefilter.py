@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from wc_cli.entries.paths import searched_path
-from wc_core.search.mentions import Mentions
-from wc_core.views.search.answers import threads_about
+from wc_cli.run.entries.paths import searched_path
+from wc_core.lookup.search.mentions import Mentions
+from wc_core.reading.views.search.answers import threads_about
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.views.overview import Overview
+    from wc_cli.run.context import Context
+    from wc_core.reading.views.overview import Overview
 
 
 def threads_about_file(

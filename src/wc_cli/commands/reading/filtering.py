@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import number, text, texts
-from wc_core.threads import vocabulary
-from wc_core.threads.model import STATUSES
-from wc_core.views.rows import Filter
+from wc_cli.run.options import number, text, texts
+from wc_core.ledger.threads import vocabulary
+from wc_core.ledger.threads.model import STATUSES
+from wc_core.reading.views.rows import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.views.overview import Overview
+    from wc_cli.run.context import Context
+    from wc_core.reading.views.overview import Overview
 
 
 class FilterOptions(SpeakerOptions):
@@ -48,6 +48,6 @@ def in_area(
     """Return the filter, limited to the threads of an area if one is given."""
     if not area:
         return criteria
-    from wc_core.areas import threads  # 2 ms, only to filter by area
+    from wc_core.reading.areas import threads  # 2 ms, only to filter by area
 
     return threads.in_area(overview, context.settings.areas, area, criteria)

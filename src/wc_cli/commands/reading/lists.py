@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions, no_threads_text
 from wc_cli.commands.reading.filtering import FilterOptions, in_area
 from wc_cli.commands.reading.paging import command_line, topic_list
-from wc_cli.options import (
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import (
     command,
     flag,
     text,
     words,
 )
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import render
-from wc_cli.terminal.style import is_terminal
-from wc_core.errors import InvalidInputError
-from wc_core.times import age_ms, rfc3339, since_id
-from wc_core.views import index
-from wc_core.views.rows import Filter, RowPage
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import render
+from wc_cli.run.terminal.style import is_terminal
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.times import age_ms, rfc3339, since_id
+from wc_core.reading.views import index
+from wc_core.reading.views.rows import Filter, RowPage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_core.summaries.latest import LatestWords
-    from wc_core.views.overview import Overview
-    from wc_core.views.rows import ThreadRow
+    from wc_cli.run.context import Context
+    from wc_core.ledger.summaries.latest import LatestWords
+    from wc_core.reading.views.overview import Overview
+    from wc_core.reading.views.rows import ThreadRow
 
 # The first is the order without --sort; `age` puts the oldest first.
 SORT_KEYS = ("recent", "age", "topic", "ball", "status", "title")
@@ -216,7 +216,7 @@ def _empty_text(options: ListOptions) -> str:
 
 def _latest_words(overview: Overview, rows: Iterable[ThreadRow]) -> list[LatestWords]:
     """Return who wrote the last entry of each thread, and its summary."""
-    from wc_core.summaries.latest import latest_words  # 3 ms, only for summaries
+    from wc_core.ledger.summaries.latest import latest_words  # 3 ms, only for summaries
 
     return [latest_words(overview.reader, row.topic) for row in rows]
 

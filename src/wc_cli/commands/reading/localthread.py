@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
-from wc_cli.entries import localtopic
-from wc_cli.options import argument, command, flag
-from wc_cli.output import say, say_json
-from wc_cli.terminal.style import is_terminal
-from wc_core import names, ulid
-from wc_core.errors import ConflictError, InvalidInputError
-from wc_core.status import pins
-from wc_core.text import one_line
-from wc_core.threads.model import CLOSED, OPEN, holder_text
-from wc_core.times import ago, local, milliseconds, rfc3339, seconds_between
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.entries import localtopic
+from wc_cli.run.options import argument, command, flag
+from wc_cli.run.output import say, say_json
+from wc_cli.run.terminal.style import is_terminal
+from wc_core.attention.status import pins
+from wc_core.base import names, ulid
+from wc_core.base.errors import ConflictError, InvalidInputError
+from wc_core.base.text import one_line
+from wc_core.base.times import ago, local, milliseconds, rfc3339, seconds_between
+from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_cli.store.writer import StoreWriter
-    from wc_core.threads.model import State
+    from wc_cli.ledger.store.writer import StoreWriter
+    from wc_cli.run.context import Context
+    from wc_core.ledger.threads.model import State
 
 
 class UseOptions(SpeakerOptions):

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.reading.options import UpdatesOptions
 from wc_cli.commands.reading.paging import command_line, topic_list
-from wc_cli.options import command
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import entrytext
-from wc_cli.terminal.style import output_style
-from wc_core.text import one_line
-from wc_core.times import since_id
-from wc_core.views import updates as update_views
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import command
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import entrytext
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.text import one_line
+from wc_core.base.times import since_id
+from wc_core.reading.views import updates as update_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_cli.context import Context
-    from wc_core.views.updates import Updates
+    from wc_cli.run.context import Context
+    from wc_core.reading.views.updates import Updates
 
 
 @command(UpdatesOptions)

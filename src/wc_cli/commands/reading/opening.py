@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
-from wc_cli.entries import localtopic
-from wc_cli.launcher import own_program
-from wc_cli.options import Options, argument, command, text
-from wc_core.errors import NotFoundError
+from wc_cli.agents.launcher import own_program
+from wc_cli.run.entries import localtopic
+from wc_cli.run.options import Options, argument, command, text
+from wc_core.base.errors import NotFoundError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 
 class OpenOptions(Options):

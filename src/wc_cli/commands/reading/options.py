@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions
-from wc_cli.options import flag, number, position, text
+from wc_cli.run.options import flag, number, position, text
 
 
 class ReadOptions(LocalTopicOptions, SpeakerOptions):

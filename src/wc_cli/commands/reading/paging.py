@@ -3,25 +3,25 @@ how far a ball has come."""
 
 from __future__ import annotations
 
-from wc_cli.clock import now_ms
-from wc_cli.options import (
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import (
     FLAG,
     TEXTS,
     WORDS,
 )
-from wc_core.phrases import quoted
-from wc_core.text import one_line
-from wc_core.wake.passes import pass_state
+from wc_core.attention.wake.passes import pass_state
+from wc_core.base.phrases import quoted
+from wc_core.base.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_cli.options import Options
-    from wc_core.threads.model import State
-    from wc_core.views.excerpts.spans import ThreadSpan
+    from wc_cli.run.context import Context
+    from wc_cli.run.options import Options
+    from wc_core.ledger.threads.model import State
+    from wc_core.reading.views.excerpts.spans import ThreadSpan
 
 
 def command_line(name: str, options: Options, **changed: Any) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
-from wc_cli.options import command, number
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import entrytext
-from wc_cli.terminal.style import output_style
-from wc_core.text import one_line
-from wc_core.views.search.related import related_threads
+from wc_cli.run.options import command, number
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import entrytext
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.text import one_line
+from wc_core.reading.views.search.related import related_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 _FEW = 5
 

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.reading.filtering import FilterOptions, in_area
 from wc_cli.commands.reading.paging import command_line, topic_list
-from wc_cli.entries.commits import commit_digits
-from wc_cli.entries.paths import searched_path
-from wc_cli.options import (
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.entries.commits import commit_digits
+from wc_cli.run.entries.paths import searched_path
+from wc_cli.run.options import (
     command,
     flag,
     number,
     text,
     words,
 )
-from wc_cli.output import json_size, remark, say, say_json
-from wc_cli.terminal import entrytext
-from wc_cli.terminal.style import output_style
-from wc_core.errors import InvalidInputError
-from wc_core.search.mentions import Mentions
-from wc_core.text import one_line
-from wc_core.times import since_id
-from wc_core.views.search import query as queries
-from wc_core.views.search.answers import count_text
-from wc_core.views.search.answers import search as find
-from wc_core.views.search.facets import Counting
+from wc_cli.run.output import json_size, remark, say, say_json
+from wc_cli.run.terminal import entrytext
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.text import one_line
+from wc_core.base.times import since_id
+from wc_core.lookup.search.mentions import Mentions
+from wc_core.reading.views.search import query as queries
+from wc_core.reading.views.search.answers import count_text
+from wc_core.reading.views.search.answers import search as find
+from wc_core.reading.views.search.facets import Counting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.views.overview import Overview
-    from wc_core.views.search.answers import Hits
+    from wc_cli.run.context import Context
+    from wc_core.reading.views.overview import Overview
+    from wc_core.reading.views.search.answers import Hits
 
 _MODES = (queries.ALL, queries.ANY, queries.PHRASE)
 
@@ -138,8 +138,9 @@ def search(context: Context, options: SearchOptions) -> None:
         return "\n".join(filter(None, (entrytext.hits_text(hits, style), counts)))
 
     if options.max_tokens:
-        from wc_core.views.budget import hits as fitting  # 1 ms, only for a budget
-        from wc_core.views.budget.tokens import CALLS, Budget
+        # 1 ms, only for a budget
+        from wc_core.reading.views.budget import hits as fitting
+        from wc_core.reading.views.budget.tokens import CALLS, Budget
 
         budget = Budget(options.max_tokens, calls=CALLS)
         hits = fitting.first_hits(ask, options.limit, size, budget)
@@ -157,7 +158,8 @@ def _counting(context: Context, overview: Overview) -> Counting:
     areas = context.settings.areas
     if not areas:
         return Counting()
-    from wc_core.areas.threads import areas_by_topic  # 2 ms, only if areas are set
+    # 2 ms, only if areas are set
+    from wc_core.reading.areas.threads import areas_by_topic
 
     return Counting(lambda rows: areas_by_topic(overview, areas, rows))
 

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions, fill_topic
 from wc_cli.commands.reading.options import ReadOptions
 from wc_cli.commands.reading.paging import passed_text, rest_text, topic_list
-from wc_cli.options import (
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import (
     argument,
     command,
     flag,
 )
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import entrytext
-from wc_cli.terminal.style import is_for_people, output_style, terminal_width
-from wc_core.errors import NotFoundError, WcError
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
-from wc_core.views import entries as entry_views
-from wc_core.views.excerpts.spans import SpanQuery, thread_span
-from wc_core.wake.passes import pass_fields
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import entrytext
+from wc_cli.run.terminal.style import is_for_people, output_style, terminal_width
+from wc_core.attention.wake.passes import pass_fields
+from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.text import one_line
+from wc_core.ledger.threads import vocabulary
+from wc_core.reading.views import entries as entry_views
+from wc_core.reading.views.excerpts.spans import SpanQuery, thread_span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_cli.context import Context
-    from wc_core.threads.excerpts.sealed import Excerpt
-    from wc_core.threads.model import State
-    from wc_core.threads.reader import StoreReader, Thread
-    from wc_core.views.entries import Numbered
-    from wc_core.views.excerpts.spans import ThreadSpan
+    from wc_cli.run.context import Context
+    from wc_core.ledger.threads.excerpts.sealed import Excerpt
+    from wc_core.ledger.threads.model import State
+    from wc_core.ledger.threads.reader import StoreReader, Thread
+    from wc_core.reading.views.entries import Numbered
+    from wc_core.reading.views.excerpts.spans import ThreadSpan
 
 # Seconds to wait for a writer. If it takes longer, the next read moves the cursor.
 _PATIENCE = 0.1
@@ -90,8 +90,8 @@ def _remark_rest(options: ReadOptions, span: ThreadSpan) -> None:
 def _print_summaries(context: Context, options: ReadOptions, span: ThreadSpan) -> None:
     """Print the entries with summaries instead of texts."""
     # 2 ms, only for summaries.
-    from wc_core.summaries.choosing import summary_of
-    from wc_core.summaries.kept import read_kept
+    from wc_core.ledger.summaries.choosing import summary_of
+    from wc_core.ledger.summaries.kept import read_kept
 
     state = span.thread.state
     kept = read_kept(context.reader.layout, state.topic)
@@ -117,7 +117,7 @@ def _print_thread(
         texts = (entrytext.entry_text(entry, style, is_raw=raw) for entry in entries)
         say("\n\n".join([head, *texts]))
         return
-    from wc_cli.terminal import pager  # 20 ms, only on a terminal
+    from wc_cli.run.terminal import pager  # 20 ms, only on a terminal
 
     # Agents run commands on terminals, too, and would hang in a pager.
     command = pager.pager_command(context.env) if context.identity.person else ""
@@ -148,7 +148,7 @@ def _rendered_parts(
 ) -> Iterator[str]:
     """Yield the head and the entries as a terminal shows them, with a mark above the
     first new one."""
-    from wc_cli.terminal import markdown  # Rich: 200 ms, only on a terminal
+    from wc_cli.run.terminal import markdown  # Rich: 200 ms, only on a terminal
 
     console = markdown.console_of(context.env, terminal_width())
     now = now_ms()

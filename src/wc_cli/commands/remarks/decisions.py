@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command, number, text
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import entrytext
-from wc_cli.terminal.style import output_style
-from wc_core.phrases import quoted
-from wc_core.text import one_line
-from wc_core.views.search import decisions as decision_views
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import argument, command, number, text
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import entrytext
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.phrases import quoted
+from wc_core.base.text import one_line
+from wc_core.reading.views.search import decisions as decision_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 
 class DecisionsOptions(SpeakerOptions):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from wc_cli.commands.writing import EditorOptions, EntryOptions, write_entry
-from wc_cli.entries import body
-from wc_cli.options import REQUIRED, argument, command, flag, text
-from wc_core.remarks.questions import ANY_QUESTION
-from wc_core.threads import vocabulary
-from wc_core.threads.model import QUESTION
-from wc_core.threads.proposals import Draft
+from wc_cli.run.entries import body
+from wc_cli.run.options import REQUIRED, argument, command, flag, text
+from wc_core.ledger.remarks.questions import ANY_QUESTION
+from wc_core.ledger.threads import vocabulary
+from wc_core.ledger.threads.model import QUESTION
+from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 _ANSWER_TITLE, _WITHDRAWAL_TITLE = "Answer", "Question withdrawn"
 

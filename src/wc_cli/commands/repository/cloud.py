@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from wc_cli.cloud import places
+from wc_cli.agents.cloud import places
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command
-from wc_cli.output import remark, say, say_json
-from wc_core.errors import InvalidInputError
+from wc_cli.run.options import argument, command
+from wc_cli.run.output import remark, say, say_json
+from wc_core.base.errors import InvalidInputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 _WIDTH = 13
 

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+from wc_cli.agents.install.formats import toml
+from wc_cli.agents.install.formats.jsonc import UnreadableError
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.commands.repository import personal
-from wc_cli.entries import receipts
-from wc_cli.install.formats import toml
-from wc_cli.install.formats.jsonc import UnreadableError
-from wc_cli.options import argument, command, flag, text, words
-from wc_cli.output import remark, say, say_json
-from wc_cli.store import settingsfile
-from wc_core import settingvalues
-from wc_core.configuration import keys, personalkeys, preferences
-from wc_core.configuration.keys import ValueOfKeyError
-from wc_core.errors import CorruptError, InvalidInputError, NotFoundError
-from wc_core.similar import near_names
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
-from wc_core.threads.jsontext import dumps
+from wc_cli.ledger.store import settingsfile
+from wc_cli.run.entries import receipts
+from wc_cli.run.options import argument, command, flag, text, words
+from wc_cli.run.output import remark, say, say_json
+from wc_core.base.errors import CorruptError, InvalidInputError, NotFoundError
+from wc_core.base.similar import near_names
+from wc_core.base.text import one_line
+from wc_core.ledger import settingvalues
+from wc_core.ledger.configuration import keys, personalkeys, preferences
+from wc_core.ledger.configuration.keys import ValueOfKeyError
+from wc_core.ledger.threads import vocabulary
+from wc_core.ledger.threads.jsontext import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_core.configuration.keys import Key
-    from wc_core.settingvalues import SettingValue
+    from wc_cli.run.context import Context
+    from wc_core.ledger.configuration.keys import Key
+    from wc_core.ledger.settingvalues import SettingValue
 
 _GET, _SET, _UNSET, _LIST = "get", "set", "unset", "list"
 _USAGE = "Use: wc config list | get KEY | set KEY VALUE | unset KEY"

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from wc_cli.bridges.enrich import meaning, summaries
+from wc_cli.bridges.enrich.parts import EnrichRequest
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.enrich import meaning, summaries
-from wc_cli.enrich.parts import EnrichRequest
-from wc_cli.entries import receipts
-from wc_cli.options import command, flag, number, words
-from wc_cli.output import remark, say, say_json
-from wc_cli.store import locks
-from wc_core.configuration import preferences
-from wc_core.errors import InvalidInputError, LockTimeoutError
-from wc_core.text import one_line
+from wc_cli.ledger.store import locks
+from wc_cli.run.entries import receipts
+from wc_cli.run.options import command, flag, number, words
+from wc_cli.run.output import remark, say, say_json
+from wc_core.base.errors import InvalidInputError, LockTimeoutError
+from wc_core.base.text import one_line
+from wc_core.ledger.configuration import preferences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeAlias
 
-    from wc_cli.context import Context
-    from wc_cli.enrich.parts import EnrichReport
-    from wc_core.configuration.preferences import Preferences
-    from wc_core.threads.reader import StoreReader
+    from wc_cli.bridges.enrich.parts import EnrichReport
+    from wc_cli.run.context import Context
+    from wc_core.ledger.configuration.preferences import Preferences
+    from wc_core.ledger.threads.reader import StoreReader
 
     Part: TypeAlias = Callable[
         [StoreReader, Preferences, Mapping[str, str], EnrichRequest], EnrichReport

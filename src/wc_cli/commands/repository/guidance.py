@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import difflib
 
-from wc_cli import table
-from wc_cli.briefing import dialects
+from wc_cli.agents.briefing import dialects
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.entries import receipts
-from wc_cli.options import argument, command, text, words
-from wc_cli.output import remark, say, say_json
-from wc_cli.store import guidancefiles
-from wc_core import guidance as texts
-from wc_core.errors import InvalidInputError
-from wc_core.layout import GUIDANCE, Layout
-from wc_core.phrases import counted
-from wc_core.text import one_line, whole_number
-from wc_core.threads import vocabulary
+from wc_cli.ledger.store import guidancefiles
+from wc_cli.run import table
+from wc_cli.run.entries import receipts
+from wc_cli.run.options import argument, command, text, words
+from wc_cli.run.output import remark, say, say_json
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.layout import GUIDANCE, Layout
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line, whole_number
+from wc_core.ledger import guidance as texts
+from wc_core.ledger.threads import vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from wc_cli.context import Context
+    from wc_cli.run.context import Context
 
 _ADD, _LIST, _REMOVE = "add", "list", "remove"
 _EXAMPLE = "Write, for example: wc guidance add --on handoff 'Run the tests first.'"

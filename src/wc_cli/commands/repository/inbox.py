@@ -5,25 +5,25 @@ from __future__ import annotations
 import sys
 import time
 
-from wc_cli import elsewhere
-from wc_cli.clock import now_ms
+from wc_cli.bridges import elsewhere
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import command, flag, number, texts
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal import inbox as inbox_rendering
-from wc_cli.terminal.style import output_style
-from wc_core.configuration import preferences
-from wc_core.inbox import stores as inbox_stores
-from wc_core.inbox import view as inbox_views
-from wc_core.inbox.view import InboxOwner
-from wc_core.phrases import shown_path
-from wc_core.text import one_line
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import command, flag, number, texts
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal import inbox as inbox_rendering
+from wc_cli.run.terminal.style import output_style
+from wc_core.attention.inbox import stores as inbox_stores
+from wc_core.attention.inbox import view as inbox_views
+from wc_core.attention.inbox.view import InboxOwner
+from wc_core.base.phrases import shown_path
+from wc_core.base.text import one_line
+from wc_core.ledger.configuration import preferences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.inbox.stores import InboxStore
-    from wc_core.inbox.view import Inbox
+    from wc_cli.run.context import Context
+    from wc_core.attention.inbox.stores import InboxStore
+    from wc_core.attention.inbox.view import Inbox
 
 _LIMIT = 30
 # With --watch: seconds between checks for changes, and until ages are out of date.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 
-from wc_cli import defaults
-from wc_cli.install import disk
-from wc_cli.install.formats.jsonc import UnreadableError
-from wc_core.configuration import keys, personalkeys, preferences
-from wc_core.configuration.keys import ValueOfKeyError
-from wc_core.errors import CorruptError, NotFoundError
-from wc_core.notify import targets
-from wc_core.settingvalues import FILE, SettingValue
-from wc_core.text import one_line
+from wc_cli.agents.install import disk
+from wc_cli.agents.install.formats.jsonc import UnreadableError
+from wc_cli.run import defaults
+from wc_core.attention.notify import targets
+from wc_core.base.errors import CorruptError, NotFoundError
+from wc_core.base.text import one_line
+from wc_core.ledger.configuration import keys, personalkeys, preferences
+from wc_core.ledger.configuration.keys import ValueOfKeyError
+from wc_core.ledger.settingvalues import FILE, SettingValue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

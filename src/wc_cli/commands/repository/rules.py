@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command
-from wc_cli.output import say, say_json
-from wc_core import settingvalues
-from wc_core.configuration.keys import RULES
-from wc_core.errors import CorruptError, FindingsError, InvalidInputError
-from wc_core.phrases import counted
-from wc_core.rules import auditing
-from wc_core.text import one_line
-from wc_core.threads.jsontext import dumps
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import argument, command
+from wc_cli.run.output import say, say_json
+from wc_core.base.errors import CorruptError, FindingsError, InvalidInputError
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.ledger import settingvalues
+from wc_core.ledger.configuration.keys import RULES
+from wc_core.ledger.rules import auditing
+from wc_core.ledger.threads.jsontext import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_core.settingvalues import SettingValue
+    from wc_cli.run.context import Context
+    from wc_core.ledger.settingvalues import SettingValue
 
 _LIST, _CHECK = "list", "check"
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import write_entry
-from wc_cli.options import argument, command, flag
-from wc_cli.output import say, say_json
-from wc_core.cost import budgets, ledger
-from wc_core.errors import ConflictError, InvalidInputError
-from wc_core.text import one_line
-from wc_core.threads.proposals import Draft
+from wc_cli.run.options import argument, command, flag
+from wc_cli.run.output import say, say_json
+from wc_core.base.errors import ConflictError, InvalidInputError
+from wc_core.base.text import one_line
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.people.cost import budgets, ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_core.threads.model import State
+    from wc_cli.run.context import Context
+    from wc_core.ledger.threads.model import State
 
 
 class BudgetOptions(WriteOptions):

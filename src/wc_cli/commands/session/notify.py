@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import contextlib
 
-from wc_cli.clock import now_ms
+from wc_cli.bridges.notify import notifying
+from wc_cli.bridges.notify.delivery import Sender, deliver
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.notify import notifying
-from wc_cli.notify.delivery import Sender, deliver
-from wc_cli.options import argument, command
-from wc_cli.output import remark, say, say_json
-from wc_core.configuration import preferences
-from wc_core.errors import FindingsError, InvalidInputError, NotFoundError, WcError
-from wc_core.notify import targets
-from wc_core.notify.messages import TEST, Notice, repository_name
-from wc_core.notify.records import TargetState
-from wc_core.phrases import counted
-from wc_core.text import one_line
-from wc_core.times import ago, rfc3339, seconds_between
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.options import argument, command
+from wc_cli.run.output import remark, say, say_json
+from wc_core.attention.notify import targets
+from wc_core.attention.notify.messages import TEST, Notice, repository_name
+from wc_core.attention.notify.records import TargetState
+from wc_core.base.errors import FindingsError, InvalidInputError, NotFoundError, WcError
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.base.times import ago, rfc3339, seconds_between
+from wc_core.ledger.configuration import preferences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_cli.notify.delivery import Delivery
-    from wc_cli.notify.outbox import Outbox
-    from wc_core.notify.targets import Target
+    from wc_cli.bridges.notify.delivery import Delivery
+    from wc_cli.bridges.notify.outbox import Outbox
+    from wc_cli.run.context import Context
+    from wc_core.attention.notify.targets import Target
 
 _SHOW, _TEST = "show", "test"
 _USAGE = "Use: wc notify | wc notify test [TARGET]"

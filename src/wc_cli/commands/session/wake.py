@@ -5,28 +5,28 @@ from __future__ import annotations
 import math
 import time
 
-from wc_cli.clock import now_ms
 from wc_cli.commands.common import SpeakerOptions
-from wc_cli.options import argument, command, text
-from wc_cli.output import say, say_json
-from wc_cli.store import durable
-from wc_cli.terminal.style import output_style
-from wc_core.errors import InvalidInputError, NotFoundError
-from wc_core.layout import Layout
-from wc_core.phrases import shown_path
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
-from wc_core.times import rfc3339
-from wc_core.wake import switch, waiters
-from wc_core.wake.called import called_balls
+from wc_cli.ledger.clock import now_ms
+from wc_cli.ledger.store import durable
+from wc_cli.run.options import argument, command, text
+from wc_cli.run.output import say, say_json
+from wc_cli.run.terminal.style import output_style
+from wc_core.attention.wake import switch, waiters
+from wc_core.attention.wake.called import called_balls
+from wc_core.base.errors import InvalidInputError, NotFoundError
+from wc_core.base.layout import Layout
+from wc_core.base.phrases import shown_path
+from wc_core.base.text import one_line
+from wc_core.base.times import rfc3339
+from wc_core.ledger.threads import vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from wc_cli.context import Context
-    from wc_core.wake.waiters import Waiter
+    from wc_cli.run.context import Context
+    from wc_core.attention.wake.waiters import Waiter
 
 _HOUR_MINUTES, _DAY_MINUTES = 60, 24 * 60
 _DAY_MS = _DAY_MINUTES * 60_000

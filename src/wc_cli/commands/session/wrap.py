@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from wc_cli.agents.wrap import leftovers, passing
+from wc_cli.agents.wrap.passing import Handover
+from wc_cli.agents.wrap.text import leftovers_text
 from wc_cli.commands.edits.claims import ChangeOptions, holding_of
-from wc_cli.entries import receipts
-from wc_cli.entries.body import body_text
-from wc_cli.options import command, flag, text
-from wc_cli.output import remark, say, say_json
-from wc_cli.terminal.style import output_style
-from wc_cli.wrap import leftovers, passing
-from wc_cli.wrap.passing import Handover
-from wc_cli.wrap.text import leftovers_text
-from wc_core.errors import FindingsError, InvalidInputError
-from wc_core.phrases import counted
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
+from wc_cli.run.entries import receipts
+from wc_cli.run.entries.body import body_text
+from wc_cli.run.options import command, flag, text
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal.style import output_style
+from wc_core.base.errors import FindingsError, InvalidInputError
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.ledger.threads import vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wc_cli.context import Context
-    from wc_cli.store.lockedthread import Receipt
-    from wc_cli.wrap.leftovers import Leftovers
+    from wc_cli.agents.wrap.leftovers import Leftovers
+    from wc_cli.ledger.store.lockedthread import Receipt
+    from wc_cli.run.context import Context
 
 
 class WrapOptions(ChangeOptions):

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from wc_core.areas.threads import in_area
-from wc_core.errors import InvalidInputError
-from wc_core.values import NamedTuple
-from wc_core.views.budget.hits import first_hits
-from wc_core.views.search.answers import Hits, search
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.values import NamedTuple
+from wc_core.reading.areas.threads import in_area
+from wc_core.reading.views.budget.hits import first_hits
+from wc_core.reading.views.search.answers import Hits, search
 from wc_observe.answers import search as search_answers
 from wc_observe.answers.everywhere import (
     PlacedHits,
@@ -17,7 +17,7 @@ from wc_observe.answers.everywhere import (
     visible_reason,
 )
 from wc_observe.answers.quoting import json_length
-from wc_observe.calls import CURRENT
+from wc_observe.callers.calls import CURRENT
 from wc_observe.mcp.forms import budget_of, json_result, markdown_result
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from fastmcp.tools.base import ToolResult
 
-    from wc_core.views.search.query import Question
-    from wc_observe.open_store import OpenStore
+    from wc_core.reading.views.search.query import Question
+    from wc_observe.callers.open_store import OpenStore
 
 _Hits = TypeVar("_Hits", Hits, PlacedHits)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core import names
-from wc_core.text import one_line
-from wc_core.threads.model import BLOCKED
+from wc_core.base import names
+from wc_core.base.text import one_line
+from wc_core.ledger.threads.model import BLOCKED
 from wc_observe.web.board.facts import link_words
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import badge, moment, seat_chips, thread_marks
@@ -14,7 +14,7 @@ from wc_observe.web.page import badge, moment, seat_chips, thread_marks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wc_core.views.rows import ThreadRow
+    from wc_core.reading.views.rows import ThreadRow
     from wc_observe.web.board.facts import BoardFacts
     from wc_observe.web.page import PageContext
 

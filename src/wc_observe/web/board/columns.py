@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.values import NamedTuple
-from wc_core.views import agentgroups
-from wc_core.views.rows import has_words
+from wc_core.base.values import NamedTuple
+from wc_core.reading.views import agentgroups
+from wc_core.reading.views.rows import has_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wc_core.names import Directory
-    from wc_core.views.rows import ThreadRow
+    from wc_core.base.names import Directory
+    from wc_core.reading.views.rows import ThreadRow
 
 
 class HolderColumn(NamedTuple):

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.claims.record import READ
-from wc_core.errors import WcError
-from wc_core.layout import Layout
-from wc_core.planning import kinds
-from wc_core.radar import kept
-from wc_core.summaries.latest import latest_entry
-from wc_core.summaries.lead import lead
-from wc_core.text import one_line
-from wc_core.times import span
-from wc_core.values import NamedTuple
-from wc_core.views.holding import is_stale, since_ms
+from wc_core.base.errors import WcError
+from wc_core.base.layout import Layout
+from wc_core.base.text import one_line
+from wc_core.base.times import span
+from wc_core.base.values import NamedTuple
+from wc_core.edits.claims.record import READ
+from wc_core.edits.radar import kept
+from wc_core.ledger.planning import kinds
+from wc_core.ledger.summaries.latest import latest_entry
+from wc_core.ledger.summaries.lead import lead
+from wc_core.reading.views.holding import is_stale, since_ms
 from wc_observe.answers.claims import read_claims
 from wc_observe.web.html import element
 from wc_observe.web.page import person
@@ -23,11 +23,11 @@ from wc_observe.web.page import person
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.claims.record import Claim
-    from wc_core.names import Directory
-    from wc_core.radar.model import SharedFile, Side
-    from wc_core.views.rows import ThreadRow
-    from wc_observe.open_store import OpenStore
+    from wc_core.base.names import Directory
+    from wc_core.edits.claims.record import Claim
+    from wc_core.edits.radar.model import SharedFile, Side
+    from wc_core.reading.views.rows import ThreadRow
+    from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.html import Html
 
 _SAID, _PLACE = 200, 60

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from wc_core.phrases import counted
-from wc_core.text import one_line
-from wc_core.threads.model import CLOSED
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.ledger.threads.model import CLOSED
 from wc_observe.web.board.cards import card
 from wc_observe.web.board.columns import columns, rows_with_words
 from wc_observe.web.board.facts import board_facts
@@ -19,7 +19,7 @@ from wc_observe.web.page import WebPage, badge, holder_name, more_link
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_observe.open_store import OpenStore
+    from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.board.columns import HolderColumn
     from wc_observe.web.board.facts import BoardFacts
     from wc_observe.web.page import PageContext

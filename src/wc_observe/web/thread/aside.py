@@ -6,18 +6,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from wc_core import times
-from wc_core.errors import WcError
-from wc_core.phrases import quoted
-from wc_core.planning import kinds, linkfiles
-from wc_core.status.places import branch_text
-from wc_core.text import one_line
-from wc_core.threads.model import CLOSED
-from wc_core.values import NamedTuple
-from wc_core.views import timeline
-from wc_core.views.holding import is_stale
-from wc_core.views.references import references
-from wc_core.views.search.related import related_threads
+from wc_core.attention.status.places import branch_text
+from wc_core.base import times
+from wc_core.base.errors import WcError
+from wc_core.base.phrases import quoted
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.planning import kinds, linkfiles
+from wc_core.ledger.remarks.references import references
+from wc_core.ledger.threads.model import CLOSED
+from wc_core.reading.views import timeline
+from wc_core.reading.views.holding import is_stale
+from wc_core.reading.views.search.related import related_threads
 from wc_observe.answers.claims import read_claims
 from wc_observe.web.board.facts import branch_conflicts, worktree_person
 from wc_observe.web.html import NOTHING, Html, element, joined
@@ -36,9 +36,9 @@ from wc_observe.web.page import (
 from wc_observe.web.timeline import thread_strip
 
 if TYPE_CHECKING:
-    from wc_core.threads.reader import Thread
-    from wc_core.views.history import BallHistory, Spell
-    from wc_observe.open_store import OpenStore
+    from wc_core.ledger.threads.reader import Thread
+    from wc_core.reading.views.history import BallHistory, Spell
+    from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 _SPELLS, _PEOPLE, _REFS, _RELATED = 8, 12, 12, 5

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wc_core.remarks import wording
-from wc_core.text import clean, one_line
-from wc_core.threads.linerefs import MAX_QUOTED, MAX_WIDTH
-from wc_core.threads.model import OPEN, SEVERITIES
-from wc_core.times import utc
-from wc_core.values import NamedTuple
-from wc_core.views.references import code_words, references
+from wc_core.base.text import clean, one_line
+from wc_core.base.times import utc
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.remarks import wording
+from wc_core.ledger.remarks.references import code_words, references
+from wc_core.ledger.threads.linerefs import MAX_QUOTED, MAX_WIDTH
+from wc_core.ledger.threads.model import OPEN, SEVERITIES
 from wc_observe.web.html import NOTHING, Html, element, joined, text
 from wc_observe.web.page import (
     holder_name,
@@ -24,7 +24,7 @@ from wc_observe.web.thread import markdown
 from wc_observe.web.thread.highlight import highlighted, language_at
 
 if TYPE_CHECKING:
-    from wc_core.threads.model import Entry
+    from wc_core.ledger.threads.model import Entry
     from wc_observe.answers.entries import ShownEntry
     from wc_observe.web.page import PageContext
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 
-from wc_core.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
-from wc_core.text import clean, one_line
+from wc_core.base.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
+from wc_core.base.text import clean, one_line
 from wc_observe.web.html import Html, code_text, element, text
 from wc_observe.web.thread.highlight import highlighted
 

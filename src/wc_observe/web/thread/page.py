@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from wc_core.errors import InvalidInputError
-from wc_core.phrases import counted
-from wc_core.text import one_line
-from wc_core.threads import vocabulary
-from wc_core.threads.model import CLOSED, KINDS
-from wc_core.times import utc
-from wc_core.views import entries as entry_views
-from wc_core.views.history import thread_history
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.base.times import utc
+from wc_core.ledger.threads import vocabulary
+from wc_core.ledger.threads.model import CLOSED, KINDS
+from wc_core.reading.views import entries as entry_views
+from wc_core.reading.views.history import thread_history
 from wc_observe.answers import entries
 from wc_observe.answers.entries import EntrySpan
 from wc_observe.web.html import NOTHING, Html, element, joined
@@ -32,9 +32,9 @@ from wc_observe.web.thread.entries import EntryContext, entry_item
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wc_core.threads.reader import Thread
+    from wc_core.ledger.threads.reader import Thread
     from wc_observe.answers.entries import EntryPage
-    from wc_observe.open_store import OpenStore
+    from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext
 
 # Limits: entries on a page, characters of one body, characters of all bodies.

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import chain, entry, linear_logs, relaxed
-from wc_core.threads import folding
-from wc_core.threads.folding import in_effect_order
-from wc_core.threads.model import Ball, Entry
-from wc_core.threads.older import metamoves
-from wc_core.threads.projections import Meta, read_meta, render_meta
+from wc_core.ledger.threads import folding
+from wc_core.ledger.threads.folding import in_effect_order
+from wc_core.ledger.threads.model import Ball, Entry
+from wc_core.ledger.threads.older import metamoves
+from wc_core.ledger.threads.projections import Meta, read_meta, render_meta
 
 AT = "2026-03-01T12:00:00.500+00:00"
 HOLDERS = st.sampled_from(["Claude (pat)", "Codex (pat)", "codex", "none", "anyone"])

@@ -9,9 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import relaxed
-from wc_core.errors import InvalidInputError
-from wc_core.views.budget.spending import LEFT_OUT, AnswerItem, Gap, Prices, gaps, spend
-from wc_core.views.budget.tokens import Budget
+from wc_core.base.errors import InvalidInputError
+from wc_core.reading.views.budget.spending import (
+    LEFT_OUT,
+    AnswerItem,
+    Gap,
+    Prices,
+    gaps,
+    spend,
+)
+from wc_core.reading.views.budget.tokens import Budget
 
 
 class Answer(NamedTuple):

@@ -1,0 +1,187 @@
+"""How each client calls a hook, and what answer it expects.
+
+``text``: the output becomes context. ``json``: the context is a field of an object. To
+keep an agent from stopping, every client expects an object. The clients' documentation
+(November 2026):
+
+- claude: https://code.claude.com/docs/en/hooks
+- codex: https://developers.openai.com/codex/hooks, codex-rs/hooks of openai/codex
+- qwen: docs/users/features/hooks.md of QwenLM/qwen-code
+- gemini: docs/hooks/reference.md of google-gemini/gemini-cli
+- cursor: https://cursor.com/docs/hooks; it does not say that a prompt takes a context,
+  but Cursor 3.20 takes one
+- opencode has none; `wc install` adds a plugin that calls us as Claude Code does
+"""
+
+from __future__ import annotations
+
+import os
+from types import MappingProxyType
+
+from wc_core.base.agents import AGENTS
+from wc_core.base.lean import json
+from wc_core.base.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+START, PROMPT, STOP = "session-start", "user-prompt", "stop"
+BEFORE, AFTER = "before-tool", "after-tool"
+EVENTS = (START, PROMPT, STOP)
+# The guard's hooks, which `wc install` adds as a separate part.
+TOOL_EVENTS = (BEFORE, AFTER)
+
+
+class Dialect(NamedTuple):
+    """A client: its agent, its names for our events, and the shapes of its answers.
+
+    An empty shape means that the client accepts no answer at that point.
+    ``login_shell``: it runs commands in a login shell, which sets PATH again.
+    ``tool_events`` and ``tool_shapes`` are those of `TOOL_EVENTS`; empty if the
+    client's tool hooks pass nothing to the model. ``refusal`` is the shape in which it
+    takes the refusal of a tool call; empty: as a failure with the reason.
+    """
+
+    agent: str
+    events: tuple[str, str, str] = ("SessionStart", "UserPromptSubmit", "Stop")
+    shapes: tuple[str, str, str] = ("text", "text", "block")
+    login_shell: bool = False
+    tool_events: tuple[str, ...] = ()
+    tool_shapes: tuple[str, str] = ("", "context")
+    refusal: str = ""
+
+    def with_session(self, env: Mapping[str, str], session: str) -> Mapping[str, str]:
+        """Return the environment that a command of the agent would have. Not every
+        client sets the session variable for its hooks."""
+        variables = (row.session for row in AGENTS if row.name == self.agent)
+        variable = next(variables, "")
+        return {variable: session, **env} if variable and session else env
+
+    def answer(self, event: str, text: str) -> str:
+        """Return the output that passes ``text`` to the client."""
+        names = (*self.events, *(self.tool_events or TOOL_EVENTS))
+        position = (*EVENTS, *TOOL_EVENTS).index(event)
+        shape = (*self.shapes, *self.tool_shapes)[position]
+        if not text or not shape:
+            return ""
+        if shape == "text":
+            return text
+        return _shaped(shape, text, names[position])
+
+    def refuse(self, text: str) -> str:
+        """Return the output that refuses the call of a tool; empty if the client wants
+        a failure."""
+        return _shaped(self.refusal, text) if self.refusal else ""
+
+
+def _shaped(shape: str, text: str, event: str = "") -> str:
+    return json.dumps(_SHAPES[shape](text, event), ensure_ascii=False)
+
+
+_SHAPES: Mapping[str, Any] = {
+    "block": lambda text, _: {"decision": "block", "reason": text},
+    "deny": lambda text, _: {"decision": "deny", "reason": text},
+    "context": lambda text, event: {
+        "hookSpecificOutput": {"hookEventName": event, "additionalContext": text}
+    },
+    "additional": lambda text, _: {"additional_context": text},
+    "prompt": lambda text, _: {"continue": True, "additional_context": text},
+    "followup": lambda text, _: {"followup_message": text},
+    "permission": lambda text, _: {
+        "permission": "deny",
+        "user_message": text,
+        "agent_message": text,
+    },
+}
+
+DIALECTS: Mapping[str, Dialect] = {
+    "claude": Dialect(
+        "Claude Code",
+        tool_events=("PreToolUse", "PostToolUse"),
+        tool_shapes=("context", "context"),
+    ),
+    "codex": Dialect(
+        "Codex",
+        login_shell=True,
+        tool_events=("PreToolUse", "PostToolUse"),
+        tool_shapes=("context", "context"),
+    ),
+    # Before a tool, it passes on a context only with a decision of the hook's own.
+    "qwen": Dialect("Qwen Code", tool_events=("PreToolUse", "PostToolUse")),
+    "gemini": Dialect(
+        "Gemini CLI",
+        ("SessionStart", "BeforeAgent", "AfterAgent"),
+        ("context", "context", "deny"),
+        tool_events=("BeforeTool", "AfterTool"),
+    ),
+    "cursor": Dialect(
+        "Cursor",
+        ("sessionStart", "beforeSubmitPrompt", "stop"),
+        ("additional", "prompt", "followup"),
+        tool_events=("preToolUse", "postToolUse"),
+        tool_shapes=("", "additional"),
+        refusal="permission",
+    ),
+    "opencode": Dialect(
+        "opencode",
+        shapes=("text", "text", "text"),
+        tool_events=("tool.execute.before", "tool.execute.after"),
+        tool_shapes=("", "text"),
+    ),
+}
+_PLAIN = Dialect("")
+
+
+class HookInput(NamedTuple):
+    """A client's input to a hook: folder, session, whether the agent is only running
+    because a hook made it continue, the tool that it calls, the sub-agent that calls
+    it, if any, and the path of its transcript."""
+
+    folder: str = ""
+    session: str = ""
+    again: bool = False
+    tool: str = ""
+    arguments: Mapping[str, Any] = MappingProxyType({})
+    subagent: str = ""
+    transcript: str = ""
+
+
+def dialect_of(client: str) -> Dialect:
+    """Return the dialect of a client; Claude Code's for an unknown one."""
+    return DIALECTS.get(client, _PLAIN)
+
+
+def parse_input(data: bytes) -> HookInput:
+    """Parse the JSON that a client sends. Returns an empty input for anything else."""
+    try:
+        fields = json.loads(data)
+    except (ValueError, RecursionError):
+        return HookInput()
+    if not isinstance(fields, dict):
+        return HookInput()
+    roots = fields.get("workspace_roots")
+    folders = (fields.get("cwd"), *(roots if isinstance(roots, list) else ()))
+    folder = next((value for value in folders if _is_folder(value)), "")
+    names = ("session_id", "sessionId", "conversation_id")
+    candidates = (fields.get(name) for name in names)
+    session = next(
+        (value for value in candidates if isinstance(value, str) and value), ""
+    )
+    # Cursor counts how often it continued: loop_count.
+    again = bool(fields.get("stop_hook_active")) or bool(fields.get("loop_count"))
+    arguments, transcript = fields.get("tool_input"), fields.get("transcript_path")
+    return HookInput(
+        folder,
+        session,
+        again,
+        str(fields.get("tool_name", "")),
+        arguments if isinstance(arguments, dict) else {},
+        str(fields.get("agent_id") or ""),
+        transcript if isinstance(transcript, str) else "",
+    )
+
+
+def _is_folder(value: Any) -> bool:
+    return isinstance(value, str) and os.path.isdir(value)

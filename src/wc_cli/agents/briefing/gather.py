@@ -1,0 +1,115 @@
+"""Gathers the contents of a brief from the store, within its time limit."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from wc_cli.ledger.clock import now_ms
+from wc_cli.ledger.store import pending
+from wc_core.base.files import keeping_folders
+from wc_core.base.layout import Layout
+from wc_core.base.phrases import counted
+from wc_core.base.text import whole_number
+from wc_core.lookup.index import decisions as recent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from wc_cli.run.context import Context
+    from wc_core.ledger.git.freshness import Standing
+    from wc_core.reading.views.activity import Overlap
+    from wc_core.reading.views.brief import Brief
+    from wc_core.reading.views.conflicts import Conflict
+
+# Time limit of a brief in milliseconds. It shows what was gathered by then.
+LIMIT_MS = 200
+_MAX_DIGITS = 6
+
+
+def limit_ms(context: Context) -> int:
+    """Return the time limit of a brief, from the environment."""
+    configured = context.env.get("WATERCOOLER_BRIEF_MS", "")
+    limit = whole_number(configured, _MAX_DIGITS)
+    return LIMIT_MS if limit is None else limit
+
+
+def deadline(context: Context) -> Callable[[], bool]:
+    """Return a function that returns whether that time, counted from now, is over."""
+    end = time.monotonic() + limit_ms(context) / 1000
+    return lambda: time.monotonic() > end
+
+
+def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
+    """Return the brief for the current folder; empty if there is no store."""
+    # 8 ms that `wc problems` and the hook of a prompt do not need.
+    from wc_core.attention.status.pins import surroundings
+    from wc_core.reading.views.brief import Brief, BriefQuery
+    from wc_core.reading.views.brief import brief as make_brief
+
+    reader = context.reader  # first: it checks out a branch that is only fetched
+    place, viewer = context.place, context.viewer
+    if not place.exists:
+        notes = (context.unasked,) if context.unasked else ()
+        return Brief(viewer.identity.author, notes=notes)
+    around = surroundings(reader.layout, place.repository, viewer)
+    query = BriefQuery(reader, viewer, context.settings, around, now_ms(), late)
+    if recent.load(reader.layout) is None:
+        context.note_unindexed(len(reader.topics()))
+    with keeping_folders():
+        brief = make_brief(query, context.ball_names, _notes(context))
+    return brief._replace(
+        conflicts=conflicts(context), overlaps=overlaps(context), now_ms=query.now_ms
+    )
+
+
+def conflicts(context: Context) -> tuple[Conflict, ...]:
+    """Return the predicted conflicts of the current worktree, as far as they are
+    known."""
+    layout = Layout(context.place.root)
+    if not os.path.exists(layout.radar):
+        return ()
+    # 1 ms, for several worktrees
+    from wc_core.reading.views.conflicts import load_conflicts
+
+    return load_conflicts(layout, context.place.repository, now_ms())
+
+
+def overlaps(context: Context) -> tuple[Overlap, ...]:
+    """Return the others' notes about files that are changed or claimed here."""
+    layout = Layout(context.place.root)
+    if not os.path.exists(layout.activity_log):
+        return ()
+    # 4 ms, only if there are notes.
+    from wc_core.reading.views.activity import load_overlaps
+
+    repository = context.place.repository
+    return load_overlaps(layout, repository, context.viewer, now_ms())
+
+
+def _notes(context: Context) -> Iterator[str]:
+    """Yield the store's problems, in our words."""
+    damage = context.settings.damage
+    if damage is not None:
+        yield f"{damage.file}: {damage.message}"
+    trouble = pending.last_trouble(context.place.root)
+    if trouble is not None:
+        yield f"not committed since {trouble.at}: {trouble.problem} (wc doctor)"
+    standing = context.standing
+    if standing is None and context.unasked:
+        yield context.unasked
+    if standing is not None and _is_behind(standing):
+        yield standing.sentence(now_ms())
+    elif standing is None and trouble is None:
+        layout = Layout(context.place.root)
+        waiting = len(pending.unsettled_topics(layout))
+        if waiting and pending.is_overdue(layout):
+            yield f"{counted(waiting, 'thread')} to commit (wc doctor)"
+
+
+def _is_behind(standing: Standing) -> bool:
+    """Return whether something is missing at the remote, or unknown. A recent write
+    does not count: it is still on its way."""
+    moving = bool(standing.ahead or standing.behind) or standing.ahead is None
+    return bool(standing.problem or standing.travels) or (moving and standing.tracked)

@@ -1,0 +1,293 @@
+"""The news for an agent's session at a prompt and when it stops."""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import chain, islice
+
+from wc_cli.agents.briefing import sessions
+from wc_cli.agents.briefing.sessions import ASKED, CLAIM, UNSAVED, Session
+from wc_cli.ledger.store.localfiles import LocalFiles
+from wc_core.attention.status import holders
+from wc_core.attention.status.lastvisits import visit_file
+from wc_core.base.errors import WcError
+from wc_core.base.lean.contextlib import suppress
+from wc_core.base.text import one_line
+from wc_core.ledger.carry import sandboxes
+from wc_core.ledger.threads.model import BLOCKED, CLOSED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from wc_cli.run.context import Context
+    from wc_core.attention.status.holders import HeldBall
+    from wc_core.base.layout import Layout
+
+# File times are coarser than our clock. Told news is remembered for longer than the
+# difference.
+_MARGIN_NS = 2_000_000_000
+_NAMED = 5
+# The most balls in a reminder; the thread of each is read.
+_MOST = 20
+# At a prompt, the threads of at most so many unknown balls are read. After an import
+# there may be thousands, and the hook would run out of time.
+_MOST_READ = 256
+
+
+class SessionView:
+    """The store as one session sees it, and the record of what it already knows."""
+
+    def __init__(self, context: Context, path: str) -> None:
+        self.viewer = context.viewer
+        self.reader = context.reader
+        self.layout: Layout = self.reader.layout
+        self.path = path
+        self.ball_names = context.ball_names
+        # The folders of balls that are the agent's or offered to it; and of those that
+        # are the agent's.
+        self.own = holders.folders_of(self.viewer)
+        self.named = holders.own_folders_of(self.viewer)
+
+    def note_visit(self) -> None:
+        """Record that the agent is here."""
+        with suppress(WcError, OSError):
+            LocalFiles(self.layout).note_visit(visit_file(self.viewer.key))
+
+    def load_session(self) -> Session | None:
+        """Return the session's record; ``None`` for a new session."""
+        return sessions.load(self.layout, self.path)
+
+    def save_session(self, session: Session) -> None:
+        """Save the session's record."""
+        sessions.save(self.layout, self.path, session)
+
+    def with_all_known(
+        self, session: Session, threads: Mapping[str, tuple[str, int]] | None = None
+    ) -> Session:
+        """Return the session with everything current marked as known."""
+        now = time.time_ns()
+        if threads is None:
+            threads = {
+                k: ball[:2]
+                for k, ball in self.threads_with_news(now - _MARGIN_NS).items()
+            }
+        questions = holders.asked_of(self.layout, self.viewer)
+        balls = {question.name for question in questions}
+        for names in self.ball_names.of(self.own).values():
+            balls.update(names[-sessions.MOST :])  # more are not recorded
+        return session._replace(looked_ns=now, threads=threads, balls=frozenset(balls))
+
+    def save_as_known(self, names: frozenset[str]) -> None:
+        """Record that the session knows the balls and questions with these names.
+        Raises StorageError."""
+        session = self.load_session()
+        if session is None:
+            return
+        held = [
+            ball
+            for ball in holders.held_balls(self.layout, self.own)
+            if ball.name in names
+        ]
+        threads = dict(session.threads)
+        for ball, status in holders.viewer_statuses(self.layout, held, self.viewer):
+            if status is not None and status.new:
+                threads[ball.topic] = (ball.since, status.new)
+        balls = session.balls | names
+        self.save_session(session._replace(threads=threads, balls=balls))
+
+    def threads_with_news(self, since_ns: int) -> dict[str, tuple[str, int, HeldBall]]:
+        """Return the threads that changed since then and have NEW entries: by topic,
+        the entry that passed the ball and the number of NEW entries."""
+        news = {}
+        changed = holders.changed_balls(self.layout, since_ns)
+        for held, status in holders.viewer_statuses(self.layout, changed, self.viewer):
+            if status is None or not status.new or not held.topic:
+                continue
+            if held.folder in self.own or status.listed:
+                news[held.topic] = (held.since, status.new, held)
+        return news
+
+
+def prompt_news(context: Context, path: str) -> str:
+    """Return a line if a ball arrived or entries are NEW since the last time."""
+    view = SessionView(context, path)
+    view.note_visit()
+    session = view.load_session()
+    if session is None:
+        view.save_session(view.with_all_known(Session()))
+        return ""
+    moved = view.threads_with_news(session.looked_ns - _MARGIN_NS)
+    threads = {topic: item[:2] for topic, item in moved.items()}
+    more_news = [*_new_questions(view, session), *_newly_free(view, session, moved)]
+    if not more_news and (not moved or threads == session.threads):
+        return ""
+    # Saved before printing: otherwise the same news would be repeated forever.
+    view.save_session(view.with_all_known(session, threads))
+    nothing = ("", 0)
+    known_names = session.known(held.name for _, _, held in moved.values())
+    news = [
+        _news(topic, item, arrived=_arrived(view, item[2], known_names))
+        for topic, item in moved.items()
+        if (before := session.threads.get(topic, nothing))[0] != item[0]
+        or before[1] < item[1]
+    ]
+    news = [*more_news, *news]
+    if not news:
+        return ""
+    unnamed = [f"{len(news) - _NAMED} more"] if len(news) > _NAMED else []
+    summary = "; ".join((*news[:_NAMED], *unnamed))
+    return f"Watercooler: {summary}. Read it with: wc read TOPIC --new"
+
+
+def _new_questions(view: SessionView, session: Session) -> list[str]:
+    """Return the threads in which the agent was asked something since the last time."""
+    questions = holders.asked_of(view.layout, view.viewer)
+    known_names = session.known(held.name for held in questions)
+    topics = (held.topic for held in questions if held.name not in known_names)
+    return [
+        f'"{one_line(topic)}": a question to you' for topic in dict.fromkeys(topics)
+    ]
+
+
+def _newly_free(
+    view: SessionView, session: Session, moved: Mapping[str, object]
+) -> list[str]:
+    """Return the agent's threads that waited for others last time and can begin now.
+    Those with NEW entries are in the news anyway."""
+    free = []
+    names = view.ball_names.of(view.own)
+    known_names = session.known(chain.from_iterable(names.values()))
+    unknown = holders.in_order(holders.without(names, known_names))
+    unread = (held for held in unknown if held.topic not in moved)
+    # The longest held first: the ball of a thread that had to wait is not a recent one.
+    for held in islice(unread, _MOST_READ):
+        try:
+            state = view.reader.snapshot(held.topic).state
+        except WcError:
+            continue
+        if state.links:
+            # 2 ms, for threads with links
+            from wc_core.ledger.planning import linkfiles
+
+            free.append(linkfiles.freed_text(view.reader, state))
+    return [one_line(text) for text in free if text]
+
+
+def _news(topic: str, item: tuple[str, int, HeldBall], *, arrived: bool) -> str:
+    """Return a thread with news, as its name."""
+    arrival = "its ball came to you, " if arrived else ""
+    return f'"{one_line(topic)}": {arrival}{item[1]} new'
+
+
+def _arrived(view: SessionView, held: HeldBall, known_names: Collection[str]) -> bool:
+    """Return whether the agent has a ball that it didn't have when it last looked."""
+    return held.folder in view.own and held.name not in known_names
+
+
+def stop_reminder(context: Context, path: str, unsaved: Mapping[str, str]) -> str:
+    """Return a reminder of what the agent still holds, each only once: balls, questions
+    to it, its claims in this worktree, and what is ``unsaved``, see
+    `unsaved_entries`."""
+    view = SessionView(context, path)
+    view.note_visit()
+    names_of_balls = view.ball_names.of(view.own)
+    questions = {
+        f"{ASKED}{held.name}": held.topic
+        for held in holders.asked_of(view.layout, view.viewer)
+    }
+    claims = {f"{CLAIM}{claim_id}": claim_id for claim_id in _claims(context, view)}
+    names = {*questions, *claims, *unsaved}.union(*names_of_balls.values())
+    if not names:
+        return ""
+    session = view.load_session() or Session(time.time_ns())
+    balls = chain.from_iterable(names_of_balls.values())
+    fresh = holders.without(names_of_balls, session.reminded_of(balls))
+    latest = reversed(holders.latest_balls(fresh, _MOST))
+    held = [ball for ball in latest if _is_held(view, ball)]
+    open_questions = {k: v for k, v in questions.items() if k not in session.reminded}
+    claimed = {k: v for k, v in claims.items() if k not in session.reminded}
+    lost = [v for k, v in unsaved.items() if k not in session.reminded]
+    if not (held or open_questions or claimed or lost):
+        return ""
+    # Forget what is gone.
+    reminded = session.reminded & names | {ball.name for ball in held}
+    # Saved before printing: otherwise the agent could never stop.
+    reminded |= {*open_questions, *claimed, *unsaved}
+    session = session.with_reminded(reminded)
+    view.save_session(session._replace(kept_on_ns=time.time_ns()))
+    topics = [ball.topic for ball in held]
+    return _reminder(topics, open_questions.values(), claimed.values(), lost)
+
+
+def unsaved_entries(context: Context) -> dict[str, str]:
+    """Return what to do about entries that would be lost with this sandbox, by a key
+    that changes with them. They are carried first, if they can be."""
+    if sandboxes.current(context.env) is None:
+        return {}
+    from wc_cli.bridges.carry.unsaved import unsaved  # 30 ms, only in sandboxes
+
+    place = context.place
+    found = unsaved(place.root, place.repository, context.env, carries=True)
+    return {f"{UNSAVED}{found.key}": found.sentence} if found is not None else {}
+
+
+def _claims(context: Context, view: SessionView) -> list[str]:
+    """Return the agent's claims here."""
+    if not os.path.isdir(view.layout.held):
+        return []
+    from wc_cli.agents.wrap import leftovers  # 12 ms, only where there are claims
+
+    return leftovers.own_claims(context)
+
+
+def _is_held(view: SessionView, held: HeldBall) -> bool:
+    """Return whether the agent should act on a ball: it was passed to this agent by
+    name, or in a thread that it takes part in, and isn't BLOCKED."""
+    if held.folder not in view.named:
+        status = holders.viewer_status(view.layout, held, view.viewer)
+        if status is None or not status.listed:
+            return False
+    try:
+        state = view.reader.snapshot(held.topic).state
+    except WcError:
+        return False
+    is_actionable = state.status not in {BLOCKED, CLOSED}
+    return is_actionable and view.viewer.holds(state.ball)
+
+
+def _reminder(
+    held: Sequence[str],
+    open_questions: Iterable[str],
+    claimed: Iterable[str],
+    lost: Iterable[str],
+) -> str:
+    sentences = []
+    if held:
+        first = one_line(held[0])
+        sentences.append(
+            f"you have the ball of {_named(held)}. If you are done there, "
+            f"answer (wc say {first} -m '…') or pass it on (wc handoff {first} "
+            "--to NAME)"
+        )
+    if topics := list(dict.fromkeys(open_questions)):
+        first = one_line(topics[0])
+        sentences.append(
+            f"there is a question to you in {_named(topics)}: wc answer {first} -m '…'"
+        )
+    if ids := list(claimed):
+        sentences.append(
+            f"you have claimed {_named(ids)}; when you are done: wc release --all"
+        )
+    sentences += lost
+    return (
+        f"Watercooler: {'. Also, '.join(sentences)}. If this is not part of what "
+        "you were asked to do, just stop: this reminder comes only once."
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    listed = ", ".join(f'"{one_line(name)}"' for name in names[:_NAMED])
+    hidden = len(names) - _NAMED
+    return f"{listed} and {hidden} more" if hidden > 0 else listed

@@ -1,0 +1,158 @@
+"""The planned changes to users' files, as values without effects.
+
+A client's module declares its changes with them; `formats.edits` applies a change to a
+text, `engine` and `workspace` apply them to files.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from wc_cli.agents.launcher import is_ours, own_program
+from wc_core.base.agents import AGENTS
+from wc_core.base.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+    from typing import Any
+
+
+class JsonSet(NamedTuple):
+    """Set a member of a JSON file, which may have comments; missing objects above it
+    are created.
+
+    An existing different value belongs to the user: without ``compose`` the change is
+    refused; with it the new value is ``compose(theirs)``. Undoing restores theirs.
+    """
+
+    path: Path
+    keys: tuple[str, ...]
+    value: Any
+    compose: Callable[[Any], Any] | None = None
+
+
+class JsonAdd(NamedTuple):
+    """Add an item to an array of a JSON file, unless the array has it."""
+
+    path: Path
+    keys: tuple[str, ...]
+    item: Any
+
+
+class TomlSet(NamedTuple):
+    """Set a key of a TOML file; a dictionary becomes a table.
+
+    An existing different value belongs to the user: if ``enough`` accepts it, it stays;
+    otherwise the change is refused.
+    """
+
+    path: Path
+    keys: tuple[str, ...]
+    value: Any
+    enough: Callable[[Any], bool] | None = None
+
+
+class TomlAdd(NamedTuple):
+    """Add an item to an array of a TOML file, unless the array has it."""
+
+    path: Path
+    keys: tuple[str, ...]
+    item: Any
+
+
+class Block(NamedTuple):
+    """Lines between two marking comments, at the end of a text file."""
+
+    path: Path
+    lines: tuple[str, ...]
+    comment: str = "#"
+
+
+class OwnFile(NamedTuple):
+    """A file that belongs to wc alone."""
+
+    path: Path
+    text: str
+
+
+Change = JsonSet | JsonAdd | TomlSet | TomlAdd | Block | OwnFile
+
+PARTS = (
+    *("server", "skill", "permissions", "hooks", "guard"),
+    *("wake", "status-line", "prompt", "completion", "pages"),
+)
+# Only installed on request.
+ON_REQUEST = ("wake",)
+
+
+class Part(NamedTuple):
+    """Changes that belong together: installed whole or not at all.
+
+    ``name`` is one of `PARTS`; ``notes`` tell the user what is left to do.
+    """
+
+    name: str
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...] = ()
+
+
+class InstallSite(NamedTuple):
+    """Where to install.
+
+    ``project`` is the root of the current worktree, ``store`` the folder of its store,
+    ``scope`` "user" or "project". With ``has_full_paths``, our programs are started by
+    their full paths even if PATH leads to them.
+    """
+
+    home: Path
+    env: Mapping[str, str]
+    platform: str
+    project: Path | None
+    store: Path | None
+    scope: str = "user"
+    has_full_paths: bool = False
+
+
+class Client(NamedTuple):
+    """A program that can be connected: an agent, an editor, a shell or a prompt.
+
+    ``name`` is its word on the command line; for an agent, the ``client`` of its row in
+    `wc_core.base.agents`. ``is_present`` returns whether the user has it.
+    """
+
+    name: str
+    is_present: Callable[[InstallSite], bool]
+    scopes: tuple[str, ...]
+    parts: Callable[[InstallSite], tuple[Part, ...]]
+
+    @property
+    def title(self) -> str:
+        """The program's usual name."""
+        titles = (agent.name for agent in AGENTS if agent.client == self.name)
+        return next(titles, self.name)
+
+
+USER = ("user",)
+USER_AND_PROJECT = ("user", "project")
+
+
+def program(name: str, site: InstallSite) -> str:
+    """The word with which a shell starts one of our programs: its bare name if PATH
+    leads to ours, otherwise its full path, quoted."""
+    path = executable(name, site)
+    return name if path == name else shlex.quote(path)
+
+
+def executable(name: str, site: InstallSite) -> str:
+    """Like `program`, for callers that start it without a shell."""
+    installed = own_program(name)
+    if site.has_full_paths:
+        return installed or name
+    for folder in site.env.get("PATH", "").split(os.pathsep):
+        path = os.path.join(folder, name)
+        if folder and os.path.isfile(path) and os.access(path, os.X_OK):
+            return name if is_ours(path, name) else installed or name
+    return installed or name

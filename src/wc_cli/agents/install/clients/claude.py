@@ -1,0 +1,141 @@
+"""Claude Code.
+
+Source: code.claude.com/docs (settings, mcp, skills, hooks, statusline, permissions).
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from wc_cli.agents.install.changes import (
+    USER_AND_PROJECT,
+    Client,
+    InstallSite,
+    JsonAdd,
+    JsonSet,
+    Part,
+    program,
+)
+from wc_cli.agents.install.clients import common, hooks
+from wc_cli.agents.install.permissions import ASKED, SERVER, prefixes
+from wc_core.base.errors import ConflictError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_RESTART = "Restart Claude Code."
+_APPROVE = "Claude Code asks once whether to trust the server of this project."
+_WRITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit|Bash"
+# Two weeks. More than 24 days would mean no time limit: the timer has 32 bits of
+# milliseconds.
+_WAKE_SECONDS = 14 * 24 * 3600
+_PLUGIN = "Its plugin is installed and provides server, skill and hooks."
+
+
+def _folder(site: InstallSite) -> Path:
+    """The folder of its settings."""
+    if site.scope == "project":
+        return common.base_folder(site) / ".claude"
+    chosen = site.env.get("CLAUDE_CONFIG_DIR", "")
+    return Path(chosen) if chosen else site.home / ".claude"
+
+
+def _servers_file(site: InstallSite) -> Path:
+    """The file with its servers: next to the settings folder, but inside one that the
+    user chose."""
+    if site.scope == "project":
+        return common.base_folder(site) / ".mcp.json"
+    chosen = site.env.get("CLAUDE_CONFIG_DIR", "")
+    return Path(chosen) / ".claude.json" if chosen else site.home / ".claude.json"
+
+
+def _has_plugin(site: InstallSite) -> bool:
+    """Whether our plugin is enabled."""
+    plugins = common.json_value(_folder(site) / "settings.json", "enabledPlugins")
+    return isinstance(plugins, dict) and any(
+        name.partition("@")[0] == SERVER and on for name, on in plugins.items()
+    )
+
+
+def _parts(site: InstallSite) -> tuple[Part, ...]:
+    """Everything for Claude Code, except what the plugin provides if it is enabled."""
+    plugin = _has_plugin(site)
+    parts = [_permissions(site, plugin=plugin)]
+    if not plugin:
+        settings = _folder(site) / "settings.json"
+        parts += [
+            _server(site),
+            common.skill(_folder(site) / "skills"),
+            hooks.grouped_hooks("claude", settings, site),
+            hooks.grouped_guard("claude", settings, site, _WRITING_TOOLS),
+        ]
+    if site.scope == "user":
+        parts += [_wake(site), _status_line(site)]
+    return tuple(parts)
+
+
+def _server(site: InstallSite) -> Part:
+    # In the format that `claude mcp add` writes.
+    server = {"type": "stdio", "command": common.server_program(site)}
+    change = common.json_server(
+        _servers_file(site), ("mcpServers",), {**server, "args": [], "env": {}}
+    )
+    note = _APPROVE if site.scope == "project" else _RESTART
+    return Part("server", (change,), (note,))
+
+
+def _permissions(site: InstallSite, *, plugin: bool) -> Part:
+    server = f"mcp__plugin_{SERVER}_{SERVER}" if plugin else f"mcp__{SERVER}"
+    allowed = (*(f"Bash({prefix}:*)" for prefix in prefixes(site)), server)
+    to_ask = (f"Bash({prefix}:*)" for prefix in prefixes(site, ASKED))
+    path = _folder(site) / "settings.json"
+    changes = (
+        *(JsonAdd(path, ("permissions", "allow"), rule) for rule in allowed),
+        *(JsonAdd(path, ("permissions", "ask"), rule) for rule in to_ask),
+    )
+    return Part("permissions", changes, (_PLUGIN,) if plugin else ())
+
+
+def _wake(site: InstallSite) -> Part:
+    """A hook that waits in the background after each turn and starts another turn by
+    exiting with 2. It needs the other hooks, which report when the agent is working."""
+    handler = {
+        "type": "command",
+        "command": hooks.wake_command("claude", site),
+        "async": True,
+        "asyncRewake": True,
+        "timeout": _WAKE_SECONDS,
+    }
+    change = hooks.hook_group(_folder(site) / "settings.json", "Stop", handler)
+    return Part("wake", (change,), (_RESTART,))
+
+
+def _status_line(site: InstallSite) -> Part:
+    """Our line under the prompt, after the user's own."""
+    words = f"CLAUDECODE=1 {program('wc-statusline', site)} --stdin"
+
+    def compose(current: Any) -> Any:
+        command = current.get("command") if isinstance(current, dict) else None
+        if not isinstance(command, str) or current.get("type") != "command":
+            raise ConflictError(
+                "Claude Code has a status line that is not a command.",
+                "It was left as it is. By hand: wc-statusline --stdin --chain 'THEIRS'",
+            )
+        if "wc-statusline" in command:
+            return current
+        chained = f"{words} --chain {shlex.quote(command)}"
+        return {"refreshInterval": 5, **current, "command": chained}
+
+    line = {"type": "command", "command": words, "padding": 0, "refreshInterval": 5}
+    path = _folder(site) / "settings.json"
+    return Part("status-line", (JsonSet(path, ("statusLine",), line, compose),))
+
+
+CLIENT = Client(
+    "claude",
+    lambda site: common.is_present(site, ("claude",), ".claude", ".claude.json"),
+    USER_AND_PROJECT,
+    _parts,
+)

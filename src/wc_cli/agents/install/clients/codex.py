@@ -1,0 +1,131 @@
+"""Codex.
+
+Sources: developers.openai.com/codex (config-reference, rules, skills, hooks), and the
+program itself.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from wc_cli.agents.install.changes import (
+    USER_AND_PROJECT,
+    Change,
+    Client,
+    InstallSite,
+    OwnFile,
+    Part,
+    TomlAdd,
+    TomlSet,
+)
+from wc_cli.agents.install.clients import common, hooks
+from wc_cli.agents.install.permissions import ASKED, COMMANDS, SERVER
+from wc_cli.agents.launcher import own_program
+
+_PROJECT_NOTE = "Codex reads the settings of a project once you trust its folder."
+_TRUST_NOTE = "Codex asks once whether the hooks are trusted: /hooks"
+
+
+def _folder(site: InstallSite) -> Path:
+    """The folder of its settings."""
+    if site.scope == "project":
+        return common.base_folder(site) / ".codex"
+    return _user_folder(site)
+
+
+def _user_folder(site: InstallSite) -> Path:
+    chosen = site.env.get("CODEX_HOME", "")
+    return Path(chosen) if chosen else site.home / ".codex"
+
+
+def _is_present(site: InstallSite) -> bool:
+    return common.is_present(site, ("codex",)) or _user_folder(site).is_dir()
+
+
+def _parts(site: InstallSite) -> tuple[Part, ...]:
+    folder = _folder(site)
+    server = {
+        "command": common.server_program(site),
+        "args": [],
+        "startup_timeout_sec": 20,
+        # The server cannot write, so there is nothing to ask about.
+        "default_tools_approval_mode": "approve",
+    }
+    config = folder / "config.toml"
+    keys = ("mcp_servers", SERVER)
+    change = TomlSet(config, keys, server, common.starts_our_server)
+    note = _PROJECT_NOTE if site.scope == "project" else "Restart Codex."
+    rules = OwnFile(folder / f"rules/{SERVER}.rules", rules_text(_names(site)))
+    allowed: tuple[Change, ...] = (rules, *_writable_roots(site, config))
+    parts = (
+        Part("server", (change,), (note,)),
+        common.shared_skill(site),
+        Part("permissions", allowed),
+        hooks.grouped_hooks("codex", folder / "hooks.json", site, _TRUST_NOTE),
+        hooks.grouped_guard("codex", folder / "hooks.json", site, "", _TRUST_NOTE),
+    )
+    # In a project, it would wake the agents of everyone who has it.
+    return (*parts, _wake(site)) if site.scope == "user" else parts
+
+
+def _wake(site: InstallSite) -> Part:
+    """A hook that starts the waiting process after each turn; that process calls `codex
+    queue`."""
+    handler = {
+        "type": "command",
+        "command": hooks.wake_command("codex", site),
+        "timeout": hooks.TIMEOUT,
+    }
+    change = hooks.hook_group(_folder(site) / "hooks.json", "Stop", handler)
+    return Part("wake", (change,), (_TRUST_NOTE,))
+
+
+def _names(site: InstallSite) -> tuple[str, ...]:
+    """The possible names of our command. Codex runs commands in a login shell, whose
+    PATH may lead to the system's wc, or to none of ours."""
+    path = "" if site.scope == "project" else own_program("wc-cli")
+    return ("wc", "wc-cli", *filter(None, (path,)))
+
+
+def rules_text(names: tuple[str, ...]) -> str:
+    """The rules for commands that Codex runs without asking and outside its sandbox:
+    they write to the store and to git's folder, which the sandbox protects."""
+    programs, commands = json.dumps(names), json.dumps(COMMANDS)
+    return (
+        "# Written by `wc install codex`; `wc uninstall codex` removes it.\n"
+        "prefix_rule(\n"
+        f"    pattern = [{programs}, {commands}],\n"
+        '    decision = "allow",\n'
+        '    justification = "Watercooler: read threads, write entries",\n'
+        '    match = ["wc say topic -m x", "wc-cli list"],\n'
+        '    not_match = ["wc -l file", "wc-cli install"],\n'
+        ")\n"
+        "prefix_rule(\n"
+        f"    pattern = [{programs}, {json.dumps(ASKED)}],\n"
+        '    decision = "prompt",\n'
+        '    justification = "It reaches beyond the threads",\n'
+        ")\n"
+    )
+
+
+def _writable_roots(site: InstallSite, config: Path) -> tuple[TomlAdd, ...]:
+    """The stores, as folders that commands in Codex's sandbox may write to, such as a
+    script that runs `wc`.
+
+    Not all of ~/.watercooler: it contains the ledger, according to which `wc uninstall`
+    writes people's files. A shared file gets no paths of this machine.
+    """
+    if site.scope == "project":
+        return ()
+    stores = site.home / ".watercooler/worktrees"
+    folders = [str(stores)]
+    writable = [folder for folder in (stores, site.project) if folder is not None]
+    store = site.store
+    if store is not None and not any(map(store.is_relative_to, writable)):
+        folders.append(str(store))
+    keys = ("sandbox_workspace_write", "writable_roots")
+    return tuple(TomlAdd(config, keys, folder) for folder in folders)
+
+
+CLIENT = Client("codex", _is_present, USER_AND_PROJECT, _parts)

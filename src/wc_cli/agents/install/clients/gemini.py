@@ -1,0 +1,103 @@
+"""Gemini CLI.
+
+Sources: geminicli.com/docs (configuration, policy-engine, skills, hooks), and the
+program itself.
+"""
+
+from __future__ import annotations
+
+from wc_cli.agents.install.changes import (
+    USER_AND_PROJECT,
+    Change,
+    Client,
+    JsonAdd,
+    OwnFile,
+    Part,
+)
+from wc_cli.agents.install.clients import common, hooks
+from wc_cli.agents.install.permissions import SERVER, prefixes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wc_cli.agents.install.changes import InstallSite
+
+_WRITING_TOOLS = "write_file|replace|run_shell_command"
+_NOTE = "Restart Gemini CLI; it starts servers in folders that you trust."
+
+
+def _parts(site: InstallSite) -> tuple[Part, ...]:
+    folder = common.base_folder(site) / ".gemini"
+    server = {"command": common.server_program(site), "args": []}
+    settings = folder / "settings.json"
+    changes: list[Change] = [common.json_server(settings, ("mcpServers",), server)]
+    if isinstance(common.json_value(settings, "mcp", "allowed"), list):
+        # It only starts servers that are in this list.
+        changes.append(JsonAdd(settings, ("mcp", "allowed"), SERVER))
+    parts = [
+        Part("server", tuple(changes), (_NOTE,)),
+        common.shared_skill(site),
+        _hooks(settings, site),
+        _guard(settings, site),
+    ]
+    if site.scope == "user":
+        policy = OwnFile(folder / f"policies/{SERVER}.toml", _policy_text(site))
+        parts.append(Part("permissions", (policy,)))
+    return tuple(parts)
+
+
+def _hooks(settings: Path, site: InstallSite) -> Part:
+    """Its hooks have a name, and a timeout in milliseconds."""
+    changes = []
+    for event, name, command in hooks.hook_commands("gemini", site):
+        handler = {
+            "type": "command",
+            "command": command,
+            "timeout": hooks.TIMEOUT * 1000,
+            "name": f"watercooler-{event}",
+        }
+        changes.append(hooks.hook_group(settings, name, handler))
+    return Part("hooks", tuple(changes))
+
+
+def _guard(settings: Path, site: InstallSite) -> Part:
+    """The guard of claims, around the tools that write."""
+    changes = []
+    for name, command in hooks.guard_commands("gemini", site):
+        handler = {
+            "type": "command",
+            "command": command,
+            "timeout": hooks.TIMEOUT * 1000,
+            "name": f"watercooler-guard-{name}",
+        }
+        group = {"matcher": _WRITING_TOOLS, "hooks": [handler]}
+        changes.append(JsonAdd(settings, ("hooks", name), group))
+    return Part("guard", tuple(changes))
+
+
+def _policy_text(site: InstallSite) -> str:
+    """The policy for what Gemini CLI runs without asking."""
+    lines = "".join(f'  "{prefix}",\n' for prefix in prefixes(site))
+    return (
+        "# Written by `wc install gemini`; `wc uninstall gemini` removes it.\n"
+        "[[rule]]\n"
+        'toolName = "run_shell_command"\n'
+        f"commandPrefix = [\n{lines}]\n"
+        'decision = "allow"\n'
+        "priority = 100\n"
+        "\n"
+        "[[rule]]\n"
+        'toolName = "*"\n'
+        f'mcpName = "{SERVER}"\n'
+        'decision = "allow"\n'
+        "priority = 100\n"
+    )
+
+
+CLIENT = Client(
+    "gemini",
+    lambda site: common.is_present(site, ("gemini",), ".gemini"),
+    USER_AND_PROJECT,
+    _parts,
+)

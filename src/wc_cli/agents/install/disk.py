@@ -1,0 +1,191 @@
+"""People's files: read, replaced atomically, removed.
+
+Symbolic links are followed: settings are often links into a dotfiles folder, and the
+file there is replaced. Its permissions stay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+
+from wc_cli.ledger.flushing import flush_handle
+from wc_core.base.errors import ConflictError, CorruptError, StorageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NoReturn
+
+# More than any settings file has.
+_MAX_BYTES = 32 << 20
+
+
+def real_path(path: str) -> str:
+    """The file that a path leads to. Raises StorageError for a cycle of links."""
+    try:
+        return os.path.realpath(path)
+    except OSError as error:
+        _raise_failure("cannot be followed", path, error)
+
+
+def read(path: str) -> bytes | None:
+    """The bytes of a file, or ``None`` if it does not exist.
+
+    Raises StorageError, and CorruptError for anything that is not a settings file.
+    """
+    try:
+        # Non-blocking: opening a named pipe would wait for its writer.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            info = os.fstat(handle)
+            if not stat.S_ISREG(info.st_mode) or info.st_size > _MAX_BYTES:
+                raise CorruptError(
+                    f"{path} is not a settings file.", "See what is there: ls -la"
+                )
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        _raise_failure("cannot be read", path, error)
+
+
+def check(path: str) -> None:
+    """Raise StorageError if a file cannot be changed or created."""
+    try:
+        info = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        folder = _existing(os.path.dirname(path))
+        if not os.path.isdir(folder):
+            raise StorageError(
+                f"{path} cannot be created: {folder} is not a folder.",
+                "Move that file elsewhere.",
+            ) from None
+        if not os.access(folder, os.W_OK):
+            raise StorageError(
+                f"{path} cannot be created: {folder} is not writable.",
+                f"Check its permissions: ls -ld {folder}",
+            ) from None
+        return
+    except OSError as error:
+        _raise_failure("cannot be examined", path, error)
+    if info.st_uid != os.geteuid():
+        raise StorageError(
+            f"{path} belongs to another user.",
+            "It was left as it is. Run wc install as that user, without sudo.",
+        )
+    if not info.st_mode & stat.S_IWUSR or not os.access(os.path.dirname(path), os.W_OK):
+        raise StorageError(
+            f"{path} is read-only.",
+            "It was left as it is. If another tool generates it, change its source.",
+        )
+
+
+def _existing(folder: str) -> str:
+    """The folder, or its nearest ancestor that exists."""
+    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def missing_folders(folder: str) -> tuple[str, ...]:
+    """The folder and its ancestors that do not exist, the innermost last."""
+    folders: list[str] = []
+    while not os.path.isdir(folder):
+        folders.append(folder)
+        folder = os.path.dirname(folder)
+    return tuple(reversed(folders))
+
+
+def make_folders(folders: Iterable[str]) -> None:
+    """Create missing folders, in order. Raises StorageError."""
+    for folder in folders:
+        try:
+            os.mkdir(folder)
+        except FileExistsError:
+            continue  # another process has just created it
+        except OSError as error:
+            _raise_failure("cannot be created", folder, error)
+
+
+def remove_folders(folders: Iterable[str]) -> None:
+    """Remove the empty folders among these, the last first."""
+    for folder in reversed(tuple(folders)):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
+
+
+def half_of(path: str) -> str:
+    """Where a file is written before it is renamed into place. A killed process leaves
+    it behind; its fixed name lets the next process find it."""
+    return f"{path}.wc-half"
+
+
+def write(path: str, data: bytes, *, mode: int | None = None) -> None:
+    """Write a file atomically, and flush it. An existing file keeps its permissions; a
+    new one gets ``mode``, or the usual permissions. Raises StorageError."""
+    half = half_of(path)
+    remove(half)
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+        try:
+            handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            with os.fdopen(handle, "wb") as file:
+                if mode is not None:
+                    os.fchmod(handle, mode)
+                file.write(data)
+                file.flush()
+                flush_handle(handle)
+            os.rename(half, path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(half)
+            raise
+        _flush_folder(os.path.dirname(path))
+    except OSError as error:
+        _raise_failure("could not be written", path, error)
+
+
+def replace(
+    path: str, before: bytes | None, after: bytes | None, *, mode: int | None = None
+) -> None:
+    """Replace the content ``before`` by ``after``; ``None`` stands for no file. A new
+    file gets ``mode``, or the usual permissions.
+
+    Raises ConflictError if another program wrote in the meantime, StorageError.
+    """
+    if read(path) != before:
+        raise ConflictError(
+            f"{path} was changed by another program just now.",
+            "Its version was kept. Run the same command again.",
+        )
+    if after is None:
+        remove(path)
+    else:
+        write(path, after, mode=mode)
+
+
+def remove(path: str) -> None:
+    """Remove a file if it exists. Raises StorageError."""
+    try:
+        os.unlink(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        _raise_failure("cannot be removed", path, error)
+
+
+def _flush_folder(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        flush_handle(handle)
+    finally:
+        os.close(handle)
+
+
+def _raise_failure(problem: str, path: str, error: OSError) -> NoReturn:
+    raise StorageError(
+        f"{path} {problem}: {error.strerror}.", "It was left as it is."
+    ) from error

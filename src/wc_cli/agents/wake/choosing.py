@@ -1,0 +1,152 @@
+"""Chooses the balls for which a session is woken now, and when to check again."""
+
+from __future__ import annotations
+
+import math
+
+from wc_cli.agents.briefing import sessions
+from wc_cli.agents.briefing.sessions import ASKED, Session
+from wc_core.attention.status import holders
+from wc_core.attention.wake import records, senders, switch
+from wc_core.base import ulid
+from wc_core.base.errors import WcError
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.model import CLOSED
+from wc_core.reading.views import arrivals
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_cli.run.context import Context
+    from wc_core.attention.status.holders import HeldBall
+    from wc_core.attention.wake.waiters import Waiter
+    from wc_core.ledger.configuration.preferences import Preferences
+    from wc_core.ledger.threads.model import State
+    from wc_core.ledger.threads.reader import StoreReader
+
+_HOUR_MS = 3600_000
+_STRANGER_MS = 60_000
+
+
+class Arrived(NamedTuple):
+    """A ball, or a question, for which an agent is woken."""
+
+    held: HeldBall
+    is_question: bool = False
+    is_stranger: bool = False
+
+
+class WakeChoice(NamedTuple):
+    """What an agent is woken for, the longest held first; and in how many ms to check
+    again if something has to wait (infinity: when something changes)."""
+
+    arrived: tuple[Arrived, ...] = ()
+    again_ms: float = math.inf
+
+
+def choose(context: Context, waiter: Waiter, now_ms: int) -> WakeChoice:
+    """Return what a session is woken for now.
+
+    Nothing while `wc wake off` applies, or beyond `[wake] per_hour`; nothing that the
+    session already knows or for which anyone was called before; nothing that has gone
+    back and forth too often; and from unknown senders only what `[wake] from` allows,
+    at most once a minute.
+    """
+    from wc_core.ledger.configuration import preferences  # 1 ms, not while it sleeps
+
+    reader = context.reader
+    off_ms = switch.off_until_ms(reader.layout) - now_ms
+    if off_ms > 0:
+        return WakeChoice(again_ms=off_ms)
+    arrived = [*_arrived(context, reader, waiter)]
+    if not arrived:
+        return WakeChoice()
+    person = preferences.load(context.env)
+    calls = records.calls_of(reader.layout, context.viewer.key, now_ms, _HOUR_MS)
+    limit = person.wakes_per_hour
+    if records.number_of_calls(calls) >= limit:
+        first_ms = calls[0].at_ms if calls else now_ms
+        return WakeChoice(again_ms=first_ms + _HOUR_MS - now_ms + 1)
+    allowed = [*_allowed(context, reader, person, arrived)]
+    stranger_ms = max((call.at_ms for call in calls if call.is_stranger), default=0)
+    pause_ms = stranger_ms + _STRANGER_MS - now_ms
+    now = [arrival for arrival in allowed if pause_ms <= 0 or not arrival.is_stranger]
+    again_ms = pause_ms + 1 if len(now) < len(allowed) else math.inf
+    return WakeChoice(tuple(now), again_ms)
+
+
+def _arrived(context: Context, reader: StoreReader, waiter: Waiter) -> list[Arrived]:
+    """Return what has arrived and nobody knows yet."""
+    layout, viewer = reader.layout, context.viewer
+    path = sessions.path_of(layout, waiter.client, waiter.session)
+    session = sessions.load(layout, path) or Session()
+    # Listing names is cheap; threads are read only for the remaining ones.
+    held_names = {held.name for held in holders.held_balls(layout, waiter.keys)}
+    listed = held_names | {held.name for held in holders.asked_of(layout, viewer)}
+    came = _came_since(waiter, held_names)
+    announced = (
+        session.known(listed) | session.reminded | session.reminded_of(held_names)
+    )
+    passed = (records.names(layout) & listed) | (announced - came)
+    awaited = arrivals.awaiting(reader, viewer, (), new=False)
+    awaited = awaited._replace(before=(awaited.before - came) | passed)
+    questions = [
+        held
+        for held in arrivals.new_questions(reader, awaited)
+        if f"{ASKED}{held.name}" not in passed
+    ]
+    names = {held.name for held in questions}
+    balls = [
+        held
+        for held in arrivals.arrived_balls(reader, awaited)
+        if held.name not in names and not _bounces(context, reader, held)
+    ]
+    return [
+        *(Arrived(held, is_question=True) for held in questions),
+        *(Arrived(held) for held in balls),
+    ]
+
+
+def _came_since(waiter: Waiter, names: set[str]) -> set[str]:
+    """Return the balls that were passed before the agent's turn ended, but came later:
+    from another machine, or because their threads no longer wait for something."""
+    if waiter.held is None:
+        return set()
+    ended_ms = waiter.since_ns // 1_000_000
+    return {
+        name
+        for name in names.difference(waiter.held)
+        if ulid.timestamp_ms(name[: ulid.LENGTH]) <= ended_ms
+    }
+
+
+def _bounces(context: Context, reader: StoreReader, held: HeldBall) -> bool:
+    """Return whether a ball goes back and forth without progress: that needs a
+    person."""
+    limit, state = context.settings.bounces, _state(reader, held)
+    return state is not None and 0 < limit <= state.bounces
+
+
+def _allowed(
+    context: Context, reader: StoreReader, person: Preferences, arrived: list[Arrived]
+) -> Iterator[Arrived]:
+    """Yield what has arrived from those who may wake the agent, marked if the sender is
+    a stranger."""
+    allowed = senders.AllowedSenders(reader, context.viewer, person.wake_from)
+    for arrival in arrived:
+        state = _state(reader, arrival.held)
+        if state is None:
+            continue
+        if allowed.is_known(senders.sender_of(state), state.topic):
+            yield arrival
+        elif allowed.anyone:
+            yield arrival._replace(is_stranger=True)
+
+
+def _state(reader: StoreReader, held: HeldBall) -> State | None:
+    try:
+        state = reader.snapshot(held.topic).state
+    except WcError:
+        return None
+    return None if state.status == CLOSED else state

@@ -1,0 +1,231 @@
+"""What is done beside an exchange with a remote for entries that travel otherwise:
+harvest, and, in a sandbox, carry what could not be pushed."""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.bridges.carry import harvesting, roads
+from wc_cli.bridges.carry.harvesting import Harvest
+from wc_cli.ledger.branch import commits
+from wc_cli.ledger.branch.git import Git, GitError
+from wc_cli.ledger.settle import settler
+from wc_cli.ledger.sync.exchanger import PUSH_ALWAYS, exchange_error
+from wc_cli.ledger.sync.wire import Wire
+from wc_cli.ledger.sync.wireerrors import WireError
+from wc_core.base.errors import (
+    ConflictError,
+    LockTimeoutError,
+    OfflineError,
+    StorageError,
+)
+from wc_core.base.layout import BRANCH
+from wc_core.base.lean import contextlib
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.carry import modes
+from wc_core.ledger.configuration.keys import AUTO, OFF
+from wc_core.ledger.git import freshness, remotes
+from wc_core.ledger.git import repository as repositories
+from wc_core.ledger.git.repository import Repository
+from wc_core.ledger.threads import settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from wc_cli.ledger.sync.exchange import Exchange, Waiting
+    from wc_cli.ledger.sync.exchanger import Exchanger
+    from wc_cli.ledger.sync.wire import BranchesFetch
+    from wc_core.base.layout import Layout
+    from wc_core.ledger.git.carried import Carried
+    from wc_core.ledger.git.remotes import Remote
+    from wc_core.ledger.threads.settings import Settings
+
+_SETTLE_SECONDS = 30.0
+_NOTHING = Harvest({}, {})
+# The threads get all of less time than this.
+_LITTLE_TIME = 3.0
+
+
+class _AgentsRemote(NamedTuple):
+    """Where the branches of agents are: the repository, its remote, and what to
+    fetch."""
+
+    code: Repository
+    remote: Remote
+    refspecs: tuple[str, ...]
+
+
+def harvest(
+    root: str,
+    env: Mapping[str, str],
+    waiting: Waiting,
+    *,
+    branches: Sequence[str] = (),
+    dry_run: bool = False,
+) -> Harvest:
+    """Fetch the branches of agents, and these ``branches``, and take the entries that
+    travel with them.
+
+    Raises OfflineError, StorageError, LockTimeoutError, InvalidInputError.
+    """
+    source = _source(root, env, forced=True, branches=branches)
+    if source is None:
+        return _NOTHING
+    waiting.tell(f"Fetching the branches of agents from {source.remote.label} …")
+    with _errors_for_user(source), _start_fetch(root, env, source, waiting) as fetch:
+        fetch.result()
+        code, name = source.code, source.remote.name
+        return harvesting.harvest(
+            root, env, code, name, branches=branches, dry_run=dry_run
+        )
+
+
+def _source(
+    root: str,
+    env: Mapping[str, str],
+    *,
+    forced: bool,
+    branches: Sequence[str] = (),
+) -> _AgentsRemote | None:
+    """What to harvest from; ``None`` if that is not wanted, or not clear."""
+    rules = settings.load(root, env)
+    code = repositories.find(root)
+    if code is None or not (forced or harvesting.is_wanted(rules)):
+        return None
+    name = harvesting.code_remote(code, env)
+    refspecs = harvesting.refspecs(rules, name)
+    refspecs += [f"+refs/heads/{b}*:refs/remotes/{name}/{b}*" for b in branches]
+    if not (name and refspecs):
+        return None
+    return _AgentsRemote(code, remotes.by_name(code, env, name), tuple(refspecs))
+
+
+def _start_fetch(
+    root: str, env: Mapping[str, str], source: _AgentsRemote, waiting: Waiting
+) -> BranchesFetch:
+    git = Git(root, env, until=waiting.deadline)
+    return Wire(git, source.remote, source.code).start_fetch(source.refspecs)
+
+
+@contextlib.contextmanager
+def _errors_for_user(source: _AgentsRemote) -> Iterator[None]:
+    """Turn an error of git in the block into the error for the user."""
+    try:
+        yield
+    except WireError as error:
+        raise exchange_error(source.remote, error) from error
+    except GitError as error:
+        message = f"The branches of agents could not be read: {error}."
+        raise StorageError(message, "See what is wrong: wc doctor") from error
+
+
+def exchange(
+    exchanger: Exchanger,
+    *,
+    new_store: bool = False,
+    push: str = PUSH_ALWAYS,
+    forced: bool = False,
+) -> Exchange:
+    """Exchange, and harvest, as the settings say, or because it is ``forced``. What was
+    harvested is sent, too. Both wait for the remote at the same time.
+
+    A remote that refuses to be pushed to can still be harvested from. Raises what
+    `Exchanger.exchange` does; and, only if ``forced``, what `harvest` does.
+    """
+    root, env, waiting = exchanger.layout.root, exchanger.env, exchanger.waiting
+    source = _source(root, env, forced=forced)
+    if source is None or (waiting.seconds < _LITTLE_TIME and not forced):
+        return exchanger.exchange(new_store=new_store, push=push)
+    # If the remote hangs, there is still time to say so of the threads.
+    half = waiting._replace(deadline=waiting.deadline - waiting.seconds / 2)
+    with _errors_for_user(source):
+        fetch = _start_fetch(root, env, source, half)
+    with fetch:
+        exchanger.before_fetch = fetch.wait
+        try:
+            result = exchanger.exchange(new_store=new_store, push=push)
+        except OfflineError:
+            if refusal(exchanger.layout):
+                _harvest(exchanger, source, fetch, forced=forced)
+            raise
+        harvested = _harvest(exchanger, source, fetch, forced=forced)
+    if harvested.branches:
+        result = result.followed_by(exchanger.exchange(push=push))
+    counts = {name: sum(topics.values()) for name, topics in harvested.branches.items()}
+    return result._replace(harvested=counts).with_notes(*harvested.notes)
+
+
+def _harvest(
+    exchanger: Exchanger, source: _AgentsRemote, fetch: BranchesFetch, *, forced: bool
+) -> Harvest:
+    """Harvest what was fetched; unless ``forced``, as far as possible."""
+    problems = () if forced else (OfflineError, StorageError, LockTimeoutError)
+    root, env = exchanger.layout.root, exchanger.env
+    with contextlib.suppress(*problems), _errors_for_user(source):
+        fetch.result()
+        return harvesting.harvest(root, env, source.code, source.remote.name)
+    return _NOTHING
+
+
+def refusal(layout: Layout) -> str:
+    """Why the last exchange failed, if trying again soon does not help; otherwise
+    empty."""
+    state = freshness.load(layout)
+    return state.problem if state is not None and state.lasting else ""
+
+
+def carry(
+    root: str, code: Repository, env: Mapping[str, str], *, dry_run: bool = False
+) -> Carried:
+    """Commit what is on disk, and carry what no remote has. Raises what
+    `carrying.carry` does, and StorageError."""
+    from wc_cli.bridges.carry import carrying  # 5 ms, only where nothing can be pushed
+
+    settler.settle(root, env, _SETTLE_SECONDS)
+    try:
+        return carrying.carry(root, code, env, dry_run=dry_run)
+    except GitError as error:
+        message = f"The entries could not be carried: {error}."
+        raise StorageError(message, "Your entries are safe here.") from error
+
+
+def carry_if_wanted(
+    root: str, code: Repository | None, env: Mapping[str, str]
+) -> Carried | None:
+    """Carry what no remote has, if that is wanted without anyone's word: in a
+    sandbox, and only if the remote has the branch of the threads or there is none.
+
+    Returns what travels, maybe nothing; ``None`` if it is not wanted. Raises what
+    `carry` does.
+    """
+    rules = settings.load(root, env)
+    if code is None or modes.mode(rules, env) != AUTO:
+        return None
+    names = remotes.names(code, env)
+    shares = repositories.remote_branches(code, BRANCH)
+    if names and not shares:
+        return None
+    return carry(root, code, env)
+
+
+def is_offered(
+    code: Repository | None, env: Mapping[str, str], rules: Settings
+) -> bool:
+    """Whether entries could travel from here with someone's word."""
+    if code is None or modes.mode(rules, env) == OFF:
+        return False
+    try:
+        return roads.find(code, env, rules.agents_branches).remote != ""
+    except ConflictError:
+        return False
+
+
+def main_worktree(root: str) -> Repository | None:
+    """The main worktree of the code beside the store at ``root``, where an agent in a
+    sandbox works."""
+    checkout = commits.checkout_at(root)
+    folder, base = os.path.split(checkout.common)
+    if base != ".git":
+        return None
+    return Repository(checkout.common, checkout.common, folder)

@@ -1,0 +1,303 @@
+"""Takes the entries that travel with the branches of agents, and adds them to their
+threads.
+
+Only remote-tracking branches that match the patterns in the settings are examined,
+each commit once; never forks' pull requests. For its outboxes, the remote's default
+branch is examined too, because a merged pull request brings them there. What cannot be
+an entry is refused line by line, and kept for ``wc problems``.
+"""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.bridges.carry import roads
+from wc_cli.bridges.carry.reading import (
+    MAX_REFUSED,
+    CarrierReader,
+    ExaminedBranch,
+    Refusals,
+)
+from wc_cli.ledger.branch.git import Git
+from wc_cli.ledger.store import durable, locks
+from wc_cli.ledger.store.upkeep import Upkeep
+from wc_core.base.errors import (
+    ConflictError,
+    CorruptError,
+    InvalidInputError,
+    NotFoundError,
+)
+from wc_core.base.files import read_plain
+from wc_core.base.layout import BRANCH, Layout
+from wc_core.base.lean import contextlib
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.carry import carriers, modes, records
+from wc_core.ledger.carry.records import Harvested, Refused
+from wc_core.ledger.configuration import keys
+from wc_core.ledger.git import remotes
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.jsontext import dumps
+from wc_core.ledger.threads.model import Entry
+from wc_core.ledger.threads.reader import StoreReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from wc_core.ledger.carry.carriers import Line
+    from wc_core.ledger.git.repository import Repository
+    from wc_core.ledger.threads.settings import Settings
+
+_HOLDER = "wc harvest"
+# Of the branches of a remote that match.
+_MAX_BRANCHES = 500
+_LOCK_SECONDS = 2.0
+
+
+class Harvest(NamedTuple):
+    """What was found: the number of new entries, by the names of branches and of
+    threads, and what was ``refused``, by the names of branches."""
+
+    branches: Mapping[str, Mapping[str, int]]
+    refused: Mapping[str, tuple[Refused, ...]]
+
+    def lines(self, *, dry_run: bool = False) -> list[str]:
+        """Lines for the user about what came, one for each branch."""
+        verb = "would come" if dry_run else "came"
+        return [
+            f"{branch}: {counted(sum(topics.values()), 'entry', 'entries')} {verb} "
+            f"({', '.join(topics)})"
+            for branch, topics in self.branches.items()
+        ]
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes for the user about what was refused."""
+        return [
+            f"{branch}: {row.place}: {row.reason} (see: wc problems)"
+            for branch, rows in self.refused.items()
+            for row in rows
+        ]
+
+
+def is_wanted(rules: Settings) -> bool:
+    """Whether entries are taken without anyone's word."""
+    return rules.harvest == keys.AUTO and bool(rules.agents_branches)
+
+
+def refspecs(rules: Settings, remote: str) -> list[str]:
+    """What to fetch of a remote: the branches of agents, as git's usual configuration
+    would. A branch that is missing there is no error: its name becomes a pattern."""
+    patterns = [
+        pattern if "*" in pattern else f"{pattern}*"
+        for pattern in rules.agents_branches
+        if pattern.count("*") <= 1
+    ]
+    return [f"+refs/heads/{name}:refs/remotes/{remote}/{name}" for name in patterns]
+
+
+def harvest(
+    root: str,
+    env: Mapping[str, str],
+    code: Repository,
+    remote: str,
+    *,
+    branches: Sequence[str] = (),
+    dry_run: bool = False,
+) -> Harvest:
+    """Add to the store at ``root`` what travels with the branches of agents that were
+    fetched from ``remote``; of these ``branches``, whatever they are called, if there
+    are any.
+
+    The entries are on disk afterwards, like those that are written. Raises
+    InvalidInputError for a branch that was not fetched, GitError, LockTimeoutError.
+    """
+    layout = Layout(root)
+    with locks.locked(layout.harvest_lock, _HOLDER, _LOCK_SECONDS, root):
+        run = _Harvesting(root, env, code)
+        return run.run(remote, branches, dry_run=dry_run)
+
+
+class _Harvesting:
+    """One harvest. The carriers of all branches are read by a few git processes, and
+    each thread is written once."""
+
+    def __init__(self, root: str, env: Mapping[str, str], code: Repository) -> None:
+        self.layout = Layout(root)
+        self.code = code
+        self.reader = StoreReader(root)
+        self.upkeep = Upkeep(self.reader, env)
+        self.rules = self.upkeep.rules
+        self.git = Git(code.common, env, bare=True)
+        self.harvested = dict(records.harvests(self.layout))
+        self.refusals = Refusals()
+        self.carriers = CarrierReader(self.git, self.rules.directory, self.refusals)
+        # The entries of each thread, by id, with their lines.
+        self._present: dict[str, dict[str, set[bytes]]] = {}
+
+    def run(self, remote: str, branches: Sequence[str], *, dry_run: bool) -> Harvest:
+        trunk = roads.default_branch(self.code, remote)
+        refs = self._refs(remote)
+        sources = list(self._sources(refs, remote, branches, trunk))
+        base = f"refs/remotes/{remote}/{trunk}" if trunk else ""
+        new = self._new_lines(self.carriers.lines(sources, base))
+        if new and not dry_run:
+            self._add(new)
+        if sources and not dry_run:
+            self._record(sources, refs, f"refs/remotes/{remote}/")
+        counts: dict[str, dict[str, int]] = {}
+        for name, line in new.values():
+            topics = counts.setdefault(name, {})
+            topics[line.topic] = topics.get(line.topic, 0) + 1
+        refused = {name: self.refusals.of(name) for name in self.refusals.rows}
+        return Harvest(counts, refused)
+
+    def _refs(self, remote: str) -> dict[str, str]:
+        """The remote-tracking branches of a remote, with their commits."""
+        prefix = f"refs/remotes/{remote}/"
+        out = self.git.run("for-each-ref", "--format=%(objectname) %(refname)", prefix)
+        pairs = (line.partition(" ") for line in os.fsdecode(out).splitlines())
+        return {
+            ref: commit
+            for commit, _, ref in pairs
+            if ref not in {f"{prefix}HEAD", f"{prefix}{BRANCH}"}
+        }
+
+    def _sources(
+        self,
+        refs: Mapping[str, str],
+        remote: str,
+        branches: Sequence[str],
+        trunk: str,
+    ) -> Iterator[ExaminedBranch]:
+        """Yield the branches that have something new."""
+        prefix = f"refs/remotes/{remote}/"
+        for branch in branches:
+            if f"{prefix}{branch}" not in refs:
+                raise InvalidInputError(
+                    f"{remote} has no branch {one_line(branch)!r} here.",
+                    f"Fetch it: git fetch {remote} {one_line(branch)}",
+                )
+        matching = 0
+        for ref, commit in refs.items():
+            name = ref.removeprefix(prefix)
+            is_agents = modes.is_agents(name, self.rules.agents_branches)
+            examined = self.harvested.get(ref, Harvested()).commit
+            if branches:
+                if name in branches:
+                    yield ExaminedBranch(ref, name, commit, "", trunk=False)
+                continue
+            if not is_agents and name != trunk:
+                continue
+            matching += 1
+            if commit != examined and matching <= _MAX_BRANCHES:
+                yield ExaminedBranch(ref, name, commit, examined, trunk=not is_agents)
+
+    def _new_lines(
+        self, lines: Iterable[tuple[str, Line]]
+    ) -> dict[str, tuple[str, Line]]:
+        """The entries that the store lacks, by id, with the name of the first branch
+        that has them. Another version of an entry is refused."""
+        new: dict[str, tuple[str, Line]] = {}
+        for name, line in lines:
+            try:
+                present = self._lines_in_store(line.topic).get(line.id)
+            except CorruptError as error:
+                self.refusals.add(name, line.topic, error.message)
+                continue
+            if present is not None and line.data not in present:
+                reason = f"entry {line.id} differs from the one that is here"
+                self.refusals.add(name, line.topic, reason)
+            elif present is None and new.setdefault(line.id, (name, line))[1] != line:
+                reason = f"entry {line.id} differs from another"
+                self.refusals.add(name, line.topic, reason)
+        return new
+
+    def _lines_in_store(self, topic: str) -> dict[str, set[bytes]]:
+        """The lines of the entries that a thread has, by their ids."""
+        if topic not in self._present:
+            lines: dict[str, set[bytes]] = {}
+            with contextlib.suppress(NotFoundError):
+                for data in self.reader.thread(topic).data.splitlines():
+                    entry = codec.read_line(topic, data) if data.strip() else None
+                    if isinstance(entry, Entry):
+                        lines.setdefault(entry.id, set()).add(data.strip())
+            self._present[topic] = lines
+        return self._present[topic]
+
+    def _add(self, new: dict[str, tuple[str, Line]]) -> None:
+        """Add entries to their threads. Those of a thread that cannot be written are
+        refused, and removed from ``new``."""
+        from wc_cli.bridges.exchange import importing  # 6 ms, only if something came
+
+        self._note_ways(new)
+        by_topic: dict[str, list[tuple[str, Line]]] = {}
+        for name, line in new.values():
+            by_topic.setdefault(line.topic, []).append((name, line))
+        for topic, rows in by_topic.items():
+            data = carriers.outbox(line for _, line in rows)
+            try:
+                importing.add_lines(self.upkeep, topic, data, _HOLDER)
+            except (ConflictError, CorruptError) as error:
+                for name, line in rows:
+                    self.refusals.add(name, topic, error.message)
+                    del new[line.id]
+
+    def _note_ways(self, new: Mapping[str, tuple[str, Line]]) -> None:
+        """Record with which branches entries came, before they do."""
+        path, root = self.layout.harvested, self.layout.root
+        data = read_plain(path, root) or b""
+        known_rows = set(data.splitlines())
+        rows = [
+            dumps({"entry": line.id, "via": name}).encode()
+            for name, line in new.values()
+        ]
+        missing = [row + b"\n" for row in rows if row not in known_rows]
+        if data and not data.endswith(b"\n"):
+            missing.insert(0, b"\n")
+        durable.create(path, data + b"".join(missing), root)
+
+    def _record(
+        self, sources: Iterable[ExaminedBranch], refs: Mapping[str, str], prefix: str
+    ) -> None:
+        """Record which branches were examined. Branches that are gone are
+        forgotten."""
+        for source in sources:
+            if source.name in self.carriers.postponed:
+                continue
+            before = self.harvested.get(source.ref, Harvested()).refused
+            rows = dict.fromkeys((*before, *self.refusals.of(source.name)))
+            refused = tuple(rows)[-MAX_REFUSED:]
+            self.harvested[source.ref] = Harvested(source.commit, refused)
+        kept = {
+            ref: row
+            for ref, row in self.harvested.items()
+            if ref in refs or not ref.startswith(prefix)
+        }
+        data = f"{dumps(records.harvest_fields(kept))}\n".encode()
+        durable.replace(self.layout.harvest, data, self.layout.root)
+
+
+def forget_refused(root: str) -> int:
+    """Forget what was refused in the store at ``root``. Returns the number of
+    problems."""
+    layout = Layout(root)
+    if not os.path.lexists(layout.harvest):
+        return 0
+    with locks.locked(layout.harvest_lock, _HOLDER, _LOCK_SECONDS, root):
+        harvested = records.harvests(layout)
+        rows = {ref: row._replace(refused=()) for ref, row in harvested.items()}
+        data = f"{dumps(records.harvest_fields(rows))}\n".encode()
+        durable.replace(layout.harvest, data, root)
+    return sum(len(row.refused) for row in harvested.values())
+
+
+def code_remote(code: Repository, env: Mapping[str, str]) -> str:
+    """The remote with the branches of agents: ``origin``, or the only one; empty if it
+    is not clear."""
+    names = remotes.names(code, env)
+    if "origin" in names:
+        return "origin"
+    return names[0] if len(names) == 1 else ""

@@ -1,0 +1,107 @@
+"""Adds imported entries to threads; existing entries are not added again."""
+
+from __future__ import annotations
+
+from wc_cli.ledger.merge.logs import unite
+from wc_cli.ledger.store import durable, lockedthread
+from wc_core.base.errors import ConflictError
+from wc_core.base.files import read_plain
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.proposals import Draft
+from wc_core.reading.exchange import imports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wc_cli.ledger.store.upkeep import Upkeep
+    from wc_core.ledger.threads.model import Entry
+    from wc_core.ledger.threads.reader import StoreReader
+    from wc_core.reading.exchange.imports import ImportedThread
+
+
+class MissingEntries(NamedTuple):
+    """The missing entries of a thread: their number, the log with them, and their
+    lines."""
+
+    topic: str
+    added: int
+    data: bytes
+    lines: bytes
+    begins: bool
+
+
+def additions(
+    reader: StoreReader, threads: Sequence[ImportedThread]
+) -> Iterator[MissingEntries]:
+    """Yield the missing entries of each thread that lacks some. Raises ConflictError
+    for a thread that has the name of an issue but is about something else, CorruptError
+    for a damaged one."""
+    for thread in threads:
+        addition = _addition(reader, thread)
+        if addition.added:
+            yield addition
+
+
+def add(upkeep: Upkeep, thread: ImportedThread, holder: str) -> MissingEntries:
+    """Write the entries that a thread lacks now, and return what was written."""
+    reader, layout = upkeep.reader, upkeep.layout
+    topic, root = thread.topic, layout.root
+    with upkeep.lock(topic, holder):
+        addition = _addition(reader, thread)
+        if not addition.added:
+            return addition
+        durable.make_folder(layout.folder(topic), root)
+        durable.touch(upkeep.marker(topic), root)
+        if addition.begins:
+            durable.begin_log(layout.log(topic), addition.data, root)
+        else:
+            durable.create(layout.log(topic), addition.data, root)
+            durable.flush_names(layout.log(topic), root)
+        # A user's git may remove the entries from the log until they are committed.
+        durable.append_unflushed(upkeep.marker(topic), addition.lines, root)
+        read = reader.thread(topic)
+        upkeep.status.note_shown(read.snapshot.meta.state)
+        upkeep.write_whole(read)
+        return addition
+
+
+def add_lines(upkeep: Upkeep, topic: str, lines: bytes, holder: str) -> None:
+    """Write the lines of a log whose entries a thread lacks now."""
+    add(upkeep, imports.ImportedThread(topic, lines), holder)
+
+
+def _addition(reader: StoreReader, thread: ImportedThread) -> MissingEntries:
+    topic = thread.topic
+    locked = lockedthread.read(reader, Draft(topic, "say", ""))
+    if locked.exists and not locked.has_log:
+        raise ConflictError(
+            f"{topic} is a page without a log.",
+            f"Nothing was written. Begin its log first: wc ack {topic}",
+        )
+    path = reader.layout.log(topic)
+    data = (read_plain(path, reader.layout.root) or b"") if locked.exists else b""
+    entries = codec.read_log(topic, data).entries
+    lines = thread.log or b"".join(_new_lines(thread, entries))
+    union = unite(topic, data, lines)
+    count = len(union.ids[1] - union.ids[0])
+    return MissingEntries(topic, count, union.data, lines, not locked.exists)
+
+
+def _new_lines(thread: ImportedThread, entries: Sequence[Entry]) -> Iterator[bytes]:
+    """The lines for facts that no entry records, after all other entries."""
+    keys = {entry.key for entry in entries}
+    if entries and not any(key.startswith(f"{thread.origin}:") for key in keys):
+        raise ConflictError(
+            f"There is already a thread {thread.topic}, and it is not this issue.",
+            f"Nothing was written. Give it another name: wc rename {thread.topic} NAME",
+        )
+    position = len(entries)
+    previous = entries[-1] if entries else None
+    for fact in thread.facts:
+        key = imports.key_of(thread.origin, fact)
+        if key not in keys:
+            previous = imports.entry_of(fact, thread.topic, key, previous)
+            yield codec.to_line(previous, position)
+            position += 1

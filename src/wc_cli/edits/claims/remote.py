@@ -1,0 +1,256 @@
+"""The claims of other clones: fetched, merged with ours, and pushed with leases.
+
+``refs/wc/claims`` of the remote is authoritative between clones. Three folders of refs
+are compared: the remote's when both sides were last equal (the base), the remote's now
+(fetched), and our own. Our changes are sent; if both sides changed a ref, the remote
+wins. The base moves together with our own refs, so wherever a process dies, an unsent
+change never counts as sent.
+
+Two claims that overlap may be different refs. So each push of a new claim also moves
+``refs/wc/turn``: if two clones claim at the same moment, one of them has to look again.
+
+A remote that refuses such refs has all of them in one branch, see `combined`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+from wc_cli.edits.claims import combined
+from wc_cli.edits.claims.combined import CombinedBranch
+from wc_cli.edits.claims.transactions import LostRaceError
+from wc_cli.ledger.branch.git import Git
+from wc_cli.ledger.sync.declined import Declined
+from wc_cli.ledger.sync.wire import Wire
+from wc_cli.ledger.sync.wireerrors import (
+    DeclinedError,
+    LeaseError,
+    NotAtomicError,
+    SilentError,
+    UnreachableError,
+    WireError,
+)
+from wc_core.base.lean import hashlib
+from wc_core.base.values import NamedTuple
+from wc_core.edits.claims import refs, rules
+from wc_core.edits.claims.combined import CombinedClaims
+from wc_core.edits.claims.record import FOLDER
+from wc_core.edits.claims.rules import RefMove
+from wc_core.ledger.git.repository import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from wc_cli.edits.claims.registry import Registry
+    from wc_core.edits.claims.record import Claim
+    from wc_core.ledger.git.remotes import Remote
+
+_TURN = "refs/wc/turn"
+_DIGITS = 16
+_AGAIN = "Run the same command again."
+_ASKING_SECONDS = 5.0
+
+
+class Packet(NamedTuple):
+    """The contents of one push: ``claims`` that differ from the ``base``, and a branch,
+    as refspecs, with a folder of ``hooks`` to run."""
+
+    claims: tuple[RefMove, ...]
+    base: Mapping[str, str]
+    branch: tuple[str, ...]
+    hooks: str
+
+
+def fetched_folder(remote: Remote) -> str:
+    """The folder of refs for the fetched ``refs/wc`` of a remote."""
+    return f"refs/wc/fetched/{digest_of(remote)}/"
+
+
+def digest_of(remote: Remote) -> str:
+    """The key of a remote in the names of refs and files."""
+    tracking = remote.tracking.encode(errors="replace")
+    return hashlib.new("sha256", tracking, usedforsecurity=False).hexdigest()[:_DIGITS]
+
+
+class ClaimsRemote:
+    """The claims of ``registry`` at ``remote``. No network process runs past ``until``
+    on the monotonic clock."""
+
+    def __init__(
+        self, registry: Registry, remote: Remote, until: float = math.inf
+    ) -> None:
+        self.registry = registry
+        self.remote = remote
+        repository = registry.repository
+        git = Git(repository.common, registry.env, bare=True, until=until)
+        self.wire = Wire(git, remote, repository)
+        self._base = f"refs/wc/base/{digest_of(remote)}/"
+        self._fetched = fetched_folder(remote)
+        self.branch = CombinedBranch(registry, digest_of(remote))
+        layout = registry.layout
+        self.declined = Declined(layout, layout.declined_claims(digest_of(remote)))
+
+    def fetch(self) -> tuple[str, ...]:
+        """Fetch the claims and merge them with ours. Returns the refs of claims that we
+        had and another clone has now. Raises WireError, LostRaceError."""
+        # If the remote is someone's working repository, it also has their snapshots.
+        patterns = (f"+refs/wc/*:{self._fetched}*", "^refs/wc/seen/*")
+        self.wire.fetch_refs(*patterns, self.branch.refspec)
+        common = self.registry.repository.common
+        base, ours = self.base(), refs.claim_refs(common)
+        existing = self.branch.read()
+        if existing is None:
+            theirs = refs.claim_refs(common, f"{self._fetched}claims/")
+        else:
+            theirs = dict(existing.claims)
+        merged = rules.merge(base, ours, theirs)
+        self.registry.move([*merged.moves, *self._base_moves(base, theirs)])
+        return merged.lost
+
+    def base(self) -> dict[str, str]:
+        """The remote's refs when both sides were last equal."""
+        return refs.claim_refs(self.registry.repository.common, self._base)
+
+    def unsent(self) -> dict[str, str]:
+        """Our refs that differ from the remote's, with their commits; an empty commit
+        for a ref that it should remove."""
+        base = self.base()
+        ours = refs.claim_refs(self.registry.repository.common)
+        return {
+            ref: ours.get(ref, "")
+            for ref in sorted({*base, *ours})
+            if base.get(ref, "") != ours.get(ref, "")
+        }
+
+    def push(
+        self,
+        moves: Iterable[RefMove],
+        *,
+        is_claiming: bool,
+        branch: tuple[str, ...] = (),
+        hooks: str = "",
+    ) -> None:
+        """Move refs of the remote from the base to the values in ``moves``, then ours.
+        The same push moves a ``branch``, as refspecs. Raises LeaseError if the remote
+        differs from the base, or if another clone claimed anything since the last fetch
+        while this ``is_claiming``; other WireErrors; and LostRaceError."""
+        moves = tuple(moves)
+        base = self.base()
+        sent = [move for move in moves if base.get(move.ref, "") != move.new]
+        tips: list[RefMove] = []
+        if sent:
+            packet = Packet(tuple(sent), base, branch, hooks)
+            tips = self._send(packet, is_claiming=is_claiming)
+        elif branch:
+            self.wire.push_refs(branch, {}, hooks)
+        after = {**base, **{move.ref: move.new for move in sent}}
+        own = [move for move in moves if move.old != move.new]
+        self.registry.move([*own, *self._base_moves(base, after), *tips])
+
+    def _send(self, packet: Packet, *, is_claiming: bool) -> list[RefMove]:
+        """Push claims: each as a ref, or all in one branch if the remote has that
+        branch or takes nothing else. Returns the moves of our copy of that branch."""
+        existing = self.branch.read()
+        if existing is not None:
+            return self._push_combined(packet, existing)
+        self.declined.raise_again()
+        try:
+            self._push_refs(packet, is_claiming=is_claiming)
+        except DeclinedError as error:
+            if packet.branch or self.branch.tip:
+                raise  # the branch may be the reason, or the remote has another one
+            first = CombinedClaims(
+                claims=packet.base, atomic=not isinstance(error, NotAtomicError)
+            )
+            try:
+                return self._push_combined(packet, first)
+            except DeclinedError:
+                self.declined.remember(error)
+                raise error from None
+        return []
+
+    def _push_refs(self, packet: Packet, *, is_claiming: bool) -> None:
+        leases = {move.ref: packet.base.get(move.ref, "") for move in packet.claims}
+        refspecs = [f"{move.new}:{move.ref}" for move in packet.claims]
+        fresh = [move.new for move in packet.claims if move.new]
+        if is_claiming and fresh:
+            turn = f"{self._fetched}turn"
+            leases[_TURN] = resolve(self.registry.repository, turn)
+            refspecs.append(f"{fresh[0]}:{_TURN}")
+        self.wire.push_refs([*packet.branch, *refspecs], leases, packet.hooks)
+
+    def _push_combined(self, packet: Packet, before: CombinedClaims) -> list[RefMove]:
+        base, claims = packet.base, before.claims
+        if any(claims.get(ref, "") != base.get(ref, "") for ref, *_ in packet.claims):
+            raise LeaseError(f"{self.remote.label} has other claims now", _AGAIN)
+        after = {**claims, **{move.ref: move.new for move in packet.claims}}
+        after = {ref: oid for ref, oid in after.items() if oid}
+        lease = {combined.REF: before.tip}
+        commit = self.branch.store(before, after)
+        refspecs = [f"{commit}:{combined.REF}"]
+        if packet.branch and before.atomic:
+            try:
+                self.wire.push_refs([*packet.branch, *refspecs], lease, packet.hooks)
+            except NotAtomicError:  # it took them when it created the branch
+                return self._push_combined(packet, before._replace(atomic=False))
+        else:
+            # The claims first: an agent that has lost one gets no further.
+            self.wire.push_refs(refspecs, lease)
+            if packet.branch:
+                self.wire.push_refs(packet.branch, {}, packet.hooks)
+        return [RefMove(self.branch.tracking, before.tip, commit)]
+
+    def has_arrived(self, moves: Iterable[RefMove], error: UnreachableError) -> bool:
+        """Return whether the remote has what a push without an answer wanted: only the
+        remote's refs count. Raises SilentError, from the push's ``error``, if the
+        remote does not answer."""
+        until = time.monotonic() + _ASKING_SECONDS
+        try:
+            ClaimsRemote(self.registry, self.remote, until).fetch()
+        except (WireError, LostRaceError) as problem:
+            raise SilentError(str(error), error.hint) from problem
+        ours = refs.claim_refs(self.registry.repository.common)
+        return all(ours.get(move.ref, "") == move.new for move in moves)
+
+    def weakness(self) -> str:
+        """The reason why the remote cannot refuse a push from someone who has lost a
+        claim; empty if none is known."""
+        existing = self.branch.read()
+        if existing is None or existing.atomic:
+            return ""
+        return f"{self.remote.label} does not take atomic pushes"
+
+    def _base_moves(
+        self, base: Mapping[str, str], after: Mapping[str, str]
+    ) -> list[RefMove]:
+        """The moves of the base's refs."""
+        return [
+            RefMove(f"{self._base}{ref.removeprefix(FOLDER)}", old, new)
+            for ref in sorted({*base, *after})
+            if (old := base.get(ref, "")) != (new := after.get(ref, ""))
+        ]
+
+    def exchange(self) -> list[tuple[Claim, Claim]]:
+        """Fetch what others claimed, and send what we changed without the remote.
+        Returns our claims that lost, each with the one that excludes it; they are
+        released. Raises WireError, LostRaceError."""
+        before = {claim.ref: claim for claim in self.registry.read().claims}
+        overwritten = self.fetch()
+        book = self.registry.read()
+        replaced = [before[ref] for ref in overwritten if ref in before]
+        lost = [
+            (claim, rival)
+            for claim in replaced
+            if (rival := rules.rival_of(book, claim))
+        ]
+        unsent = self.unsent()
+        beaten = rules.outvoted(book, unsent)
+        dropped = {claim.ref for claim, _ in beaten}
+        self.registry.move(RefMove(claim.ref, claim.oid, "") for claim, _ in beaten)
+        moves = [
+            RefMove(ref, oid, oid) for ref, oid in unsent.items() if ref not in dropped
+        ]
+        self.push(moves, is_claiming=True)
+        return [*lost, *beaten]

@@ -1,0 +1,147 @@
+"""The result of merging two commits, from ``git merge-tree``.
+
+One process merges all pairs (git 2.39 and newer). If that fails, for example because
+two commits share no history, each pair gets its own process. git exits with 1 both for
+a conflict and for an unknown revision, so an answer counts only if it begins with a
+tree.
+"""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.ledger.branch.git import GitError, GitTimeoutError
+from wc_core.base.lean import re
+from wc_core.base.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from wc_cli.edits.radar.objects import Objects
+    from wc_cli.ledger.branch.git import Git
+
+_WORDS = ("merge-tree", "--write-tree", "-z", "--messages")
+_OID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_MERGED = "Auto-merging"
+_CONFLICT = re.compile(r"CONFLICT \((.*)\)")
+_OURS, _THEIRS = b"2", b"3"
+
+
+class MergeResult(NamedTuple):
+    """The result of merging two commits.
+
+    - ``tree``: the merged files; conflicts are marked in them
+    - ``conflicts``: what git calls the conflict in each path, such as "contents"
+    - ``marked``: the paths that both sides have, so that conflicts are marked in them
+    - ``merged``: the paths that both sides changed and that merge cleanly
+    - ``problem``: why they were not merged; empty if they were
+    """
+
+    tree: str = ""
+    conflicts: tuple[tuple[str, str], ...] = ()
+    marked: frozenset[str] = frozenset()
+    merged: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def merge_all(
+    git: Git, objects: Objects, pairs: Sequence[tuple[str, str]]
+) -> list[MergeResult]:
+    """Merge each pair of commits. Raises GitTimeoutError."""
+    if not pairs:
+        return []
+    feed = "".join(f"{first} {second}\n" for first, second in pairs).encode()
+    try:
+        output = git.run(*_WORDS, "--stdin", feed=feed, env=objects.merge_env)
+    except GitTimeoutError:
+        raise
+    except GitError:
+        return [_merge(git, objects, *pair) for pair in pairs]
+    merges = list(parse_batch(output))
+    if len(merges) != len(pairs):
+        return [_merge(git, objects, *pair) for pair in pairs]
+    return merges
+
+
+def _merge(git: Git, objects: Objects, first: str, second: str) -> MergeResult:
+    try:
+        output = git.run(*_WORDS, first, second, env=objects.merge_env)
+    except GitTimeoutError:
+        raise
+    except GitError as error:
+        if not _OID.fullmatch(error.out.partition(b"\0")[0]):
+            return MergeResult(problem=str(error))
+        output = error.out
+    # Without --stdin, nothing ends the last record.
+    return next(_parse_records(iter([*output.split(b"\0"), b""])))
+
+
+def parse_batch(output: bytes) -> Iterator[MergeResult]:
+    """The merges in the output of ``merge-tree --stdin -z``. The status before each is
+    redundant."""
+    tokens = iter(output.split(b"\0"))
+    while next(tokens, b""):
+        yield from _parse_records(tokens)
+
+
+def _parse_records(tokens: Iterator[bytes]) -> Iterator[MergeResult]:
+    """The next merge: a tree, the entries in conflict, then messages, and an empty
+    token after each of the two."""
+    tree = next(tokens, b"")
+    if not _OID.fullmatch(tree):
+        return
+    stages: dict[str, set[bytes]] = {}
+    for entry in iter(lambda: next(tokens, b""), b""):
+        fields, _, path = entry.partition(b"\t")
+        stages.setdefault(os.fsdecode(path), set()).add(fields.rpartition(b" ")[2])
+    kinds = dict.fromkeys(stages, "")
+    merged: dict[str, None] = {}
+    for kind, paths in _messages(tokens):
+        conflict = _CONFLICT.fullmatch(kind)
+        if conflict is not None:
+            # The first path may lack an entry. The first kind is the most informative.
+            for name in (paths[0], *filter(stages.__contains__, paths[1:])):
+                kinds[name] = kinds.get(name) or conflict[1]
+        elif kind == _MERGED:
+            merged[paths[0]] = None
+    yield MergeResult(
+        tree.decode(),
+        tuple(sorted(kinds.items())),
+        frozenset(
+            path for path, numbers in stages.items() if {_OURS, _THEIRS} <= numbers
+        ),
+        tuple(sorted(merged.keys() - kinds.keys())),
+    )
+
+
+def _messages(tokens: Iterator[bytes]) -> Iterator[tuple[str, list[str]]]:
+    """The kind of each message, and its paths."""
+    # After a conflict in a submodule, git prints advice before the empty token.
+    while (count := next(tokens, b"")).isdigit():
+        paths = [os.fsdecode(next(tokens, b"")) for _ in range(int(count))]
+        yield os.fsdecode(next(tokens, b"")), paths
+        next(tokens, b"")  # the message itself, which is for people
+
+
+def marked_files(
+    git: Git, objects: Objects, requested: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], bytes]:
+    """The content of files, each named by tree and path. Files that git does not have
+    are first out. Raises GitError."""
+    # git reads a name to the end of the line.
+    names = [
+        (tree, path) for tree, path in dict.fromkeys(requested) if "\n" not in path
+    ]
+    if not names:
+        return {}
+    feed = b"".join(f"{tree}:".encode() + os.fsencode(f"{p}\n") for tree, p in names)
+    output = git.run("cat-file", "--batch", feed=feed, env=objects.merge_env)
+    contents = {}
+    for name in names:
+        head, _, output = output.partition(b"\n")
+        words = head.split(b" ")
+        if len(words) == 3 and words[1] == b"blob":  # noqa: PLR2004 - id, kind, size
+            length = int(words[2])
+            contents[name], output = output[:length], output[length + 1 :]
+    return contents

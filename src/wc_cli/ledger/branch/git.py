@@ -1,0 +1,198 @@
+"""Running git. No other module does.
+
+Hooks are off, git never prompts, and the processes it starts end with it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from types import MappingProxyType
+
+from wc_cli.ledger.branch.process import Process
+from wc_core.base.lean.signal import SIGPIPE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Self
+
+# git --local-env-vars: a hook or an alias of another repository sets these, and they
+# would redirect git to that repository.
+_LOCAL_VARIABLES = frozenset(
+    {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"}
+    | {"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG"}
+    | {"GIT_CONFIG_PARAMETERS", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE"}
+    | {"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE"}
+    | {"GIT_NAMESPACE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_LITERAL_PATHSPECS"}
+)
+_OPTIONS = (
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.autocrlf=false"),
+    *("-c", "core.sparseCheckout=false"),
+    *("-c", "commit.gpgSign=false"),
+    *("-c", "gc.autoDetach=false"),
+    # Otherwise git records the wrong encoding in the commit.
+    *("-c", "i18n.commitEncoding=UTF-8"),
+    # Its daemon would outlive this process and keep the lock that it inherits.
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "credential.interactive=false"),
+)
+_SECONDS = 60
+_NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+_INFINITE = float("inf")  # `math` is a library of its own in some Pythons
+
+_NEVER_ASK = {
+    "GIT_TERMINAL_PROMPT": "0",
+    # Set but empty: no program, whatever the configuration or the desktop names.
+    "GIT_ASKPASS": "",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GCM_INTERACTIVE": "never",
+}
+
+# For commands about the code: don't fetch what a partial clone lacks, because nobody
+# waits for the network there. Before git 2.44 only the second one works.
+NO_NETWORK = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
+
+
+class GitError(Exception):
+    """git failed. The message is git's own; ``out`` and ``err`` are its complete
+    output."""
+
+    def __init__(self, message: str, out: bytes = b"", err: bytes = b"") -> None:
+        super().__init__(message)
+        self.out = out
+        self.err = err
+
+
+class GitKilledError(GitError):
+    """git was killed and could not remove its lock files."""
+
+
+class GitTimeoutError(GitKilledError):
+    """git ran out of time and was ended."""
+
+
+class Git:
+    """git in one repository: at ``folder``, or, if that is ``bare``, with --git-dir.
+
+    Every git process inherits ``handle``, the caller's lock, which is therefore held
+    until the last of them has ended, even if this process is killed. None runs for
+    longer than ``longest``, by default a minute, or past ``until`` on the monotonic
+    clock. ``options`` are options of git itself, such as ``-c core.autocrlf=input``.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        env: Mapping[str, str],
+        *,
+        bare: bool = False,
+        handle: int | None = None,
+        until: float = _INFINITE,
+        options: tuple[str, ...] = (),
+    ) -> None:
+        self.prefix = ("--git-dir", folder) if bare else ("-C", folder)
+        self.handle = handle
+        self.until = until
+        # After ours: the last value of a setting wins.
+        self.options = (*_OPTIONS, *options)
+        self.longest: float = _SECONDS
+        clean = {k: v for k, v in env.items() if k not in _LOCAL_VARIABLES}
+        self.env = {**clean, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_NEVER_ASK}
+
+    def duplicate(self) -> Git:
+        """Return git with the same attributes, which can be changed."""
+        # Not copy.copy: to import `copy` takes 4 ms. It tries to import a module of
+        # Jython, for which Python searches all of sys.path.
+        duplicate = object.__new__(Git)
+        duplicate.__dict__.update(self.__dict__)
+        return duplicate
+
+    def run(
+        self, *words: str, feed: bytes = b"", env: Mapping[str, str] = _NO_VARIABLES
+    ) -> bytes:
+        """Run git with these arguments. Returns its output. Raises GitError."""
+        with self.start(*words, env=env) as running:
+            return running.result(feed)
+
+    def start(self, *words: str, env: Mapping[str, str] = _NO_VARIABLES) -> Running:
+        """Start git with these arguments without waiting for it. Raises GitError."""
+        seconds = min(self.longest, self.until - time.monotonic())
+        if seconds <= 0:
+            raise GitTimeoutError(f"there was no time left for git {_command(words)}")
+        try:
+            process = Process(
+                ["git", *self.prefix, *self.options, *words],
+                {**self.env, **env},
+                self.handle,
+            )
+        except FileNotFoundError as error:
+            raise GitError("git is not installed") from error
+        except OSError as error:
+            raise GitError(f"git cannot be run: {error.strerror}") from error
+        return Running(process, _command(words), seconds)
+
+    def line(
+        self, *words: str, feed: bytes = b"", env: Mapping[str, str] = _NO_VARIABLES
+    ) -> str:
+        """Run git. Returns its output as one line of text. Raises GitError."""
+        return os.fsdecode(self.run(*words, feed=feed, env=env)).strip()
+
+
+def _command(words: Sequence[str]) -> str:
+    """The command among git's arguments: the first word after its options."""
+    position = 0
+    while words[position] == "-c":
+        position += 2
+    return words[position]
+
+
+class Running:
+    """A git process that may run for ``seconds`` from now. It ends with the block in
+    which it is used, unless it was waited for."""
+
+    def __init__(self, process: Process, word: str, seconds: float) -> None:
+        self._process = process
+        self._word = word
+        self._seconds = seconds
+        self._deadline = time.monotonic() + seconds
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # ^C does not reach git in its own group.
+        self._process.end()
+
+    def result(self, feed: bytes = b"") -> bytes:
+        """Wait for it to end. Returns its output. Raises GitError."""
+        word = self._word
+        try:
+            seconds = max(0.0, self._deadline - time.monotonic())
+            code, out, err = self._process.communicate(feed, seconds)
+        except TimeoutError as error:
+            limit = max(0.1, round(self._seconds, 1))
+            message = f"git {word} took longer than {limit:g} s"
+            raise GitTimeoutError(message) from error
+        # A program that git talked to may have ended first; then git tidies up.
+        if code < 0 and code != -SIGPIPE:
+            raise GitKilledError(f"git {word} was killed")
+        if code:
+            raise GitError(_reason(err) or f"git {word} failed", out, err)
+        return out
+
+
+def _reason(stderr: bytes) -> str:
+    """The line of git's output that gives the reason: the first fatal one, else the
+    last."""
+    lines = [line for line in os.fsdecode(stderr).splitlines() if line.strip()]
+    fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    return (fatal[:1] or lines[-1:] or [""])[0].removeprefix("fatal: ")
+
+
+def version(env: Mapping[str, str]) -> tuple[int, ...]:
+    """The version of git, as numbers. Raises GitError if git is not installed."""
+    words = Git(os.sep, env).line("version").split()
+    numbers = words[2].split(".") if len(words) > 2 else []  # noqa: PLR2004
+    return tuple(int(number) for number in numbers if number.isdecimal())

@@ -1,0 +1,68 @@
+"""The paths of threads in a git tree, relative to the store's root."""
+
+from __future__ import annotations
+
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.layout import Layout, topic_of
+from wc_core.base.lean import re
+from wc_core.base.values import NamedTuple
+
+# The layout of a store in a tree. Its paths begin with a slash, unlike those of trees.
+STORE = Layout("")
+# The characters that HFS+ ignores when it compares names.
+_INVISIBLE = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+
+
+class Paths(NamedTuple):
+    """The paths of a thread's files."""
+
+    log: str
+    meta: str
+    edges: str
+    page: str
+
+
+def paths_of(topic: str) -> Paths:
+    """The paths of a thread."""
+    places = (STORE.log, STORE.meta, STORE.edges, STORE.page)
+    return Paths(*(place(topic).removeprefix("/") for place in places))
+
+
+def topic_at(path: str) -> str:
+    """The topic of the thread to whose log or projection a path belongs; empty for
+    every other path."""
+    name = _thread_name(path)
+    try:
+        topic = topic_of(name) if name else ""
+        return topic if topic and path in paths_of(topic) else ""
+    except InvalidInputError:
+        return ""  # longer than any file name
+
+
+def _thread_name(path: str) -> str:
+    """The part of a path where the name of a thread's folder or page would be."""
+    *folders, file = path.split("/")
+    if folders == [STORE.pages[1:]] and file.endswith(".md"):
+        return file.removesuffix(".md")
+    *above, name = folders or [""]
+    return name if "/".join(above) == STORE.threads[1:] else ""
+
+
+def is_safe(path: str) -> bool:
+    """Return whether a path may be checked out: no part of it leads out of the checkout
+    or is git's own folder, under any name that a file system takes for it
+    (git-config(1) core.protectHFS and core.protectNTFS)."""
+    return all(map(_is_plain, path.replace("\\", "/").split("/")))
+
+
+def _is_plain(name: str) -> bool:
+    if name in {"", ".", ".."}:
+        return False
+    folded = _INVISIBLE.sub("", name).casefold().partition(":")[0].rstrip(" .")
+    return folded not in {"", ".git", "git~1"}
+
+
+def is_log(path: str) -> bool:
+    """Return whether a path is the log of a thread."""
+    topic = topic_at(path)
+    return bool(topic) and path == paths_of(topic).log

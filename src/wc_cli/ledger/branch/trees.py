@@ -1,0 +1,174 @@
+"""Reads the trees of commits: the differences between them, and their files."""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.ledger.branch.git import Git, GitError
+from wc_core.base.layout import ATTRIBUTES
+from wc_core.base.lean import re
+from wc_core.base.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_MAX_PATHS = 400
+_FILE = "100644"
+_FOLDER = "040000"
+_NO_MODE = "000000"
+# An entry of the index with the time of its file, as `git ls-files --debug` prints it.
+_INDEXED = re.compile(
+    rb"(?:\A|\n)\d{6} ([0-9a-f]+) 0\t([^\0]+)\0 *ctime: [^\n]+\n *mtime: [1-9]"
+)
+# The folders that hold threads, of wc or of an older tool.
+_THREAD_FOLDERS = ("graph", "threads")
+
+
+class TreeItem(NamedTuple):
+    """An entry of a tree: its mode and its object."""
+
+    mode: str
+    blob: str
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file, as opposed to a link, a submodule or a folder."""
+        return self.mode.startswith("100")
+
+
+class Sides(NamedTuple):
+    """The entries of a merge's three trees at one path; ``None`` for a missing one."""
+
+    base: TreeItem | None
+    ours: TreeItem | None
+    theirs: TreeItem | None
+
+    @property
+    def are_both_files(self) -> bool:
+        """Whether both sides have a file and changed it, even if only its mode."""
+        base, ours, theirs = self
+        if ours is None or theirs is None:
+            return False
+        changed = ours != theirs and base not in (ours, theirs)
+        return changed and ours.is_file and theirs.is_file
+
+    @property
+    def changed_item(self) -> TreeItem | None:
+        """The item that changed, if contents cannot be merged. If both changed: theirs,
+        unless they deleted what we changed."""
+        base, ours, theirs = self
+        if theirs == base or (theirs is None and ours != base):
+            return ours
+        return theirs
+
+    @property
+    def file_mode(self) -> str:
+        """The mode of the file merged from both sides."""
+        modes = (item.mode if item and item.is_file else "" for item in self)
+        base, ours, theirs = modes
+        return (ours if theirs in (base, "") else theirs) or theirs or _FILE
+
+
+def differences(
+    git: Git, old: str, new: str
+) -> dict[str, tuple[TreeItem | None, TreeItem | None]]:
+    """The paths at which two commits differ, with the item of each."""
+    words = ("-r", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none")
+    out = git.run("diff-tree", *words, old, new, "--")
+    result: dict[str, tuple[TreeItem | None, TreeItem | None]] = {}
+    parts = out.split(b"\0")
+    for info, path in zip(parts[::2], parts[1::2], strict=False):
+        old_mode, new_mode, old_blob, new_blob, _ = (
+            info.decode().removeprefix(":").split()
+        )
+        old_item, new_item = (
+            None if mode == _NO_MODE else TreeItem(mode, blob)
+            for mode, blob in ((old_mode, old_blob), (new_mode, new_blob))
+        )
+        result[os.fsdecode(path)] = (old_item, new_item)
+    return result
+
+
+def items(git: Git, commit: str, paths: Iterable[str]) -> dict[str, TreeItem]:
+    """The items of a commit at those of ``paths`` that exist in it."""
+    requested = set(paths)
+    if not requested:
+        return {}
+    # Command lines are limited in length; reading the whole tree costs little more.
+    arguments = [] if len(requested) > _MAX_PATHS else sorted(requested)
+    result: dict[str, TreeItem] = {}
+    for path, item in _list_tree(git, "-r", "--full-tree", commit, "--", *arguments):
+        if path in requested:
+            result[path] = item
+        for folder in folders_of(path):
+            if folder in requested:
+                result[folder] = TreeItem(_FOLDER, "")
+    return result
+
+
+def _list_tree(git: Git, *words: str) -> Iterator[tuple[str, TreeItem]]:
+    """The paths that git-ls-tree lists, with their items."""
+    for record in git.run("ls-tree", "-z", *words).split(b"\0"):
+        info, _, path = record.partition(b"\t")
+        if path:
+            mode, _, blob = info.decode().split()
+            yield os.fsdecode(path), TreeItem(mode, blob)
+
+
+def folders_of(path: str) -> Iterator[str]:
+    """The folders that contain a path of a tree, the nearest first."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def blobs(git: Git, ids: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of blobs, by id, read by a single git process. Raises GitError for a
+    blob that does not exist."""
+    blob_ids = sorted(set(ids))
+    if not blob_ids:
+        return {}
+    feed = "".join(f"{blob_id}\n" for blob_id in blob_ids).encode()
+    out = git.run("cat-file", "--batch", feed=feed)
+    result = {}
+    position = 0
+    for blob_id in blob_ids:
+        end = out.index(b"\n", position)
+        head = out[position:end].decode().split()
+        if head[1] != "blob":
+            raise GitError(f"the file {blob_id} of the branch cannot be read")
+        start, size = end + 1, int(head[2])
+        result[blob_id] = out[start : start + size]
+        position = start + size + 1
+    return result
+
+
+def seen_on_disk(git: Git, paths: Iterable[str]) -> dict[str, str]:
+    """The blobs of those of ``paths`` that git saw as files in the checkout, according
+    to its index. An entry that came from a commit alone has no time."""
+    words = ("ls-files", "-z", "--stage", "--debug", "--", *paths)
+    records = map(re.Match.groups, _INDEXED.finditer(git.run(*words)))
+    return {os.fsdecode(path): blob.decode() for blob, path in records}
+
+
+def merge_base(git: Git, ours: str, theirs: str) -> str | None:
+    """The merge base of two commits, the first of several; ``None`` if their histories
+    are unrelated."""
+    for line in git.line("rev-parse", f"{ours}...{theirs}").split():
+        if line.startswith("^"):
+            return line[1:]
+    return None
+
+
+def is_store(git: Git, commit: str) -> bool:
+    """Return whether a commit's tree is that of a store: the branch of a remote may
+    contain anything."""
+    top = dict(_list_tree(git, "--full-tree", commit))
+    if any(name in top and top[name].mode == _FOLDER for name in _THREAD_FOLDERS):
+        return True
+    attributes = top.get(".gitattributes")
+    if attributes is None or not attributes.is_file:
+        return False
+    data = blobs(git, [attributes.blob])[attributes.blob]
+    return ATTRIBUTES.encode() in data.split(b"\n")

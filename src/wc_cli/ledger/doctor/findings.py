@@ -1,0 +1,274 @@
+"""Finds problems in the threads of a store, and how to repair them."""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.ledger.clock import now_ms
+from wc_cli.ledger.doctor.recovery import Recovery, lacks_entries
+from wc_cli.ledger.doctor.repair import is_newer_page, is_older_page, is_status_wrong
+from wc_cli.ledger.doctor.strays import obstruction, thread_folders
+from wc_cli.ledger.store import rendering
+from wc_cli.ledger.store.upkeep import Upkeep
+from wc_core.base import ulid
+from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.files import read_plain, size_of
+from wc_core.base.phrases import counted, quoted
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads import model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from wc_core.base.errors import Damage
+    from wc_core.ledger.threads.reader import StoreReader, Thread
+
+# The advice for a kind of damage (`Damage.kind`). For other kinds, it depends on
+# the thread.
+_FIXES = {
+    "torn": "Nothing is lost. Tidy up with: wc doctor --repair",
+    "garbage": "Every other entry is readable. Set the line aside: wc doctor --repair",
+    "shape": "Every other entry is readable. Set the line aside: wc doctor --repair",
+    "field": "It is kept and not shown. Upgrade wc, or correct the line by hand.",
+    "differs": "The fuller one is shown. Set this one aside: wc doctor --repair",
+    "newer": "Upgrade wc on this machine; this one writes nothing to the thread.",
+}
+SET_ASIDE = "Set it aside, and restore what belongs there: wc doctor --repair"
+# How often to read a thread that is being written to.
+_MAX_READS = 10
+_RENDER = "Readers use the log in the meantime. Render it: wc doctor --repair"
+
+
+class Finding(NamedTuple):
+    """A problem: the file, what is wrong with it, and how to fix it."""
+
+    file: str
+    line: int
+    message: str
+    fix: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{one_line(f'{place}: {self.message}')}\n    {one_line(self.fix)}"
+
+
+class ThreadExaminer:
+    """Examines every thread of a store. An unreadable thread is a finding and hides no
+    other.
+
+    ``threads`` and ``entries`` count what was examined; ``forked`` are the threads with
+    two histories side by side.
+    """
+
+    def __init__(self, reader: StoreReader, env: Mapping[str, str]) -> None:
+        self.reader = reader
+        self.layout = reader.layout
+        self.env = env
+        self.upkeep = Upkeep(reader, env)
+        self.recovery = Recovery(reader, env)
+        self.threads = 0
+        self.entries = 0
+        self.forked: list[str] = []
+
+    def findings(self) -> Iterator[Finding]:
+        """All findings, thread by thread."""
+        # Before the threads are listed, so that each status file found now already has
+        # its thread.
+        self.upkeep.status.scan()
+        try:
+            topics = self.reader.topics()
+        except WcError as error:
+            folders = thread_folders(self.layout)
+            if not any(obstruction(path, "folder") for path in folders):
+                yield Finding("threads", 0, error.message, error.hint)
+            return
+        for topic in topics:
+            yield from self._of_topic(topic)
+        only_committed = sorted(self.recovery.topics() - set(topics))
+        for topic in only_committed:
+            yield from self._of_gone(topic)
+        for path in self.upkeep.status.orphans([*topics, *only_committed]):
+            fix = "The status line may show it. Remove it: wc doctor --repair"
+            yield Finding(f".local/{path}", 0, "belongs to no thread", fix)
+
+    def _of_topic(self, topic: str) -> Iterator[Finding]:
+        self.threads += 1
+        try:
+            thread, findings = self._examine(topic)
+        except NotFoundError:
+            self.threads -= 1
+            # The empty folder of a failed first entry, or the remains of a thread that
+            # is on the branch.
+            yield from self._of_gone(topic)
+        except WcError as error:
+            yield self._of_unreadable(topic, error)
+        else:
+            self.entries += len(thread.entries)
+            self.forked += [topic] if thread.state.forked else []
+            yield from findings
+
+    def _examine(self, topic: str) -> tuple[Thread, list[Finding]]:
+        """Read a thread and find its problems. Reads it again if it was written to in
+        the meantime, because the parts then don't belong together."""
+        path = self.layout.log(topic)
+        for _ in range(_MAX_READS):
+            thread = self.reader.thread(topic)
+            findings = list(self._of_thread(thread))
+            size = size_of(path, self.layout.root)
+            if not findings or size in {thread.snapshot.log_size, -1}:
+                break
+        return thread, findings
+
+    def _of_gone(self, topic: str) -> Iterator[Finding]:
+        """The finding for a thread that only the branch has."""
+        if self.recovery.lost_lines(topic, b"", with_page=False):
+            path = self.layout.folder(topic)
+            message = obstruction(path, "folder")
+            message = message or f"is gone, and {self.recovery.sources} has it"
+            yield Finding(self._relative(path), 0, message, SET_ASIDE)
+
+    def _of_unreadable(self, topic: str, error: WcError) -> Finding:
+        layout = self.layout
+        places = {
+            layout.folder(topic): "folder",
+            layout.log(topic): "file",
+            layout.page(topic): "file",
+        }
+        for path, kind in places.items():
+            if message := obstruction(path, kind):
+                return Finding(self._relative(path), 0, message, SET_ASIDE)
+        fix = _permissions_fix(layout.folder(topic))
+        return Finding(self._relative(layout.log(topic)), 0, error.message, fix)
+
+    def _of_thread(self, thread: Thread) -> Iterator[Finding]:
+        topic = thread.state.topic
+        yield from self._of_name(thread)
+        for damage in thread.damage:
+            fix = self._fix(damage, thread)
+            yield Finding(damage.file, damage.line, damage.message, fix)
+        lost = {} if lacks_entries(thread) else self.recovery.lost_by_thread(thread)
+        if lost:
+            entries = counted(len(lost), "entry", "entries")
+            message = f"lacks {entries} that {self.recovery.sources} has"
+            fix = "Restore them: wc doctor --repair"
+            yield Finding(self._relative(self.layout.log(topic)), 0, message, fix)
+        newest = ulid.prefix(thread.state.last_id)
+        if newest and ulid.timestamp_ms(newest) > now_ms() + ulid.FUTURE_MS:
+            message = f"entry {thread.state.last_id} is dated more than a day ahead"
+            fix = (
+                "A clock was wrong, and times from it are. Ball and status are right: "
+                "entries take effect after those that their authors had seen."
+            )
+            yield Finding(topic, 0, message, fix)
+        if thread.snapshot.log_size >= 0 and not self._is_waiting(topic):
+            yield from self._of_projections(thread)
+            yield from self._of_status_lines(thread)
+            yield from self._of_uncommitted(thread)
+
+    def _of_uncommitted(self, thread: Thread) -> Iterator[Finding]:
+        if count := self.recovery.uncommitted(thread):
+            path = self._relative(self.layout.log(thread.state.topic))
+            entries = counted(count, "entry", "entries")
+            message = f"has {entries} not in any commit, and no commit is under way"
+            fix = "They are safe on disk. Commit them: wc doctor --repair"
+            yield Finding(path, 0, message, fix)
+
+    def _fix(self, damage: Damage, thread: Thread) -> str:
+        if damage.kind == "missing":
+            return self._fix_of_missing(thread)
+        if damage.kind == "unreadable":
+            path = f"{self.layout.root}/{damage.file}"
+            return SET_ASIDE if obstruction(path, "file") else _permissions_fix(path)
+        if damage.kind in {"garbage", "shape"} and not damage.lost:
+            return _RENDER  # this is meta.json
+        return _FIXES[damage.kind]
+
+    def _fix_of_missing(self, thread: Thread) -> str:
+        if lost := self.recovery.lost_by_thread(thread):
+            entries = counted(len(lost), "entry", "entries")
+            return f"Branch and page have {entries} of it: wc doctor --repair"
+        nowhere = "Neither branch nor page has it. If a backup or another clone does,"
+        if thread.entries:
+            return f"{nowhere} copy the log; to continue without it: wc doctor --repair"
+        folder = quoted(self.layout.folder(thread.state.topic))
+        return f"{nowhere} copy it; else move the rest out of the way: {folder}"
+
+    def _is_waiting(self, topic: str) -> bool:
+        """Return whether settling is about to render a thread."""
+        return os.path.lexists(self.upkeep.marker(topic))
+
+    def _of_projections(self, thread: Thread) -> Iterator[Finding]:
+        """The projections that differ from the log. Those of other tools are left
+        alone."""
+        snapshot = thread.snapshot
+        if snapshot.meta.newer or not model.written_by_wc(thread.entries):
+            return
+        if snapshot.move is not None:
+            return  # the next write records the move, and renders them
+        damaged = {damage.file for damage in thread.damage}
+        topic = thread.state.topic
+        projections = rendering.render_thread(self.layout, thread)
+        for path, data in projections.items():
+            if self._relative(path) not in damaged:
+                yield from self._of_projection(topic, path, data)
+
+    def _of_projection(self, topic: str, path: str, data: bytes) -> Iterator[Finding]:
+        """The problems of one projection, which should be ``data``."""
+        name = self._relative(path)
+        if message := obstruction(path, "file"):
+            yield Finding(name, 0, message, SET_ASIDE)
+            return
+        try:
+            disk = read_plain(path, self.layout.root)
+        except OSError as error:
+            message = f"cannot be read: {error.strerror}"
+            yield Finding(name, 0, message, _permissions_fix(path))
+            return
+        if disk == data:
+            return
+        is_page = path == self.layout.page(topic)
+        if is_page and is_older_page(topic, disk or b"", data):
+            return
+        is_meta = path == self.layout.meta(topic)
+        if is_meta and rendering.is_older_meta(topic, disk or b"", data):
+            return
+        if is_newer_page(self.layout, topic, path, disk or b""):
+            fix = "Upgrade wc on this machine."
+            yield Finding(name, 0, "written by a newer wc", fix)
+        else:
+            message = "is missing" if disk is None else "does not match the log"
+            yield Finding(name, 0, message, _RENDER)
+
+    def _of_name(self, thread: Thread) -> Iterator[Finding]:
+        """The finding for a name that two clones gave to two threads."""
+        if thread.name != thread.state.name:
+            path = self._relative(self.layout.folder(thread.state.topic))
+            message = (
+                f"was renamed to {thread.state.name}, the name of another thread; "
+                f"it is shown as {thread.name}"
+            )
+            fix = f"Give it another name: wc rename {quoted(thread.name)} NAME"
+            yield Finding(path, 0, message, fix)
+
+    def _of_status_lines(self, thread: Thread) -> Iterator[Finding]:
+        if not is_status_wrong(self.upkeep, thread):
+            return
+        # Someone may have written in the meantime: read the thread and its lines again.
+        topic = thread.state.topic
+        try:
+            thread = self.reader.thread(topic)
+        except WcError:
+            return
+        if is_status_wrong(Upkeep(self.reader, self.env), thread):
+            message = f"is not up to date for {topic}"
+            fix = "The prompt may be wrong. Fix it: wc doctor --repair"
+            yield Finding(".local/status", 0, message, fix)
+
+    def _relative(self, path: str) -> str:
+        return self.layout.relative(path)
+
+
+def _permissions_fix(path: str) -> str:
+    return f"Check its owner and permissions: ls -la {quoted(path)}"

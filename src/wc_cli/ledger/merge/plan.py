@@ -1,0 +1,320 @@
+"""Plans a merge: computes its tree from the trees of both sides.
+
+Logs become the union of their entries and are never deleted. The projections of threads
+that wc wrote are rendered from the merged logs. Everything else is merged three-way.
+Reads only what differs, and writes nothing.
+"""
+
+from __future__ import annotations
+
+from wc_cli.ledger.branch import metaauthor, trees
+from wc_cli.ledger.branch.commits import blob_id
+from wc_cli.ledger.branch.treepaths import STORE, is_log, is_safe, paths_of, topic_at
+from wc_cli.ledger.branch.trees import Sides
+from wc_cli.ledger.merge import threads
+from wc_cli.ledger.merge.contents import merge_file
+from wc_cli.ledger.merge.logs import unite
+from wc_cli.ledger.merge.threads import ThreadSide, Versions
+from wc_cli.ledger.store.rendering import render_files
+from wc_core.base.lean.functools import partial
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads import codec, folding, model
+from wc_core.ledger.threads.excerpts.sealing import seal_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from wc_cli.ledger.branch.git import Git
+    from wc_cli.ledger.branch.treepaths import Paths
+    from wc_cli.ledger.branch.trees import TreeItem
+    from wc_cli.ledger.merge.logs import LogUnion
+    from wc_core.ledger.threads.model import Entry
+    from wc_core.ledger.threads.projections import Meta
+
+
+class TreeChange(NamedTuple):
+    """The new content of a path: the bytes ``data``, or else the object ``blob``, which
+    the repository has. Without a mode, the path is removed."""
+
+    path: str
+    mode: str = ""
+    data: bytes | None = None
+    blob: str = ""
+
+
+class MergePlan(NamedTuple):
+    """The tree of a merge, as changes to ours, removals first.
+
+    ``gained`` are the entries that we get, by topic. ``outvoted`` are the files whose
+    merged version lacks something of ours.
+    """
+
+    changes: tuple[TreeChange, ...]
+    gained: Mapping[str, tuple[Entry, ...]]
+    outvoted: tuple[str, ...]
+
+
+def plan_merge(git: Git, base: str | None, ours: str, theirs: str) -> MergePlan:
+    """Plan the merge of two commits with the merge base ``base``, if any. Raises
+    GitError."""
+    return _Planner(git, base, ours, theirs).plan()
+
+
+class _Planner:
+    """Plans one merge. ``differing`` are the paths at which the sides differ; ``sides``
+    are these and the other paths of the same threads."""
+
+    def __init__(self, git: Git, base: str | None, ours: str, theirs: str) -> None:
+        self.git = git
+        self.base = base
+        self.ours = ours
+        self.theirs = theirs
+        self.changed_since_base = trees.differences(git, base, ours) if base else {}
+        self.differing = {
+            path: self._sides(path, *pair)
+            for path, pair in trees.differences(git, ours, theirs).items()
+            if is_safe(path)
+        }
+        self.sides = dict(self.differing)
+        self.blobs: dict[str, bytes] = {}
+        self.changes: dict[str, TreeChange] = {}
+        self.gained: dict[str, tuple[Entry, ...]] = {}
+        self.outvoted: set[str] = set()
+
+    def _sides(
+        self, path: str, ours: TreeItem | None, theirs: TreeItem | None
+    ) -> Sides:
+        base = None
+        if self.base:
+            changed = self.changed_since_base
+            base = changed[path][0] if path in changed else ours
+        return Sides(base, ours, theirs)
+
+    def plan(self) -> MergePlan:
+        topics = sorted({topic_at(path) for path in self.differing} - {""})
+        self._add_same_files(topics)
+        merged_topics = [topic for topic in topics if self._has_log(topic)]
+        self._read_threads(merged_topics)
+        other_paths = set(self.differing)
+        for topic in merged_topics:
+            other_paths -= self._merge_thread(topic)
+        self._merge_files(sorted(other_paths))
+        self._separate_files_from_folders()
+        changes = sorted(
+            self.changes.values(), key=lambda change: (change.mode, change.path)
+        )
+        return MergePlan(tuple(changes), self.gained, tuple(sorted(self.outvoted)))
+
+    # --- reading ------------------------------------------------------------
+
+    def _add_same_files(self, topics: Iterable[str]) -> None:
+        """Add the files of these threads that are the same on both sides."""
+        paths = {path for topic in topics for path in paths_of(topic)}
+        paths -= set(self.sides)
+        items = trees.items(self.git, self.ours, paths)
+        for path in paths:
+            item = items.get(path)
+            self.sides[path] = self._sides(path, item, item)
+
+    def _has_log(self, topic: str) -> bool:
+        log = self.sides[paths_of(topic).log]
+        return any(item and item.is_file for item in log[1:])
+
+    def _read_threads(self, topics: Iterable[str]) -> None:
+        items: list[TreeItem | None] = []
+        for topic in topics:
+            paths = paths_of(topic)
+            log = self.sides[paths.log]
+            if self._is_ours_only(paths):
+                continue
+            items += log[1:]
+            if not self._is_theirs_only(paths):
+                items += [*self.sides[paths.meta], *self.sides[paths.page]]
+        self._read(items)
+
+    def _read(self, items: Iterable[TreeItem | None]) -> None:
+        """Read the content of files."""
+        ids = {item.blob for item in items if item is not None and item.is_file}
+        self.blobs |= trees.blobs(self.git, ids - set(self.blobs))
+
+    def _bytes(self, item: TreeItem | None) -> bytes | None:
+        return self.blobs[item.blob] if item is not None and item.is_file else None
+
+    def _versions(self, path: str) -> Versions:
+        return Versions(*(self._bytes(item) for item in self.sides[path]))
+
+    def _is_ours_only(self, paths: Paths) -> bool:
+        """Return whether only our side has any file of a thread."""
+        return not any(self.sides[path].theirs for path in paths)
+
+    def _is_theirs_only(self, paths: Paths) -> bool:
+        return not any(self.sides[path].ours for path in paths)
+
+    # --- threads ------------------------------------------------------------
+
+    def _merge_thread(self, topic: str) -> set[str]:
+        """Merge a thread that has a log. Returns the paths that are decided."""
+        paths = paths_of(topic)
+        if self._is_ours_only(paths):
+            return set(paths)
+        if self._is_theirs_only(paths):
+            for path in paths:
+                self._set_item(path, self.sides[path].theirs)
+            log = self._bytes(self.sides[paths.log].theirs) or b""
+            self.gained[topic] = unite(topic, log).entries
+            return set(paths)
+        log_sides, page = self.sides[paths.log], self._versions(paths.page)
+        union, gained = threads.merge_thread_logs(
+            topic,
+            page.base,
+            ThreadSide(self._bytes(log_sides.ours), page.ours),
+            ThreadSide(self._bytes(log_sides.theirs), page.theirs),
+        )
+        if gained:
+            self.gained[topic] = gained
+        metas = threads.read_metas(topic, self._versions(paths.meta))
+        for side, commit in ((1, self.ours), (2, self.theirs)):
+            author = partial(metaauthor.of_commit, self.git, topic, commit)
+            union = threads.with_older_move(topic, union, metas[side], author)
+        if paths.log in self.differing or union.data != self._bytes(log_sides.ours):
+            self._set_bytes(paths.log, union.data)
+        return {paths.log, *self._render(topic, paths, union, metas)}
+
+    def _render(
+        self, topic: str, paths: Paths, union: LogUnion, metas: list[Meta | None]
+    ) -> set[str]:
+        """Render the projections of a thread that wc wrote. Returns the paths that are
+        decided."""
+        if not model.written_by_wc(union.entries):
+            return set()
+        newer = threads.newer_meta(metas)
+        unknown = {} if newer else self._unknown_keys(paths.meta, metas)
+        state = folding.fold(topic, union.entries)._replace(lost=union.lost)
+        seal = seal_of(codec.read_log(topic, union.data), union.data)
+        size = len(union.data)
+        files = render_files(STORE, state, union.entries, size, unknown, seal)
+        rendered = {_tree_path(path): data for path, data in files.items()}
+        decided = {path for path in rendered if self._is_rendered(path, paths.log)}
+        for path in decided:
+            side = newer
+            if not newer and path == paths.page:
+                side = self._newer_page(topic, path)
+            self._set_projection(path, rendered[path], side)
+        return decided
+
+    def _set_projection(self, path: str, data: bytes, newer_side: int) -> None:
+        """Set a projection to the rendered one, or to the version of the side that a
+        newer wc wrote, if there is one."""
+        item = self.sides[path][newer_side] if newer_side else None
+        if item is not None:
+            self._set_item(path, item)
+        else:
+            self._set_bytes(path, data)
+
+    def _unknown_keys(self, path: str, metas: list[Meta | None]) -> Mapping[str, Any]:
+        """The other tools' keys in a merged meta."""
+        keys = threads.merge_unknown_keys(metas)
+        if keys.outvoted:
+            self.outvoted.add(path)
+        return keys.values
+
+    def _is_rendered(self, path: str, log: str) -> bool:
+        """Return whether a projection must be rendered: it or the log differs, and no
+        side has a link or a folder in its place."""
+        differs = log in self.differing or path in self.differing
+        items = self.sides[path][1:]
+        return differs and all(item is None or item.is_file for item in items)
+
+    def _newer_page(self, topic: str, path: str) -> int:
+        """The side with a page of a newer wc, 0 for neither. Records any other text of
+        our page as lost."""
+        page = self._versions(path)
+        base, ours, _ = self.sides[path]
+        if ours != base and threads.has_foreign_text(topic, page.ours):
+            self.outvoted.add(path)
+        return threads.newer_page(topic, page)
+
+    # --- files --------------------------------------------------------------
+
+    def _merge_files(self, paths: list[str]) -> None:
+        """Merge files that wc does not render."""
+        mergeable = [path for path in paths if self.sides[path].are_both_files]
+        self._read(item for path in mergeable for item in self.sides[path])
+        for path in mergeable:
+            merged = merge_file(path, *self._versions(path))
+            self._set_bytes(path, merged.data or b"")
+            if merged.outvoted:
+                self.outvoted.add(path)
+        for path in set(paths).difference(mergeable):
+            self._set_changed_item(path)
+
+    def _set_changed_item(self, path: str) -> None:
+        """Set a path that cannot be merged to the changed item."""
+        sides = self.sides[path]
+        item = sides.changed_item
+        self._set_item(path, item)
+        we_changed_it = sides.ours is not None and sides.ours != sides.base
+        if we_changed_it and item == sides.theirs:
+            self.outvoted.add(path)
+
+    def _set_item(self, path: str, item: TreeItem | None) -> None:
+        """Set a path to the item of one side."""
+        if item == self.sides[path].ours:
+            return
+        if item is None:
+            self.changes[path] = TreeChange(path)
+        else:
+            self.changes[path] = TreeChange(path, item.mode, None, item.blob)
+
+    def _set_bytes(self, path: str, data: bytes) -> None:
+        """Set the content of a path, using a side's blob if it has these bytes."""
+        sides = self.sides[path]
+        mode = sides.file_mode
+        if sides.ours is not None and not sides.ours.is_file:
+            self.outvoted.add(path)
+        for item in filter(None, sides[1:]):
+            if item.is_file and blob_id(data, item.blob) == item.blob:
+                self._set_item(path, item._replace(mode=mode))
+                return
+        self.changes[path] = TreeChange(path, mode, data)
+
+    def _separate_files_from_folders(self) -> None:
+        """Where one side has a file and the other a folder, keep theirs, but always
+        keep a log."""
+        for file, inside in _paths_inside_files(self._final_paths()).items():
+            is_theirs = self.sides[file].theirs is not None
+            keeps_file = is_log(file) or (is_theirs and not any(map(is_log, inside)))
+            for path in inside if keeps_file else [file]:
+                self._remove(path)
+
+    def _final_paths(self) -> set[str]:
+        """The differing paths that the merged tree has so far."""
+        paths = {path for path in self.differing if self.sides[path].ours is not None}
+        for path, change in self.changes.items():
+            if change.mode:
+                paths.add(path)
+            else:
+                paths.discard(path)
+        return paths
+
+    def _remove(self, path: str) -> None:
+        self.changes.pop(path, None)
+        if self.sides[path].ours is not None:
+            self.changes[path] = TreeChange(path)
+            self.outvoted.add(path)
+
+
+def _paths_inside_files(paths: set[str]) -> dict[str, list[str]]:
+    """The paths that are also folders of others, with those others."""
+    inside: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        for folder in trees.folders_of(path):
+            if folder in paths:
+                inside.setdefault(folder, []).append(path)
+    return inside
+
+
+def _tree_path(path: str) -> str:
+    return path.removeprefix("/")

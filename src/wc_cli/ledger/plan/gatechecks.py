@@ -1,0 +1,162 @@
+"""Checks the gates that need a look outside: pull requests and commands.
+
+A command comes from the store, so from anyone who can write to it. It runs only if it
+was approved on this machine before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+from wc_cli.ledger.store import durable
+from wc_core.base.errors import NotFoundError
+from wc_core.base.files import read_plain
+from wc_core.base.text import clean
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.planning import gates
+from wc_core.ledger.threads.gates import COMMAND, FAIL, PASS, PR, GateChange
+from wc_core.ledger.threads.model import CLOSED
+from wc_core.ledger.threads.proposals import Draft
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from wc_core.base.layout import Layout
+    from wc_core.ledger.threads.gates import Gate
+    from wc_core.ledger.threads.model import State
+
+_MAX_OUTPUT = 4000
+_GITHUB_SECONDS = 30.0
+_PULL_REQUEST_OUTCOMES = {"MERGED": PASS, "CLOSED": FAIL}
+
+
+class NumberedGate(NamedTuple):
+    """A gate of a thread, with its number in ``wc gate``, and the thread's name."""
+
+    topic: str
+    name: str
+    number: int
+    gate: Gate
+
+
+class Outcome(NamedTuple):
+    """The result of a check: ``pass``, ``fail``, or empty if it is neither; and its
+    output."""
+
+    outcome: str
+    output: str = ""
+
+
+def checkable(states: Iterable[State]) -> Iterator[NumberedGate]:
+    """The gates of open threads that a check may open, in order."""
+    for state in states:
+        if state.status == CLOSED:
+            continue
+        for number, gate in enumerate(state.gates, 1):
+            if gate.kind in {PR, COMMAND} and gate.outcome != PASS:
+                yield NumberedGate(state.topic, state.name, number, gate)
+
+
+def is_approved(layout: Layout, command: str) -> bool:
+    """Return whether a command was approved on this machine."""
+    try:
+        content = read_plain(layout.approved_commands, layout.root) or b""
+    except OSError:
+        return False
+    return _digest(command).encode() in content.splitlines()
+
+
+def approve(layout: Layout, command: str) -> None:
+    """Remember that a command may run on this machine. Raises StorageError."""
+    durable.ensure_line(layout.approved_commands, _digest(command), layout.root)
+
+
+def _digest(command: str) -> str:
+    return hashlib.sha256(command.encode()).hexdigest()
+
+
+def run_command(
+    command: str, folder: str, env: Mapping[str, str], seconds: float
+) -> Outcome:
+    """Run the command of a gate with ``sh`` in a folder. It passes if it exits with 0
+    within this many seconds. Then all of its processes are ended."""
+    process = subprocess.Popen(  # noqa: S603 - a person has approved it on this machine
+        ["/bin/sh", "-c", command],
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        data, _ = process.communicate(timeout=seconds)
+        ending = f"exit status {process.returncode}"
+    except subprocess.TimeoutExpired:
+        _end(process)
+        data, _ = process.communicate()
+        ending = f"not finished within {seconds:g} s"
+    except BaseException:
+        _end(process)
+        raise
+    is_passed = ending == "exit status 0"
+    return Outcome(PASS if is_passed else FAIL, _report(ending, data))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _report(ending: str, data: bytes) -> str:
+    """How a command ended, and the end of its output, as markdown."""
+    text = clean(data[-_MAX_OUTPUT:].decode(errors="replace")).strip("\n")
+    lines = "\n".join(f"    {line}" for line in text.splitlines())
+    return f"{ending}\n\n{lines}" if lines else ending
+
+
+def pull_request(number: str, folder: str, env: Mapping[str, str]) -> Outcome:
+    """Ask GitHub for a pull request of the repository in a folder. Raises NotFoundError
+    if its command line, ``gh``, is missing or does not know it."""
+    program = shutil.which("gh", path=env.get("PATH"))
+    if program is None:
+        raise NotFoundError(
+            f"Pull request #{number} cannot be looked up: there is no gh here.",
+            "Install the GitHub CLI, or remove the gate: wc gate TOPIC --remove N",
+        )
+    done = subprocess.run(  # noqa: S603 - no shell, and a number
+        [program, "pr", "view", number, "--json", "state"],
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_GITHUB_SECONDS,
+        check=False,
+    )
+    state = ""
+    with contextlib.suppress(ValueError, TypeError, LookupError):
+        state = str(json.loads(done.stdout)["state"])
+    if done.returncode or not state:
+        reason = clean(done.stderr).strip().splitlines()
+        raise NotFoundError(
+            f"Pull request #{number} cannot be looked up"
+            f"{': ' + reason[0] if reason else ''}.",
+            f"Try it yourself: gh pr view {number}",
+        )
+    return Outcome(_PULL_REQUEST_OUTCOMES.get(state, ""), f"it is {state.lower()}")
+
+
+def outcome_draft(item: NumberedGate, outcome: Outcome) -> Draft:
+    """The entry that records the result of a check."""
+    label = "Passed" if outcome.outcome == PASS else "Failed"
+    title = f"{label}: {gates.words(item.gate)}"
+    changes = (GateChange(outcome.outcome, id=item.gate.id),)
+    return Draft(item.topic, "gate", title, outcome.output, gates=changes)

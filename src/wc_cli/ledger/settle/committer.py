@@ -1,0 +1,184 @@
+"""Commits rendered threads: compares them with the branch, and makes the missing
+commits, each with the entries of one author."""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.ledger.branch import commits, messages
+from wc_cli.ledger.branch.commits import CommitChange
+from wc_cli.ledger.branch.compare import compare_log
+from wc_cli.ledger.branch.git import GitError, GitKilledError
+from wc_cli.ledger.settle.authorsplit import Authors, split_by_author
+from wc_cli.ledger.settle.commitplan import plan_commit
+from wc_cli.ledger.store import authors
+from wc_core.base.errors import WcError
+from wc_core.base.files import NotPlainError, names_in, read_plain
+from wc_core.base.layout import (
+    ALLOWED_SIGNERS,
+    GUIDANCE,
+    GUIDANCE_FOLDER,
+    HARVESTED,
+    OLDER_LOCKS,
+    is_older_lock,
+)
+from wc_core.ledger.guidance import is_file_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import TypeAlias
+
+    from wc_cli.ledger.settle.authorsplit import AuthoredPlan
+    from wc_cli.ledger.settle.commitplan import CommitPlan, RenderedThread
+    from wc_cli.ledger.settle.follower import Follower
+    from wc_cli.ledger.store.upkeep import Upkeep
+    from wc_core.ledger.git.authorship import Authorship
+
+    OnCommit: TypeAlias = Callable[[str], None]
+
+# The files that all threads share.
+_SHARED = (
+    *(".gitattributes", ".gitignore", "config.toml", GUIDANCE, ALLOWED_SIGNERS),
+    HARVESTED,
+)
+
+
+class Committer:
+    """Makes commits on the branch of one store. The caller holds the git lock.
+
+    ``problems`` has the reason why something could not be committed, by thread, "" for
+    the store itself. ``on_commit`` is called with the last commit made.
+    """
+
+    def __init__(
+        self,
+        follower: Follower,
+        upkeep: Upkeep,
+        env: Mapping[str, str],
+        on_commit: OnCommit | None = None,
+    ) -> None:
+        self.follower = follower
+        self.upkeep = upkeep
+        self.layout = upkeep.layout
+        self.env = env
+        self.on_commit = on_commit
+        self.problems: dict[str, str] = {}
+
+    def commit(self, threads: list[RenderedThread]) -> None:
+        """Commit everything that the branch does not have yet. Raises GitError if
+        nothing else may be tried either."""
+        follower = self.follower
+        parent = follower.tip()
+        if parent != follower.at:
+            raise GitError("another process just moved the branch")
+        plan = self._plan(parent, threads)
+        self.problems |= plan.problems
+        if not plan.changes and not plan.topics:
+            return
+        tip = parent
+        for group in self._groups(plan, threads):
+            tip = self._commit_group(tip, group)
+        if self.on_commit is not None and tip != parent:
+            self.on_commit(tip)
+        is_failed = plan.changes and tip == parent
+        if not is_failed and (problem := follower.finish_commit(parent, tip)):
+            self.problems[""] = problem
+
+    def _groups(
+        self, plan: CommitPlan, threads: list[RenderedThread]
+    ) -> list[list[AuthoredPlan]]:
+        """The commits to make, by author."""
+        by_id: dict[str, Authorship] = {}
+        for topic in {topic for topic, _ in plan.entries}:
+            by_id |= authors.recorded(self.layout, topic)
+        return split_by_author(plan, threads, Authors(by_id, self.follower.authorship))
+
+    def _commit_group(self, tip: str, group: list[AuthoredPlan]) -> str:
+        """Make the commits of a group, each on the one before. Returns the last one.
+
+        If one fails, other groups may succeed: a signing key that is missing here
+        affects only the entries of one author.
+        """
+        for authored in group:
+            try:
+                tip = self._make_commit(tip, authored)
+            except GitKilledError:
+                raise
+            except GitError as error:
+                topics = authored.plan.topics or ("",)
+                self.problems |= dict.fromkeys(topics, f"not committed: {error}")
+                break
+        return tip
+
+    def _make_commit(self, tip: str, authored: AuthoredPlan) -> str:
+        """Put a commit on the branch. Returns its id."""
+        follower, plan = self.follower, authored.plan
+        code_repo = messages.code_repo(follower.checkout, self.env)
+        message = messages.message_for(list(plan.entries), list(plan.topics), code_repo)
+        parents = (tip,) if tip else ()
+        with follower.guarded():
+            options = follower.commit_options(authored.authorship)
+            return commits.commit(follower.git, plan.changes, message, parents, options)
+
+    def _plan(self, parent: str, threads: list[RenderedThread]) -> CommitPlan:
+        """Read these threads on the branch, and decide what to commit."""
+        follower = self.follower
+        # Changes that are not applied yet would be undone by the files still on disk.
+        shared = self._shared_files() if follower.in_step else []
+        files = [*shared, *(file for thread in threads for file in thread.files)]
+        paths = [file.path for file in files]
+        committed = commits.committed_files(
+            follower.git, parent, paths, below=(GUIDANCE_FOLDER, OLDER_LOCKS)
+        )
+        if follower.in_step:
+            shared += self._guidance_files(committed)
+            # In another clone they would block the older tool.
+            shared += [CommitChange(path) for path in committed if is_older_lock(path)]
+        comparisons = {
+            thread.topic: compare_log(
+                follower.git, thread.topic, log.data or b"", committed.get(log.path)
+            )
+            for thread in threads
+            for log in thread.files[:1]
+        }
+        return plan_commit(shared, threads, committed, comparisons)
+
+    def _shared_files(self) -> list[CommitChange]:
+        """The files that all threads share. Invalid settings are not committed: they
+        would stop everyone else from writing."""
+        names: tuple[str, ...] = _SHARED
+        damage = self.upkeep.rules.damage
+        if damage is not None and damage.file in _SHARED:
+            self.problems[""] = f"not committed: {damage.file}: {damage.message}"
+            names = tuple(name for name in _SHARED if name != damage.file)
+        root = self.layout.root
+        return [
+            CommitChange(name, read_plain(f"{root}/{name}", root) or b"")
+            for name in names
+        ]
+
+    def _guidance_files(self, committed: Iterable[str]) -> list[CommitChange]:
+        """The files with guidance for an occasion, and those among ``committed`` that
+        were removed."""
+        root, folder = self.layout.root, self.layout.guidance_folder
+        try:
+            names = list(filter(is_file_name, names_in(folder, root)))
+        except WcError as error:
+            self.problems[""] = f"not committed: {error.message}"
+            return []
+        prefix = f"{GUIDANCE_FOLDER}/"
+        changes = [
+            CommitChange(path)
+            for path in committed
+            if path.startswith(prefix) and not os.path.lexists(f"{root}/{path}")
+        ]
+        for name in names:
+            path = f"{prefix}{name}"
+            try:
+                data = read_plain(f"{root}/{path}", root)
+            except NotPlainError as error:
+                self.problems[""] = f"not committed: {path} {error.strerror}"
+            else:
+                changes.append(CommitChange(path, data or b""))
+        return changes

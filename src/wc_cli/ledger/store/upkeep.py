@@ -1,0 +1,222 @@
+"""Keeps the files beside a store's logs up to date.
+
+The writer does this right after its append, settling after a crash. The caller holds
+the thread's lock.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from wc_cli.ledger.store import durable, locks, olderlock, quarantine
+from wc_cli.ledger.store.localfiles import LocalFiles
+from wc_cli.ledger.store.statusfiles import StatusFiles
+from wc_core.base.errors import Damage, NotFoundError, StorageError, WcError
+from wc_core.base.files import names_in, read_plain
+from wc_core.base.layout import file_name
+from wc_core.base.lean import contextlib
+from wc_core.base.processes import is_running
+from wc_core.ledger.threads import projections, settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from wc_core.ledger.threads.model import Entry, State
+    from wc_core.ledger.threads.projections import Meta, Seal
+    from wc_core.ledger.threads.reader import StoreReader, Thread
+
+LOCK_SECONDS = 2.0
+_MINUTE = 60.0
+_DAY = 24 * 3600.0
+
+
+def _nobody(_topic: str) -> str:
+    return ""
+
+
+class Upkeep:
+    """The locks, markers and projections of one store, its ``status`` files and its
+    ``local`` ones."""
+
+    def __init__(
+        self,
+        reader: StoreReader,
+        env: Mapping[str, str],
+        rules: settings.Settings | None = None,
+        meta_author: Callable[[str], str] | None = None,
+    ) -> None:
+        """``meta_author`` returns the author of the commit of a thread's ``meta.json``
+        as it is on disk, or an empty string."""
+        self.meta_author = meta_author or _nobody
+        self.reader = reader
+        self.layout = reader.layout
+        self.rules = rules or settings.load(self.layout.root, env)
+        self.local = LocalFiles(self.layout)
+        self.status = StatusFiles(reader, self.local, self.rules.directory)
+
+    @contextlib.contextmanager
+    def lock(
+        self, topic: str, holder: str = "settling", seconds: float = LOCK_SECONDS
+    ) -> Iterator[None]:
+        """Hold the lock of one thread for a block, including the older tool's.
+
+        Afterwards, the threads that wait for this one get their status files.
+        """
+        layout = self.layout
+        with (
+            locks.locked(layout.lock(topic), holder, seconds, layout.root),
+            olderlock.locked(layout, topic, seconds),
+        ):
+            yield
+            self.local.stamp.renew()
+        if self.status.replanned:
+            self._refresh_waiting(holder)
+
+    def _refresh_waiting(self, holder: str) -> None:
+        """Write the status files of the threads whose readiness may have changed.
+        Failures are repeated when the changed thread is settled."""
+        # 1 ms, only when a plan has changed
+        from wc_core.ledger.planning import linkfiles
+
+        topics, self.status.replanned = self.status.replanned, set()
+        waiting, self.status.recounted = self.status.recounted, set()
+        for topic in topics | waiting:
+            waiting.update(linkfiles.affected(self.reader, topic))
+        for topic in sorted(waiting):
+            with contextlib.suppress(WcError, OSError), self.lock(topic, holder):
+                state = self.reader.snapshot(topic).state
+                self.status.write(state, state)
+
+    def refresh_due(self) -> None:
+        """Write the status files of the threads with a time gate that has opened, and
+        of their parts."""
+        if not os.path.isdir(self.layout.due):
+            return
+        from wc_core.ledger.planning import duefiles  # 1 ms, for stores with such gates
+
+        for topic in duefiles.due_topics(self.layout, time.time_ns() // 1_000_000):
+            with contextlib.suppress(NotFoundError), self.lock(topic):
+                state = self.reader.snapshot(topic).state
+                self.status.write(state, state)
+                self.status.note_replanned(topic)
+
+    def marker(self, topic: str) -> str:
+        """The path of the marker of a thread that awaits settling."""
+        return f"{self.layout.unsettled}/{file_name(topic)}"
+
+    def sweep(self) -> None:
+        """Remove the half-written files of processes that died."""
+        for name in names_in(self.layout.scratch):
+            pid, _, created = name.partition(".")
+            path = f"{self.layout.scratch}/{name}"
+            if not (pid.isdecimal() and created.isdecimal()):
+                continue  # not written by wc
+            with contextlib.suppress(FileNotFoundError):
+                age = time.time() - os.lstat(path).st_mtime
+                # A process on another machine or in a container is not visible here: it
+                # may still be writing the file.
+                if age > _DAY or (age > _MINUTE and not is_running(int(pid))):
+                    durable.remove(path, self.layout.root)
+
+    def refresh(self, topic: str) -> None:
+        """Write meta and status files again if they lag behind the log.
+
+        Takes the thread's lock. The status files may have been listed before.
+        """
+        if self.reader.snapshot(topic).fresh:
+            return
+        with self.lock(topic):
+            snapshot = self.reader.snapshot(topic)
+            if snapshot.move is not None:
+                self.append_move(snapshot.move, snapshot.meta, self.meta_author(topic))
+            elif snapshot.fresh:
+                return
+            thread = self.reader.thread(topic)
+            if thread.snapshot.log_size >= 0 and not thread.snapshot.meta.newer:
+                self.status.note_shown(thread.snapshot.meta.state)
+                self.write_whole(thread)
+
+    def write_whole(self, thread: Thread) -> None:
+        """Write meta and status files for a thread that has just been read."""
+        # .2 ms, not for a write
+        from wc_core.ledger.threads.excerpts.sealing import seal_of
+
+        size, unknown = thread.snapshot.log_size, thread.snapshot.unknown
+        seal = seal_of(thread.log, thread.data)
+        self.write_state(thread.state, size, unknown, seal=seal)
+
+    def reseal(self, thread: Thread, meta: bytes) -> None:
+        """Write the ``meta`` of a thread that has just been read, with its seal, if a
+        wc without seals wrote the one on disk. Takes the thread's lock."""
+        snapshot = thread.snapshot
+        topic, size = snapshot.topic, snapshot.log_size
+        if snapshot.meta.seal is not None or snapshot.meta.log_size != size:
+            return
+        new = projections.read_meta(topic, meta)
+        if isinstance(new, Damage) or new.seal is None:
+            return
+        with self.lock(topic):
+            now = self.reader.snapshot(topic)
+            if now.fresh and now.meta._replace(seal=new.seal) == new:
+                durable.replace(self.layout.meta(topic), meta, self.layout.root)
+
+    def record_move(self, topic: str) -> bool:
+        """Append to the log a move that the older tool wrote only to ``meta.json``.
+        Returns whether there was one. The caller holds the thread's lock."""
+        snapshot = self.reader.snapshot(topic)
+        if snapshot.move is not None:
+            self.append_move(snapshot.move, snapshot.meta, self.meta_author(topic))
+        return snapshot.move is not None
+
+    def append_move(self, move: Entry, meta: Meta, author: str) -> None:
+        """Append the entry of a ``move`` that the older tool wrote only to ``meta``. It
+        is attributed to ``author`` if the log does not show whose it was."""
+        # 1 ms, only beside the older tool
+        from wc_core.ledger.threads.older import metamoves
+
+        path, root = self.layout.log(move.topic), self.layout.root
+        entry = move._replace(agent=move.agent or author)
+        line = metamoves.to_line(entry, meta)
+        durable.touch(self.marker(move.topic), root)
+        durable.append(path, line, root, entry.id.encode())
+        # A user's git may remove the entry from the log until it is committed.
+        durable.append_unflushed(self.marker(move.topic), line, root)
+
+    def write_state(
+        self,
+        state: State,
+        log_size: int,
+        unknown: Mapping[str, Any],
+        before: State | None = None,
+        seal: Seal | None = None,
+    ) -> None:
+        """Write meta and status files for ``state``, folded from a log with this
+        ``seal``.
+
+        ``before`` is the state that the status files show now; without it they are
+        looked up. ``unknown`` are the other tools' keys in the meta.
+        """
+        if before is None:
+            # A process may have died after changing them.
+            self.local.stamp.remove()
+        self.status.write(state, before)
+        if before is None:
+            self._keep_unreadable_meta(state.topic)
+        # Last: a fresh meta promises that the status files are up to date.
+        data = projections.render_meta(state, log_size, unknown, seal)
+        durable.replace(self.layout.meta(state.topic), data, self.layout.root)
+
+    def _keep_unreadable_meta(self, topic: str) -> None:
+        """Copy an unparsable meta to quarantine before it is replaced: it may have
+        other tools' keys. Raises StorageError if it is not a file."""
+        path = self.layout.meta(topic)
+        try:
+            data = read_plain(path, self.layout.root)
+        except OSError as error:
+            name = self.layout.relative(path)
+            raise StorageError(f"{name} {error.strerror}", "See: wc doctor") from error
+        if data and isinstance(projections.read_meta(topic, data), Damage):
+            quarantine.keep(self.layout, topic, data)

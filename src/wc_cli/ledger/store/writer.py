@@ -1,0 +1,442 @@
+"""Writes entries: lock the thread, read it, decide the move, append, project.
+
+The append is the commit point of a write. Before it, nothing is acknowledged; after it,
+nothing is reported as failed: later problems are notes in the receipt.
+"""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.ledger.store import (
+    applied,
+    authors,
+    drafts,
+    durable,
+    lockedthread,
+    sharedlines,
+)
+from wc_cli.ledger.store.lockedthread import Receipt, Written
+from wc_cli.ledger.store.recipients import Addressees
+from wc_cli.ledger.store.upkeep import LOCK_SECONDS, Upkeep
+from wc_core.base import ulid
+from wc_core.base.errors import CorruptError, StorageError, WcError
+from wc_core.base.layout import (
+    ATTRIBUTES,
+    BRANCH,
+    IGNORED,
+    VISITS,
+    file_name,
+    safe_name,
+)
+from wc_core.base.lean import contextlib
+from wc_core.base.times import rfc3339
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.configuration.rules import NO_RULES
+from wc_core.ledger.git import repository as repositories
+from wc_core.ledger.git.discovery import BRANCH_STORE, NAMED, PLAIN
+from wc_core.ledger.threads import aliases, codec, folding, model, moves
+from wc_core.ledger.threads.model import CLOSED, QUESTION, Entry
+from wc_core.ledger.threads.reader import StoreReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from wc_cli.ledger.store.lockedthread import LockedThread
+    from wc_core.ledger.git.authorship import Authorship
+    from wc_core.ledger.git.discovery import Place
+    from wc_core.ledger.remarks.questions import Questions
+    from wc_core.ledger.threads.moves import Move
+    from wc_core.ledger.threads.proposals import Draft
+    from wc_core.ledger.threads.settings import Settings
+    from wc_core.people.identity.resolve import Identity
+
+
+class IdSource(NamedTuple):
+    """The parts of a new id: milliseconds since 1970 and 80 random bits."""
+
+    now_ms: Callable[[], int]
+    random: Callable[[], int]
+
+
+# `worktrees`, `.watercooler` and the home folder: the first write makes the first two.
+_FOLDERS_ABOVE = 3
+
+
+class Author(NamedTuple):
+    """The author of an entry, with the code's branch and commit, and the ``git``
+    authorship of the entry's commit. ``worktree`` is the place of a worktree without
+    a branch (`wc_core.attention.status.places.home_of`)."""
+
+    identity: Identity
+    code_branch: str = ""
+    code_commit: str = ""
+    git: Authorship | None = None
+    worktree: str = ""
+
+
+class StoreWriter:
+    """Writes entries into the store at ``place``, for ``author``."""
+
+    def __init__(
+        self,
+        place: Place,
+        author: Author,
+        rules: Settings,
+        env: Mapping[str, str],
+        meta_author: Callable[[str], str] | None = None,
+    ) -> None:
+        """``meta_author`` is as in `Upkeep`."""
+        self.place = place
+        self.author = author
+        self.rules = rules
+        self.reader = StoreReader(place.root)
+        self.layout = self.reader.layout
+        self.upkeep = Upkeep(self.reader, env, rules, meta_author)
+
+    @property
+    def author_name(self) -> str:
+        """The author's name, as in entries."""
+        return self.author.identity.author
+
+    def write(
+        self, draft: Draft, source: IdSource, seconds: float = LOCK_SECONDS
+    ) -> Receipt:
+        """Append one entry to the log of its thread. Returns the receipt.
+
+        Raises InvalidInputError, NotFoundError, ConflictError, LockTimeoutError,
+        CorruptError or StorageError; the log is unchanged then.
+        """
+        draft = self._addressed(draft)
+        self.prepare_store()
+        if self.place.kind == BRANCH_STORE:
+            sharedlines.add_postponed(self.layout)
+        with self.upkeep.lock(draft.topic, self.author_name, seconds):
+            return self._write_locked(draft, source)
+
+    def check(self, draft: Draft, now_ms: int) -> None:
+        """Raise what `write` would raise now for an entry in an existing thread."""
+        draft = self._addressed(draft)
+        self._decided(draft, lockedthread.read(self.reader, draft), now_ms)
+
+    def _addressed(self, draft: Draft) -> Draft:
+        """The draft with the topic of its thread, and the full name of the ball's
+        recipient."""
+        if self.rules.damage is not None:
+            raise CorruptError(
+                f"{self.rules.damage.file}: {self.rules.damage.message}.",
+                "The ball could go to the wrong participant; fix the file first.",
+            )
+        if draft.outcome:
+            from wc_core.edits.review import outcomes  # 1 ms, for outcomes of reviews
+
+            draft = outcomes.as_review(draft)
+        if draft.kind or draft.severity:
+            from wc_core.ledger.remarks import kinds  # 1 ms, for entries with a kind
+
+            draft = kinds.as_remark(draft)
+        topic = drafts.topic_for(draft, self.reader, self.place)
+        if draft.to and not draft.force:
+            me = self.author.identity
+            addressees = Addressees(self.reader, self.place, self.rules, me)
+            draft = draft._replace(to=addressees.resolve(topic, draft.to))
+        return draft._replace(topic=topic)
+
+    def write_index(self, page: bytes) -> str:
+        """Write the page that lists all threads. Returns its path."""
+        path = self.layout.index_page
+        durable.replace_if_changed(path, page, self.layout.root)
+        return path
+
+    def mark_read(self, read: model.State, seconds: float = LOCK_SECONDS) -> None:
+        """Record that the author has read the thread up to the state ``read``; later
+        entries stay NEW."""
+        self.prepare_store()
+        key = self.rules.directory.key(self.author.identity.name)
+        with self.upkeep.lock(read.topic, self.author_name, seconds):
+            if self.reader.cursor(read.topic, key).heads != read.heads:
+                path = self.reader.cursor_path(read.topic, key)
+                self.upkeep.local.write_cursor(path, read, key)
+                state = self.reader.snapshot(read.topic).state
+                self.upkeep.status.write(state, state)
+
+    # --- the folders of the store -------------------------------------------
+
+    def prepare_store(self) -> None:
+        """Make the folders of the store, unless they exist. Raises StorageError for
+        root in another user's store."""
+        _check_owner(self.layout.root)
+        if os.path.isdir(self.layout.unsettled):
+            return
+        layout, root = self.layout, self.layout.root
+        if self.place.kind != BRANCH_STORE:
+            durable.make_folder(root)
+        locks = os.path.dirname(layout.lock("any"))
+        for folder in (layout.threads, layout.pages, locks, layout.scratch):
+            durable.make_folder(folder, root)
+        if self.place.kind == BRANCH_STORE:
+            sharedlines.postpone(layout)
+            self._note_applied()
+        else:
+            if self.place.kind == PLAIN:
+                durable.ensure_line(f"{root}/.gitattributes", ATTRIBUTES, root)
+            durable.ensure_line(f"{root}/.gitignore", IGNORED, root)
+        self._write_all_status_files()
+        durable.flush_parents(root, _FOLDERS_ABOVE)
+        # Last: its existence means that everything else exists.
+        durable.make_folder(layout.unsettled, root)
+
+    def _note_applied(self) -> None:
+        """Record the commit that git has just checked out: later commits on the branch
+        must be applied to the folder."""
+        repository = repositories.find(self.layout.root)
+        if repository is None or repository.branch != BRANCH or not repository.commit:
+            return
+        applied.note(self.layout, applied.Applied(repository.commit))
+
+    def _write_all_status_files(self) -> None:
+        """Write the status files of the existing threads in an adopted store."""
+        for topic in self.reader.topics():
+            # Another process may have done this already, or be doing it.
+            with (
+                contextlib.suppress(WcError),
+                self.upkeep.lock(topic, self.author_name),
+            ):
+                state = self.reader.snapshot(topic).state
+                self.upkeep.status.write(state, model.initial_state(topic))
+        self.upkeep.status.index_names()
+
+    # --- one entry ----------------------------------------------------------
+
+    def _write_locked(self, draft: Draft, source: IdSource) -> Receipt:
+        topic, root = draft.topic, self.layout.root
+        thread = lockedthread.read(self.reader, draft)
+        if thread.has_unrecorded_move and self.upkeep.record_move(topic):
+            thread = lockedthread.read(self.reader, draft)
+        if draft.key and (receipt := thread.receipt_for(draft.key)):
+            self._flush_log(topic)
+            return receipt._replace(topic=aliases.name_of(self.reader, thread.state))
+        if not thread.exists:
+            self.upkeep.status.complete_names()
+        draft, move = self._decided(draft, thread, source.now_ms())
+        entry = self._entry(draft, move, thread, source)
+        if not thread.has_log:
+            durable.make_folder(self.layout.folder(topic), root)
+        durable.touch(self.upkeep.marker(topic), root)
+        if self.author.git is not None:
+            authors.record(self.layout, topic, entry.id, self.author.git)
+        # Before the entry can be read. What cannot be removed is reported afterwards.
+        with contextlib.suppress(WcError):
+            self.upkeep.local.stamp.remove()
+        size = self._append(entry, thread)
+        if self.place.kind in {BRANCH_STORE, NAMED}:
+            # Until the entry is committed, a user's git may remove it from the log.
+            line = codec.to_line(entry, thread.state.entry_count)
+            durable.append_unflushed(self.upkeep.marker(topic), line, root)
+        return self._finish(entry, move, thread, size)
+
+    def _decided(
+        self, draft: Draft, thread: LockedThread, now_ms: int
+    ) -> tuple[Draft, Move]:
+        """The complete draft, and its move. Raises ConflictError and others if it may
+        not be written."""
+        topic, me = draft.topic, self.author.identity.name
+        draft = drafts.complete(draft, thread, self.reader, self.author_name)
+        questions = self._questions(draft, thread)
+        if questions is not None:
+            draft = questions.complete(draft)
+        move = moves.decide(thread.state, draft, me, self.rules)
+        if questions is not None:
+            notes = questions.notes(draft)
+            draft = questions.checked(draft, move)
+            move = move._replace(notes=(*move.notes, *notes))
+        if self.rules.rules != NO_RULES:
+            self._check_rules(draft, move, thread)
+        draft = draft._replace(topic=topic)
+        if move.status == CLOSED:
+            draft, notes = self._closing(draft, thread.state, now_ms)
+            move = move._replace(notes=(*move.notes, *notes))
+        return draft, move
+
+    def _questions(self, draft: Draft, thread: LockedThread) -> Questions | None:
+        """The open questions of a thread, if a draft may concern them."""
+        if not (thread.state.questions or draft.answers or draft.kind == QUESTION):
+            return None
+        from wc_core.ledger.remarks.questions import Questions  # 1 ms, only for these
+
+        me = self.author.identity.name
+        entries = self._entries_of(thread)
+        return Questions(thread.state, entries, me, self.rules.directory)
+
+    def _entries_of(self, thread: LockedThread) -> Sequence[Entry]:
+        if thread.entries is not None:
+            return thread.entries
+        return self.reader.thread(thread.topic).entries if thread.exists else ()
+
+    def _check_rules(self, draft: Draft, move: Move, thread: LockedThread) -> None:
+        """Raise InvalidInputError or ConflictError if the repository's rules do not
+        allow the entry."""
+        # 3 ms, for stores with rules
+        from wc_core.ledger.rules import auditing, enforcing
+
+        directory = self.rules.directory
+        planned = enforcing.PlannedEntry(
+            *(thread.state, draft, move, self.author.identity.name, directory),
+            lambda: self._entries_of(thread),
+            lambda holder: auditing.held_by(self.reader, holder, directory),
+        )
+        enforcing.check(planned, self.rules.rules)
+
+    def _closing(
+        self, draft: Draft, state: model.State, now_ms: int
+    ) -> tuple[Draft, list[str]]:
+        """The draft that closes a thread, and notes on threads that can begin then.
+        Raises ConflictError if parts of the thread are open, unless forced."""
+        if not os.path.isdir(self.layout.links):
+            return draft, []
+        from wc_core.ledger.planning import closing  # 2 ms, for stores with links
+
+        draft = closing.checked(self.reader, draft, state)
+        return draft, closing.notes(
+            self.reader, state, self.author.identity.author, now_ms
+        )
+
+    def _flush_log(self, topic: str) -> None:
+        """Flush a log whose writer may have died before doing so."""
+        path = self.layout.log(topic)
+        durable.append(path, b"", self.layout.root)
+        durable.flush_names(path, self.layout.root)
+
+    def _entry(
+        self, draft: Draft, move: Move, thread: LockedThread, source: IdSource
+    ) -> Entry:
+        now_ms = source.now_ms()
+        # A thread opened in a worktree belongs there, even without a branch.
+        place = "" if thread.state.entry_count else self.author.worktree
+        return Entry(
+            id=ulid.successor(
+                ulid.latest((thread.state.last_id, *thread.state.heads), now_ms),
+                now_ms,
+                source.random(),
+            ),
+            topic=draft.topic,
+            agent=self.author_name,
+            at=rfc3339(now_ms),
+            title=draft.title,
+            body=draft.body,
+            role=draft.role,
+            type=draft.type,
+            action=draft.action,
+            ball=move.ball,
+            status=move.status,
+            thread_branch=draft.thread_branch or place,
+            new_topic=draft.new_topic,
+            supersedes=draft.supersedes,
+            tags_added=draft.tags_added,
+            tags_removed=draft.tags_removed,
+            links_added=draft.links_added,
+            links_removed=draft.links_removed,
+            items_added=draft.items_added,
+            items_removed=draft.items_removed,
+            items_checked=draft.items_checked,
+            items_unchecked=draft.items_unchecked,
+            gates=draft.gates,
+            budget=draft.budget,
+            outcome=draft.outcome,
+            parents=thread.state.heads,
+            base=thread.base,
+            summary=draft.summary,
+            file_refs=draft.file_refs,
+            line_refs=draft.line_refs,
+            pr_refs=draft.pr_refs,
+            commit_refs=draft.commit_refs,
+            code_branch=self.author.code_branch,
+            code_commit=self.author.code_commit,
+            key=draft.key,
+            reason=draft.reason,
+            kind=draft.kind,
+            severity=draft.severity,
+            asks=draft.asks,
+            answers=draft.answers,
+        )
+
+    def _append(self, entry: Entry, thread: LockedThread) -> int:
+        """Append an entry to its log: the commit point. Returns the log's length."""
+        path, root = self.layout.log(entry.topic), self.layout.root
+        line = codec.to_line(entry, thread.state.entry_count)
+        thread.check_room(len(line))
+        if not thread.exists:
+            return durable.begin_log(path, line, root)
+        if not thread.has_log:
+            return durable.begin_log(path, self._import_page(thread) + line, root)
+        if not thread.is_fresh:
+            # The process that made this log may have died before the name was flushed.
+            durable.flush_names(path, root)
+        return durable.append(path, line, root, entry.id.encode())
+
+    def _import_page(self, thread: LockedThread) -> bytes:
+        """Keep the page of a thread without a log in quarantine. Returns the log of its
+        entries."""
+        copy = f"{self.layout.local}/imported/{file_name(thread.topic)}.md"
+        durable.make_folder(os.path.dirname(copy), self.layout.root)
+        durable.create(copy, self.reader.page(thread.topic), self.layout.root)
+        entries = enumerate(thread.entries or ())
+        return b"".join(codec.to_line(entry, idx) for idx, entry in entries)
+
+    def _finish(
+        self, entry: Entry, move: Move, thread: LockedThread, size: int
+    ) -> Receipt:
+        """Write meta and status files; no error fails the write from here on."""
+        notes = list(move.notes)
+        state, idx = folding.apply(thread.state, entry), thread.state.entry_count
+        try:
+            line = codec.to_line(entry, idx)
+            seal = thread.seal_after(entry, line)
+            if size != thread.size + len(line):
+                seal = None
+            if entry.id <= thread.state.last_id:
+                # A clock was wrong: the state and the entry's position need the whole
+                # log.
+                whole = self.reader.thread(entry.topic)
+                state, seal = whole.state, None
+                idx = [item.id for item in whole.entries].index(entry.id)
+            unknown, shown_state = thread.unknown, thread.shown_state
+            self.upkeep.write_state(state, size, unknown, shown_state, seal)
+            me = self.rules.directory.key(self.author.identity.name)
+            self.upkeep.local.note_visit(f"{VISITS}/{safe_name(me)}")
+        except (WcError, OSError) as error:
+            notes.append(f"saved, but its projections are not up to date: {error}")
+        if entry.ball is not None and (bounces := moves.bounce_note(state, self.rules)):
+            notes.append(bounces)
+        notes += self._review_notes(entry, state)
+        if thread.has_lost_lines:
+            notes.append(f"{entry.topic} has damage in its log: wc doctor")
+        receipt = Written(entry, idx, thread.state, state).receipt(*notes)
+        return receipt._replace(topic=aliases.name_of(self.reader, state))
+
+    def _review_notes(self, entry: Entry, state: model.State) -> list[str]:
+        """A note if changes were requested too often."""
+        if not entry.outcome:
+            return []
+        from wc_core.edits.review import outcomes  # 1 ms, for outcomes of reviews
+
+        too_many = outcomes.has_too_many_rounds(state, self.rules)
+        return [outcomes.rounds_text(state)] if too_many else []
+
+
+def _check_owner(root: str) -> None:
+    """Refuse root, who may write anywhere, in another user's store."""
+    try:
+        status = os.stat(root)
+    except OSError:
+        return  # it does not exist yet
+    if os.geteuid() == 0 != status.st_uid:
+        from wc_cli.ledger.store import lockowners  # 2 ms, only for a refusal
+
+        owner = lockowners.user_name(status.st_uid)
+        raise StorageError(
+            f"The store {root} belongs to {owner}, who could no longer change what "
+            "root writes there. Nothing was written.",
+            f"Run it as {owner}: {lockowners.as_user(status.st_uid)}",
+        )

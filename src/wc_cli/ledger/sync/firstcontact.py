@@ -1,0 +1,52 @@
+"""Asks the remotes of a clone without a store for threads: once, with a deadline,
+without prompts.
+
+The branch is fetched to the remote's usual tracking ref; the user's configuration of
+the remote is neither used nor changed. What was found is recorded, see
+`wc_core.ledger.git.contact`.
+"""
+
+from __future__ import annotations
+
+from wc_cli.ledger.clock import now_ms
+from wc_cli.ledger.sync import report
+from wc_cli.ledger.sync.exchange import Waiting
+from wc_cli.ledger.sync.firstfetch import fetch_first
+from wc_core.base.errors import WcError
+from wc_core.base.layout import BRANCH
+from wc_core.ledger.git import contact
+from wc_core.ledger.git.contact import Contact
+from wc_core.ledger.git.repository import has_branch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.ledger.git.repository import Repository
+
+# How long commands wait for the answer, in seconds.
+INIT_SECONDS, SECONDS = 15.0, 3.0
+
+
+def ask(repository: Repository, env: Mapping[str, str], seconds: float) -> bool:
+    """Ask the remotes of a repository. Returns whether one has threads; their branch is
+    then fetched. Raises nothing: a failure is recorded."""
+    remotes = contact.candidates(repository, env)
+    if not remotes:
+        return False
+    labels = tuple(remote.label for remote in remotes)
+    result = Contact(now_ms(), remotes=labels)
+    waiting = Waiting.at_most(seconds)
+    for remote in remotes:
+        try:
+            if fetch_first(repository, env, remote, waiting):
+                report.record_contact(repository, Contact(now_ms(), remotes=labels))
+                return True
+        except WcError as error:
+            if result.answered:
+                problem = error.message.removeprefix(f"{remote.label}: ")
+                problem = problem.removeprefix(f"{remote.label} ").rstrip(".")
+                result = result._replace(silent=remote.label, problem=problem)
+    report.record_contact(repository, result)
+    # Another process may have fetched it in the meantime.
+    return has_branch(repository, BRANCH)

@@ -1,5 +1,0 @@
-"""Notifies a person: on their desktop, in their terminals, through webhooks.
-
-`wc_core.notify` decides what to send. A failed notification is retried later and never
-fails a command.
-"""

@@ -1,0 +1,217 @@
+"""A cache of the threads on a board that only re-reads what changed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.board import cards as card_views
+from wc_cli.run.terminal import plan as plan_rendering
+from wc_cli.run.terminal.style import Style
+from wc_cli.run.terminal.widths import cut_to_width
+from wc_core.attention.status import pins
+from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.layout import Layout, topic_of
+from wc_core.edits.activitylog import reading
+from wc_core.edits.claims import book as books
+from wc_core.edits.claims.record import WRITE
+from wc_core.people.activity.statefile import StateFiles
+from wc_core.reading.views import planning, worktrees
+from wc_core.reading.views import rows as row_views
+from wc_core.reading.views.overview import with_passes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_cli.run.board.cards import Card, CardColumn, CardFilter
+    from wc_cli.run.context import Context
+    from wc_core.edits.claims.record import Claim
+    from wc_core.people.activity.presence import Note
+    from wc_core.reading.areas.threads import ThreadAreas
+    from wc_core.reading.views.worktrees import Neighbour, WorktreeQuery
+
+# The most columns that the text of a box takes.
+_BOX_WIDTH = 84
+
+
+class BoardSource:
+    """A store's threads as the viewer sees them. Only reads.
+
+    One OS thread may refresh it while another asks for its columns.
+    """
+
+    def __init__(self, context: Context, *, by_area: bool = False) -> None:
+        """With ``by_area``, the columns are areas instead of holders."""
+        self.context = context
+        self.reader = context.reader
+        self.viewer = context.viewer
+        self.layout: Layout = self.reader.layout
+        # Why the threads cannot be listed; otherwise empty.
+        self.problem = ""
+        self._cards: dict[str, Card] = {}
+        self._fingerprints: dict[str, tuple[object, ...]] = {}
+        self._files = StateFiles()
+        self._work_by_topic: dict[str, str] = {}
+        self._areas: ThreadAreas | None = None
+        if by_area:
+            from wc_core.reading.areas.threads import ThreadAreas  # 2 ms, rarely needed
+
+            self._areas = ThreadAreas(self.reader, context.settings.areas)
+        self._has_existed = os.path.isdir(self.layout.root)
+
+    @property
+    def travels(self) -> str:
+        """A line about entries that travel with the code; usually empty."""
+        standing = self.context.standing
+        return standing.travels if standing is not None else ""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the store existed once and no longer does."""
+        exists = os.path.isdir(self.layout.root)
+        self._has_existed = self._has_existed or exists
+        return self._has_existed and not exists
+
+    def refresh(self, topics: Iterable[str] | None = None) -> bool:
+        """Read these threads again; None means those whose files changed.
+
+        Returns whether any card changed.
+        """
+        named = topics is not None
+        if topics is None:
+            topics = self._list_topics()
+        changed = False
+        for topic in topics:
+            stamp = self._fingerprint(topic)
+            if not named and self._fingerprints.get(topic) == stamp:
+                continue
+            self._fingerprints[topic] = stamp
+            changed = self._update_card(topic) or changed
+        return changed
+
+    def _list_topics(self) -> list[str]:
+        """All topics in the store, and those that have been removed from it."""
+        try:
+            topics, self.problem = self.reader.topics(), ""
+        except WcError as error:
+            topics, self.problem = [], error.message
+        return [*topics, *(self._cards.keys() - set(topics))]
+
+    def _update_card(self, topic: str) -> bool:
+        before, card = self._cards.get(topic), self._read_card(topic)
+        if card is None:
+            self._cards.pop(topic, None)
+            self._fingerprints.pop(topic, None)
+        else:
+            self._cards[topic] = card
+        return card != before
+
+    def _read_card(self, topic: str) -> Card | None:
+        try:
+            snapshot = self.reader.snapshot(topic)
+            row = row_views.thread_row(self.reader, snapshot, self.viewer)
+        except NotFoundError:
+            return None
+        except WcError:
+            return card_views.make_card(row_views.unreadable_row(topic), None)
+        return card_views.make_card(row, snapshot.state)
+
+    def _fingerprint(self, topic: str) -> tuple[object, ...]:
+        """A fingerprint of a thread's files and of its read cursors."""
+        layout = self.layout
+        paths = (layout.log(topic), layout.meta(topic), layout.cursors(topic))
+        stamps = [_file_stamp(path) for path in paths]
+        return (*stamps, _file_stamp(layout.page(topic)) if stamps[0] is None else None)
+
+    def topic_at(self, path: str) -> str | None:
+        """The topic that a file belongs to; ``None`` if it belongs to no single
+        thread."""
+        for folder in self.folders:
+            if path.startswith(f"{folder}/"):
+                name = path[len(folder) + 1 :].partition("/")[0]
+                return topic_of(name)
+        return None
+
+    @property
+    def folders(self) -> tuple[str, str]:
+        """The folders to watch: each contains a folder per thread."""
+        return self.layout.threads, f"{self.layout.local}/cursors"
+
+    def columns(self, card_filter: CardFilter) -> tuple[CardColumn, ...]:
+        """The cards that pass the filter, in columns."""
+        work = self._work_by_topic
+        known = list(self._cards.values())
+        directory = self.context.settings.directory
+        rows = planning.with_waits([card.row for card in known], now_ms())
+        rows = with_passes(self.reader, rows, directory)
+        pin = pins.pin_of(self.layout, self.context.place.repository)
+        used_here = pin.topic if pin.is_open else ""
+        cards = (
+            card._replace(
+                row=row,
+                work=work.get(card.topic, card.work),
+                is_used_here=card.topic == used_here,
+            )
+            for card, row in zip(known, rows, strict=True)
+        )
+        if self._areas is not None:
+            return card_views.group_by_area(
+                cards, card_filter, self._areas.of(rows), self._areas.areas
+            )
+        return card_views.group_into_columns(cards, card_filter, directory)
+
+    def plan_text(self) -> str:
+        """The tree of the linked threads, in lines that fit into a box."""
+        rows = [card.row for card in list(self._cards.values())]
+        tree = planning.tree_of(planning.plan_of(rows, now_ms()))
+        lines = plan_rendering.tree_text(tree, Style(color=False)).split("\n")
+        return "\n".join(cut_to_width(line, _BOX_WIDTH) for line in lines)
+
+    @property
+    def count(self) -> int:
+        """The number of threads."""
+        return len(self._cards)
+
+    def claims(self) -> tuple[Claim, ...]:
+        """The current claims."""
+        repository = self.context.place.repository
+        if repository is None:
+            return ()
+        index = books.load_index(self.layout)
+        book = books.read(repository.common, index, books.no_commits)
+        return tuple(
+            claim
+            for claim in book.claims
+            if claim.mode == WRITE and book.standing(claim) == books.HELD
+        )
+
+    def neighbours(self) -> tuple[WorktreeQuery, list[Neighbour]]:
+        """Read the state of each worktree, and note its loop on the cards of its
+        threads."""
+        now, place = now_ms(), self.context.place
+        query = worktrees.worktree_query(place, self.context.cwd, self.context.env, now)
+        rows = [card.row for card in list(self._cards.values())]
+        notes: list[Note] = []
+        with contextlib.suppress(WcError):  # wc doctor reports it
+            notes = reading.current_notes(self.layout, now)
+        trees = worktrees.neighbours(query, self._files, rows, notes)
+        neighbours = worktrees.with_conflicts(trees, self.layout, now)
+        self._work_by_topic = {
+            row.topic: f"loop {neighbour.loop.turn} {neighbour.loop.summary}".replace(
+                "  ", " "
+            )
+            for neighbour in neighbours
+            if neighbour.loop is not None
+            for row in neighbour.threads
+        }
+        return query, neighbours
+
+
+def _file_stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return None
+    return info.st_ino, info.st_size, info.st_mtime_ns

@@ -1,0 +1,264 @@
+"""Makes the lines that the prompt prints, and keeps them in the store for
+``bin/wc-statusline``, see `wc_core.attention.status.keptlines`.
+
+The script asks for a line where none is kept that is current. The background process of
+a write makes all of them again, so that prompts rarely have to.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from wc_cli.ledger.clock import now_ms
+from wc_cli.ledger.store import durable
+from wc_cli.ledger.store.linestamp import LineStamp
+from wc_cli.run.context import Context
+from wc_core.attention.status import conflictmarks, elsewhere, keptlines
+from wc_core.attention.status.keptlines import STAMP, KeptLine, LineRequest
+from wc_core.attention.status.line import LinePlace, Mark, line_of, loop_mark
+from wc_core.attention.status.linethreads import LineSource
+from wc_core.attention.status.look import MAX_ROWS, LineStyle, link_prefix
+from wc_core.attention.status.pins import surroundings
+from wc_core.attention.status.places import Surroundings, worktree_places
+from wc_core.base import agents
+from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.files import names_in, read_plain
+from wc_core.base.layout import Layout
+from wc_core.base.lean import contextlib
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.carry import sandboxes
+from wc_core.people.activity import loops
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.ledger.git.repository import Repository
+    from wc_core.people.identity.viewer import Viewer
+
+# The variable with the name, the key and the root that the script made.
+_ASKED = "_WC_LINE"
+_ASKED_LINES = 3
+# What decides who looks, apart from files.
+_VARIABLES = (
+    *("HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "WATERCOOLER_AGENT"),
+    *("WATERCOOLER_USER", "WATERCOOLER_SEAT", "WATERCOOLER_DIR", "WATERCOOLER_DETECT"),
+    *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
+    *(variable for variable, _ in agents.VARIABLES),
+    *agents.SESSION_VARIABLES,
+    *(agents.CONVENTION, agents.OLDER_CONVENTION[0]),
+    *(sandboxes.VARIABLE, *(sandbox.variable for sandbox in sandboxes.SANDBOXES)),
+)
+# A line that nobody asked for within a week is not made again.
+_WANTED_SECONDS = 7 * 24 * 3600
+_MOST_LINES = 64
+
+
+class _Basis(NamedTuple):
+    """What a line was made from: the first line of its file, and when the newest of the
+    files changed that others than wc change."""
+
+    first: str
+    newest_ns: int
+
+
+class PromptLines:
+    """The lines of one store in one environment and folder. ``context`` has a store."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.layout = Layout(context.place.root)
+        self.repository: Repository | None = context.place.repository
+
+    @property
+    def viewer(self) -> Viewer | None:
+        """Who looks; ``None`` if the environment has a name that nobody can have."""
+        try:
+            return self.context.viewer
+        except InvalidInputError:
+            return None
+
+    def texts(self, *styles: LineStyle) -> list[str]:
+        """The line in each of these styles."""
+        context, layout = self.context, self.layout
+        reader, viewer = context.reader, self.viewer
+        if viewer is None:
+            directory = context.settings.directory
+            around = Surroundings(worktree_places(self.repository), None, directory)
+        else:
+            around = surroundings(layout, self.repository, viewer)
+        source = LineSource(reader, viewer, self.repository, around, now_ms())
+        rows = max(style.rows for style in styles)
+        threads = source.threads(min(max(rows, 1), MAX_ROWS))
+        place = LinePlace(
+            around,
+            self._loop_mark(),
+            conflictmarks.load(layout, self.repository) if self.repository else "",
+            elsewhere.load(layout, viewer.key) if viewer is not None else 0,
+        )
+        return [
+            line_of(
+                threads, place, style._replace(links=self._link_prefix(style.links))
+            )
+            for style in styles
+        ]
+
+    def text(self, style: LineStyle, request: LineRequest | None) -> str:
+        """The line in a style. If it was requested by the script, it is kept as far as
+        possible, both whole and as it fits: a store may be read-only."""
+        if request is None:
+            return self.texts(style)[0]
+        basis = None
+        with contextlib.suppress(WcError, OSError):
+            basis = self._basis(make_stamp=True)
+        full = request._replace(columns=0)
+        text, whole, fitted = self.texts(style, *map(_style_of, (full, request)))
+        with contextlib.suppress(WcError, OSError):
+            self._make_room()
+            self._keep(basis, full, whole)
+            if fitted != whole:
+                self._keep(basis, request, fitted)
+        return text
+
+    def make_again(self, kept: KeptLine) -> None:
+        """Make a kept line again if it is not current. Raises WcError and OSError."""
+        basis = self._basis(make_stamp=True)
+        path = f"{self.layout.lines}/{kept.request.file_name}"
+        is_current = (
+            basis is not None
+            and basis.first == kept.first
+            and keptlines.newest_ns(iter((path,))) >= basis.newest_ns
+        )
+        if basis is not None and not is_current:
+            (painted,) = self.texts(_style_of(kept.request))
+            self._keep(basis, kept.request, painted)
+
+    def _keep(self, basis: _Basis | None, request: LineRequest, painted: str) -> None:
+        """Keep a line that was made on a basis, unless that has changed meanwhile.
+        Raises WcError and OSError."""
+        if basis is None or self._basis() != basis:
+            return
+        data = keptlines.encode(basis.first, request, painted)
+        if data is None:
+            return
+        path, root = f"{self.layout.lines}/{request.file_name}", self.layout.root
+        durable.make_folder(self.layout.lines, root, flush=False)
+        durable.replace(path, data, root)
+        times = (basis.newest_ns, basis.newest_ns)
+        os.utime(path, ns=times, follow_symlinks=False)
+
+    def _make_room(self) -> None:
+        """Remove all lines if there are too many, such as one for each of many
+        sessions. Raises WcError and OSError."""
+        names = names_in(self.layout.lines, self.layout.root)
+        if len(names) > 2 * _MOST_LINES:
+            for name in names:
+                if name != STAMP:
+                    durable.remove(f"{self.layout.lines}/{name}", self.layout.root)
+
+    def _basis(self, *, make_stamp: bool = False) -> _Basis | None:
+        """What a line depends on now; ``None`` if it cannot be kept: without a stamp,
+        and where a loop runs, whose state changes with the time."""
+        top = self.repository.top if self.repository else ""
+        if top and os.path.lexists(loops.loop_path(top)):
+            return None
+        stamp = LineStamp(self.layout)
+        text = stamp.ensure() if make_stamp else stamp.read()
+        if not text:
+            return None
+        facts = keptlines.facts(self.layout, self.repository)
+        sources = keptlines.sources(self.layout, self.repository, self.context.env)
+        return _Basis(f"{text} {facts}", keptlines.newest_ns(sources))
+
+    def _link_prefix(self, links: str) -> str:
+        return link_prefix(links, self.layout.pages)
+
+    def _loop_mark(self) -> Mark:
+        """The line's mark for the loop in a worktree; while its file is being written,
+        that of its last good state."""
+        top = self.repository.top if self.repository else ""
+        if not top or not os.path.lexists(loops.loop_path(top)):
+            return Mark()
+        # 4 ms, only in a worktree with a loop
+        from wc_cli.edits.activitylog import keptloops
+
+        files = keptloops.files_with_kept_loop(self.layout, top)
+        mark = loop_mark(loops.loop(files, top, now_ms()))
+        keptloops.keep_loop(self.layout, top, files, visible=bool(mark.text))
+        return mark
+
+
+def _style_of(request: LineRequest) -> LineStyle:
+    return LineStyle(
+        columns=request.columns,
+        ascii=request.ascii,
+        color=True,
+        rows=request.rows,
+        links=request.links,
+        format=request.template,
+    )
+
+
+def request_of(context: Context, style: LineStyle) -> LineRequest | None:
+    """The request of the script that started this command; ``None`` if it was started
+    by someone else, or nothing can be kept under the key."""
+    lines = context.env.get(_ASKED, "").split("\n")
+    if len(lines) != _ASKED_LINES:
+        return None
+    name, key, root = lines
+    request = LineRequest(
+        name,
+        key,
+        root,
+        at=int(time.time()),
+        folder=context.cwd,
+        ascii=style.ascii,
+        rows=style.rows,
+        links=style.links,
+        template=style.format,
+        columns=style.columns,
+        env={name: context.env[name] for name in _VARIABLES if name in context.env},
+    )
+    return request if request.is_usable else None
+
+
+def remake(root: str, env: Mapping[str, str]) -> None:
+    """Make the kept lines of a store again that are not current, and remove those that
+    are no longer asked for. A convenience: failures are left to the prompt."""
+    layout = Layout(root)
+    with contextlib.suppress(WcError, OSError):
+        names = [name for name in names_in(layout.lines, root) if name != STAMP]
+        lines = {name: _read(layout, name) for name in names}
+        oldest = int(time.time()) - _WANTED_SECONDS
+        names.sort(key=lambda name: lines[name].request.at, reverse=True)
+        for position, name in enumerate(names):
+            kept = lines[name]
+            is_wanted = position < _MOST_LINES and kept.request.at > oldest
+            if not (is_wanted and os.path.isdir(kept.request.folder)):
+                durable.remove(f"{layout.lines}/{name}", root)
+                continue
+            with contextlib.suppress(WcError, OSError):
+                _remake_line(layout, kept, env)
+
+
+_DAMAGED = KeptLine("", LineRequest("", "", ""))
+
+
+def _read(layout: Layout, name: str) -> KeptLine:
+    """Read a kept line; one that is not asked for if it is damaged."""
+    with contextlib.suppress(OSError):
+        path = f"{layout.lines}/{name}"
+        data = read_plain(path, layout.root, keptlines.MAX_BYTES) or b""
+        kept = keptlines.decode(data)
+        if kept is not None and kept.request.file_name == name:
+            return kept
+    return _DAMAGED
+
+
+def _remake_line(layout: Layout, kept: KeptLine, env: Mapping[str, str]) -> None:
+    """Make one line again. Raises WcError and OSError."""
+    own = {"PATH": env.get("PATH", ""), "WATERCOOLER_SYNC": "off"}
+    context = Context({**own, **kept.request.env}, kept.request.folder)
+    if context.place.exists and context.place.root == layout.root:
+        PromptLines(context).make_again(kept)

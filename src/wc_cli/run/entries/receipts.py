@@ -1,0 +1,208 @@
+"""After a write: start settling, and print the receipt."""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.ledger import spawn
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run import output
+from wc_core.base.errors import StorageError, WcError
+from wc_core.base.layout import Layout, file_name
+from wc_core.base.lean import contextlib
+from wc_core.base.text import one_line
+from wc_core.ledger.carry import modes
+from wc_core.ledger.configuration.keys import ASK
+from wc_core.ledger.git import remotes, repository
+from wc_core.ledger.git.discovery import BRANCH_STORE
+from wc_core.ledger.threads.model import holder_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wc_cli.ledger.store.lockedthread import Receipt
+    from wc_cli.run.context import Context
+
+
+def settle_after_write(
+    context: Context, receipt: Receipt, *, sync: bool = False
+) -> Receipt:
+    """Settle and exchange with the remote: now (with ``sync``, or by setting), in the
+    background, or not at all. Returns the receipt with the result."""
+    layout = Layout(context.place.root)
+    committing = context.place.kind == BRANCH_STORE
+    is_inline = sync or context.settings.sync == "inline"
+    notes = [*receipt.notes]
+    if is_inline:
+        notes.extend(start_settling(context, sync=sync))
+    marker = f"{layout.unsettled}/{file_name(receipt.topic)}"
+    committed = is_inline and committing and not os.path.lexists(marker)
+    notes.extend(_trouble_notes(layout))
+    if not is_inline:
+        notes.extend(_refusal_notes(context, layout))
+    notes.extend(_wake_notes(context, layout, receipt))
+    pushed = _is_pushed(context, committed=committed) if committing else None
+    # At the end: the background processes are copies of this one, and the kernel copies
+    # each memory page that this one changes while both run.
+    snapshots = _snapshots(context, layout, receipt)
+    if not is_inline:
+        notes.extend(start_settling(context, snapshots))
+    elif snapshots:
+        with contextlib.suppress(OSError):
+            spawn.start_all(snapshots, context.env, may_fork=context.owns_process)
+    carried = "" if pushed or not committed else _way_of(context, layout, receipt)
+    return receipt._replace(
+        committed=committed, pushed=pushed, carried=carried, notes=tuple(notes)
+    )
+
+
+def _snapshots(context: Context, layout: Layout, receipt: Receipt) -> list[spawn.Task]:
+    """The task of keeping a snapshot of the worktree for the next review, if the ball
+    was passed to someone else. Without a snapshot, the review uses the entry's
+    commit."""
+    repository = context.place.repository
+    holder = receipt.ball
+    if holder is None or holder == receipt.previous_ball:
+        return []
+    if context.settings.sync == "off" or context.viewer.is_me(holder):
+        return []
+    if repository is None or not repository.top:
+        return []
+    written = (receipt.topic, receipt.entry_id)
+    return [spawn.snapshot_task(layout, repository.top, written)]
+
+
+def start_settling(
+    context: Context, tasks: Sequence[spawn.Task] = (), *, sync: bool = False
+) -> list[str]:
+    """Settle and exchange with the remote: now (with ``sync``, or by setting), in the
+    background with these ``tasks``, or not at all. Returns notes about failures."""
+    mode = "inline" if sync else context.settings.sync
+    try:
+        if mode == "inline":
+            from wc_cli.run.entries import inline  # 35 ms, usually in the background
+
+            return inline.settle_and_exchange(context, by_option=sync)
+        if mode == "background":
+            layout = Layout(context.place.root)
+            spawn.start(layout, context.env, *tasks, may_fork=context.owns_process)
+    except (WcError, OSError) as error:
+        return [f"settling could not be started: {error}"]
+    return []
+
+
+def _wake_notes(context: Context, layout: Layout, receipt: Receipt) -> list[str]:
+    """Return why the passed ball wakes nobody here, if agents can be woken."""
+    if receipt.ball == receipt.previous_ball or not receipt.ball:
+        return []
+    if not os.path.isdir(layout.waiters):
+        return []
+    # 3 ms, only where agents are woken
+    from wc_core.attention.wake import expectation
+    from wc_core.ledger.configuration import preferences
+
+    ball = expectation.PassedBall(
+        receipt.topic,
+        receipt.ball,
+        context.identity.author,
+        preferences.load(context.env).wake_from,
+    )
+    directory = context.settings.directory
+    reason = expectation.obstacle(context.reader, directory, ball, now_ms())
+    return [f"not woken: {reason}"] if reason else []
+
+
+def _trouble_notes(layout: Layout) -> list[str]:
+    """Return the failures of the last settling, which every write repeats until it
+    succeeds."""
+    if not os.path.lexists(layout.settling):
+        return []
+    from wc_cli.ledger.store import pending  # 0.1 ms, only after a failure
+
+    trouble = pending.last_trouble(layout.root)
+    if trouble is None:
+        return []
+    return [f"settling, at {trouble.at}: {trouble.problem} (see: wc doctor)"]
+
+
+def _refusal_notes(context: Context, layout: Layout) -> list[str]:
+    """Return, on an agent's branch, that the remote refused the last push, and what
+    helps."""
+    code, rules = context.place.repository, context.settings
+    if code is None or not modes.is_agents(code.branch, rules.agents_branches):
+        return []
+    if not os.path.lexists(layout.sync_state):
+        return []
+    from wc_cli.bridges.carry import automatic, roads  # 20 ms, on agents' branches
+
+    problem = automatic.refusal(layout)
+    if not problem or modes.mode(rules, context.env) != ASK:
+        return []
+    offered = automatic.is_offered(code, context.env, rules)
+    return [f"{problem}. {roads.OFFER}"] if offered else []
+
+
+def _is_pushed(context: Context, *, committed: bool) -> bool | None:
+    """Return whether the remote has the entry; ``None`` without a remote."""
+    checkout = context.store_repository
+    if checkout is None or not remotes.names(checkout, context.env):
+        return None
+    if not committed:
+        return False
+    remote = remotes.find(checkout, context.env)
+    if remote is None:
+        return False
+    return checkout.commit == repository.resolve(checkout, remote.tracking)
+
+
+def _way_of(context: Context, layout: Layout, receipt: Receipt) -> str:
+    """Return with what the entry travels because it cannot be pushed; usually empty."""
+    if not os.path.lexists(layout.carried):
+        return ""
+    # 1 ms, only where entries travel
+    from wc_core.ledger.git import carried as carriers
+
+    carried = carriers.current(layout, context.store_repository)
+    found = carried is not None and receipt.entry_id in carried.ids
+    return carried.way if carried is not None and found else ""
+
+
+def print_receipt(
+    receipt: Receipt, *, as_json: bool, topic_first: bool = False
+) -> None:
+    """Print a receipt: what was saved, who has the ball, what is pending. It begins
+    with the topic if the command did not name it."""
+    try:
+        if as_json:
+            output.say_json(receipt.to_json())
+            return
+        sentence = _receipt_sentence(receipt, topic_first=topic_first)
+        output.say(one_line(sentence))
+    except (StorageError, BrokenPipeError) as error:
+        # The entry is on disk; retrying would write it twice.
+        output.discard_output()
+        output.remark(f"note: saved as {receipt.entry_id}, but: {one_line(str(error))}")
+    for note in receipt.notes:
+        output.remark(f"note: {one_line(note)}")
+
+
+def _receipt_sentence(receipt: Receipt, *, topic_first: bool) -> str:
+    saved = f"saved {receipt.topic} #{receipt.idx} ({receipt.entry_id})"
+    if topic_first:
+        saved = f"{receipt.topic}: saved #{receipt.idx} ({receipt.entry_id})"
+    ball = f"ball: {holder_text(receipt.ball)}"
+    if receipt.ball != receipt.previous_ball and receipt.idx:
+        ball = (
+            f"ball: {holder_text(receipt.previous_ball)} → {holder_text(receipt.ball)}"
+        )
+    facts = [saved, ball]
+    if receipt.status != "OPEN" or receipt.is_new_status:
+        facts.append(receipt.status)
+    if receipt.committed:
+        facts.append("committed")
+    if receipt.carried:
+        facts.append(f"travels with {receipt.carried}")
+    elif receipt.pushed is not None:
+        facts.append("pushed" if receipt.pushed else "not pushed")
+    return " · ".join(facts)

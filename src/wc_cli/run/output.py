@@ -1,0 +1,105 @@
+"""Prints the output of commands: results on standard output, remarks on standard error.
+
+Standard error is cleaned of everything a terminal would obey, because it may quote
+other people's text.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from wc_core.base.errors import StorageError
+from wc_core.base.lean import json
+from wc_core.base.text import clean
+from wc_core.ledger.threads.jsontext import dumps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+class Answer:
+    """The answer of the running command, and additions from elsewhere.
+
+    ``beside`` returns the fields to add to the first JSON that is printed; it is
+    ``None`` afterwards. ``begun``: something was printed.
+    """
+
+    def __init__(self, beside: Callable[[], dict[str, Any]] | None = None) -> None:
+        self.begun = False
+        self.beside = beside
+
+    def with_fields(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return JSON with the fields, unless they were added before."""
+        beside, self.beside = self.beside, None
+        return {**value, **beside()} if beside is not None else value
+
+
+_answers = [Answer()]
+
+
+def begin_answer(answer: Answer) -> None:
+    """Make this the current answer, to which all output belongs."""
+    _answers[0] = answer
+
+
+def json_size(value: dict[str, Any]) -> int:
+    """Return how many characters of JSON `say_json` prints for a result."""
+    beside = _answers[0].beside
+    fields = {**value, **beside()} if beside is not None else value
+    return len(json_line(fields))
+
+
+def say(text: str) -> None:
+    """Print a result to standard output. Raises StorageError, BrokenPipeError."""
+    _write_output(f"{text}\n" if text and not text.endswith("\n") else text)
+
+
+def say_json(value: dict[str, Any]) -> None:
+    """Print a result for programs: one line of JSON. Raises as `say` does."""
+    _write_output(f"{json_line(_answers[0].with_fields(value))}\n")
+
+
+def remark(text: str) -> None:
+    """Print a remark to standard error."""
+    try:
+        sys.stderr.write(f"{clean(text)}\n")
+        sys.stderr.flush()
+    except OSError:
+        return  # nobody reads it
+
+
+def json_line(value: Any) -> str:
+    """Return ``value`` as one line of JSON. Everything that `wc_core.base.text.clean`
+    would remove is escaped: the values are the same, and a terminal obeys nothing."""
+    # A path may contain bytes that are not text; JSON may not.
+    line = dumps(value).encode(errors="replace").decode()
+    if clean(line) == line:
+        return line
+    return "".join(
+        character if clean(character) == character else json.dumps(character)[1:-1]
+        for character in line
+    )
+
+
+def discard_output() -> None:
+    """Redirect standard output to the null device if its reader is gone or its disk is
+    full. Otherwise the interpreter's last flush would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _write_output(text: str) -> None:
+    _answers[0].begun = True
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        discard_output()
+        raise StorageError(
+            f"Standard output could not be written: {error.strerror}.",
+            "The store is as it was; run it again with room for the answer.",
+        ) from error

@@ -1,0 +1,192 @@
+"""The list of commands, and the module that carries out each.
+
+A module is imported when its command is used, so that no command slows down another.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from wc_core.base.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.run.options import Declared
+
+
+class Command(NamedTuple):
+    """A command: ``module:attribute`` of its `Declared`, and its panel in the help.
+
+    ``agents``: agents may run it without asking their user, because it only reads, or
+    writes entries. They must ask about everything that reaches beyond the threads
+    (install, doctor --repair, timeline and export, which write any file, guidance,
+    which other agents get from then on, inbox, which reads other repositories, enrich,
+    which sends entries to a server), and about sync and carry, whose first run
+    publishes the threads to all readers of the remote, and harvest, which fetches.
+    """
+
+    place: str
+    panel: str
+    agents: bool = False
+
+
+WRITING, READING, PLACE, ABOUT = "Write", "Read", "Store", "Help"
+
+COMMANDS: dict[str, Command] = {
+    "say": Command("commands.writing:say", WRITING, agents=True),
+    "done": Command("commands.writing:done", WRITING, agents=True),
+    "ack": Command("commands.writing:ack", WRITING, agents=True),
+    "ask": Command("commands.remarks.questions:ask", WRITING, agents=True),
+    "answer": Command("commands.remarks.questions:answer", WRITING, agents=True),
+    "handoff": Command("commands.writing:handoff", WRITING, agents=True),
+    "take": Command("commands.writing:take", WRITING, agents=True),
+    "set-status": Command("commands.writing:set_status", WRITING, agents=True),
+    "close": Command("commands.closing:close", WRITING, agents=True),
+    "move": Command("commands.writing:move", WRITING, agents=True),
+    "new": Command("commands.writing:new", WRITING, agents=True),
+    "amend": Command("commands.correcting:amend", WRITING, agents=True),
+    "retract": Command("commands.correcting:retract", WRITING, agents=True),
+    "rename": Command("commands.labels:rename", WRITING, agents=True),
+    "tag": Command("commands.labels:tag", WRITING, agents=True),
+    "link": Command("commands.plan.links:link", WRITING, agents=True),
+    "unlink": Command("commands.plan.links:unlink", WRITING, agents=True),
+    "block": Command("commands.plan.links:block", WRITING, agents=True),
+    "checklist": Command("commands.plan.checklists:checklist", WRITING, agents=True),
+    "check-off": Command("commands.plan.checklists:check_off", WRITING, agents=True),
+    "plan": Command("commands.plan.plans:plan", WRITING, agents=True),
+    "budget": Command("commands.session.budget:budget", WRITING),
+    "gate": Command("commands.plan.gates:gate", WRITING),
+    "ready": Command("commands.plan.readiness:ready", READING, agents=True),
+    "why": Command("commands.plan.readiness:why", READING, agents=True),
+    "tree": Command("commands.plan.readiness:tree", READING, agents=True),
+    "brief": Command("commands.brief:brief", READING, agents=True),
+    "inbox": Command("commands.repository.inbox:inbox", READING),
+    "wrap": Command("commands.session.wrap:wrap", READING, agents=True),
+    "wait": Command("commands.wait:wait", READING, agents=True),
+    "wake": Command("commands.session.wake:wake", PLACE),
+    "list": Command("commands.reading.lists:list_threads", READING, agents=True),
+    "read": Command("commands.reading.thread:read", READING, agents=True),
+    "open": Command("commands.reading.opening:open_page", READING),
+    "use": Command("commands.reading.localthread:use", READING, agents=True),
+    "whose": Command("commands.reading.localthread:whose", READING, agents=True),
+    "search": Command("commands.reading.searching:search", READING, agents=True),
+    "related": Command("commands.reading.relating:related", READING, agents=True),
+    "decisions": Command("commands.remarks.decisions:decisions", READING, agents=True),
+    "updates": Command("commands.reading.newentries:updates", READING, agents=True),
+    "digest": Command("commands.reading.digesting:show_digest", READING, agents=True),
+    "log": Command("commands.log:log", READING, agents=True),
+    "stats": Command("commands.stats:show_stats", READING, agents=True),
+    "timeline": Command("commands.timeline:show_timeline", READING),
+    "import": Command("commands.exchange.importing:import_files", WRITING),
+    "export": Command("commands.exchange.export:export", READING),
+    "project": Command("commands.exchange.project:project", PLACE),
+    "seen": Command("commands.reading.thread:seen", READING, agents=True),
+    "board": Command("commands.board:board", READING),
+    "reindex": Command("commands.reading.lists:reindex", READING, agents=True),
+    "worktrees": Command("commands.worktrees:worktrees", READING, agents=True),
+    "note": Command("commands.edits.activity:note", WRITING, agents=True),
+    "claim": Command("commands.edits.claims:claim", WRITING, agents=True),
+    "release": Command("commands.edits.claims:release", WRITING, agents=True),
+    "renew": Command("commands.edits.claims:renew", WRITING, agents=True),
+    "takeover": Command("commands.edits.claims:takeover", WRITING),
+    "publish": Command("commands.edits.publish:publish", PLACE),
+    "check": Command("commands.edits.check:check", READING, agents=True),
+    "claims": Command("commands.edits.claims:claims", READING, agents=True),
+    "activity": Command("commands.edits.activity:activity", READING, agents=True),
+    "radar": Command("commands.edits.radar:radar", READING, agents=True),
+    "conflicts": Command("commands.edits.radar:conflicts", READING, agents=True),
+    "review": Command("commands.edits.review:review", READING, agents=True),
+    "neighbors": Command("commands.edits.neighbors:neighbors", READING, agents=True),
+    "graph": Command("commands.edits.graph:graph", READING, agents=True),
+    "statusline": Command("commands.statusline:print_statusline", READING),
+    "guidance": Command("commands.repository.guidance:guidance", PLACE),
+    "config": Command("commands.repository.config:config", PLACE),
+    "rules": Command("commands.repository.rules:rules", PLACE, agents=True),
+    "enrich": Command("commands.repository.enrich:enrich", PLACE),
+    "notify": Command("commands.session.notify:notify", PLACE),
+    "sync": Command("commands.sync:sync", PLACE),
+    "cloud": Command("commands.repository.cloud:cloud", PLACE),
+    "carry": Command("commands.exchange.carrying:carry", PLACE),
+    "harvest": Command("commands.exchange.carrying:harvest", PLACE),
+    "init": Command("commands.stores:init", PLACE),
+    "whoami": Command("commands.whoami:whoami", PLACE, agents=True),
+    "problems": Command("commands.problems:problems", PLACE, agents=True),
+    "break-lock": Command("commands.stores:break_lock", PLACE),
+    "doctor": Command("commands.doctor:doctor", PLACE),
+    "install": Command("agents.install.command:install", PLACE),
+    "uninstall": Command("agents.install.command:uninstall", PLACE),
+    "demo": Command("commands.demo:demo", ABOUT),
+    "skill": Command("commands.about:skill", ABOUT, agents=True),
+    "completion": Command("commands.about:completion", ABOUT),
+    "version": Command("commands.about:version", ABOUT, agents=True),
+    "help": Command("commands.about:show_help", ABOUT, agents=True),
+}
+
+# The spellings of earlier versions and of other tools, and words that people try.
+ALIASES = {
+    "set_status": "set-status",
+    "break_lock": "break-lock",
+    "show": "read",
+    "ls": "list",
+    "status": "list",
+    "reply": "say",
+}
+
+# Every other command is an occasion for guidance: the repository's guidance for it
+# comes with the answer.
+NO_OCCASION = {
+    "board": "it fills the screen until it ends",
+    "statusline": "it has one line",
+    "whose": "it has one line",
+    "open": "it opens a page",
+    "use": "it concerns this worktree, not the work in it",
+    "wake": "it concerns this machine, not the repository",
+    "timeline": "it makes a picture",
+    "export": "it makes a file",
+    "project": "it concerns a database, not the work here",
+    "import": "it concerns other programs, not the work here",
+    "inbox": "it concerns all repositories",
+    "guidance": "it shows all of it",
+    "config": "it concerns the repository itself, no work in it",
+    "enrich": "it concerns what is written already",
+    "notify": "it concerns a person's own machine",
+    "rules": "it shows what the repository asks",
+    "init": "there is no store before it",
+    "cloud": "it concerns other machines, not the work here",
+    "carry": "the work is done before it",
+    "harvest": "it does what sync does",
+    "break-lock": "a person repairs the store",
+    "doctor": "a person repairs the store",
+    "install": "it concerns this machine, not the repository",
+    "uninstall": "it concerns this machine, not the repository",
+    "demo": "it has a repository of its own",
+    "skill": "it needs no store",
+    "completion": "it needs no store",
+    "version": "it needs no store",
+    "help": "it needs no store",
+}
+# It gives guidance as one of its sections.
+_OWN_SECTION = "brief"
+
+
+def occasion(name: str) -> str:
+    """Return the occasion for guidance of a command; empty if there is none."""
+    name = ALIASES.get(name, name)
+    return "" if name in NO_OCCASION or name == _OWN_SECTION else name
+
+
+def occasions() -> tuple[str, ...]:
+    """Return the commands that are occasions for guidance."""
+    return tuple(name for name in COMMANDS if name not in NO_OCCASION)
+
+
+def load(name: str) -> Declared | None:
+    """Return the command with this name, or ``None``."""
+    command = COMMANDS.get(ALIASES.get(name, name))
+    if command is None:
+        return None
+    module, _, attribute = command.place.partition(":")
+    name = f"wc_cli.{module}"
+    __import__(name)  # importlib.import_module, without 1 ms for importlib
+    declared: Declared = getattr(sys.modules[name], attribute)
+    return declared

@@ -1,0 +1,93 @@
+"""Shows long answers through the user's pager, as git does."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import signal
+import subprocess
+from itertools import chain
+
+from wc_cli.run.output import say
+from wc_cli.run.terminal.style import is_for_people
+from wc_core.people.identity import environment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+# git's defaults for less: quit if everything fits, show colours, keep the text on the
+# screen.
+_LESS = {"LESS": "FRX", "LV": "-c"}
+_VARIABLES = ("WATERCOOLER_PAGER", "GIT_PAGER", "PAGER")
+
+
+def pager_command(env: Mapping[str, str]) -> str:
+    """Return the pager's command line; empty if none is wanted or installed."""
+    configured = (env[variable] for variable in _VARIABLES if variable in env)
+    command = next(configured, "less").strip()
+    program = command.partition(" ")[0]
+    if not command or command == "cat" or shutil.which(program) is None:
+        return ""
+    return command
+
+
+def person_pager(env: Mapping[str, str]) -> str:
+    """Return the pager's command line if a person reads the output at a terminal;
+    agents run commands on terminals, too, and would hang in a pager."""
+    detected = next(environment.agents_in(env), None)
+    is_agent = bool(env.get("WATERCOOLER_AGENT")) or detected is not None
+    return "" if is_agent or not is_for_people(env) else pager_command(env)
+
+
+def page_parts(
+    parts: Iterable[str], command: str, env: Mapping[str, str], *, begin: str = ""
+) -> None:
+    """Print the parts, each made when needed; through ``command`` (empty: never) if
+    they have more lines than the screen. less starts at the line ``begin``."""
+    parts = iter(parts)
+    first = ""
+    height = shutil.get_terminal_size().lines
+    while first.count("\n") < height:
+        part = next(parts, None)
+        if part is None:
+            say(first)
+            return
+        first += part
+    if command:
+        options = env.get("LESS", _LESS["LESS"])
+        at_line = {"LESS": f"{options} +/^{begin}"} if begin else {}
+        _pipe_to_pager(command, chain((first,), parts), {**env, **at_line})
+        return
+    for part in chain((first,), parts):
+        say(part)
+
+
+def _pipe_to_pager(command: str, parts: Iterable[str], env: Mapping[str, str]) -> None:
+    with subprocess.Popen(  # noqa: S602 - a command line from the person's settings
+        command,
+        shell=True,
+        stdin=subprocess.PIPE,
+        env={**_LESS, **env},
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        # The pager handles an interrupt.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            _feed(process, parts)
+            process.wait()
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+def _feed(process: subprocess.Popen[str], parts: Iterable[str]) -> None:
+    """Write the parts to the pager until it stops reading."""
+    if process.stdin is None:
+        return
+    with contextlib.suppress(BrokenPipeError):
+        for part in parts:
+            process.stdin.write(part)
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()

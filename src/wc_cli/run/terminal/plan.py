@@ -1,0 +1,65 @@
+"""What threads wait for, as terminal text: other threads, and gates."""
+
+from __future__ import annotations
+
+from wc_core.base.text import one_line
+from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_cli.run.terminal.style import Style
+    from wc_core.reading.views.planning import Chain, Tree, TreeNode
+
+_BOLD, _DIM = "1", "2"
+_MAX_TITLE = 80
+
+
+def chain_text(chain: Chain, style: Style) -> str:
+    """Return why a thread is not ready, one line per reason."""
+    name = one_line(chain.name)
+    if chain.is_ready:
+        return style(f"nothing: {name} is ready", _BOLD)
+    lines = [style(f"{name} is not ready:", _BOLD)]
+    lines += [f"  {line}" for line in _chain_lines(chain)]
+    return "\n".join(lines)
+
+
+def _chain_lines(chain: Chain) -> Iterator[str]:
+    for obstacle, behind in chain.reasons:
+        ready = ", which is ready" if behind is not None and behind.is_ready else ""
+        yield f"{one_line(obstacle.text)}{ready}"
+        if behind is not None:
+            name = one_line(behind.name)
+            for line in _chain_lines(behind):
+                yield line if line.startswith(" ") else f"  {name}: {line}"
+
+
+def tree_text(tree: Tree, style: Style) -> str:
+    """Return a line for each thread, indented below the thread that it belongs to,
+    followed by the links that do not count."""
+    lines = [line for node in tree.nodes for line in _node_lines(node, 0, style)]
+    lines += [
+        one_line(f"does not count, it would be a cycle: {sentence}")
+        for sentence in tree.ignored
+    ]
+    return "\n".join(lines)
+
+
+def _node_lines(node: TreeNode, depth: int, style: Style) -> Iterator[str]:
+    thread = node.thread
+    mark = "✓" if thread.status == CLOSED else ">" if node.is_ready else " "
+    facts = [
+        thread.name,
+        *([f"({node.kind})"] if node.kind == "sidequest" else []),
+        *([thread.status] if thread.status != OPEN else []),
+        *([holder_text(thread.ball)] if thread.status != CLOSED else []),
+        *([f"waits for {', '.join(node.waits)}"] if node.waits else []),
+        thread.title[:_MAX_TITLE],
+    ]
+    line = f"{mark} {'  ' * depth}{one_line(' · '.join(facts))}"
+    code = _BOLD if node.is_ready else _DIM if thread.status == CLOSED else ""
+    yield style(line, code) if code else line
+    for lower in node.nodes:
+        yield from _node_lines(lower, depth + 1, style)

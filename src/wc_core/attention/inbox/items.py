@@ -1,0 +1,245 @@
+"""The inbox items of a participant in one store: questions to them, their balls, and
+offered balls.
+
+The names of the status line's files identify these threads; a thread is read when it is
+shown.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import repeat
+
+from wc_core.attention.status import files, holders, listings
+from wc_core.attention.status.holders import HeldBall
+from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.layout import safe_name
+from wc_core.base.names import MINE
+from wc_core.base.times import rfc3339
+from wc_core.base.ulid import prefix, timestamp_ms
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.planning.linkfiles import waits_of
+from wc_core.ledger.threads.model import BLOCKED, CLOSED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from wc_core.base.layout import Layout
+    from wc_core.ledger.threads.model import OpenQuestion, State
+    from wc_core.ledger.threads.reader import StoreReader
+    from wc_core.ledger.threads.snapshot import Snapshot
+    from wc_core.people.identity.viewer import Viewer
+
+# The kinds, most important first: a question, or a ball in a thread that is BLOCKED;
+# another ball; a ball that any participant of this kind may take.
+INPUT, MOVE, OFFERED = KINDS = ("input_required", "my_move", "offered")
+UNREADABLE = "(cannot be read; see wc doctor)"
+
+
+class WaitingThread(NamedTuple):
+    """A thread that needs the viewer, by the name of a status file and the folder of
+    its holder, which is empty if no file was read. ``rank`` is the index of its kind in
+    ``KINDS``. ``is_question`` is true if it is a question's file, and ``several`` if
+    the thread has more than one question to the viewer.
+
+    Those that are sorted by ``thread[:2]`` are in the order of importance, then the
+    longest waiting first.
+    """
+
+    rank: int
+    name: str
+    folder: str
+    is_question: bool = False
+    several: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The kind, one of ``KINDS``."""
+        return KINDS[self.rank]
+
+    @property
+    def ball(self) -> HeldBall:
+        """The ball, or the question in place of one."""
+        return HeldBall(self.folder, self.name)
+
+
+class InboxItem(NamedTuple):
+    """A thread that needs the viewer.
+
+    ``topic`` is its name. ``by`` is who asks, or who passed the ball; empty if no one
+    did. ``title`` is the question's, or the thread's. ``since_ms`` is since when it
+    waits, ``None`` if unknown. ``question`` is the id of a question, otherwise empty.
+    """
+
+    kind: str
+    topic: str
+    title: str
+    status: str
+    by: str = ""
+    since_ms: int | None = None
+    question: str = ""
+    several: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the item shape; the id of a question only if it is one."""
+        fields: dict[str, Any] = {
+            "kind": self.kind,
+            "topic": self.topic,
+            "title": self.title,
+            "status": self.status,
+            "from": self.by,
+            "since": None if self.since_ms is None else rfc3339(self.since_ms),
+        }
+        return fields | ({"question": self.question} if self.question else {})
+
+
+def waiting_threads(
+    reader: StoreReader, viewer: Viewer, now_ms: int
+) -> list[WaitingThread]:
+    """Returns what needs the viewer, in any order.
+
+    If the status files were never written, the threads are read instead. Raises a
+    WcError if they cannot be.
+    """
+    layout = reader.layout
+    if not holders.holder_folders(layout):
+        return [*_by_reading(reader, viewer, now_ms)]
+    own = holders.own_folders_of(viewer)
+    waiting: list[WaitingThread] = []
+    names = holders.held_names(layout, holders.folders_of(viewer))
+    for folder, held in names.items():
+        statuses = holders.thread_statuses(layout, folder, held)
+        ranks = {
+            status: _rank_of(status, is_own=folder in own) for status in {*statuses}
+        }
+        fields = (map(ranks.__getitem__, statuses), held, repeat(folder))
+        defaults = map(repeat, WaitingThread._field_defaults.values())
+        rows = zip(*fields, *defaults, strict=False)
+        # There may be thousands, and calling the class for each takes three times as
+        # long.
+        waiting += map(tuple.__new__, repeat(WaitingThread), rows)
+    return [*waiting, *_questions(holders.asked_of(layout, viewer))]
+
+
+def _rank_of(status: str, *, is_own: bool) -> int:
+    """Returns the rank of a ball in a thread with this status."""
+    if status == BLOCKED:
+        return KINDS.index(INPUT)
+    return KINDS.index(MOVE if is_own else OFFERED)
+
+
+def _questions(balls: Sequence[HeldBall]) -> Iterator[WaitingThread]:
+    topics = [question.topic for question in balls]
+    for question in balls:
+        several = topics.count(question.topic) > 1
+        yield WaitingThread(
+            KINDS.index(INPUT),
+            question.name,
+            question.folder,
+            is_question=True,
+            several=several,
+        )
+
+
+def _by_reading(
+    reader: StoreReader, viewer: Viewer, now_ms: int
+) -> Iterator[WaitingThread]:
+    """Yields the same from the threads."""
+    for topic in reader.topics():
+        try:
+            state = reader.snapshot(topic).state
+        except WcError:
+            continue  # unknown whose it is; wc doctor names it
+        if state.status == CLOSED:
+            continue
+        questions = [
+            HeldBall("", f"{_ulid_of(question)}.{safe_name(topic)}")
+            for question in state.questions
+            if viewer.holds(question.asked)
+        ]
+        yield from _questions(questions)
+        if viewer.holds(state.ball) and not waits_of(reader, state, now_ms):
+            is_own = viewer.whose(state.ball) == MINE
+            rank = _rank_of(state.status, is_own=is_own)
+            yield WaitingThread(rank, files.file_name(state), "")
+
+
+def read_item(
+    reader: StoreReader, viewer: Viewer, waiting: WaitingThread
+) -> InboxItem | None:
+    """Returns a thread that needs the viewer as it is shown; ``None`` if it no longer
+    needs them."""
+    ball = waiting.ball
+    ulid = prefix(ball.since)
+    since_ms = timestamp_ms(ulid) if ulid not in {"", files.UNKNOWN_ID} else None
+    try:
+        snapshot = reader.snapshot(ball.topic)
+    except NotFoundError:
+        return None
+    except WcError:
+        return InboxItem(waiting.kind, ball.topic, UNREADABLE, "?", since_ms=since_ms)
+    if snapshot.state.status == CLOSED:
+        return None
+    if waiting.is_question:
+        return _question_item(snapshot, viewer, waiting, since_ms)
+    return _ball_item(snapshot, viewer, since_ms)
+
+
+def _ball_item(
+    snapshot: Snapshot, viewer: Viewer, since_ms: int | None
+) -> InboxItem | None:
+    state = snapshot.state
+    if not viewer.holds(state.ball):
+        return None
+    texts = (snapshot.name, state.title, state.status, _passed_by(state))
+    rank = _rank_of(state.status, is_own=viewer.whose(state.ball) == MINE)
+    return InboxItem(KINDS[rank], *texts, since_ms)
+
+
+def _question_item(
+    snapshot: Snapshot, viewer: Viewer, waiting: WaitingThread, since_ms: int | None
+) -> InboxItem | None:
+    state = snapshot.state
+    question = _question(state, viewer, waiting.ball)
+    if question is None:
+        return None
+    texts = (snapshot.name, question.title, state.status, question.asker)
+    item = InboxItem(INPUT, *texts, since_ms, question.id)
+    return item._replace(several=waiting.several)
+
+
+def _question(state: State, viewer: Viewer, ball: HeldBall) -> OpenQuestion | None:
+    """Returns the open question of a status file."""
+    for question in state.questions:
+        if _ulid_of(question) == ball.since and viewer.holds(question.asked):
+            return question
+    return None
+
+
+def _ulid_of(question: OpenQuestion) -> str:
+    return prefix(question.id) or files.UNKNOWN_ID
+
+
+def _passed_by(state: State) -> str:
+    """Returns who passed the ball to its holder."""
+    passes = reversed(state.passes)
+    return next((move.by for move in passes if move.to == state.ball), "")
+
+
+def fingerprint(layout: Layout, viewer: Viewer) -> tuple[int, ...]:
+    """Returns numbers that change when `waiting_threads` may: the times of the folders
+    with the viewer's status files."""
+    folders = holders.folders_of(viewer)
+    roots = (listings.root_of(layout), f"{layout.local}/status/asked")
+    return tuple(
+        _changed_ns(f"{root}/{folder}") for root in roots for folder in folders
+    )
+
+
+def _changed_ns(path: str) -> int:
+    try:
+        return os.stat(path, follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return 0

@@ -1,0 +1,258 @@
+"""The small files the status line is made of.
+
+``bin/wc-statusline`` prints the line at every prompt from files that the
+writer keeps under ``<store>/.local/``. This module has their formats;
+`wc_core.attention.status.line` has the twin of the script.
+
+The same file for each thread that is not CLOSED, once by its holder and once for each
+of its places (`wc_core.attention.status.places`), usually two or three in all::
+
+    status/holder/<holder>/<since>.<topic>
+    status/branch/<place>/.t/<holder>/<since>.<topic>
+
+and an empty file for each open question, by who is asked::
+
+    status/asked/<asked>/<id of the question>.<topic>
+
+``<holder>`` is the key of who has the ball, made `layout.safe_name`, or ``=free``. Of
+a thread that waits for another it is ``=waiting``, with the name of the other in the
+place of the holder, and there is no file below ``status/holder``.
+``<since>`` is the ULID of the entry that gave it, so names sort by how long
+the ball has been there and a folder's names tell who has waited longest.
+``<place>`` is one folder for each part of a branch's name; ``.t`` cannot be a part
+of one. The lines::
+
+    wc1 IN_REVIEW               version of this format, status
+    feature-auth                topic, for display
+    Codex@fix (pat)             holder, for display; empty where it is free
+    2 claudecode(pat)           entries that are NEW for that participant
+    0 codex@fix(pat)
+    7 *                         … and for everyone who is not listed
+
+Who "me" is in a worktree says ``me/<worktree>/<who>``. The worktree is the
+name of its folder in ``<common git dir>/worktrees``, or `MAIN_WORKTREE`.
+``<who>`` is the key in WATERCOOLER_AGENT; where that is not set, the agent we
+run inside, ``=claudecode``; else ``=default``, a person. As a person is the same
+one everywhere, their file of the main worktree serves where there is none. Of an
+agent with a plain seat in WATERCOOLER_SEAT there is one for each, ``=codex@left``,
+``=codex@a1b2c3`` for a session: several may share a worktree. The lines are the
+key, then every other key that means this participant::
+
+    codex@fix%2Fui(pat)
+    codex(pat)                  without the seat
+    codex
+    =fix/ui                     where the seat is the branch, or the worktree for
+                                want of one: the first line, and what follows,
+    codex@fix%2Fui              mean us only while the branch is this one
+"""
+
+from __future__ import annotations
+
+from wc_core.attention.status.places import places_of
+from wc_core.base import ulid
+from wc_core.base.layout import safe_name
+from wc_core.base.names import Directory, fold, parse
+from wc_core.base.text import consists_of
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.model import CLOSED, OPEN, State
+from wc_core.people.identity import environment
+from wc_core.people.identity.resolve import SESSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from wc_core.people.identity.resolve import Identity
+
+VERSION = "wc1"
+FREE_FOLDER = "=free"
+WAITING_FOLDER = "=waiting"
+DEFAULT_NAME = "=default"
+MAIN_WORKTREE = "=main"
+
+# A shell reads these files with one system call per byte.
+MAX_FILE_BYTES = 1024
+_MAX_TOPIC_BYTES = 120
+_MAX_HOLDER_BYTES = 80
+_MAX_STATUS_BYTES = 40
+
+# The name of a thread whose log has no usable id: it sorts as the longest waiting.
+UNKNOWN_ID = "0" * ulid.LENGTH
+
+# Other seats share a file, which describes the last one that wc ran in.
+_MAX_SEAT = 64
+_SEAT_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
+
+_PLAIN = str.maketrans(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", " \t\n"
+)
+
+
+class StatusView(NamedTuple):
+    """A thread for the status line.
+
+    ``new`` counts the NEW entries by identity key (`Directory.key`), zeros included,
+    for every participant and everyone with a read cursor. ``waits`` are the names of
+    the threads that it waits for, ``pins`` the places of the worktrees that it was
+    chosen for (`wc_core.attention.status.pins`).
+    """
+
+    state: State
+    new: Mapping[str, int]
+    directory: Directory = Directory()
+    waits: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ()
+
+
+def asked_name(agent: str) -> str:
+    """Returns the file name for a value of WATERCOOLER_AGENT: without blanks and
+    ASCII capitals, made safe. A shell can compute it."""
+    return safe_name(agent.translate(_PLAIN)) if agent.strip(" \t\n") else DEFAULT_NAME
+
+
+def who_name(source: str, env: Mapping[str, str]) -> str:
+    """Returns the file name for an identity that the rule ``source`` found in
+    ``env``."""
+    if source == "WATERCOOLER_AGENT":
+        name = asked_name(env.get(source, ""))
+    elif agent := dict(environment.agents_in(env)).get(source):
+        name = f"={fold(agent)}"
+    else:
+        return DEFAULT_NAME
+    seat = env.get("WATERCOOLER_SEAT", "")
+    seat = environment.session_end(env) if seat == SESSION else seat
+    plain = consists_of(seat, _SEAT_CHARACTERS, _MAX_SEAT)
+    return f"{name}@{seat}" if plain else name
+
+
+def display_text(text: str, limit: int) -> str:
+    """Returns ``text`` on one line of at most ``limit`` bytes, without control
+    characters."""
+    printed = "".join(char for char in " ".join(text.split()) if char.isprintable())
+    raw = printed.encode()
+    if len(raw) <= limit:
+        return printed
+    return raw[: limit - len("…".encode())].decode(errors="ignore") + "…"
+
+
+def status_text(state: State) -> str:
+    """Returns the status for display."""
+    return display_text(state.status, _MAX_STATUS_BYTES) or OPEN
+
+
+def topic_text(state: State) -> str:
+    """Returns the topic for display."""
+    return display_text(state.name, _MAX_TOPIC_BYTES) or "a thread"
+
+
+def holder_key(state: State, directory: Directory) -> str | None:
+    """Returns the key of the holder; ``None`` if the ball is free."""
+    if not (state.ball and state.ball.strip()):
+        return None
+    return directory.key(parse(state.ball))
+
+
+def holder_text(state: State) -> str:
+    """Returns the holder for display; empty if the ball is free."""
+    if not (state.ball and state.ball.strip()):
+        return ""
+    return display_text(state.ball, _MAX_HOLDER_BYTES) or "someone"
+
+
+def file_name(state: State) -> str:
+    """Returns the name of a thread's status files: since when, then its topic."""
+    since = ulid.prefix(state.since) or ulid.prefix(state.last_id) or UNKNOWN_ID
+    return f"{since}.{safe_name(state.topic)}"
+
+
+def status_files(view: StatusView) -> dict[str, bytes]:
+    """Returns the status files of one thread by their paths relative to ``.local/``.
+
+    A CLOSED thread has none. The writer removes files that are no longer among the
+    paths.
+    """
+    state = view.state
+    if state.status == CLOSED:
+        return {}
+    key = holder_key(state, view.directory)
+    folder = FREE_FOLDER if key is None else safe_name(key)
+    # A thread that waits for another one requires no one to act.
+    name = f"{WAITING_FOLDER if view.waits else folder}/{file_name(state)}"
+    places = (*places_of(state), *view.pins)
+    at_places = [f"status/branch/{place}/.t/{name}" for place in places]
+    at_holder = [] if view.waits else [f"status/holder/{name}"]
+    contents = dict.fromkeys([*at_holder, *at_places], _file_content(view))
+    return contents | dict.fromkeys(_question_paths(view), b"")
+
+
+def _question_paths(view: StatusView) -> list[str]:
+    """Returns the paths of the files for the open questions of a thread."""
+    topic = safe_name(view.state.topic)
+    return [
+        f"status/asked/{safe_name(view.directory.key(parse(question.asked)))}/"
+        f"{ulid.prefix(question.id) or UNKNOWN_ID}.{topic}"
+        for question in view.state.questions
+    ]
+
+
+def waits_text(waits: Sequence[str]) -> str:
+    """Returns what a thread waits for, for display."""
+    hidden = f" +{len(waits) - 1}" if len(waits) > 1 else ""
+    return display_text(waits[0], _MAX_HOLDER_BYTES) + hidden
+
+
+def _file_content(view: StatusView) -> bytes:
+    state = view.state
+    holder = waits_text(view.waits) if view.waits else holder_text(state)
+    lines = [f"{VERSION} {status_text(state)}", topic_text(state), holder]
+    size = sum(len(line.encode()) + 1 for line in lines)
+    everybody_else = f"{state.entry_count} *"
+    room = MAX_FILE_BYTES - len(everybody_else) - 1
+    for key, count in _most_recent_first(view):
+        line = f"{count} {safe_name(key)}"
+        size += len(line.encode()) + 1
+        if size > room:
+            # A participant is left out. Without the last line their count is unknown;
+            # with it, it would be wrong.
+            break
+        lines.append(line)
+    else:
+        lines.append(everybody_else)
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _most_recent_first(view: StatusView) -> Iterator[tuple[str, int]]:
+    """Yields the counts of those who wrote last, then everyone else's."""
+    keys = [
+        view.directory.key(parse(participant.name))
+        for participant in reversed(view.state.participants)
+    ]
+    for key in dict.fromkeys((*keys, *view.new)):
+        if key in view.new:
+            yield key, view.new[key]
+
+
+def identity_files(
+    worktree: str, identity: Identity, directory: Directory, env: Mapping[str, str]
+) -> dict[str, bytes]:
+    """Returns the file that defines "me" in ``worktree``, by its path relative to
+    ``.local/``.
+
+    ``env`` is where ``identity`` was found. An identity given for one command only
+    (``--as``) must not be stored. Returns nothing for a ``worktree`` that is not a
+    single file name.
+    """
+    if worktree in {"", ".", ".."} or "/" in worktree or "\0" in worktree:
+        return {}
+    me, *other_keys = directory.match_keys(identity.name)
+    seatless = directory.match_keys(identity.name._replace(seat=""))
+    lines = (
+        safe_name(me),
+        *(safe_name(key) for key in other_keys if key in seatless),
+        *([] if identity.branch is None else [f"={identity.branch}"]),
+        *(safe_name(key) for key in other_keys if key not in seatless),
+    )
+    content = "".join(f"{line}\n" for line in lines)
+    # The name of a branch need not be valid UTF-8.
+    data = content.encode(errors="surrogateescape")
+    return {f"me/{worktree}/{who_name(identity.source, env)}": data}

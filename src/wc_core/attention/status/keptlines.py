@@ -1,0 +1,201 @@
+"""The lines that ``bin/wc-statusline`` prints: ``.local/line/<name>`` of a store.
+
+The script computes no line. It builds a key from what decides about a line besides the
+store: the worktree, who looks, the options. The name of the file is made from the key.
+A kept line is printed while all of this is so:
+
+- its first line has the store's stamp, which changes with everything that wc writes
+  (`wc_cli.ledger.store.linestamp`), and the `facts` about the worktree
+- its second line is the key, or only the template where the name has the key as it is,
+  and its third line is the root of the worktree
+- no file of `sources`, which others than wc change, is newer than it
+
+Example, of the stamp ``3f2a1b00``::
+
+    3f2a1b00  main<tab>
+
+    /home/pat/app
+    13                          columns; =13: for a terminal with 13 columns
+    1;33 🎾 you · main          for each row its colour, and its text
+    .
+    {"at": 1780000000, …}       how to make it again; only for wc
+
+Everything up to the line with a dot is read by a shell, byte by byte.
+"""
+
+from __future__ import annotations
+
+import os
+
+from wc_core.attention.status import conflictmarks
+from wc_core.attention.status.look import display_width, is_printed_as_is
+from wc_core.attention.status.pins import pin_file, worktree_key
+from wc_core.base.files import read_plain
+from wc_core.base.lean import contextlib, json
+from wc_core.base.text import whole_number
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.repository import pointed_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from wc_core.base.layout import Layout
+    from wc_core.ledger.git.repository import Repository
+
+STAMP = "stamp"
+MAX_BYTES = 1 << 14
+_MAX_NAME_BYTES = 220
+_MAX_KEY_BYTES = 1000
+_MAX_FIRST_LINE = 4096
+_HEAD_LINES = 4
+_END = "\n.\n"
+_BRANCH = "ref: refs/heads/"
+_COLORS = ("1;33", "2", "31")
+_RESET = "\033[0m"
+
+
+class LineRequest(NamedTuple):
+    """How a line was asked for: the ``name`` and the ``key`` that the script made, the
+    ``root`` of the worktree, the ``folder``, the options, and what the environment had
+    of `VARIABLES`. ``at`` is when, in seconds since 1970."""
+
+    name: str
+    key: str
+    root: str
+    at: int = 0
+    folder: str = ""
+    ascii: bool = False
+    rows: int = 0
+    links: str = ""
+    template: str = ""
+    columns: int = 0
+    env: Mapping[str, str] = {}
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether a line can be kept under this name and key."""
+        raw = os.fsencode(self.name)
+        is_name = 0 < len(raw) <= _MAX_NAME_BYTES and raw[:1] != b"."
+        is_name = is_name and self.name != STAMP and "/" not in self.name
+        texts = (self.name, self.key, self.root)
+        plain = all("\n" not in text and "\0" not in text for text in texts)
+        return is_name and plain and len(os.fsencode(self.key)) <= _MAX_KEY_BYTES
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file, with the columns if it is for a narrow terminal."""
+        return f"{self.name}.{self.columns}" if self.columns else self.name
+
+
+class KeptLine(NamedTuple):
+    """A line in its file: ``first`` is the first line there."""
+
+    first: str
+    request: LineRequest
+
+
+def encode(first: str, request: LineRequest, painted: str) -> bytes | None:
+    """Returns the file of a line, which is ``painted`` with colours; ``None`` if the
+    script could not be sure that a terminal only prints it."""
+    rows = painted.split("\n") if painted else []
+    row_lines, width = [], 0
+    for row in rows:
+        code, _, text = row.removeprefix("\033[").partition("m")
+        text = text.removesuffix(_RESET)
+        if code not in _COLORS or not is_printed_as_is(text):
+            return None
+        width = max(width, display_width(text))
+        row_lines.append(f"{code} {text}")
+    fits = f"={request.columns}" if request.columns else str(width)
+    head = (first, request.key, request.root, fits, *row_lines, ".")
+    fields = {**request._asdict(), "env": dict(request.env)}
+    text = "\n".join((*head, json.dumps(fields), ""))
+    data = os.fsencode(text)
+    too_long = len(data) > MAX_BYTES or len(os.fsencode(first)) > _MAX_FIRST_LINE
+    return None if too_long else data
+
+
+def decode(data: bytes) -> KeptLine | None:
+    """Returns what a file has for wc; ``None`` if it is damaged."""
+    head, end, details = os.fsdecode(data).partition(_END)
+    try:
+        fields: dict[str, Any] = json.loads(details) if end else {}
+        request = LineRequest(**fields)
+        names = (request.name, request.key, request.root, request.folder)
+        texts = (*names, request.links, request.template, *request.env.values())
+        numbers = (request.at, request.rows, request.columns)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    is_typed = all(isinstance(text, str) for text in texts) and all(
+        isinstance(number, int) for number in numbers
+    )
+    if not is_typed or not request.is_usable:
+        return None
+    return KeptLine(head.partition("\n")[0], request)
+
+
+def facts(layout: Layout, repository: Repository | None) -> str:
+    """Returns what a line depends on in the worktree: the branch or HEAD, whether that
+    is detached (``d``) or detached by a rebase (``r``), whether its chosen thread was
+    chosen for an earlier worktree (``p``), whether there are settings (``c``), and the
+    conflict that is ahead. Raises OSError for a HEAD that cannot be read."""
+    settings = "c" if os.path.isfile(layout.config) else ""
+    if repository is None:
+        return f"d{settings} \t"
+    head = _first_line(f"{repository.gitdir}/HEAD")
+    rebases = ("rebase-merge", "rebase-apply")
+    flags = ""
+    if not head.startswith(_BRANCH):
+        paths = (f"{repository.gitdir}/{name}" for name in rebases)
+        flags = "r" if any(map(os.path.isdir, paths)) else "d"
+    pin = f"{layout.local}/{pin_file(worktree_key(repository))}"
+    if _is_newer(f"{repository.gitdir}/commondir", pin):
+        flags += "p"
+    branch = head.removeprefix(_BRANCH)
+    conflict = conflictmarks.load(layout, repository)
+    return f"{flags}{settings} {branch}\t{conflict}"
+
+
+def sources(
+    layout: Layout, repository: Repository | None, env: Mapping[str, str]
+) -> Iterator[str]:
+    """Yields the files and folders that others than wc change: the store's settings and
+    its threads, as git leaves them, and who git is configured for."""
+    yield from (layout.config, f"{layout.root}/.git", layout.threads)
+    if admin := pointed_dir(f"{layout.root}/.git"):
+        yield f"{admin}/HEAD"
+    if repository is not None:
+        yield f"{repository.common}/config"
+    if home := env.get("HOME", ""):
+        yield from (f"{home}/.gitconfig", f"{home}/.config/git/config")
+
+
+def newest_ns(paths: Iterator[str]) -> int:
+    """Returns when the newest of these files changed, in nanoseconds since 1970; 0 if
+    there is none."""
+    return max(map(_modified_ns, paths), default=0)
+
+
+def _modified_ns(path: str) -> int:
+    with contextlib.suppress(OSError, ValueError):
+        return os.stat(path).st_mtime_ns
+    return 0
+
+
+def _is_newer(path: str, than: str) -> bool:
+    than_ns = _modified_ns(than)
+    return bool(than_ns) and _modified_ns(path) > than_ns
+
+
+def _first_line(path: str) -> str:
+    return os.fsdecode(read_plain(path) or b"").partition("\n")[0]
+
+
+def columns_of(text: str) -> int:
+    """Returns the width in ``COLUMNS``; 0 if it is none, or unlikely."""
+    return whole_number(text, _MAX_DIGITS) or 0
+
+
+_MAX_DIGITS = 4

@@ -1,0 +1,426 @@
+"""The text of the status line, which ``bin/wc-statusline`` prints.
+
+Only this module knows what a line says: the script prints lines that were kept
+(`wc_core.attention.status.keptlines`).
+"""
+
+from __future__ import annotations
+
+from wc_core.attention.status.files import (
+    file_name,
+    holder_key,
+    holder_text,
+    status_text,
+    topic_text,
+    waits_text,
+)
+from wc_core.attention.status.look import (
+    MAX_ROWS,
+    LineStyle,
+    Word,
+    display_width,
+    fill_template,
+    isolate_rtl,
+)
+from wc_core.attention.status.places import Surroundings
+from wc_core.base.lean import re
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.model import CLOSED, OPEN, State
+from wc_core.people.activity.loops import ENDED, UNKNOWN, WORKING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.people.activity.loops import Loop
+
+# The line of an unusable store.
+STORE_MISSING = "wc: store missing, run wc doctor"
+STORE_MOVED = "wc: store moved, run wc doctor"
+# The line of a fresh clone, in which only the branch has the threads.
+NOT_CHECKED_OUT = "wc: threads not checked out, run wc init"
+# There is no store, and the remote could not be asked for one.
+NOT_ASKED = "wc: the remote was not asked for threads, run wc init"
+
+_SEPARATOR_WIDTH = 3
+# A status of a loop that may be shown unchanged.
+_STATUS = re.compile(r"[a-z][a-z0-9:_-]{0,39}")
+_MAX_COUNT = 999_999
+
+
+class StatusRow(NamedTuple):
+    """A thread and the number of its entries that are NEW for the viewer; ``None``
+    if unknown. ``waits`` are the names of the threads that it waits for."""
+
+    state: State
+    new: int | None = None
+    waits: tuple[str, ...] = ()
+
+
+class Mark(NamedTuple):
+    """What the line shows about a worktree besides its threads, and a short form for
+    narrow terminals: the ``loop`` that runs there, with which worktree it will
+    ``conflict``, and how much waits ``elsewhere``, in other repositories."""
+
+    text: str = ""
+    short: str = ""
+    urgent: bool = False
+    loop: str = ""
+    conflict: str = ""
+    elsewhere: str = ""
+
+    @property
+    def width(self) -> int:
+        """The columns it takes after something else."""
+        return _SEPARATOR_WIDTH + display_width(self.text) if self.text else 0
+
+
+def loop_mark(loop: Loop | None) -> Mark:
+    """Returns the text about a loop: nothing if it has ended or its state is
+    unknown."""
+    if loop is None or loop.status in ENDED | {UNKNOWN}:
+        return Mark()
+    if not _STATUS.fullmatch(loop.status):
+        return Mark()
+    number, limit = _counted(loop.number), _counted(loop.limit)
+    turn = f" {number}/{limit}" if number and limit else f" {number}" if number else ""
+    short = f"loop{turn}"
+    text = short if loop.status in WORKING else f"{short} {loop.status}"
+    if loop.waits_for_human:
+        text = f"{short} waiting for you"
+    elif loop.orphaned:
+        text = f"{short} orphaned"
+    elif loop.status in WORKING and loop.terminal_pid is None:
+        text = f"{short}?"
+    return Mark(text, short, urgent=loop.waits_for_human, loop=text)
+
+
+def _counted(number: int | None) -> str:
+    return "" if number is None or number > _MAX_COUNT else str(number)
+
+
+class LinePlace(NamedTuple):
+    """The subject of a line: a worktree and its viewer, the loop there, the text from
+    `conflictmarks` about the worktree, and how much waits in other repositories
+    (`elsewhere`)."""
+
+    surroundings: Surroundings = Surroundings()
+    loop: Mark = Mark()
+    conflict: str = ""
+    elsewhere: int = 0
+
+    def mark(self, style: LineStyle) -> Mark:
+        """The mark for all of it."""
+        if not (self.conflict or self.elsewhere):
+            return self.loop
+        sign = style.signs.warning
+        count = f"+{self.elsewhere} elsewhere" if self.elsewhere else ""
+        conflict = f"{sign} {self.conflict}" if self.conflict else ""
+        return Mark(
+            style.signs.separator.join(filter(None, (conflict, count, self.loop.text))),
+            f"{sign} conflict" if conflict else count,
+            urgent=True,
+            loop=self.loop.text,
+            conflict=self.conflict,
+            elsewhere=str(self.elsewhere or ""),
+        )
+
+
+_MINE = "1;33"
+_OTHERS = "2"
+_TROUBLE = "31"
+
+
+def status_line(
+    rows: Iterable[StatusRow], place: LinePlace, style: LineStyle | None = None
+) -> str:
+    """The output of ``wc-statusline``, without the newline; empty if there is nothing
+    to show.
+
+    In this order: balls of mine in threads that are here, who has the balls of the
+    other threads that are here, and how many balls of mine are elsewhere. After it the
+    predicted conflicts and the loop that runs here, or these alone. Several rows are
+    lines, one for each thread.
+    """
+    return line_of(threads_of(rows, place.surroundings), place, style)
+
+
+class LineThreads(NamedTuple):
+    """The threads that a line is about: mine here, longest waiting first, those of
+    others here, latest first, and mine elsewhere, longest waiting first. There are at
+    least as many of each as the line shows; the counts are those of all. ``latest`` is
+    the one of others that is shown alone."""
+
+    mine: tuple[StatusRow, ...] = ()
+    around: tuple[StatusRow, ...] = ()
+    away: tuple[StatusRow, ...] = ()
+    mine_count: int = 0
+    around_count: int = 0
+    away_count: int = 0
+    latest: StatusRow | None = None
+
+
+def line_of(
+    threads: LineThreads, place: LinePlace, style: LineStyle | None = None
+) -> str:
+    """The line about these threads, as `status_line` describes it."""
+    style = style or LineStyle()
+    mark = place.mark(style)
+    my_count, away = threads.mine_count, threads.away_count
+    if style.rows > 1 and (my_count or threads.around_count or away):
+        return _render_rows(threads, mark, style)
+    if my_count:
+        return style.paint(_render_mine(threads, mark, style), _MINE)
+    if threads.latest is not None:
+        hidden = _hidden_rows_text(threads.around_count)
+        parts = _others_ball(threads.latest, mark, hidden)
+        waiting = f"{away} for you elsewhere" if away else ""
+        code = _MINE if away else _code(mark)
+        return style.paint(_render_parts(parts._replace(away=waiting), style), code)
+    if away:
+        return style.paint(_render_elsewhere(threads, mark, style), _MINE)
+    return style.paint(_render_mark(mark, style), _code(mark))
+
+
+def trouble_line(text: str, style: LineStyle) -> str:
+    """Returns `STORE_MISSING`, `STORE_MOVED`, `NOT_CHECKED_OUT` or `NOT_ASKED` as it is
+    printed."""
+    fitting = text if style.fits(len(text)) else style.cut(text, style.columns)
+    is_trouble = text in {STORE_MISSING, STORE_MOVED}
+    return style.paint(fitting, _TROUBLE if is_trouble else _OTHERS)
+
+
+def threads_of(rows: Iterable[StatusRow], surroundings: Surroundings) -> LineThreads:
+    """Returns those of all threads that a line is about."""
+    directory = surroundings.directory
+    keys = set(directory.match_keys(surroundings.me)) if surroundings.me else set()
+    my_rows: list[StatusRow] = []
+    around: list[StatusRow] = []
+    away: list[StatusRow] = []
+    for row in sorted(rows, key=lambda row: file_name(row.state).encode()):
+        if row.state.status == CLOSED:
+            continue
+        is_mine = not row.waits and holder_key(row.state, directory) in keys
+        if surroundings.has(row.state):
+            (my_rows if is_mine else around).append(row)
+        elif is_mine:
+            away.append(row)
+    # Waiting threads are shown only if nothing else is here.
+    latest = ([row for row in around if not row.waits] or around)[-1:]
+    return LineThreads(
+        mine=tuple(my_rows),
+        around=tuple(around[::-1]),
+        away=tuple(away),
+        mine_count=len(my_rows),
+        around_count=len(around),
+        away_count=len(away),
+        latest=latest[0] if latest else None,
+    )
+
+
+class _LineParts(NamedTuple):
+    """The parts of a line: ``head``, the topic, and the rest in this order.
+    ``ball``, ``holder`` and ``position`` are only for templates."""
+
+    head: Word
+    state: State
+    status: str = ""
+    new: str = ""
+    hidden: str = ""
+    away: str = ""
+    mark: Mark = Mark()
+    ball: str = ""
+    holder: str = ""
+    position: str = ""
+
+    @property
+    def extras(self) -> tuple[tuple[str, str], ...]:
+        """The parts after the topic, by name."""
+        return (
+            ("status", self.status),
+            ("new", self.new),
+            ("more", self.hidden),
+            ("away", self.away),
+            ("mark", self.mark.text),
+        )
+
+
+def _shared_parts(row: StatusRow, mark: Mark, hidden: str) -> _LineParts:
+    """Returns the parts that do not depend on the holder."""
+    status = status_text(row.state)
+    return _LineParts(
+        head=Word("", ""),
+        state=row.state,
+        status="" if status == OPEN else status,
+        new=f"{row.new} new" if row.new else "",
+        hidden=hidden,
+        mark=mark,
+    )
+
+
+def _my_ball(row: StatusRow, mark: Mark, style: LineStyle, hidden: str) -> _LineParts:
+    head = f"{style.signs.ball} you"
+    parts = _shared_parts(row, mark, hidden)
+    return parts._replace(head=Word(head, head), ball=style.signs.ball, holder="you")
+
+
+def _others_ball(row: StatusRow, mark: Mark, hidden: str) -> _LineParts:
+    parts = _shared_parts(row, mark, hidden)
+    if row.waits:
+        waits = waits_text(row.waits)
+        head = Word(f"waits for {waits}", f"waits for {isolate_rtl(waits)}")
+        return parts._replace(head=head)
+    holder = holder_text(row.state)
+    if not holder:
+        free = "anyone can take"
+        return parts._replace(head=Word(free, free), holder="anyone")
+    head = Word(f"{holder} has the ball", f"{isolate_rtl(holder)} has the ball")
+    return parts._replace(head=head, holder=holder)
+
+
+def _hidden_rows_text(count: int) -> str:
+    return f"+{count - 1}" if count > 1 else ""
+
+
+def _render_rows(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
+    """Returns a row for each thread: mine here, others' here, then mine elsewhere, up
+    to the limit. The last row has the number of threads left out, the first one the
+    mark."""
+    groups = (threads.mine, threads.around, threads.away)
+    numbered = [(kind, row) for kind, rows in enumerate(groups) for row in rows]
+    total = threads.mine_count + threads.around_count + threads.away_count
+    count = min(style.rows, MAX_ROWS)
+    lines = []
+    for at, (kind, row) in enumerate(numbered[:count]):
+        hidden = f"+{total - count}" if at == count - 1 < total - 1 else ""
+        row_mark = Mark() if at else mark
+        if kind == _OF_OTHERS:
+            parts, code = _others_ball(row, row_mark, hidden), _code(row_mark)
+        else:
+            away = "elsewhere" if kind == _ELSEWHERE else ""
+            parts = _my_ball(row, row_mark, style, hidden)._replace(
+                away=away, position=away
+            )
+            code = _MINE
+        lines.append(style.paint(_render_parts(parts, style), code))
+    return "\n".join(line for line in lines if line)
+
+
+_OF_OTHERS, _ELSEWHERE = 1, 2
+
+
+def _code(mark: Mark) -> str:
+    """Returns the colour for everything that is not about my balls."""
+    return _MINE if mark.urgent else _OTHERS
+
+
+def _render_mine(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
+    hidden, away = _hidden_rows_text(threads.mine_count), threads.away_count
+    parts = _my_ball(threads.mine[0], mark, style, hidden)
+    return _render_parts(
+        parts._replace(away=f"{away} elsewhere" if away else ""), style
+    )
+
+
+def _render_elsewhere(threads: LineThreads, mark: Mark, style: LineStyle) -> str:
+    count, rows, ball = threads.away_count, threads.away, style.signs.ball
+    if style.template:
+        row_parts = _my_ball(rows[0] if count == 1 else _NO_ROW, mark, style, "")
+        row_parts = row_parts._replace(away=f"{count} elsewhere", position="elsewhere")
+        return _render_template(row_parts, style)
+    texts = [f"{count} waiting for you elsewhere", f"{count} elsewhere", str(count)]
+    words = [Word(text, text) for text in texts]
+    if count == 1:
+        tail = " waits for you elsewhere"
+        topic = topic_text(rows[0].state)
+        titled = style.title(topic, rows[0].state.topic)
+        words.insert(0, Word(f"{topic}{tail}", f"{titled}{tail}"))
+    for shown in (mark, Mark()):
+        for word in words:
+            if style.fits(
+                display_width(ball) + 1 + display_width(word.plain) + shown.width
+            ):
+                parts = [
+                    f"{ball} {word.printed}",
+                    *([isolate_rtl(shown.text)] if shown.text else []),
+                ]
+                return style.signs.separator.join(parts)
+    return _only_ball(style)
+
+
+_NO_ROW = StatusRow(State(""))
+
+
+def _render_mark(mark: Mark, style: LineStyle) -> str:
+    if style.template:
+        return (
+            _render_template(_shared_parts(_NO_ROW, mark, ""), style)
+            if mark.text
+            else ""
+        )
+    for text in (mark.text, mark.short):
+        if style.fits(display_width(text)):
+            return isolate_rtl(text)
+    return ""
+
+
+# The first parts to drop if there is no room.
+_DROP = ("away", "more", "status", "new", "mark")
+
+
+def _render_parts(parts: _LineParts, style: LineStyle) -> str:
+    """Returns the head, the topic and as many extras as fit. If necessary, the topic is
+    cut or dropped, then the head is cut."""
+    if style.template:
+        return _render_template(parts, style)
+    topic, separator = topic_text(parts.state), style.signs.separator
+    used = display_width(parts.head.plain) + _SEPARATOR_WIDTH
+    for dropped in range(len(_DROP) + 1):
+        dropped_names = _DROP[:dropped]
+        extras = [
+            text for name, text in parts.extras if text and name not in dropped_names
+        ]
+        if style.fits(
+            used
+            + display_width(topic)
+            + sum(_SEPARATOR_WIDTH + display_width(text) for text in extras)
+        ):
+            titled = style.title(topic, parts.state.topic)
+            return separator.join(
+                [parts.head.printed, titled, *map(isolate_rtl, extras)]
+            )
+    cut = style.cut(topic, style.columns - used)
+    if cut:
+        titled = style.title(cut, parts.state.topic)
+        return f"{parts.head.printed}{separator}{titled}"
+    if style.fits(display_width(parts.head.plain)):
+        return parts.head.printed
+    return (
+        _only_ball(style)
+        if parts.ball
+        else isolate_rtl(style.cut(parts.head.plain, style.columns))
+    )
+
+
+def _render_template(parts: _LineParts, style: LineStyle) -> str:
+    topic = "" if parts.state is _NO_ROW.state else topic_text(parts.state)
+    away = "" if parts.away == parts.position else parts.away.partition(" ")[0]
+    plain = {
+        "ball": parts.ball,
+        "holder": parts.holder,
+        "status": parts.status,
+        "new": parts.new.partition(" ")[0],
+        "more": parts.hidden.removeprefix("+"),
+        "away": away,
+        "where": parts.position,
+        "loop": parts.mark.loop,
+        "conflict": parts.mark.conflict,
+        "elsewhere": parts.mark.elsewhere,
+    }
+    words = {name: Word(text, isolate_rtl(text)) for name, text in plain.items()}
+    title = style.title(topic, parts.state.topic) if topic else ""
+    return fill_template(style, words | {"topic": Word(topic, title)})
+
+
+def _only_ball(style: LineStyle) -> str:
+    return style.signs.ball if style.fits(display_width(style.signs.ball)) else ""

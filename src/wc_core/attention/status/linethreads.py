@@ -1,0 +1,150 @@
+"""Which threads a line is about, from the names of the status files.
+
+The names have holder, time and topic (`wc_core.attention.status.files`), so only the
+threads that the line shows are read, however many there are. If one of them is not as
+its file says, or there are no such files, all threads are read.
+"""
+
+from __future__ import annotations
+
+import os
+
+from wc_core.attention.status.files import (
+    FREE_FOLDER,
+    WAITING_FOLDER,
+    file_name,
+    holder_key,
+)
+from wc_core.attention.status.holders import HeldBall, names_at
+from wc_core.attention.status.line import LineThreads, StatusRow, threads_of
+from wc_core.attention.status.pins import pin_place, worktree_key
+from wc_core.attention.status.places import MAIN, has_seat, is_branch
+from wc_core.base.errors import WcError
+from wc_core.base.files import names_in
+from wc_core.base.layout import safe_name
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.planning import linkfiles
+from wc_core.ledger.threads.model import CLOSED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wc_core.attention.status.places import Surroundings
+    from wc_core.base.layout import Layout
+    from wc_core.ledger.git.repository import Repository
+    from wc_core.ledger.threads.reader import StoreReader
+    from wc_core.people.identity.viewer import Viewer
+
+
+class LineSource(NamedTuple):
+    """A store as a viewer, or no one, sees it from a worktree, or from a folder without
+    one, at a time in milliseconds since 1970."""
+
+    reader: StoreReader
+    viewer: Viewer | None
+    repository: Repository | None
+    surroundings: Surroundings
+    now_ms: int
+
+    def row(self, topic: str) -> StatusRow | None:
+        """The thread ``topic``; ``None`` if it cannot be read: errors don't belong in a
+        prompt, `wc doctor` shows them."""
+        try:
+            state = self.reader.snapshot(topic).state
+        except WcError:
+            return None
+        waits = linkfiles.waits_of(self.reader, state, self.now_ms)
+        if self.viewer is None:
+            return StatusRow(state, None, waits)
+        cursor = self.reader.cursor(topic, self.viewer.key)
+        return StatusRow(state, self.viewer.new_count(state, cursor), waits)
+
+    def threads(self, count: int) -> LineThreads:
+        """The threads of the line, at least ``count`` of each kind if there are."""
+        return self._by_files(count) or self._by_logs()
+
+    def _by_logs(self) -> LineThreads:
+        rows = map(self.row, self.reader.topics())
+        return threads_of(filter(None, rows), self.surroundings)
+
+    def _by_files(self, count: int) -> LineThreads | None:
+        """The same by the names of the status files; ``None`` if they are missing or
+        wrong."""
+        layout = self.reader.layout
+        if not os.path.isdir(f"{layout.local}/status"):
+            return None
+        keys = _own_folders(self.surroundings)
+        local_balls = {ball.name: ball for ball in self._balls_here(keys)}
+        held = {
+            name: HeldBall(key, name)
+            for key in keys
+            for name in names_at(layout, f"{layout.local}/status/holder/{key}")
+        }
+        my_balls = [ball for ball in local_balls.values() if ball.folder in keys]
+        around = [ball for ball in local_balls.values() if ball.folder not in keys]
+        away = [ball for name, ball in held.items() if name not in local_balls]
+        for balls in (my_balls, around, away):
+            balls.sort(key=lambda ball: os.fsencode(ball.name))
+        active = [ball for ball in around if ball.folder != WAITING_FOLDER]
+        latest = (active or around)[-1:]
+        try:
+            return LineThreads(
+                mine=self._rows(my_balls[:count]),
+                around=self._rows(around[::-1][:count]) if count > 1 else (),
+                away=self._rows(away[:count]),
+                mine_count=len(my_balls),
+                around_count=len(around),
+                away_count=len(away),
+                latest=next(iter(self._rows(latest)), None),
+            )
+        except LookupError:
+            return None
+
+    def _balls_here(self, keys: Sequence[str]) -> Iterator[HeldBall]:
+        """Yield the balls of the threads that are here."""
+        layout, local = self.reader.layout, self.reader.layout.local
+        places = self.surroundings.places
+        if self.surroundings.pinned:
+            places = (pin_place(worktree_key(self.repository)),)
+        else:
+            # Balls for the viewer's own seat are here, too.
+            for key in filter(has_seat, keys):
+                for name in names_at(layout, f"{local}/status/holder/{key}"):
+                    yield HeldBall(key, name)
+            places = tuple(p for p in places if p == MAIN or is_branch(p))
+        for place in places:
+            folder = f"{local}/status/branch/{place}/.t"
+            for holder in _names(layout, folder):
+                for name in names_at(layout, f"{folder}/{holder}"):
+                    yield HeldBall(holder, name)
+
+    def _rows(self, balls: Sequence[HeldBall]) -> tuple[StatusRow, ...]:
+        """Return the threads of these balls. Raises LookupError if one is not as the
+        names say."""
+        return tuple(map(self._row_of, balls))
+
+    def _row_of(self, ball: HeldBall) -> StatusRow:
+        row = self.row(ball.topic) if ball.topic else None
+        if row is None or row.state.status == CLOSED:
+            raise LookupError(ball.name)
+        key = holder_key(row.state, self.surroundings.directory)
+        folder = FREE_FOLDER if key is None else safe_name(key)
+        folder = WAITING_FOLDER if row.waits else folder
+        if (folder, file_name(row.state)) != (ball.folder, ball.name):
+            raise LookupError(ball.name)
+        return row
+
+
+def _own_folders(surroundings: Surroundings) -> tuple[str, ...]:
+    if surroundings.me is None:
+        return ()
+    keys = surroundings.directory.match_keys(surroundings.me)
+    return tuple(map(safe_name, keys))
+
+
+def _names(layout: Layout, folder: str) -> list[str]:
+    try:
+        return names_in(folder, layout.root)
+    except WcError:
+        return []

@@ -1,0 +1,167 @@
+"""How far a ball's holder has come with it, as seen on this machine: saved, called,
+woken, seen, answered.
+
+``saved`` comes from the log. A ``called`` client has received the news, and the agent
+is ``woken`` once its session has begun a turn. ``seen`` is from the holder's read
+cursor, ``answered`` from the log again. Nothing is inferred: anything on another
+machine stays ``saved``.
+"""
+
+from __future__ import annotations
+
+from itertools import dropwhile, islice
+
+from wc_core.attention.status.files import file_name
+from wc_core.attention.wake import records
+from wc_core.base.errors import WcError
+from wc_core.base.names import parse
+from wc_core.base.times import ago, rfc3339, seconds_between
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads import model
+from wc_core.ledger.threads.model import CLOSED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from wc_core.attention.wake.records import WakeRecord
+    from wc_core.base.names import Directory
+    from wc_core.ledger.threads.model import State
+    from wc_core.ledger.threads.reader import StoreReader
+
+SAVED, CALLED, WOKEN, SEEN, ANSWERED = "saved", "called", "woken", "seen", "answered"
+
+
+class PassState(NamedTuple):
+    """How far a ball has come: one of the states above, the agent that was called for
+    it, and when it was called or woken (``at_ms``, 0 if it was not). ``failure`` is why
+    a call failed."""
+
+    state: str
+    agent: str = ""
+    at_ms: int = 0
+    failure: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the state; if someone was called, also who and when."""
+        fields: dict[str, Any] = {"state": self.state}
+        if self.at_ms:
+            fields |= {"agent": self.agent, "at": rfc3339(self.at_ms)}
+        return fields | ({"failure": self.failure} if self.failure else {})
+
+    def sentence(self, now_ms: int) -> str:
+        """Returns the state in words; empty if it is only saved."""
+        if self.failure:
+            return f"not woken: {self.failure}"
+        when = ago(seconds_between(self.at_ms, now_ms)) if self.at_ms else ""
+        words = {CALLED: f"called {when}", WOKEN: f"woken {when}"}
+        return words.get(self.state, "" if self.state == SAVED else self.state)
+
+
+def pass_state(
+    reader: StoreReader, state: State, directory: Directory
+) -> PassState | None:
+    """Returns how far the ball of a thread has come; ``None`` if no one has it, or the
+    thread is closed."""
+    if not _has_holder(state):
+        return None
+    return _progress(reader, state, directory, _record_of(reader, state))
+
+
+def called_state(
+    reader: StoreReader, state: State, directory: Directory
+) -> PassState | None:
+    """Returns how far the ball of a thread has come since its holder was called for it;
+    ``None`` if that was not done."""
+    record = _record_of(reader, state) if _has_holder(state) else None
+    if record is None:
+        return None
+    passed = _progress(reader, state, directory, record)
+    return passed if passed.at_ms else None
+
+
+def _has_holder(state: State) -> bool:
+    return bool(state.ball and state.ball.strip()) and state.status != CLOSED
+
+
+def _record_of(reader: StoreReader, state: State) -> WakeRecord | None:
+    """Returns the record of the call for a ball, if its holder was called."""
+    record = records.load(reader.layout, file_name(state))
+    if record is not None and not (record.is_called or record.failure):
+        return None  # the calling process was killed, or is about to call
+    return record
+
+
+def _progress(
+    reader: StoreReader,
+    state: State,
+    directory: Directory,
+    record: WakeRecord | None,
+) -> PassState:
+    """Returns how far a ball that someone has has come."""
+    keys = {directory.key(parse(state.ball or ""))}
+    if record is not None:
+        keys.add(record.key)
+
+    def is_holder(author: str) -> bool:
+        return directory.key(parse(author)) in keys
+
+    if _has_answered(reader, state, is_holder, was_called=record is not None):
+        progress = ANSWERED
+    elif any(_has_read(reader, state, directory, key) for key in sorted(keys)):
+        progress = SEEN
+    elif record is not None and not record.failure:
+        progress = WOKEN if record.turn_ms else CALLED
+    else:
+        progress = SAVED
+    if record is None:
+        return PassState(progress)
+    failure = record.failure if progress == SAVED else ""
+    return PassState(progress, record.agent, record.turn_ms or record.at_ms, failure)
+
+
+def _has_answered(
+    reader: StoreReader,
+    state: State,
+    is_holder: Callable[[str], bool],
+    *,
+    was_called: bool,
+) -> bool:
+    """Returns whether the holder has written since the ball came. If someone else wrote
+    last, the entries are only read for a holder who was called."""
+    if state.last_id == state.since:
+        return False
+    if is_holder(state.updated_by):
+        return True
+    if not was_called:
+        return False
+    try:
+        entries = reader.thread(state.topic).entries
+    except WcError:
+        return False
+    later = dropwhile(lambda entry: entry.id != state.since, entries)
+    return any(is_holder(entry.agent) for entry in islice(later, 1, None))
+
+
+def pass_fields(
+    reader: StoreReader, state: State, directory: Directory
+) -> dict[str, Any]:
+    """Returns the state of a thread's pass as the member ``pass`` of an answer; nothing
+    if no one has the ball."""
+    passed = pass_state(reader, state, directory)
+    return {} if passed is None else {"pass": passed.to_json()}
+
+
+def _has_read(
+    reader: StoreReader, state: State, directory: Directory, key: str
+) -> bool:
+    """Returns whether a participant has read the thread to its end, on this machine."""
+    cursor = reader.cursor(state.topic, key)
+
+    def is_reader(author: str) -> bool:
+        return directory.key(parse(author)) == key
+
+    return bool(cursor.heads) and not model.new_count(
+        state, is_reader, cursor.entry_count
+    )

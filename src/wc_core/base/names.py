@@ -1,0 +1,144 @@
+"""Names of participants, ``Agent@seat (tag)``, and when two names mean the same one.
+
+*agent* is a program or a person, *seat* a linked worktree, *tag* the person the agent
+works for. A name with fewer parts means any: a ball for ``Codex`` is for every Codex.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from wc_core.base.agents import AGENTS
+from wc_core.base.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Words for "no one holds it" on the command line and in older stores.
+FREE_WORDS = frozenset({"anyone", "anybody", "nobody", "none", "free", "-"})
+
+# Words that ``--to`` accepts for participants of the thread: the author, and whoever
+# asked for its work.
+ME, ASKER = "me", "asker"
+
+MAX_NAME_BYTES = 200
+
+
+def fold(text: str) -> str:
+    """The comparison form of one part of a name: no case, no spacing."""
+    return "".join(text.split()).casefold()
+
+
+# The spellings that people and older stores use, folded, each with the canonical
+# name of its agent. Settings may add to it.
+SPELLINGS = MappingProxyType(
+    {
+        spelling: agent.name
+        for agent in AGENTS
+        for spelling in (fold(agent.name), *agent.spellings)
+    }
+)
+
+
+class Name(NamedTuple):
+    """A participant; ``seat`` and ``tag`` are empty if they do not apply."""
+
+    agent: str
+    seat: str = ""
+    tag: str = ""
+
+    def __str__(self) -> str:
+        """The written form, ``Agent@seat (tag)``; `parse` reads it back."""
+        seat = f"@{self.seat}" if self.seat else ""
+        tag = f" ({self.tag})" if self.tag else ""
+        return f"{self.agent}{seat}{tag}"
+
+
+def parse(text: str) -> Name:
+    """Read ``Agent@seat (tag)``; text of any other shape is all agent."""
+    untagged, tag = text.strip(), ""
+    if untagged.endswith(")"):
+        before, _, inside = untagged[:-1].rpartition("(")
+        if before.strip() and inside.strip():
+            untagged, tag = before.strip(), inside.strip()
+    agent, at_sign, seat = untagged.partition("@")
+    if not agent.strip() or (at_sign and not seat.strip()):
+        return Name(untagged, "", tag)
+    return Name(agent.strip(), seat.strip(), tag)
+
+
+# Whose a ball is, see `Directory.whose`.
+MINE, OFFERED, FREE, OTHERS = "mine", "offered", "free", "others"
+
+
+class Directory(NamedTuple):
+    """The current aliases: the spellings of known agents plus those of a store."""
+
+    aliases: Mapping[str, str] = SPELLINGS
+
+    def canonical(self, name: Name) -> Name:
+        """The same participant with the canonical name of its agent.
+
+        An alias of an alias is followed to its end.
+        """
+        return Name(self._agent(name.agent)[0], name.seat, name.tag)
+
+    def _agent(self, agent: str) -> tuple[str, str]:
+        """The canonical name of an agent, and its comparison form."""
+        passed = set[str]()
+        while (word := fold(agent)) in self.aliases and word not in passed:
+            passed.add(word)
+            agent = self.aliases[word]
+        return agent, word
+
+    def key(self, name: Name) -> str:
+        """A form that is equal exactly if two names mean the same participant.
+
+        It is also the file name of status lines, before escaping:
+        ``claudecode@fix(pat)``.
+        """
+        _, agent = self._agent(name.agent)
+        seat = f"@{fold(name.seat)}" if name.seat else ""
+        tag = f"({fold(name.tag)})" if name.tag else ""
+        return f"{agent}{seat}{tag}"
+
+    def matches(self, pattern: str, name: Name) -> bool:
+        """Whether ``pattern`` (a ball's holder, a filter) means ``name``."""
+        return self.key(parse(pattern)) in self.match_keys(name)
+
+    def match_keys(self, name: Name) -> tuple[str, ...]:
+        """The keys of every name that means the participant ``name``, the longest
+        first."""
+        agent, seat, tag = name
+        variants = (name, Name(agent, seat), Name(agent, "", tag), Name(agent))
+        # Without a seat or a tag, some are equal.
+        keys = [self.key(variant) for variant in dict.fromkeys(variants)]
+        return tuple(dict.fromkeys(keys))
+
+    def is_agent(self, name: Name) -> bool:
+        """Whether ``name`` is that of a known agent, not of a person."""
+        return fold(name.agent) in self.aliases
+
+    def whose(self, holder: str | None, me: Name) -> str:
+        """Whose a ball is, for ``me``: `MINE`, `OFFERED`, `FREE` or `OTHERS`.
+
+        It is offered if its holder's name means ``me`` among others: a ball for
+        ``Codex`` is offered to ``Codex@fix (pat)``. A ball for ``Codex@fix`` is mine: a
+        seat is enough to mean no one else.
+        """
+        if holder is None or not holder.strip():
+            return FREE
+        key = self.key(parse(holder))
+        if key in self.own_keys(me):
+            return MINE
+        return OFFERED if key in self.match_keys(me) else OTHERS
+
+    def own_keys(self, name: Name) -> tuple[str, ...]:
+        """The keys of the names that mean only ``name``."""
+        variants = (name, Name(name.agent, name.seat)) if name.seat else (name,)
+        return tuple(dict.fromkeys(self.key(variant) for variant in variants))
+
+    def same(self, first: str, second: str) -> bool:
+        """Whether two written names mean the same participant, part by part."""
+        return first == second or self.key(parse(first)) == self.key(parse(second))

@@ -1,0 +1,101 @@
+"""The facts about a file: its symbols, its imports, and the words in it.
+
+They depend only on the content of the file, and are cached by its blob id.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from types import MappingProxyType
+
+from wc_core.base.values import NamedTuple
+from wc_core.edits.graph import imports, projects
+from wc_core.edits.graph.imports import Import
+from wc_core.edits.graph.languages import language_of
+from wc_core.edits.graph.parsing import MAX_BYTES, grammar, node_text
+from wc_core.edits.graph.symbols import of_matches
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from wc_core.edits.graph.languages import Language
+    from wc_core.edits.graph.parsing import Grammar
+
+# Part of the key of cached facts. Increase it when the same file gives other facts.
+VERSION = 1
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+class FileFacts(NamedTuple):
+    """The facts of one file.
+
+    - ``symbols``: the full names of its definitions
+    - ``words``: the identifiers in it, which may stand for definitions of other files,
+      with a space between two of them
+    - ``package``: the package that it declares, in Java
+    - ``project``: for a file that configures a project, see `projects`
+    """
+
+    symbols: tuple[str, ...] = ()
+    imports: tuple[Import, ...] = ()
+    words: str = ""
+    package: str = ""
+    project: Mapping[str, Any] = MappingProxyType({})
+
+    def to_row(self) -> list[Any]:
+        """The facts as a list for JSON."""
+        rows = [[item.module, *item.names] for item in self.imports]
+        return [self.symbols, rows, self.words, self.package, dict(self.project)]
+
+    @classmethod
+    def from_row(cls, row: list[Any]) -> FileFacts:
+        """The facts in a list that `to_row` made."""
+        symbols, rows, words, package, project = row
+        statements = tuple(Import(module, tuple(names)) for module, *names in rows)
+        return cls(tuple(symbols), statements, words, package, project)
+
+
+def kind_of(path: str) -> str:
+    """How a file is parsed: the name of its language, or of the file itself if it
+    configures a project; empty if it has no facts."""
+    language = language_of(path)
+    if language is not None:
+        return language.name
+    return os.path.basename(path) if projects.is_project_file(path) else ""
+
+
+def facts_of(path: str, source: bytes) -> FileFacts:
+    """The facts of a file; none if it is very large."""
+    if len(source) > MAX_BYTES:
+        return FileFacts()
+    language = language_of(path)
+    if language is None:
+        return FileFacts(project=projects.project_of(path, source))
+    return _parsed(language, source)
+
+
+def _parsed(language: Language, source: bytes) -> FileFacts:
+    parser = grammar(language)
+    if parser is None:
+        return FileFacts()
+    root = parser.root(source)
+    query = f"{language.definitions}{language.imports}"
+    matches = list(parser.matches(query, root))
+    statements = imports.statements(language, matches)
+    return FileFacts(
+        symbols=tuple(dict.fromkeys(item.name for item in of_matches(matches))),
+        imports=tuple(dict.fromkeys(statements.imports)),
+        words=" ".join(sorted(_words(parser, source, root))),
+        package=statements.package,
+    )
+
+
+def _words(parser: Grammar, source: bytes, root: Any) -> set[str]:
+    query = parser.language.words
+    if not query:
+        text = source.decode(errors="replace")
+        return set(_WORD.findall(text))
+    return set(map(node_text, parser.captured(query, root).get("word", ())))

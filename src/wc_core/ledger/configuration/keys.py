@@ -1,0 +1,470 @@
+"""The table of a store's keys, and checking a value for any key.
+
+`wc_core.ledger.configuration.personalkeys` has the table of personal ones.
+"""
+
+from __future__ import annotations
+
+from wc_core.base.lean import re
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.configuration import rules
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+CHOICE, NUMBER, SWITCH = "choice", "number", "switch"
+NAME, NAMES, TEXTS, CHOICES = "name", "names", "texts", "choices"
+HOURS = "hours"
+ADDRESS = "address"
+
+OFF, NOTICE, ADVISE, REFUSE = "off", "notice", "advise", "refuse"
+SIGNED = "signed"
+ENFORCE = (OFF, "warn", REFUSE)
+SEATS = ("auto", "all", OFF)
+PUSH = ("auto", OFF)
+WATCH = ("auto", "on", OFF)
+NEIGHBOR = (ADVISE, "readonly", "block")
+ASK, AUTO = "ask", "auto"
+# From the most to the least restrictive.
+CARRY = (OFF, ASK, AUTO)
+# The branches of agents in the cloud, as their documentation names them.
+AGENTS_BRANCHES = ("claude/*", "codex/*", "copilot/*", "cursor/*", "jules/*")
+GUARD = (OFF, NOTICE, ADVISE, REFUSE)
+GUARD_FAILURE = ("open", "block")
+VERIFY = ("none", SIGNED)
+# The same as in `wc_core.ledger.threads.model`, which a test compares.
+ROLES = ("planner", "critic", "implementer", "tester", "pm", "scribe")
+ENTRY_TYPES = ("Note", "Plan", "Decision", "PR", "Closure")
+KINDS = ("note", "decision", "warning", "research", "question", "pivot")
+
+# The table of `Rules`.
+RULES = "rules"
+
+# In a table of counterparts: everyone without their own.
+EVERYONE = "*"
+
+_MAX_BOUNCES = 1000
+_MIN_TTL = 10
+MAX_SECONDS = 7 * 24 * 3600
+_MAX_BALLS = 1000
+_MAX_DAYS = 3650
+_MAX_TEXTS = 50
+
+
+class ValueOfKeyError(ValueError):
+    """A value that a key does not accept; the message is the reason."""
+
+
+class Key(NamedTuple):
+    """A key of settings, as ``table.key``. A part in capitals stands for any word.
+
+    ``field`` is its field in `Settings`, or in `Rules`; empty if a whole table makes
+    one. ``variable`` is the variable that overrides it.
+    """
+
+    name: str
+    kind: str
+    help: str
+    default: Any = None
+    field: str = ""
+    allowed: tuple[str, ...] = ()
+    least: int = 0
+    most: int = 0
+    variable: str = ""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The tables, and the key in the last of them."""
+        return tuple(self.name.split("."))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a part of its name stands for any word."""
+        return any(part.isupper() for part in self.parts)
+
+    @property
+    def values(self) -> str:
+        """The values that it accepts, in words."""
+        if self.allowed:
+            several = "one or several of " if self.kind == CHOICES else ""
+            return several + ", ".join(self.allowed)
+        if self.kind == NUMBER:
+            return f"{self.least} to {self.most}"
+        return _KINDS[self.kind]
+
+
+_KINDS = {
+    SWITCH: "true, false",
+    NAME: "a name",
+    NAMES: "a name, or several",
+    TEXTS: "one text, or several",
+    HOURS: "two times, as 22:00-08:00",
+    ADDRESS: "an address with http or https",
+}
+
+KEYS = (
+    Key(
+        "ball.enforce",
+        CHOICE,
+        "What happens to a move by someone who does not have the ball.",
+        "warn",
+        field="enforce",
+        allowed=ENFORCE,
+    ),
+    Key(
+        "ball.bounces",
+        NUMBER,
+        "Passes between the same two before wc warns; 0: never.",
+        6,
+        field="bounces",
+        most=_MAX_BOUNCES,
+    ),
+    Key(
+        "counterparts.NAME",
+        NAMES,
+        "Who gets the ball from this name; '*' is everyone else.",
+    ),
+    Key(
+        "topics.TOPIC.counterparts.NAME",
+        NAMES,
+        "The same, in one thread.",
+    ),
+    Key(
+        "identity.seats",
+        CHOICE,
+        "Which worktrees are seats; all: the main one, too.",
+        "auto",
+        field="seats",
+        allowed=SEATS,
+    ),
+    Key("aliases.NAME", NAME, "The name that this spelling stands for."),
+    Key(
+        "sync.push",
+        CHOICE,
+        "Whether a write is pushed in the background.",
+        "auto",
+        field="push",
+        allowed=PUSH,
+        variable="WATERCOOLER_PUSH",
+    ),
+    Key(
+        "sync.fetch_every",
+        NUMBER,
+        "Seconds until a command fetches in the background; 0: never.",
+        300,
+        field="fetch_every",
+        most=MAX_SECONDS,
+        variable="WATERCOOLER_FETCH_EVERY",
+    ),
+    Key(
+        "sync.limit",
+        NUMBER,
+        "Seconds that a command waits for a remote.",
+        30,
+        field="limit",
+        most=MAX_SECONDS,
+        variable="WATERCOOLER_LIMIT",
+    ),
+    Key(
+        "carry.mode",
+        CHOICE,
+        "Whether entries that cannot be pushed travel with an agent's branch.",
+        AUTO,
+        field="carry",
+        allowed=CARRY,
+        variable="WATERCOOLER_CARRY",
+    ),
+    Key(
+        "carry.harvest",
+        CHOICE,
+        "Whether entries are taken from agents' branches; ask: by wc harvest.",
+        AUTO,
+        field="harvest",
+        allowed=CARRY,
+    ),
+    Key(
+        "carry.from",
+        TEXTS,
+        "The agents' branches, as claude/*.",
+        AGENTS_BRANCHES,
+        field="agents_branches",
+    ),
+    Key(
+        "git.sign",
+        SWITCH,
+        "Whether the store's commits are signed, as git is configured to.",
+        default=False,
+        field="sign",
+    ),
+    Key(
+        "claims.ttl",
+        NUMBER,
+        "Seconds until a claim that is not renewed expires.",
+        900,
+        field="claim_ttl",
+        least=_MIN_TTL,
+        most=MAX_SECONDS,
+    ),
+    Key(
+        "claims.verify",
+        CHOICE,
+        "signed: only claims that their holder signed count.",
+        "none",
+        field="verify",
+        allowed=VERIFY,
+    ),
+    Key(
+        "claims.neighbor",
+        CHOICE,
+        "What happens if others edit what uses a file, or what it uses.",
+        ADVISE,
+        field="neighbor",
+        allowed=NEIGHBOR,
+    ),
+    Key(
+        "claims.guard",
+        CHOICE,
+        "What happens to edits of other people's claims.",
+        ADVISE,
+        field="guard",
+        allowed=GUARD,
+        variable="WATERCOOLER_GUARD",
+    ),
+    Key(
+        "claims.guard_failure",
+        CHOICE,
+        "What happens to an edit if its guard fails.",
+        "open",
+        field="guard_failure",
+        allowed=GUARD_FAILURE,
+    ),
+    Key(
+        "observe.watch",
+        CHOICE,
+        "How the server notices changes; on: on a network file system, too.",
+        "auto",
+        field="watch",
+        allowed=WATCH,
+        variable="WATERCOOLER_WATCH",
+    ),
+    Key(
+        "areas.NAME",
+        TEXTS,
+        "Files that make up this area, as src/api/**, or branches, as branch:api/*.",
+    ),
+    Key(
+        "rules.title",
+        TEXTS,
+        "Patterns such as 'fix: *'; the title of a new thread must match one.",
+        field="title",
+    ),
+    Key(
+        "rules.roles",
+        CHOICES,
+        "An entry that makes a move must have one of these roles.",
+        field="roles",
+        allowed=ROLES,
+    ),
+    Key(
+        "rules.types",
+        CHOICES,
+        "An entry that makes a move must have one of these types.",
+        field="types",
+        allowed=ENTRY_TYPES,
+    ),
+    Key(
+        "rules.close_roles",
+        CHOICES,
+        "A closed thread must have an entry of each of these roles.",
+        field="close_roles",
+        allowed=ROLES,
+    ),
+    Key(
+        "rules.close_types",
+        CHOICES,
+        "A closed thread must have an entry of each of these types.",
+        field="close_types",
+        allowed=ENTRY_TYPES,
+    ),
+    Key(
+        "rules.close_kinds",
+        CHOICES,
+        "A closed thread must have an entry of each of these kinds.",
+        field="close_kinds",
+        allowed=KINDS,
+    ),
+    Key(
+        "rules.close_link",
+        CHOICE,
+        "A closed thread must have a branch, a pull request, or either.",
+        rules.NO_LINK,
+        field="close_link",
+        allowed=rules.CLOSE_LINKS,
+    ),
+    Key(
+        "rules.closers",
+        NAMES,
+        "Who may close a thread: names, or asker, or holder.",
+        field="closers",
+    ),
+    Key(
+        "rules.balls",
+        NUMBER,
+        "Open threads whose ball one name may hold; 0: any number.",
+        0,
+        field="balls",
+        most=_MAX_BALLS,
+    ),
+    Key(
+        "rules.thread_days",
+        NUMBER,
+        "Days that a thread may be open; 0: no limit. Reported, not enforced.",
+        0,
+        field="thread_days",
+        most=_MAX_DAYS,
+    ),
+    Key(
+        "rules.ball_days",
+        NUMBER,
+        "Days that a ball may stay with its holder; 0: no limit. Only reported.",
+        0,
+        field="ball_days",
+        most=_MAX_DAYS,
+    ),
+)
+
+
+def is_name(value: Any) -> bool:
+    """Whether a value in a file can be a participant's name."""
+    return isinstance(value, str) and value.strip() != ""
+
+
+def split(name: str) -> tuple[str, ...]:
+    """The parts of a typed key: dots between quotation marks do not separate."""
+    parts, quoted = [""], ""
+    for character in name:
+        if quoted or character not in "\"'.":
+            if character == quoted:
+                quoted = ""
+            else:
+                parts[-1] += character
+        elif character == ".":
+            parts.append("")
+        else:
+            quoted = character
+    return tuple(parts)
+
+
+def find(parts: Sequence[str], keys: Iterable[Key] = KEYS) -> Key | None:
+    """The key with these parts; ``None`` if there is none."""
+    return next((key for key in keys if _fits(key.parts, parts)), None)
+
+
+def _fits(declared: Sequence[str], parts: Sequence[str]) -> bool:
+    return len(declared) == len(parts) and all(
+        part == name or (name.isupper() and part.strip() != "")
+        for name, part in zip(declared, parts, strict=True)
+    )
+
+
+def checked(key: Key, value: Any) -> Any:
+    """The value of a key in a file, in the form in which it is used. Raises
+    ValueOfKeyError."""
+    word = key.parts[-1]
+    if key.kind == CHOICE and value not in key.allowed:
+        allowed = ", ".join(key.allowed)
+        raise ValueOfKeyError(f"{word} = {value!r} is not one of {allowed}")
+    if key.kind == NUMBER and not _is_within(value, key.least, key.most):
+        limits = f"a number from {key.least} to {key.most}"
+        raise ValueOfKeyError(f"{word} = {value!r} is not {limits}")
+    if key.kind == SWITCH and not isinstance(value, bool):
+        raise ValueOfKeyError(f"{word} = {value!r} is neither true nor false")
+    if key.kind in _TEXT_CHECKS and not _TEXT_CHECKS[key.kind](value):
+        raise ValueOfKeyError(f"{word} = {value!r} is not {_KINDS[key.kind]}")
+    if key.kind in _LISTS:
+        return _several(word, value, key.allowed)
+    if key.kind == HOURS:
+        minutes(value)
+    return value
+
+
+_LISTS = frozenset({NAMES, TEXTS, CHOICES})
+
+
+def minutes(value: Any) -> tuple[int, int]:
+    """Two times of the day, ``22:00-08:00``, in minutes. Raises ValueOfKeyError."""
+    match = re.fullmatch(_TWO_TIMES, value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueOfKeyError(f"{value!r} is not two times, as 22:00-08:00")
+    start, start_minute, end, end_minute = map(int, match.groups())
+    return start * 60 + start_minute, end * 60 + end_minute
+
+
+_TIME = r"([01]?\d|2[0-3]):([0-5]\d)"
+_TWO_TIMES = rf"{_TIME}-{_TIME}"
+
+
+def _is_within(value: Any, least: int, most: int) -> bool:
+    return type(value) is int and least <= value <= most
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value.strip() != ""
+
+
+def _is_address(value: Any) -> bool:
+    """Whether a value is a URL that a model server can have. A password in it would be
+    a secret in a file."""
+    return isinstance(value, str) and re.fullmatch(_ADDRESS, value) is not None
+
+
+# A host, or an IPv6 address in brackets, then a port and a path, without a query.
+_ADDRESS = (
+    r"(?i)https?://([^\s\[\]/?#@:\\\x00-\x20\x7f]+|\[[0-9a-f:.]+\])"
+    r"(:[0-9]{1,5})?(/[^\s?#\x00-\x20\x7f]*)?"
+)
+_TEXT_CHECKS = {NAME: _is_text, ADDRESS: _is_address}
+
+
+def _several(word: str, value: Any, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(map(_is_text, texts)):
+        raise ValueOfKeyError(f"{word} = {value!r} is neither text nor a list of texts")
+    if len(texts) > _MAX_TEXTS:
+        raise ValueOfKeyError(f"{word} has more than {_MAX_TEXTS} values")
+    wrong = [text for text in texts if allowed and text not in allowed]
+    if wrong:
+        names = ", ".join(allowed)
+        raise ValueOfKeyError(f"{word} = {wrong[0]!r} is not one of {names}")
+    return tuple(texts)
+
+
+def typed(key: Key, words: Sequence[str]) -> Any:
+    """The value of a key that a user typed, in the form for a file. Raises
+    ValueOfKeyError."""
+    if key.kind in _LISTS:
+        value: Any = list(words) if len(words) > 1 else "".join(words)
+        checked(key, value)
+        return value
+    if len(words) != 1:
+        raise ValueOfKeyError(f"{key.name} takes one value")
+    value = words[0]
+    if key.kind == NUMBER and value.isascii() and value.isdigit():
+        value = int(value[:_DIGITS])
+    elif key.kind == SWITCH:
+        value = {"true": True, "false": False}.get(value, value)
+    checked(key, value)
+    return value
+
+
+_DIGITS = 18
+
+
+def value_in(fields: Mapping[str, Any], parts: Sequence[str]) -> Any:
+    """The value at a path of tables; ``None`` if there is none."""
+    value: Any = fields
+    for part in parts:
+        value = value.get(part) if isinstance(value, dict) else None
+    return value

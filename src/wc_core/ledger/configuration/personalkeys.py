@@ -1,0 +1,132 @@
+"""The table of the keys in a person's own file, see
+`wc_core.ledger.configuration.preferences`."""
+
+from __future__ import annotations
+
+from wc_core.ledger.configuration.keys import (
+    ADDRESS,
+    AUTO,
+    CARRY,
+    CHOICE,
+    HOURS,
+    NAME,
+    NAMES,
+    NUMBER,
+    SWITCH,
+    TEXTS,
+    Key,
+)
+
+_MAX_WAKES = 1000
+_MAX_PATIENCE = 7 * 24 * 60
+_MAX_DIMENSIONS = 8192
+
+KEYS = (
+    Key(
+        "defaults.COMMAND",
+        TEXTS,
+        "Options that you always want for a command that reads, such as --open.",
+    ),
+    Key(
+        "quiet.hours",
+        HOURS,
+        "When you are not notified, in this machine's time.",
+        field="quiet",
+    ),
+    Key(
+        "notify.targets",
+        TEXTS,
+        "Where: desktop, osc, bell, tmux, ntfy:URL, slack:URL, json:URL.",
+        field="targets",
+    ),
+    Key(
+        "notify.content",
+        SWITCH,
+        "Whether webhooks get the titles of threads and questions.",
+        default=False,
+        field="content",
+    ),
+    Key(
+        "inbox.leave_out",
+        TEXTS,
+        "Repositories that wc inbox leaves out: names or paths.",
+        field="left_out",
+    ),
+    Key(
+        "inbox.statusline",
+        SWITCH,
+        "Whether the status line counts what waits in other repositories.",
+        field="shows_elsewhere",
+    ),
+    Key(
+        "carry.mode",
+        CHOICE,
+        "Like the setting of a repository, which can only be narrowed.",
+        AUTO,
+        field="carry",
+        allowed=CARRY,
+    ),
+    Key(
+        "wake.from",
+        NAMES,
+        "Whose balls wake your agents: known, anyone, or names.",
+        ("known",),
+        field="wake_from",
+    ),
+    Key(
+        "wake.per_hour",
+        NUMBER,
+        "How often each of your agents may be woken per hour.",
+        12,
+        field="wakes_per_hour",
+        most=_MAX_WAKES,
+    ),
+    Key(
+        "wake.patience",
+        NUMBER,
+        "Minutes until wc problems names a ball that an agent was woken for.",
+        15,
+        field="wake_patience",
+        least=1,
+        most=_MAX_PATIENCE,
+    ),
+    Key(
+        "summaries.endpoint",
+        ADDRESS,
+        "The model server that wc enrich sends entries to; none: it sends nothing.",
+        field="summaries_endpoint",
+    ),
+    Key(
+        "summaries.model",
+        NAME,
+        "The model to ask that server for, as qwen3:4b.",
+        field="summaries_model",
+    ),
+    Key(
+        "meaning.enabled",
+        SWITCH,
+        "Whether searches use meaning if words find little.",
+        default=True,
+        field="by_meaning",
+    ),
+    Key(
+        "meaning.endpoint",
+        ADDRESS,
+        "A model server that entries and queries are sent to; none: this machine.",
+        field="meaning_endpoint",
+    ),
+    Key(
+        "meaning.model",
+        NAME,
+        "The model to ask that server for, as nomic-embed-text.",
+        field="meaning_model",
+    ),
+    Key(
+        "meaning.dimensions",
+        NUMBER,
+        "Numbers in one of its vectors; 0: the model's default.",
+        0,
+        field="meaning_dimensions",
+        most=_MAX_DIMENSIONS,
+    ),
+)

@@ -1,0 +1,93 @@
+"""The requirements for closing a thread."""
+
+from __future__ import annotations
+
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.configuration.rules import BRANCH_LINK, NO_LINK, PR_LINK, Rules
+from wc_core.ledger.remarks.references import prs_in
+from wc_core.ledger.threads import revisions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wc_core.ledger.threads.model import Entry, State
+    from wc_core.ledger.threads.proposals import Draft
+
+# Branches where work begins, which do not count as a link to the work.
+_TRUNKS = frozenset({"", "main", "master", "trunk"})
+
+
+class Lack(NamedTuple):
+    """A requirement of a rule that a thread does not meet. ``hint`` says what to do,
+    with a placeholder for the ``topic``."""
+
+    rule: str
+    what: str
+    hint: str
+
+
+class ClosingEvidence(NamedTuple):
+    """The roles, types and kinds of a thread's entries, and its links."""
+
+    roles: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    has_branch: bool = False
+    has_pr: bool = False
+
+    def with_draft(self, draft: Draft) -> ClosingEvidence:
+        """The same, with the entry that closes the thread."""
+        return self._replace(
+            roles=self.roles | {draft.role},
+            types=self.types | {draft.type},
+            has_pr=self.has_pr
+            or bool(draft.pr_refs or prs_in(f"{draft.title}\n{draft.body}")),
+        )
+
+
+def is_asked(rules: Rules) -> bool:
+    """Whether any rule requires something before a thread is closed."""
+    needed = (rules.close_roles, rules.close_types, rules.close_kinds)
+    return any(needed) or rules.close_link != NO_LINK
+
+
+def evidence_of(entries: Sequence[Entry], state: State) -> ClosingEvidence:
+    """The properties of a thread. Retracted entries do not count."""
+    valid = [item.entry for item in revisions.revisions(entries) if not item.retracted]
+    branches = {state.branch, *(entry.code_branch for entry in valid)}
+    return ClosingEvidence(
+        frozenset(entry.role for entry in valid),
+        frozenset(entry.type for entry in valid),
+        frozenset(entry.kind for entry in valid),
+        bool(branches - _TRUNKS),
+        any(entry.pr_refs or prs_in(f"{entry.title}\n{entry.body}") for entry in valid),
+    )
+
+
+def lacks(evidence: ClosingEvidence, rules: Rules) -> Iterator[Lack]:
+    """The requirements that a thread does not meet, rule by rule."""
+    say = "Write one first: wc say {{topic}} --{option} {word} -m '…'"
+    for option, needed, present in (
+        ("role", rules.close_roles, evidence.roles),
+        ("type", rules.close_types, evidence.types),
+        ("kind", rules.close_kinds, evidence.kinds),
+    ):
+        for word in needed:
+            if word not in present:
+                hint = say.format(option=option, word=word)
+                yield Lack(
+                    f"rules.close_{option}s", f"an entry of {option} {word}", hint
+                )
+    if rules.close_link == NO_LINK:
+        return
+    branch, pr = evidence.has_branch, evidence.has_pr
+    if rules.close_link == BRANCH_LINK and not branch:
+        hint = "Name it: wc move {topic} --branch BRANCH"
+        yield Lack("rules.close_link", "a branch", hint)
+    elif rules.close_link == PR_LINK and not pr:
+        hint = "Name it: wc ack {topic} --pr NUMBER -m '…'"
+        yield Lack("rules.close_link", "a pull request", hint)
+    elif not branch and not pr:
+        hint = "Name one: wc ack {topic} --pr NUMBER -m '…'"
+        yield Lack("rules.close_link", "a branch or a pull request", hint)

@@ -1,0 +1,122 @@
+"""Whether the rules of a repository allow an entry that is about to be written."""
+
+from __future__ import annotations
+
+from wc_core.base.errors import ConflictError, InvalidInputError
+from wc_core.base.phrases import counted, quoted
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.configuration.rules import CLOSER_ASKER, CLOSER_HOLDER, Rules
+from wc_core.ledger.rules import closing, titles
+from wc_core.ledger.threads.model import CLOSED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from wc_core.base.names import Directory, Name
+    from wc_core.ledger.threads.model import Entry, State
+    from wc_core.ledger.threads.moves import Move
+    from wc_core.ledger.threads.proposals import Draft
+
+# The actions whose entries are about the work. Corrections, labels, links and remarks
+# are unrestricted.
+_MOVING = frozenset({"new", "say", "done", "handoff"})
+# The moves whose author chooses where the ball goes, rather than returning it.
+_GIVING = frozenset({"new", "handoff", "take"})
+_NOTHING = "Nothing was written."
+
+
+class PlannedEntry(NamedTuple):
+    """An entry that is about to be written: its draft and move, by ``me``, on
+    ``state``.
+
+    ``entries`` returns those of the thread, ``held`` the number of open threads whose
+    ball a name has; both are called only if a rule needs them.
+    """
+
+    state: State
+    draft: Draft
+    move: Move
+    me: Name
+    directory: Directory
+    entries: Callable[[], Sequence[Entry]]
+    held: Callable[[str], int]
+
+
+def check(planned: PlannedEntry, rules: Rules) -> None:
+    """Raise InvalidInputError or ConflictError, with the name of the rule, if a rule
+    does not allow it."""
+    is_new = not planned.state.entry_count and not planned.state.title
+    if is_new and not titles.fits(planned.draft.title, rules.title):
+        patterns = " or ".join(f"'{pattern}'" for pattern in rules.title)
+        raise InvalidInputError(
+            f"rules.title: titles of new threads must match {patterns}.",
+            f"{_NOTHING} Give it a matching title: -m '…'",
+        )
+    if planned.draft.action in _MOVING:
+        _check_word(planned.draft.role, rules.roles, "role")
+        _check_word(planned.draft.type, rules.types, "type")
+    if planned.move.status == CLOSED and planned.state.status != CLOSED:
+        _check_closer(planned, rules.closers)
+        _check_closing(planned, rules)
+    _check_balls(planned, rules.balls)
+
+
+def _check_word(word: str, allowed: Sequence[str], noun: str) -> None:
+    if allowed and word not in allowed:
+        has = f"{noun} {word}" if word else f"no {noun}"
+        raise InvalidInputError(
+            f"rules.{noun}s: this repository wants one of {', '.join(allowed)}; "
+            f"the entry has {has}.",
+            f"{_NOTHING} Name one: --{noun} {allowed[0]}",
+        )
+
+
+def _check_closer(planned: PlannedEntry, closers: Sequence[str]) -> None:
+    if not closers or any(_is_closer(planned, closer) for closer in closers):
+        return
+    topic = quoted(planned.draft.topic)
+    raise ConflictError(
+        f"rules.closers: only {' or '.join(closers)} may close a thread here.",
+        f"{_NOTHING} Pass it to one of them: wc handoff {topic} --to NAME",
+    )
+
+
+def _is_closer(planned: PlannedEntry, closer: str) -> bool:
+    if closer == CLOSER_ASKER:
+        # For a new thread, it is whoever opens it.
+        closer = planned.state.asker or str(planned.me)
+    elif closer == CLOSER_HOLDER:
+        closer = planned.state.ball or ""
+    return closer != "" and planned.directory.matches(closer, planned.me)
+
+
+def _check_closing(planned: PlannedEntry, rules: Rules) -> None:
+    if not closing.is_asked(rules):
+        return
+    evidence = closing.evidence_of(planned.entries(), planned.state)
+    evidence = evidence.with_draft(planned.draft)
+    for lack in closing.lacks(evidence, rules):
+        name = planned.draft.topic
+        topic = quoted(name)
+        raise ConflictError(
+            f"{lack.rule}: before it is closed, {name} needs {lack.what}.",
+            f"{_NOTHING} {lack.hint.format(topic=topic)}",
+        )
+
+
+def _check_balls(planned: PlannedEntry, most: int) -> None:
+    ball, draft = planned.move.ball, planned.draft
+    if not most or ball is None or ball.holder is None:
+        return
+    if ball.holder == planned.state.ball:
+        return
+    if draft.action not in _GIVING and not draft.to:
+        return
+    held = planned.held(ball.holder)
+    if held >= most:
+        raise ConflictError(
+            f"rules.balls: {ball.holder} holds the balls of {counted(held, 'thread')}; "
+            f"the limit here is {most}.",
+            f"{_NOTHING} See them: wc list --open --ball {quoted(ball.holder)}",
+        )

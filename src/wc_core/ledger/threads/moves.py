@@ -1,0 +1,293 @@
+"""The rules of the ball: what a say, ack, handoff, take, … does to a thread.
+
+Everything here is pure. `decide` takes the thread's state, a draft, its author and the
+settings. It returns where the ball goes and which status the thread gets, or raises the
+refusal, with a command that gets past it.
+"""
+
+from __future__ import annotations
+
+from wc_core.base import names
+from wc_core.base.errors import ConflictError, InvalidInputError
+from wc_core.base.names import ASKER, FREE_WORDS, ME
+from wc_core.base.phrases import quoted
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.counterparts import distinct, in_use
+from wc_core.ledger.threads.model import CLOSED, FREE, OPEN, Ball, State
+from wc_core.ledger.threads.proposals import Proposal
+from wc_core.ledger.threads.reviews import CHANGES_REQUESTED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_core.base.names import Name
+    from wc_core.ledger.threads.proposals import Draft
+    from wc_core.ledger.threads.settings import Settings
+
+
+# With this many participants, the ball may go back and forth without the asker.
+_THREE_PARTIES = 3
+
+
+class Move(NamedTuple):
+    """The changes that an entry makes (``None``: none), and notes for its author."""
+
+    ball: Ball | None = None
+    status: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def decide(state: State, draft: Draft, me: Name, settings: Settings) -> Move:
+    """Return the move that ``draft`` makes on ``state`` (empty for a new thread).
+
+    Raises ConflictError if a condition of the draft does not hold, or if the
+    ball policy, a closed thread or a missing reason forbids the move.
+    """
+    proposal = Proposal(state, draft, me, settings)
+    proposal.check_conditions()
+    move = _MOVES[draft.action](proposal)
+    return move._replace(ball=_spelled(move.ball, state, settings))
+
+
+def _spelled(ball: Ball | None, state: State, settings: Settings) -> Ball | None:
+    """The same ball, with its holder spelled as in the thread so far."""
+    if ball is None or ball.holder is None:
+        return ball
+    name = names.parse(ball.holder)
+    return Ball(in_use(name, state.people, settings.directory))
+
+
+def _new(proposal: Proposal) -> Move:
+    """A new thread: its ball goes to the addressee, otherwise to the author."""
+    if proposal.state.entry_count or proposal.state.title:
+        topic = proposal.draft.topic
+        raise ConflictError(
+            f"There is already a thread {topic}: {proposal.state.title!r}.",
+            f"Add to it with: wc say {topic} -m '…'",
+        )
+    status = proposal.draft.status or OPEN
+    if status == CLOSED:
+        return Move(FREE, CLOSED)
+    return Move(proposal.addressee_or_me(), status)
+
+
+def _say(proposal: Proposal) -> Move:
+    """A contribution: it passes the ball on, if the author may do that."""
+    if proposal.is_closed and proposal.draft.reopen:
+        return _reopen(proposal)
+    proposal.check_is_open()
+    status = proposal.status
+    if status == CLOSED:
+        return _close(proposal)
+    proposal.check_policy()
+    # An older tool's thread may have a holder before its first entry.
+    if not proposal.state.entry_count and proposal.state.ball is None:
+        return Move(proposal.addressee_or_me(), status or OPEN)
+    if not proposal.may_pass:
+        return Move(None, status, (_out_of_turn_note(proposal),))
+    ball = proposal.next_holder()
+    return Move(ball, status, tuple(_asker_notes(proposal, ball)))
+
+
+def _done(proposal: Proposal) -> Move:
+    """A contribution that ends the work: the ball goes to whoever asked for it. If that
+    is the author, it closes the thread. If it requests changes, the work continues."""
+    draft = proposal.draft
+    if draft.outcome == CHANGES_REQUESTED:
+        return _say(proposal)
+    if not draft.to and (proposal.is_asker or not proposal.state.asker):
+        draft = draft._replace(status=draft.status or CLOSED)
+    elif not draft.to and draft.status != CLOSED:
+        draft = draft._replace(to=ASKER)
+    return _say(proposal._replace(draft=draft))
+
+
+def _out_of_turn_note(proposal: Proposal) -> str:
+    """The note for an author who wrote without having the ball."""
+    draft, holder = proposal.draft, proposal.holder
+    if not draft.to or draft.to.casefold() == ME:
+        return f"the ball stays with {holder}; to take it: {proposal.take_command}"
+    named = proposal.state.asker if draft.to.casefold() == ASKER else draft.to
+    if proposal.settings.directory.same(named, holder):
+        return f"{holder} already has the ball"
+    return (
+        f"the ball stays with {holder} and did not go to {draft.to}; to pass it on "
+        f"for them: wc handoff {draft.topic} --to {quoted(draft.to)} --reason '…'"
+    )
+
+
+def _asker_notes(proposal: Proposal, ball: Ball) -> Iterator[str]:
+    """A reminder of who asked, if the ball goes back and forth between others."""
+    state, directory = proposal.state, proposal.settings.directory
+    draft = proposal.draft
+    if draft.to or proposal.is_asker or not state.asker:
+        return
+    if draft.outcome == CHANGES_REQUESTED:
+        return
+    if ball.holder is None or directory.same(ball.holder, state.asker):
+        return
+    people = [*state.people, str(proposal.me)]
+    if len(distinct(people, directory)) >= _THREE_PARTIES:
+        topic = draft.topic
+        yield f"{state.asker} asked for this; when it is done: wc done {topic}"
+
+
+def _reopen(proposal: Proposal) -> Move:
+    """A say in a closed thread: the ball goes to the addressee, otherwise to the
+    author."""
+    status = proposal.draft.status or OPEN
+    if status == CLOSED:
+        return _close(proposal)
+    proposal.check_may_end("reopen", OPEN)
+    return Move(proposal.addressee_or_me(), status)
+
+
+def _close(proposal: Proposal) -> Move:
+    """An entry that closes the thread, which frees the ball whatever ``--to`` says."""
+    proposal.check_may_end("close", CLOSED)
+    to = proposal.draft.to
+    notes = (f"closing frees the ball; it does not go to {to}",) if to else ()
+    return Move(FREE, CLOSED, notes)
+
+
+def _handoff(proposal: Proposal) -> Move:
+    """The ball is passed on. Passing on another holder's ball requires a reason."""
+    proposal.check_is_open()
+    draft, state = proposal.draft, proposal.state
+    if not (proposal.is_mine or proposal.is_free or draft.reason):
+        raise ConflictError(
+            f"{proposal.holder} has the ball of {draft.topic}, not you.",
+            f"To pass it on for them, say why: wc handoff {draft.topic} "
+            f"--to {quoted(draft.to or 'NAME')} --reason '…'",
+        )
+    ball = proposal.next_holder()
+    if ball.holder == state.ball:
+        place = "free" if ball.holder is None else f"with {ball.holder}"
+        raise ConflictError(
+            f"The ball of {draft.topic} is already {place}.",
+            f"Name who should have it: wc handoff {draft.topic} --to NAME",
+        )
+    return Move(ball)
+
+
+def _take(proposal: Proposal) -> Move:
+    """The ball goes to the author; from another holder only with a reason."""
+    proposal.check_is_open()
+    draft = proposal.draft
+    # Compare exactly: if "Codex" has the ball, Codex@fix may still take it to its full
+    # name.
+    if proposal.state.ball == str(proposal.me):
+        raise ConflictError(
+            f"You already have the ball of {draft.topic}.",
+            f"Your move: wc say {draft.topic} -m '…'",
+        )
+    if not (proposal.is_mine or proposal.is_free or draft.reason):
+        raise ConflictError(
+            f"{proposal.holder} has the ball of {draft.topic}.",
+            f"If it is stuck there, say why you are taking it: {proposal.take_command}",
+        )
+    return Move(Ball(str(proposal.me)))
+
+
+def _set_status(proposal: Proposal) -> Move:
+    """Another status. Closing frees the ball; otherwise it stays, or goes to ``--to``
+    if the author may pass it."""
+    status = proposal.draft.status
+    if not status:
+        raise InvalidInputError("No status was given.", "Name one, such as IN_REVIEW.")
+    if status == proposal.state.status:
+        raise ConflictError(
+            f"{proposal.draft.topic} is already {status}.", "Nothing was written."
+        )
+    if status == CLOSED:
+        return _close(proposal)
+    if proposal.is_closed:
+        proposal.check_may_end("reopen", status)
+        return Move(proposal.addressee(), status)
+    if not proposal.draft.to:
+        return Move(None, status)
+    proposal.check_policy()
+    if not proposal.may_pass:
+        return Move(None, status, (_out_of_turn_note(proposal),))
+    return Move(proposal.addressee(), status)
+
+
+def _move_thread(proposal: Proposal) -> Move:
+    """Another branch for the thread. Ball and status stay, so anyone may change it."""
+    draft, state = proposal.draft, proposal.state
+    if draft.thread_branch == state.branch:
+        raise ConflictError(
+            f"{draft.topic} already belongs to the branch {state.branch}.",
+            "Nothing was written.",
+        )
+    return Move()
+
+
+def _remark(_: Proposal) -> Move:
+    """An entry that changes neither ball nor status, whoever has the ball, and also in
+    a closed thread."""
+    return Move()
+
+
+_MOVES = {
+    "new": _new,
+    "say": _say,
+    "done": _done,
+    "ack": _remark,
+    "handoff": _handoff,
+    "take": _take,
+    "set_status": _set_status,
+    "move": _move_thread,
+    "amend": _remark,
+    "retract": _remark,
+    "rename": _remark,
+    "tag": _remark,
+    "link": _remark,
+    "unlink": _remark,
+    "checklist": _remark,
+    "gate": _remark,
+    "budget": _remark,
+}
+
+
+def bounce_note(state: State, settings: Settings) -> str:
+    """A note if the ball has now gone back and forth too often; otherwise empty."""
+    if not settings.bounces or state.bounces != settings.bounces:
+        return ""
+    return bounces_text(state)
+
+
+def bounces_text(state: State) -> str:
+    """How often the ball went back and forth between the same two, and what to do about
+    it."""
+    last_pass = state.passes[-1]
+    return (
+        f"the ball went {state.bounces} times between {last_pass.by} and "
+        f"{last_pass.to}; if the work is done: wc done {state.topic}; if another "
+        f"should decide: wc handoff {state.topic} --to NAME"
+    )
+
+
+def is_relative(to: str) -> bool:
+    """Whether an addressee is empty, or a word for a participant."""
+    return not to or to.casefold() in FREE_WORDS | {ME, ASKER}
+
+
+def unknown_parts(to: str, people: list[str], settings: Settings) -> list[str]:
+    """The parts of a written name (agent, seat, tag) that none of ``people`` has.
+
+    Empty if the name is fine. ``me``, ``asker`` and the words for "anyone" always are.
+    """
+    if is_relative(to):
+        return []
+    canonical = settings.directory.canonical
+    addressee = canonical(names.parse(to))
+    participants = [canonical(names.parse(person)) for person in people]
+    unknown = []
+    for part in ("agent", "seat", "tag"):
+        value = names.fold(getattr(addressee, part))
+        values = {names.fold(getattr(name, part)) for name in participants}
+        if value and value not in values:
+            unknown.append(part)
+    return unknown

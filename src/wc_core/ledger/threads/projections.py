@@ -1,0 +1,349 @@
+"""The projections beside a log: ``meta.json`` and ``edges.jsonl``.
+
+Both are computed from the log and can be deleted at any time. Other tools' keys in
+``meta.json`` are kept; ours are under ``wc``.
+"""
+
+from __future__ import annotations
+
+import binascii
+from types import MappingProxyType
+
+from wc_core.base.errors import Damage
+from wc_core.base.lean import json
+from wc_core.base.names import FREE_WORDS, fold, parse
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.gates import Gate
+from wc_core.ledger.threads.jsontext import dumps, loads
+from wc_core.ledger.threads.model import (
+    OPEN,
+    Base,
+    Item,
+    Link,
+    OpenQuestion,
+    Participant,
+    Pass,
+    State,
+    holder_text,
+)
+from wc_core.ledger.threads.reviews import NO_REVIEW, Review
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from wc_core.ledger.threads.model import Entry
+
+# A projection of a greater version is by a newer wc. It is read as far as possible, and
+# this wc never overwrites it.
+VERSION = 1
+
+_KNOWN = frozenset(
+    {"id", "type", "topic", "title", "status", "ball", "summary", "wc"}
+    | {"last_updated", "entry_count"}
+)
+
+
+class Shown(NamedTuple):
+    """What wc wrote into a ``meta.json`` that another tool changed afterwards.
+
+    ``last_id`` is the last entry that the file showed.
+    """
+
+    status: str
+    ball: str | None
+    last_id: str
+
+
+class Seal(NamedTuple):
+    """What `excerpts` needs to know about a log in which each line is an entry, and all
+    are in order.
+
+    ``checksum`` is the CRC-32 of its bytes. ``authors`` are in the order of their first
+    entries. ``linear`` if each entry has the previous one as its only parent.
+    ``corrections`` are those that count: the positions of the corrected entry and of
+    the correction.
+    """
+
+    checksum: int = 0
+    authors: tuple[str, ...] = ()
+    linear: bool = True
+    corrections: tuple[tuple[int, int], ...] = ()
+
+    def after(self, line: bytes, author: str) -> Seal:
+        """The seal after the ``line`` of an entry that follows all others and is not a
+        correction."""
+        authors = dict.fromkeys((*self.authors, author))
+        checksum = binascii.crc32(line, self.checksum)
+        return self._replace(checksum=checksum, authors=tuple(authors))
+
+    def with_correction(self, original: int, correction: int) -> Seal:
+        """The seal of a log whose entry at ``correction`` corrects the ``original``."""
+        pairs = sorted((*self.corrections, (original, correction)))
+        return self._replace(corrections=tuple(pairs))
+
+
+class Meta(NamedTuple):
+    """The contents of a ``meta.json``.
+
+    ``state`` is the fold of the log's first ``log_size`` bytes; ``None`` if another
+    tool wrote the file. ``seal`` is that of these bytes, if they have one. ``base`` has
+    the thread's fields in the form that all tools share. ``unknown`` has the keys of
+    other tools, in their order.
+
+    ``rewritten`` if a program wrote all of it, as the older tool does: not wc, no one
+    by hand, and no merge of git. ``shown`` is what it had from wc until then; ``None``
+    if that is no longer in it.
+    """
+
+    state: State | None = None
+    log_size: int = -1
+    version: int = 0
+    base: Base | None = None
+    updated_at: str = ""
+    entry_count: int = 0
+    unknown: Mapping[str, Any] = MappingProxyType({})
+    rewritten: bool = False
+    shown: Shown | None = None
+    seal: Seal | None = None
+
+    @property
+    def newer(self) -> bool:
+        """Whether a newer wc wrote it."""
+        return self.version > VERSION
+
+    @property
+    def says_empty(self) -> bool:
+        """Whether another tool made the file for a thread without entries, which has no
+        log yet."""
+        return self.base is not None and not self.version and not self.entry_count
+
+
+def render_meta(
+    state: State,
+    log_size: int,
+    unknown: Mapping[str, Any],
+    seal: Seal | None = None,
+) -> bytes:
+    """Encode ``meta.json`` for ``state``, the fold of a log of ``log_size`` bytes with
+    this ``seal``."""
+    fields: dict[str, Any] = {
+        "id": f"thread:{state.topic}",
+        "type": "thread",
+        "topic": state.topic,
+        "title": state.title,
+        "status": state.status,
+        # The older tool has no value for a free ball: it would show a null as "None".
+        "ball": holder_text(state.ball),
+        "last_updated": state.updated_at,
+        "summary": state.summary,
+        "entry_count": state.entry_count,
+    }
+    own = {
+        "version": VERSION,
+        "log_size": log_size,
+        "last_id": state.last_id,
+        "status": state.status,
+        "ball": state.ball,
+        "since": state.since,
+        "created_at": state.created_at,
+        "updated_by": state.updated_by,
+        "branch": state.branch,
+        "heads": state.heads,
+        "participants": state.participants,
+        "passes": state.passes,
+        "asker": state.asker,
+        "bounces": state.bounces,
+        "first_id": state.first_id,
+        "first_by": state.first_by,
+        **({"names": state.names} if state.names else {}),
+        **({"tags": state.tags} if state.tags else {}),
+        **({"tags_id": state.tags_id} if state.tags_id else {}),
+        **({"links": state.links} if state.links else {}),
+        **({"questions": state.questions} if state.questions else {}),
+        **({"items": state.items} if state.items else {}),
+        **({"gates": state.gates} if state.gates else {}),
+        **({"budget": state.budget} if state.budget else {}),
+        **({"budget_id": state.budget_id} if state.budget_id else {}),
+        **({"review": state.review} if state.review.id else {}),
+        **({"lost": state.lost} if state.lost else {}),
+        **({"sealed": seal} if seal is not None else {}),
+    }
+    text = json.dumps(fields | dict(unknown), ensure_ascii=False, indent=2)
+    # Our fields are one line, so that a diff of this file shows the others first.
+    head = f'{text[:-2]},\n  "wc": {dumps(own)[:-1]}'.encode(errors="replace")
+    return head + _checksum_end(head)
+
+
+def _checksum_end(head: bytes) -> bytes:
+    """The end of our ``meta.json``: a checksum of everything before it.
+
+    A file that another program changed, even by one word, is not trusted.
+    """
+    return b',"check":%d}\n}\n' % binascii.crc32(head)
+
+
+def read_meta(topic: str, data: bytes) -> Meta | Damage:
+    """Decode a ``meta.json``, or return its damage."""
+    try:
+        fields = loads(data)
+    except (ValueError, RecursionError):
+        return Damage("meta.json", 0, "garbage", "not JSON", lost=False)
+    if not isinstance(fields, dict):
+        return Damage("meta.json", 0, "shape", "not an object", lost=False)
+    unknown = {key: value for key, value in fields.items() if key not in _KNOWN}
+    base = _base(fields)
+    meta = Meta(
+        base=base,
+        unknown=unknown,
+        updated_at=_string(fields.get("last_updated")),
+        entry_count=_integer(fields.get("entry_count")),
+    )
+    own = fields.get("wc")
+    if not isinstance(own, dict):
+        return meta._replace(rewritten=_is_rewritten(data, fields))
+    meta = meta._replace(version=_integer(own.get("version")))
+    head, _, _ = data.rpartition(b',"check":')
+    if not meta.newer and data != head + _checksum_end(head):
+        return meta._replace(rewritten=_is_rewritten(data, fields), shown=_shown(own))
+    # The status as in the fold; only other tools' spellings are normalised.
+    shared = {"status": fields.get("status"), "ball": fields.get("ball")}
+    return _with_state(topic, meta, shared | own)
+
+
+def _is_rewritten(data: bytes, fields: dict[str, Any]) -> bool:
+    """Whether the older tool can have written a file: indented in all its levels,
+    without a final newline, and no key twice."""
+    return any(
+        data == json.dumps(fields, indent=2, ensure_ascii=ascii_only).encode()
+        for ascii_only in (True, False)
+    )
+
+
+def _shown(own: Mapping[str, Any]) -> Shown | None:
+    """The other keys as our part of a ``meta.json`` recorded them."""
+    status, last_id = own.get("status"), own.get("last_id")
+    ball = own.get("ball", False)
+    if not (isinstance(status, str) and isinstance(last_id, str)):
+        return None
+    return Shown(status, ball, last_id) if isinstance(ball, str | None) else None
+
+
+def _with_state(topic: str, meta: Meta, own: Mapping[str, Any]) -> Meta:
+    """The same meta with the state in our ``own`` fields, if they are complete."""
+    try:
+        log_size = int(own["log_size"])
+        state = _state(topic, meta.base or Base(), meta, own)
+        seal = _seal(own.get("sealed"))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return meta
+    return meta._replace(state=state, log_size=log_size, seal=seal)
+
+
+def _base(fields: Mapping[str, Any]) -> Base:
+    ball = fields.get("ball")
+    return Base(
+        title=_string(fields.get("title")),
+        status=normal_status(_string(fields.get("status"))),
+        ball=ball if isinstance(ball, str) and not _is_free(ball) else None,
+        summary=_string(fields.get("summary")),
+    )
+
+
+def _is_free(ball: str) -> bool:
+    """Whether another tool's word for a holder means no one: ``none``, or ``anyone
+    (pat)``, as it writes what wc calls ``anyone``."""
+    agent = fold(parse(ball).agent)
+    return not agent or agent in FREE_WORDS
+
+
+def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
+    """The state in our part of a ``meta.json``; raises KeyError and others."""
+    holder = own["ball"]
+    base = base._replace(
+        status=_string(own["status"]),
+        ball=holder if isinstance(holder, str) and holder else None,
+    )
+    return State(
+        topic,
+        **base._asdict(),
+        since=_string(own["since"]),
+        entry_count=meta.entry_count,
+        last_id=_string(own["last_id"]),
+        created_at=_string(own["created_at"]),
+        updated_at=meta.updated_at,
+        updated_by=_string(own["updated_by"]),
+        branch=_string(own["branch"]),
+        heads=tuple(map(str, own["heads"])),
+        participants=tuple(
+            Participant(str(name), int(new)) for name, new in own["participants"]
+        ),
+        passes=tuple(Pass(str(to), str(by)) for to, by in own["passes"]),
+        asker=_string(own["asker"]),
+        bounces=int(own["bounces"]),
+        first_id=_string(own["first_id"]),
+        first_by=_string(own["first_by"]),
+        names=tuple(map(str, own.get("names", ()))),
+        tags=tuple(map(str, own.get("tags", ()))),
+        tags_id=_string(own.get("tags_id")),
+        links=tuple(Link(*map(str, link)) for link in own.get("links", ())),
+        questions=tuple(
+            OpenQuestion(*map(str, item)) for item in own.get("questions", ())
+        ),
+        items=tuple(Item(*map(str, item)) for item in own.get("items", ())),
+        gates=tuple(Gate(*map(str, gate)) for gate in own.get("gates", ())),
+        budget=_integer(own.get("budget")),
+        budget_id=_string(own.get("budget_id")),
+        review=_review(own.get("review")),
+        lost=_integer(own.get("lost")),
+    )
+
+
+def _review(value: Any) -> Review:
+    if not value:
+        return NO_REVIEW
+    outcome, by, of, entry_id, rounds = value
+    return Review(str(outcome), str(by), str(of), str(entry_id), int(rounds))
+
+
+def _seal(value: Any) -> Seal | None:
+    """The seal in our part of a ``meta.json``; raises TypeError and ValueError."""
+    if not value:
+        return None
+    checksum, authors, linear, corrections = value
+    pairs = tuple((int(first), int(second)) for first, second in corrections)
+    return Seal(int(checksum), tuple(map(str, authors)), bool(linear), pairs)
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _integer(value: object) -> int:
+    return value if type(value) is int else 0
+
+
+def normal_status(text: str) -> str:
+    """Return a status of older stores (``in review``, ``open``) in our spelling.
+
+    Unknown ones are returned in capitals, an empty one as OPEN.
+    """
+    return "_".join(text.upper().replace("-", " ").split()) or OPEN
+
+
+def render_edges(topic: str, entries: Iterable[Entry]) -> bytes:
+    """Encode ``edges.jsonl``, in the order and form of older tools.
+
+    It lists that the thread contains each entry, and that each is followed by the next.
+    """
+    lines = []
+    previous = None
+    for entry in entries:
+        contains = {"source": f"thread:{topic}", "target": f"entry:{entry.id}"}
+        lines.append(dumps(contains | {"type": "contains"}))
+        if previous is not None:
+            follows = {"source": f"entry:{previous}", "target": f"entry:{entry.id}"}
+            lines.append(dumps(follows | {"type": "followed_by"}))
+        previous = entry.id
+    return "".join(f"{line}\n" for line in lines).encode(errors="replace")

@@ -1,0 +1,45 @@
+"""The state of one thread at one moment."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.projections import Meta
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from wc_core.base.errors import Damage
+    from wc_core.ledger.threads.model import Entry, State
+
+
+class Snapshot(NamedTuple):
+    """The state of one thread at one moment.
+
+    ``log_size`` is -1 for a thread without a log. ``fresh`` says that the state came
+    from ``meta.json``; then the log was not searched for damage, and only damage that
+    ``meta.json`` mentions is reported. ``unknown`` has the keys of other tools in
+    ``meta.json``. ``name`` is the thread's name in its store, see `aliases`; ``tags``
+    include those of an older tool.
+
+    ``move`` is the entry for changes that the older tool wrote to ``meta.json`` only,
+    and that the log still lacks, see `older.metamoves`. ``state`` already includes it.
+    """
+
+    state: State
+    log_size: int
+    fresh: bool
+    damage: tuple[Damage, ...] = ()
+    unknown: Mapping[str, Any] = MappingProxyType({})
+    meta: Meta = Meta()
+    name: str = ""
+    tags: tuple[str, ...] = ()
+    move: Entry | None = None
+
+    @property
+    def topic(self) -> str:
+        """The thread's slug."""
+        return self.state.topic

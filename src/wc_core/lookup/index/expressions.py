@@ -1,0 +1,88 @@
+"""The words that the index has of each text, and the expressions that ask for them.
+
+Some words are indexed twice, after a mark: a character that no folded text has, so that
+they are words of their own.
+"""
+
+from __future__ import annotations
+
+from wc_core.lookup.search.ranking import PROMINENT_FIELDS
+from wc_core.lookup.search.words import plain_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wc_core.lookup.index.pairs import CommonWords
+    from wc_core.lookup.search.words import Term
+
+# In a query, FTS5 reads the positions of a word in all columns before it leaves out
+# some of them, which takes a quarter of the time or more. So words that are needed
+# apart from the others have a mark: those of the prominent fields, in addition to the
+# words themselves, and recorded references.
+PROMINENT_MARK, RECORDED_MARK = "†", "§"
+
+
+def indexed_words(column: str, text: str, common: CommonWords) -> str:
+    """Returns what is indexed of a text in a column of `entries.COLUMNS`."""
+    words = plain_words(text).split()
+    if column == "recorded":
+        return " ".join(_marked(words, RECORDED_MARK))
+    prominent = words if column in PROMINENT_FIELDS else ()
+    marked = _marked(prominent, PROMINENT_MARK)
+    return " ".join((*words, *marked, *common.pairs(words)))
+
+
+def _marked(words: Iterable[str], mark: str) -> list[str]:
+    return [f"{mark}{word}" for word in words]
+
+
+class Expressions:
+    """Expressions for a file that has the pairs of these words."""
+
+    def __init__(self, common: CommonWords) -> None:
+        self._common = common
+
+    def words(self, terms: Iterable[Term], mentioned: Iterable[Term] = ()) -> str:
+        """Returns the expression for entries with all of the terms: ``terms`` in the
+        fields they name, ``mentioned`` in the fields that mention files, commits and
+        pull requests."""
+        parts = [*map(self._in_field, terms), *map(self._mention, mentioned)]
+        return " AND ".join(parts)
+
+    def title(self, terms: Iterable[Term], *, all_terms: bool) -> str:
+        """Returns the expression for entries with all of the terms, or any of them, in
+        their title."""
+        parts = [self._in_field(term._replace(field="title")) for term in terms]
+        return (" AND " if all_terms else " OR ").join(parts)
+
+    def prominent(
+        self, term: Term, required: Iterable[Term] = (), mentioned: Iterable[Term] = ()
+    ) -> str:
+        """Returns the expression for entries with a term in their title or among the
+        names or tags of their thread, and with everything ``required`` and
+        ``mentioned``; nothing if the term is for another field."""
+        if term.field not in {"", *PROMINENT_FIELDS}:
+            return ""
+        own = self._in_field(term) if term.field else self._phrase(term, PROMINENT_MARK)
+        return " AND ".join(filter(None, (own, self.words(required, mentioned))))
+
+    def _in_field(self, term: Term) -> str:
+        """The expression for a term in its field, or in any."""
+        if not term.field:
+            return self._phrase(term)
+        mark = PROMINENT_MARK if term.field in PROMINENT_FIELDS else ""
+        return f"{term.field} : {self._phrase(term, mark)}"
+
+    def _mention(self, term: Term) -> str:
+        if term.field:
+            return self._in_field(term)
+        recorded = self._phrase(term, RECORDED_MARK)
+        return f"({{title body}} : {self._phrase(term)} OR {recorded})"
+
+    def _phrase(self, term: Term, mark: str = "") -> str:
+        """The expression for the words of a term, each after a mark."""
+        pairs = [] if mark or term.prefix else self._common.phrase(term.words)
+        words = pairs or _marked(term.words, mark)
+        # Words contain neither quotes nor anything else with a meaning in a query.
+        return f'"{" ".join(words)}" {"*" if term.prefix else ""}'

@@ -1,0 +1,525 @@
+"""The brief: what someone who starts working needs to know about whose move it is.
+
+It is computed from the names of the status line's files and from the shown threads
+only. It has a deadline: the caller says when it is `late`, and gets what is ready by
+then, marked as `partial`.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from types import MappingProxyType
+
+from wc_core.attention.status import holders
+from wc_core.attention.status.files import FREE_FOLDER, file_name, holder_key
+from wc_core.attention.status.lastvisits import last_visit_ms
+from wc_core.attention.wake.passes import called_state
+from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.layout import safe_name
+from wc_core.base.lean.contextlib import suppress
+from wc_core.base.names import parse
+from wc_core.base.times import rfc3339
+from wc_core.base.ulid import RANDOM_BITS, encode
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.guidance import for_brief
+from wc_core.ledger.summaries.choosing import summary_in
+from wc_core.ledger.threads import codec
+from wc_core.ledger.threads.counterparts import counterpart
+from wc_core.ledger.threads.model import BLOCKED, CLOSED
+from wc_core.reading.views import holding
+from wc_core.reading.views.holding import STALE_MS
+from wc_core.reading.views.remarks import (
+    NewDecision,
+    QuestionSection,
+    decisions_since,
+    questions_to,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import (
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
+    from typing import Any
+
+    from wc_core.attention.status.holders import HeldBall
+    from wc_core.attention.status.listings import BallNames
+    from wc_core.attention.status.places import Surroundings
+    from wc_core.attention.wake.passes import PassState
+    from wc_core.base.files import Folder
+    from wc_core.base.layout import Layout
+    from wc_core.ledger.guidance import Guidance
+    from wc_core.ledger.threads.model import State
+    from wc_core.ledger.threads.reader import StoreReader
+    from wc_core.ledger.threads.settings import Settings
+    from wc_core.ledger.threads.snapshot import Snapshot
+    from wc_core.people.identity.viewer import Viewer
+    from wc_core.reading.views.activity import Overlap
+    from wc_core.reading.views.conflicts import Conflict
+
+# The most open questions in a brief.
+MAX_QUESTIONS = 6
+# The most threads in each section of a brief.
+READY_SECTIONS = frozenset({"mine", "offered", "free"})
+LIMITS = {"mine": 16, "offered": 8, "free": 6, "with_others": 6, "stale": 4}
+# The commands that show what a brief leaves out.
+SHOWN_BY = {
+    "mine": "wc list --mine --open",
+    "offered": "wc list --mine --open",
+    "free": "wc list --ball anyone --open",
+    "with_others": "wc list --open",
+    "stale": "wc stats",
+    "questions": "wc list --open",
+    "decisions": "wc decisions",
+    "conflicts": "wc radar",
+    "overlaps": "wc activity",
+    "guidance": "wc guidance",
+}
+# The most threads of others that are searched for news and for balls that come back.
+RECENT = 300
+# The threads of others are counted until there are more than this many times those
+# shown: a file is read for each.
+_COUNTED = 2
+# A longer last entry is shown without its title and summary.
+_LONGEST_LINE = 1 << 15
+
+
+class BriefQuery(NamedTuple):
+    """The viewer, their store and folder, and the deadline.
+
+    ``surroundings`` are the current worktree with the viewer.
+    """
+
+    reader: StoreReader
+    viewer: Viewer
+    settings: Settings
+    surroundings: Surroundings
+    now_ms: int
+    late: Callable[[], bool]
+
+
+class _Thread(NamedTuple):
+    """A thread whose ball has not moved, the number of its NEW entries, whether its
+    holder would pass the ball to the viewer, and the last line of its log; empty if
+    that was not read."""
+
+    snapshot: Snapshot
+    new: int
+    is_next: bool
+    last_line: bytes
+
+
+class LastEntry(NamedTuple):
+    """The last entry of a thread, with its summary. Its title is empty if it was not
+    read."""
+
+    id: str
+    author: str
+    title: str = ""
+    summary: str = ""
+    summary_by: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the entry, with its summary if it has one."""
+        fields = {"id": self.id, "author": self.author, "title": self.title}
+        if self.summary:
+            fields |= {"summary": self.summary, "summary_by": self.summary_by}
+        return fields
+
+
+class BriefItem(NamedTuple):
+    """A thread in a brief.
+
+    ``since_ms`` is when its holder got the ball, ``None`` if unknown; ``by`` is who
+    passed it, and so waits. ``freed`` names the closed threads that it waited for.
+    ``here`` if the thread is here (`status.places`), ``next`` if its holder would pass
+    the ball to the viewer. ``passed`` is how far the ball has come if someone else has
+    it and was called for it.
+    """
+
+    topic: str
+    title: str
+    status: str
+    ball: str | None
+    since_ms: int | None
+    new: int
+    last: LastEntry
+    by: str = ""
+    here: bool = False
+    stale: bool = False
+    next: bool = False
+    freed: str = ""
+    passed: PassState | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the thread; flags that are not set are left out."""
+        fields: dict[str, Any] = {
+            "topic": self.topic,
+            "title": self.title,
+            "status": self.status,
+            "ball": self.ball,
+            "since": None if self.since_ms is None else rfc3339(self.since_ms),
+            "new_for_you": self.new,
+            "last": self.last.to_json(),
+        }
+        flags = {
+            "by": self.by,
+            "here": self.here,
+            "stale": self.stale,
+            "you_are_next": self.next,
+            "freed": self.freed,
+            "pass": self.passed.to_json() if self.passed is not None else None,
+        }
+        return fields | {key: value for key, value in flags.items() if value}
+
+
+class BriefSection(NamedTuple):
+    """Some of the threads of one kind, and their total. ``blocked`` counts those that
+    would be shown, but have the status BLOCKED. With ``at_least``, there may be more
+    than ``total``: not all were counted."""
+
+    items: tuple[BriefItem, ...] = ()
+    total: int = 0
+    blocked: int = 0
+    at_least: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the threads and their number."""
+        fields: dict[str, Any] = {"total": self.total}
+        if self.at_least:
+            fields["at_least"] = True
+        if self.blocked:
+            fields["blocked"] = self.blocked
+        return fields | {"threads": [item.to_json() for item in self.items]}
+
+
+class Brief(NamedTuple):
+    """The balls and threads that wait for ``me``.
+
+    ``mine`` are my balls, ``offered`` those for any agent of my kind, ``free`` those
+    without a holder: all of them ready to start. ``with_others`` are threads I take
+    part in that have NEW entries or come back to me next; ``stale`` are those whose
+    ball someone else has held for more than two days. ``conflicts`` are those that the
+    current worktree will have with others, ``overlaps`` the notes of others about what
+    is changed or claimed here, as of ``now_ms``. ``questions`` are the open ones to me,
+    ``decisions`` those of others since my last entry. ``notes`` are problems of the
+    store, ``guidance`` is the repository's own guidance. ``left_out`` counts what there
+    was no room for, by the name of its field, unless a ``total`` does.
+    """
+
+    me: str
+    mine: BriefSection = BriefSection()
+    offered: BriefSection = BriefSection()
+    free: BriefSection = BriefSection()
+    with_others: BriefSection = BriefSection()
+    stale: BriefSection = BriefSection()
+    notes: tuple[str, ...] = ()
+    guidance: tuple[Guidance, ...] = ()
+    partial: bool = False
+    conflicts: tuple[Conflict, ...] = ()
+    overlaps: tuple[Overlap, ...] = ()
+    now_ms: int = 0
+    questions: QuestionSection = QuestionSection()
+    decisions: tuple[NewDecision, ...] = ()
+    left_out: Mapping[str, int] = MappingProxyType({})
+
+    @property
+    def parts(self) -> dict[str, BriefSection]:
+        """The sections by name, most important first."""
+        return {name: getattr(self, name) for name in LIMITS}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits and there is nothing to report."""
+        waiting = any(part.total for part in self.parts.values())
+        waiting = waiting or bool(self.questions.total or self.decisions)
+        edits = bool(self.conflicts or self.overlaps)
+        return not (waiting or edits or self.notes or self.guidance or self.partial)
+
+    def to_json(self, store: str) -> dict[str, Any]:
+        """Returns the brief shape."""
+        return {
+            "store": store,
+            "you": self.me,
+            **{name: part.to_json() for name, part in self.parts.items()},
+            **self.questions.to_json(),
+            "decisions": [decision.to_json() for decision in self.decisions],
+            "conflicts": [conflict.to_json() for conflict in self.conflicts],
+            "overlaps": [overlap.to_json(self.now_ms) for overlap in self.overlaps],
+            "notes": list(self.notes),
+            "guidance": [guidance.to_json() for guidance in self.guidance],
+            **({"partial": True} if self.partial else {}),
+            **self._left_out_json(),
+        }
+
+    def _left_out_json(self) -> dict[str, Any]:
+        """The parts that are left out, and the commands that show them."""
+        counts = {
+            name: part.total - len(part.items) for name, part in self.parts.items()
+        }
+        counts["questions"] = self.questions.total - len(self.questions.items)
+        uncounted = {name for name, part in self.parts.items() if part.at_least}
+        left_out = [
+            {
+                "part": name,
+                "count": count,
+                **({"at_least": True} if name in uncounted else {}),
+                "show": SHOWN_BY[name],
+            }
+            for name, count in {**counts, **self.left_out}.items()
+            if count > 0
+        ]
+        return {"left_out": left_out} if left_out else {}
+
+
+def brief(query: BriefQuery, ball_names: BallNames, notes: Iterable[str] = ()) -> Brief:
+    """Returns the brief of a store, whose balls are listed. A damaged thread does not
+    affect the others."""
+    own = holders.own_folders_of(query.viewer)
+    offered = [f for f in holders.folders_of(query.viewer) if f not in own]
+    names, whole = _names_by_folder(query, ball_names)
+    own_names, offered_names, free_names = (
+        {f: names.pop(f) for f in dict.fromkeys(folders) if f in names}
+        for folders in (own, offered, [FREE_FOLDER])
+    )
+    result = Brief(
+        me=query.viewer.identity.author,
+        mine=_section(query, own_names, "mine", _names_here(query, own_names)),
+        offered=_section(query, offered_names, "offered"),
+        free=_section(query, free_names, "free"),
+        questions=questions_to(query.reader, query.viewer, MAX_QUESTIONS),
+        notes=tuple(notes),
+        guidance=for_brief(query.reader.layout),
+    )
+    # The rest are the balls of others.
+    away, stale = _with_others(query, names), _stale(query, names)
+    since_ms = last_visit_ms(query.reader.layout, query.viewer.key, query.now_ms)
+    decided = decisions_since(query.reader, query.viewer, since_ms, query.late)
+    result = result._replace(decisions=decided)
+    partial = query.late() or not whole
+    return result._replace(with_others=away, stale=stale, partial=partial)
+
+
+def _names_by_folder(
+    query: BriefQuery, ball_names: BallNames
+) -> tuple[dict[str, list[str]], bool]:
+    """Returns the names of all balls by the folder of their holder, longest held first,
+    and whether these are all. If the status files were never written, the threads are
+    read instead."""
+    if folders := holders.holder_folders(query.reader.layout):
+        return ball_names.of(folders), True
+    names: dict[str, list[str]] = {}
+    whole = True
+    for topic in query.reader.topics():
+        if query.late():
+            whole = False
+            break
+        try:
+            state = query.reader.snapshot(topic).state
+        except WcError:
+            continue
+        if state.status != CLOSED:
+            key = holder_key(state, query.viewer.directory)
+            folder = FREE_FOLDER if key is None else safe_name(key)
+            names.setdefault(folder, []).append(file_name(state))
+    return {folder: sorted(items) for folder, items in names.items()}, whole
+
+
+def _names_here(query: BriefQuery, names: Mapping[str, Sequence[str]]) -> set[str]:
+    """Returns which of these names by folder are those of threads that are here."""
+    layout, local_names = query.reader.layout, set[str]()
+    seated = set(map(safe_name, query.surroundings.seat_keys()))
+    for folder in (folder for folder, items in names.items() if items):
+        if folder in seated:
+            local_names.update(names[folder])
+        for place in query.surroundings.places:
+            path = f"{layout.local}/status/branch/{place}/.t/{folder}"
+            local_names.update(holders.names_at(layout, path))
+    return local_names
+
+
+def _section(
+    query: BriefQuery,
+    names: Mapping[str, Sequence[str]],
+    section: str,
+    first: Collection[str] = (),
+) -> BriefSection:
+    """Returns as many threads as are shown of those with these names by folder, with
+    the ``first`` ones at the top, and the total."""
+    items: list[BriefItem] = []
+    moved = blocked = 0
+    for held in holders.in_order(names, first):
+        if len(items) == LIMITS[section] or query.late():
+            break
+        item = item_of(query, held)
+        if item is None:
+            moved += 1
+        elif item.status == BLOCKED and section in READY_SECTIONS:
+            blocked += 1
+        else:
+            items.append(item)
+    total = sum(map(len, names.values()))
+    return BriefSection(tuple(items), total - moved - blocked, blocked)
+
+
+def item_of(query: BriefQuery, held: HeldBall) -> BriefItem | None:
+    """Returns a thread; ``None`` if its ball has moved in the meantime."""
+    try:
+        with query.reader.opened(held.topic) as folder:
+            thread = _thread(query, held, folder)
+            return None if thread is None else _item_of_thread(query, thread, folder)
+    except WcError:
+        title = "(cannot be read; see wc doctor)"
+        return BriefItem(held.topic, title, "?", None, None, 0, LastEntry("", ""))
+
+
+def _thread(query: BriefQuery, held: HeldBall, folder: Folder) -> _Thread | None:
+    """Returns the thread of a ball, whose ``folder`` is open; ``None`` if the ball has
+    moved in the meantime. Raises CorruptError if it cannot be read."""
+    try:
+        snapshot, line = query.reader.snapshot_in(folder, held.topic)
+    except NotFoundError:
+        return None
+    viewer, state = query.viewer, snapshot.state
+    key = holder_key(state, viewer.directory)
+    holder = FREE_FOLDER if key is None else safe_name(key)
+    if state.status == CLOSED or holder != held.folder:
+        return None
+    cursor = query.reader.cursor(state.topic, viewer.key)
+    new = viewer.new_count(state, cursor)
+    return _Thread(snapshot, new, _is_next(query, state), line)
+
+
+def _item_of_thread(query: BriefQuery, thread: _Thread, folder: Folder) -> BriefItem:
+    snapshot, state = thread.snapshot, thread.snapshot.state
+    return BriefItem(
+        topic=snapshot.name,
+        title=state.title,
+        status=state.status,
+        ball=state.ball,
+        since_ms=holding.since_ms(state),
+        new=thread.new,
+        last=_last_entry(query.reader.layout, state, thread.last_line, folder),
+        by=next(
+            (
+                participant_pass.by
+                for participant_pass in state.passes
+                if participant_pass.to == state.ball
+            ),
+            "",
+        ),
+        here=query.surroundings.has(state),
+        stale=holding.is_stale(state, query.now_ms),
+        next=thread.is_next,
+        freed=_freed(query.reader, state) if state.links else "",
+        passed=_passed(query, state),
+    )
+
+
+def _freed(reader: StoreReader, state: State) -> str:
+    # 2 ms, for threads with links
+    from wc_core.ledger.planning.linkfiles import freed_text
+
+    return freed_text(reader, state)
+
+
+def _passed(query: BriefQuery, state: State) -> PassState | None:
+    """Returns how far someone else's ball has come, if its holder was called."""
+    if query.viewer.holds(state.ball):
+        return None
+    return called_state(query.reader, state, query.viewer.directory)
+
+
+def _is_next(query: BriefQuery, state: State) -> bool:
+    """Returns whether the holder of a ball would pass it to the viewer."""
+    if state.ball is None or query.viewer.holds(state.ball):
+        return False
+    ball = counterpart(state, parse(state.ball), query.settings)
+    return query.viewer.holds(ball.holder)
+
+
+def _last_entry(
+    layout: Layout, state: State, last_line: bytes, folder: Folder
+) -> LastEntry:
+    """Returns the last entry, from the last line of the log or otherwise its end: for a
+    title and a summary, reading all of it is not worth the time."""
+    untitled = LastEntry(state.last_id, state.updated_by)
+    topic, path = state.topic, layout.log(state.topic)
+    try:
+        data = last_line or folder.tail(path, _LONGEST_LINE)
+        line = data.rstrip(b"\n").rpartition(b"\n")[2]
+        if len(line) > _LONGEST_LINE:
+            return untitled
+        entries = codec.read_log(topic, line + b"\n", path).entries
+        if not entries or entries[-1].id != state.last_id:
+            return untitled
+        entry = entries[-1]
+        summary = summary_in(folder, layout, topic, entry)
+    except OSError:
+        return untitled
+    return LastEntry(entry.id, state.updated_by, entry.title, *summary)
+
+
+def _with_others(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
+    """Returns the threads that others hold and the viewer takes part in, news first."""
+    most, threads = LIMITS["with_others"], list[_Thread]()
+    latest = holders.latest_balls(names, RECENT)
+    for held in _taken_part_in(query, latest):
+        with suppress(WcError), query.reader.opened(held.topic) as folder:
+            thread = _thread(query, held, folder)
+            if thread is not None and (thread.new or thread.is_next):
+                threads.append(thread)
+        if len(threads) > most * _COUNTED:
+            break
+    at_least = len(latest) == RECENT or len(threads) > most * _COUNTED
+    threads.sort(key=lambda thread: not thread.new)
+    items = []
+    for thread in threads[:most]:
+        topic = thread.snapshot.state.topic
+        with suppress(WcError), query.reader.opened(topic) as folder:
+            items.append(_item_of_thread(query, thread, folder))
+    return BriefSection(tuple(items), len(threads), at_least=at_least)
+
+
+def _stale(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:
+    """Returns the threads that others have held too long and the viewer takes part
+    in."""
+    limit = encode(max(0, query.now_ms - STALE_MS) << RANDOM_BITS)
+    old = holders.earliest_balls(names, RECENT, limit)
+    most = LIMITS["stale"] * _COUNTED + 1
+    taken_part: dict[str, list[str]] = {}
+    for held in islice(_taken_part_in(query, old), most):
+        taken_part.setdefault(held.folder, []).append(held.name)
+    part = _section(query, taken_part, "stale")
+    return part._replace(
+        items=tuple(ball for ball in part.items if ball.stale),
+        at_least=len(old) == RECENT or sum(map(len, taken_part.values())) == most,
+    )
+
+
+def _taken_part_in(query: BriefQuery, balls: Iterable[HeldBall]) -> Iterator[HeldBall]:
+    """Yields the balls in whose threads the viewer wrote."""
+    layout = query.reader.layout
+    for held, status in holders.viewer_statuses(layout, balls, query.viewer):
+        if query.late():
+            return
+        if status is not None and not status.may_list:
+            continue
+        if (status is not None and status.listed) or _wrote_in(query, held):
+            yield held
+
+
+def _wrote_in(query: BriefQuery, held: HeldBall) -> bool:
+    """Returns whether the viewer wrote in a thread, by reading it."""
+    try:
+        state = query.reader.snapshot(held.topic).state
+    except WcError:
+        return False
+    return any(
+        query.viewer.is_me(participant.name) for participant in state.participants
+    )

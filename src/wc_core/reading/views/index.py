@@ -1,0 +1,75 @@
+"""The index page: who has the next move, at a glance, as markdown."""
+
+from __future__ import annotations
+
+from wc_core.base.names import OFFERED
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.ledger.threads.model import CLOSED, IN_REVIEW, ball_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_core.reading.views.rows import ThreadRow
+
+
+_OFFERED = "Offered to me"
+_WAITING = "Waiting for another thread"
+
+
+def render_index(rows: list[ThreadRow], *, closed: bool = False) -> str:
+    """Returns the threads by who has the next move: mine, offered to me, free, in
+    review, waiting on others; closed ones only on request. Each thread is in the first
+    group that fits."""
+    groups: dict[str, list[ThreadRow]] = {
+        "My move": [],
+        _OFFERED: [],
+        "Free to take": [],
+        "In review": [],
+        "Waiting on others": [],
+        _WAITING: [],
+    }
+    if closed:
+        groups["Closed"] = []
+    for row in rows:
+        group = _group(row)
+        if group in groups:
+            groups[group].append(row)
+    if not groups[_OFFERED]:
+        del groups[_OFFERED]  # rare, so the page is shorter without it
+    if not groups[_WAITING]:
+        del groups[_WAITING]
+    parts = ["# Threads\n"]
+    for heading, members in groups.items():
+        parts.append(f"\n## {heading} ({len(members)})\n\n")
+        parts.extend(_line(row) for row in members)
+        if not members:
+            parts.append("none\n")
+    return "".join(parts)
+
+
+def _group(row: ThreadRow) -> str:
+    if row.status == CLOSED:
+        return "Closed"
+    if row.waits:
+        return _WAITING
+    if row.ownership == OFFERED:
+        return _OFFERED
+    if row.have_ball:
+        return "My move"
+    if row.ball is None:
+        return "Free to take"
+    return "In review" if row.status == IN_REVIEW else "Waiting on others"
+
+
+def _line(row: ThreadRow) -> str:
+    new = f", {row.new_for_you} new" if row.new_for_you else ""
+    waits = f", {one_line(row.waits_text)}" if row.waits else ""
+    question = f", {one_line(row.asked_text)}" if row.asked_by else ""
+    damaged = ", damaged: see wc doctor" if row.damaged else ""
+    entries = counted(row.entry_count, "entry", "entries")
+    ball = one_line(ball_text(row.status, row.ball))
+    return (
+        f"- **{one_line(row.name)}** {one_line(row.title)} "
+        f"({one_line(row.status_text)}, ball: {ball}, "
+        f"{entries}{new}{waits}{question}{damaged})\n"
+    )

@@ -1,0 +1,180 @@
+"""Open questions to the viewer, and the decisions of others."""
+
+from __future__ import annotations
+
+import os
+
+from wc_core.attention.status import holders
+from wc_core.attention.status.files import UNKNOWN_ID
+from wc_core.base.errors import WcError
+from wc_core.base.times import rfc3339
+from wc_core.base.ulid import RANDOM_BITS, encode, prefix, timestamp_ms
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.model import CLOSED, DECISION
+from wc_core.ledger.threads.revisions import revisions
+from wc_core.lookup.index import decisions as recent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from wc_core.attention.status.holders import HeldBall
+    from wc_core.ledger.threads.reader import StoreReader
+    from wc_core.people.identity.viewer import Viewer
+
+# The most new decisions in a brief.
+_MOST_DECISIONS = 6
+
+
+class AskedQuestion(NamedTuple):
+    """An open question to the viewer. ``topic`` is the name of its thread, ``id`` that
+    of its entry, and ``at_ms`` when it was asked, ``None`` if unknown."""
+
+    topic: str
+    id: str
+    asker: str
+    title: str
+    at_ms: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the question shape."""
+        return {
+            "topic": self.topic,
+            "id": self.id,
+            "asker": self.asker,
+            "title": self.title,
+            "at": None if self.at_ms is None else rfc3339(self.at_ms),
+        }
+
+
+class QuestionSection(NamedTuple):
+    """Some of the open questions to the viewer, oldest first, and their total."""
+
+    items: tuple[AskedQuestion, ...] = ()
+    total: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the questions, and their total if some are left out."""
+        hidden = self.total > len(self.items)
+        questions = [question.to_json() for question in self.items]
+        count = {"question_count": self.total} if hidden else {}
+        return {"questions": questions, **count}
+
+
+def questions_to(reader: StoreReader, viewer: Viewer, limit: int) -> QuestionSection:
+    """Returns at most ``limit`` open questions to the viewer. Only their threads are
+    read."""
+    listed = holders.asked_of(reader.layout, viewer)
+    items: list[AskedQuestion] = []
+    vanished = 0
+    for held in listed:
+        if len(items) == limit:
+            break
+        question = asked_question(reader, viewer, held)
+        if question is None:
+            vanished += 1
+        else:
+            items.append(question)
+    return QuestionSection(tuple(items), len(listed) - vanished)
+
+
+def asked_question(
+    reader: StoreReader, viewer: Viewer, held: HeldBall
+) -> AskedQuestion | None:
+    """Returns the open question of a status file; ``None`` if it was answered in the
+    meantime, or cannot be read."""
+    try:
+        snapshot = reader.snapshot(held.topic)
+    except WcError:
+        return None
+    if snapshot.state.status == CLOSED:
+        return None
+    for question in snapshot.state.questions:
+        ulid = prefix(question.id)
+        if (ulid or UNKNOWN_ID) == held.since and viewer.holds(question.asked):
+            at_ms = timestamp_ms(ulid) if ulid else None
+            texts = (question.id, question.asker, question.title)
+            return AskedQuestion(snapshot.name, *texts, at_ms)
+    return None
+
+
+class NewDecision(NamedTuple):
+    """Someone else's decision: ``topic`` is the name of its thread, ``id`` that of its
+    entry, ``at_ms`` when it was made."""
+
+    topic: str
+    id: str
+    author: str
+    title: str
+    at_ms: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the decision shape."""
+        return {
+            "topic": self.topic,
+            "id": self.id,
+            "author": self.author,
+            "title": self.title,
+            "at": rfc3339(self.at_ms),
+        }
+
+
+def decisions_since(
+    reader: StoreReader, viewer: Viewer, since_ms: int, late: Callable[[], bool]
+) -> tuple[NewDecision, ...]:
+    """Returns what others decided since then, with the latest text, latest first;
+    without retracted decisions. Reads the logs that were written since; with an index,
+    those of them that may have such a decision."""
+    decided: list[NewDecision] = []
+    for topic, latest_id in _may_have_decided(reader, since_ms):
+        is_full = len(decided) == _MOST_DECISIONS
+        if late() or (is_full and "" < latest_id < decided[-1].id):
+            break
+        if _is_written_since(reader, topic, since_ms):
+            decided += _decisions(reader, viewer, topic, since_ms)
+            decided.sort(key=lambda decision: decision.id, reverse=True)
+            del decided[_MOST_DECISIONS:]
+    return tuple(decided)
+
+
+def _may_have_decided(reader: StoreReader, since_ms: int) -> Iterable[tuple[str, str]]:
+    """Returns the threads that may have a decision since then, each with the id of its
+    latest one, empty if that is unknown: these first, then the latest."""
+    indexed = recent.load(reader.layout)
+    floor = encode(max(0, since_ms) << RANDOM_BITS)
+    if indexed is None or indexed.floor > floor:
+        return ((topic, "") for topic in reader.topics())
+    decided = [
+        (latest_id, topic)
+        for topic, latest_id in indexed.latest.items()
+        if latest_id >= floor and topic not in indexed.unindexed
+    ]
+    decided.sort(reverse=True)
+    unknown = ((topic, "") for topic in sorted(indexed.unindexed))
+    return (*unknown, *((topic, latest_id) for latest_id, topic in decided))
+
+
+def _is_written_since(reader: StoreReader, topic: str, since_ms: int) -> bool:
+    try:
+        log = reader.layout.log(topic)
+        return os.lstat(log).st_mtime_ns // 1_000_000 >= since_ms
+    except (OSError, WcError):
+        return False
+
+
+def _decisions(
+    reader: StoreReader, viewer: Viewer, topic: str, since_ms: int
+) -> Iterator[NewDecision]:
+    try:
+        thread = reader.thread(topic)
+    except WcError:
+        return
+    for revision in revisions(thread.entries):
+        entry = revision.entry
+        if revision.retracted or entry.any_kind != DECISION:
+            continue
+        own_id = prefix(entry.id)
+        at_ms = timestamp_ms(own_id) if own_id else 0
+        if at_ms >= since_ms and not viewer.is_me(entry.agent):
+            yield NewDecision(thread.name, entry.id, entry.agent, entry.title, at_ms)

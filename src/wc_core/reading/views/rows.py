@@ -1,0 +1,336 @@
+"""Threads as they are shown, the same for ``wc … --json`` and the server.
+
+Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
+"""
+
+from __future__ import annotations
+
+from wc_core.attention.status.places import Surroundings, branch_places
+from wc_core.base import names
+from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.names import FREE_WORDS, MINE, OFFERED, OTHERS
+from wc_core.base.times import utc
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.planning.checklists import NO_CHECKLIST, ChecklistProgress, progress
+from wc_core.ledger.planning.obstacles import own_obstacles
+from wc_core.ledger.threads.model import CLOSED, State
+from wc_core.ledger.threads.reviews import NO_REVIEW, Review, outcome_text
+from wc_core.ledger.threads.tags import has_all
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from wc_core.attention.wake.passes import PassState
+    from wc_core.ledger.threads.gates import Gate
+    from wc_core.ledger.threads.model import Link
+    from wc_core.ledger.threads.reader import StoreReader
+    from wc_core.ledger.threads.snapshot import Snapshot
+    from wc_core.people.identity.viewer import Viewer
+
+_OWN = frozenset({MINE, OFFERED})
+# Replaces the status of a thread that cannot be read.
+UNREADABLE = "?"
+
+
+class ThreadRow(NamedTuple):
+    """One thread in a list. ``ownership`` says whose its ball is, for the viewer: see
+    `names.Directory.whose`. It is stored under ``topic``, and shown as ``name``.
+    ``waits`` has what it waits for, in words: threads that must be closed and gates
+    that must open; see `wc_core.ledger.planning.readiness`. ``asked_by`` are those who
+    wait for the viewer's answer to a question. ``passed`` is how far the ball has come
+    with its holder, if someone was called for it on this machine."""
+
+    topic: str
+    title: str
+    status: str
+    ball: str | None
+    updated_at: str
+    entry_count: int
+    ownership: str
+    new_for_you: int
+    branch: str
+    last_id: str
+    forked: bool
+    damaged: bool
+    updated_by: str
+    name: str
+    tags: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    waits: tuple[str, ...] = ()
+    asked_by: tuple[str, ...] = ()
+    checklist: ChecklistProgress = NO_CHECKLIST
+    review: Review = NO_REVIEW
+    passed: PassState | None = None
+
+    @property
+    def have_ball(self) -> bool:
+        """Whether the viewer has the ball or is offered it."""
+        return self.ownership in _OWN
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the viewer has the next move: they have the ball, and the thread
+        waits for nothing."""
+        return self.have_ball and not self.waits
+
+    @property
+    def waits_text(self) -> str:
+        """The threads and gates that it waits for, in words; empty if there are
+        none."""
+        if not self.waits:
+            return ""
+        hidden = f" +{len(self.waits) - 1}" if len(self.waits) > 1 else ""
+        return f"waits for {self.waits[0]}{hidden}"
+
+    @property
+    def status_text(self) -> str:
+        """The status, and the outcome of the latest review, if any."""
+        outcome = outcome_text(self.review.outcome)
+        return f"{self.status}, {outcome}" if outcome else self.status
+
+    @property
+    def asked_text(self) -> str:
+        """The participants who ask the viewer a question, in words; empty if there are
+        none."""
+        if not self.asked_by:
+            return ""
+        verb = "asks" if len(self.asked_by) == 1 else "ask"
+        return f"{' and '.join(self.asked_by)} {verb} you"
+
+    def passed_text(self, now_ms: int) -> str:
+        """Returns how far the ball has come, in words; empty if that is unknown."""
+        return self.passed.sentence(now_ms) if self.passed is not None else ""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the viewer can start it: then ``wc why`` has no reason against it."""
+        own = own_obstacles(self.status, self.ball, self.ownership)
+        return not (self.waits or own)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the thread in the list shape; ``branch``, tags and marks only if
+        set."""
+        fields: dict[str, Any] = {
+            "topic": self.name,
+            "title": self.title,
+            "status": self.status,
+            "ball": self.ball,
+            "updated_at": self.updated_at,
+            "entry_count": self.entry_count,
+            "have_ball": self.have_ball,
+            "new_for_you": self.new_for_you,
+        }
+        if self.ownership == OFFERED:
+            fields["offered"] = True
+        if self.branch:
+            fields["branch"] = self.branch
+        if self.tags:
+            fields["tags"] = list(self.tags)
+        if self.checklist.total:
+            fields["checklist"] = self.checklist._asdict()
+        fields |= self.review.to_json()
+        if self.waits:
+            fields["waits_for"] = list(self.waits)
+        if self.asked_by:
+            fields["asked_by"] = list(self.asked_by)
+        if self.passed is not None:
+            fields["pass"] = self.passed.to_json()
+        if self.forked:
+            fields["forked"] = True
+        if self.damaged:
+            fields["damaged"] = True
+        return fields
+
+
+class Filter(NamedTuple):
+    """Which threads to list: ``ball`` is a name, ``me`` or a word for "anyone";
+    ``branch`` the one that they are at (`status.places`); ``topics``, if given, are the
+    only ones. They have all of the ``tags``. ``ready`` are those that the viewer can
+    start, ``waiting`` those that wait for a thread or a gate. ``author`` wrote last;
+    nothing happened after ``quiet_since``, an RFC 3339 time in UTC, but something after
+    the entry ``since``; ``words`` are in topic, title or holder, or are tags with a
+    ``+``."""
+
+    open_only: bool = False
+    ball: str = ""
+    status: str = ""
+    topics: frozenset[str] | None = None
+    branch: str = ""
+    tags: tuple[str, ...] = ()
+    ready: bool = False
+    waiting: bool = False
+    author: str = ""
+    quiet_since: str = ""
+    since: str = ""
+    words: str = ""
+
+
+ANYTHING = Filter()
+
+
+class RowPage(NamedTuple):
+    """A page of rows. ``cursor`` gets the next page and is empty on the last one.
+
+    ``total`` counts the rows of all pages.
+    """
+
+    rows: tuple[ThreadRow, ...]
+    cursor: str = ""
+    total: int = 0
+
+    def to_json(self, store: str) -> dict[str, Any]:
+        """Returns the list shape."""
+        fields: dict[str, Any] = {
+            "store": store,
+            "threads": [row.to_json() for row in self.rows],
+        }
+        if self.cursor:
+            fields |= {"cursor": self.cursor, "truncated": True}
+        return fields
+
+
+def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> ThreadRow:
+    """Returns a thread as ``viewer`` sees it."""
+    state = snapshot.state
+    return ThreadRow(
+        topic=state.topic,
+        title=state.title,
+        status=state.status,
+        ball=state.ball,
+        updated_at=utc(state.updated_at),
+        entry_count=state.entry_count,
+        ownership=viewer.whose(state.ball),
+        new_for_you=viewer.new_count(state, reader.cursor(state.topic, viewer.key)),
+        branch=state.branch,
+        last_id=state.last_id,
+        forked=state.forked,
+        damaged=any(damage.lost for damage in snapshot.damage),
+        updated_by=state.updated_by,
+        name=snapshot.name,
+        tags=snapshot.tags,
+        links=state.links,
+        asked_by=askers(state, viewer) if state.questions else (),
+        checklist=progress(state.items),
+        gates=state.gates,
+        review=state.review,
+    )
+
+
+def askers(state: State, viewer: Viewer) -> tuple[str, ...]:
+    """Returns those who asked the viewer an open question, without repetition."""
+    if state.status == CLOSED:
+        return ()
+    askers = (q.asker for q in state.questions if viewer.holds(q.asked))
+    return tuple(dict.fromkeys(askers))
+
+
+def unreadable_row(topic: str) -> ThreadRow:
+    """Returns the row of a thread that cannot be read, which is listed anyway."""
+    title = "(cannot be read; see wc doctor)"
+    shown = (topic, title, UNREADABLE, None, "", 0, OTHERS, 0, "", "", False, True)
+    return ThreadRow(*shown, "", topic)
+
+
+def listed_row(reader: StoreReader, topic: str, viewer: Viewer) -> ThreadRow | None:
+    """Returns a listed thread as ``viewer`` sees it; ``None`` if it was removed after
+    it was listed, or never begun."""
+    try:
+        return thread_row(reader, reader.snapshot(topic), viewer)
+    except NotFoundError:
+        return None
+    except WcError:
+        return unreadable_row(topic)
+
+
+def recency(row: ThreadRow) -> tuple[str, str]:
+    """Returns the sort key of rows. It includes the topic because two threads can
+    have an entry with the same id."""
+    return (row.last_id, row.topic)
+
+
+def has_status(status: str, criteria: Filter) -> bool:
+    """Returns whether a filter passes threads with a status."""
+    if criteria.open_only and status == CLOSED:
+        return False
+    return criteria.status in {"", status}
+
+
+def filter_rows(
+    rows: Iterable[ThreadRow], criteria: Filter, viewer: Viewer
+) -> list[ThreadRow]:
+    """Returns the rows that pass a filter, in the same order."""
+    if criteria == ANYTHING:
+        return list(rows)
+    chosen = [
+        row
+        for row in rows
+        if has_status(row.status, criteria)
+        and (criteria.topics is None or row.topic in criteria.topics)
+        and (not criteria.tags or has_all(row.tags, criteria.tags))
+        and (not criteria.ready or row.is_ready)
+        and (not criteria.waiting or row.waits)
+        and (not criteria.quiet_since or row.updated_at < criteria.quiet_since)
+        and (not criteria.since or row.last_id > criteria.since)
+        and (not criteria.words or has_words(row, criteria.words))
+    ]
+    branch = criteria.branch.strip()
+    if branch:
+        surroundings = Surroundings(branch_places(branch))
+        chosen = [row for row in chosen if surroundings.has(placed_state(row))]
+    author = criteria.author.strip()
+    if author:
+        chosen = _last_written_by(chosen, author, viewer)
+    ball = criteria.ball.strip()
+    return _with_ball(chosen, ball, viewer) if ball else chosen
+
+
+def has_words(row: ThreadRow, words: str) -> bool:
+    """Returns whether the words are in the topic, title or holder of a thread; those
+    with a ``+`` are among its tags."""
+    return matches_words(row, f"{row.name} {row.title} {row.ball or ''}", words)
+
+
+def matches_words(row: ThreadRow, text: str, words: str) -> bool:
+    """Returns whether ``text``, which is about the row, has every one of ``words``. A
+    word that begins with ``+`` is a tag."""
+    terms = words.casefold().split()
+    tags = [term for term in terms if len(term) > 1 and term.startswith("+")]
+    folded_text = text.casefold()
+    in_text = (term in folded_text for term in terms if term not in tags)
+    return has_all(row.tags, tags) and all(in_text)
+
+
+def placed_state(row: ThreadRow) -> State:
+    """Returns the part of a thread's state that determines its place."""
+    return State(row.topic, branch=row.branch, ball=row.ball, names=(row.name,))
+
+
+def _last_written_by(
+    rows: list[ThreadRow], author: str, viewer: Viewer
+) -> list[ThreadRow]:
+    """Returns the rows of threads in which ``author``, or ``me``, wrote last."""
+    matches = {
+        writer: viewer.holds(writer)
+        if author.casefold() == "me"
+        else viewer.directory.matches(author, names.parse(writer))
+        for writer in {row.updated_by for row in rows if row.updated_by}
+    }
+    return [row for row in rows if matches.get(row.updated_by, False)]
+
+
+def _with_ball(rows: list[ThreadRow], ball: str, viewer: Viewer) -> list[ThreadRow]:
+    """Returns the rows whose ball ``ball`` has: ``me``, a word for "anyone", or a
+    name."""
+    if ball.casefold() == "me":
+        return [row for row in rows if row.have_ball]
+    if ball.casefold() in FREE_WORDS:
+        return [row for row in rows if row.ball is None]
+    # Names are compared once per holder: there are many threads, few holders.
+    matches = {
+        holder: viewer.directory.matches(ball, names.parse(holder))
+        for holder in {row.ball for row in rows if row.ball is not None}
+    }
+    return [row for row in rows if matches.get(row.ball or "", False)]

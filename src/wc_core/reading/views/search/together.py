@@ -1,0 +1,234 @@
+"""Several stores that are searched as if they were one.
+
+The topic of a thread is its store's key and its own topic, so everything else works as
+in one store: matches, order, meaning, cursors.
+"""
+
+from __future__ import annotations
+
+from wc_core.base.values import NamedTuple
+from wc_core.lookup.search.nearness import Nearness
+from wc_core.lookup.search.ranking import Candidate, chosen_terms, term_weights
+from wc_core.reading.views.search.loose import Loose
+from wc_core.reading.views.search.query import merged
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from wc_core.ledger.threads.model import Entry
+    from wc_core.lookup.search.nearness import EntryName
+    from wc_core.lookup.search.threadwords import ThreadWords
+    from wc_core.people.identity.viewer import Viewer
+    from wc_core.reading.views.entries import Numbered
+    from wc_core.reading.views.overview import Overview
+    from wc_core.reading.views.rows import Filter, ThreadRow
+    from wc_core.reading.views.search.loose import LooseQuery
+    from wc_core.reading.views.search.near import MeaningSource
+    from wc_core.reading.views.search.query import (
+        Match,
+        Matches,
+        SearchEngine,
+        SearchQuery,
+    )
+
+# Separates a store's key from a topic; occurs in neither.
+_BETWEEN = "\x1f"
+# Sorts after every topic.
+_LAST = "\U0010ffff"
+
+
+class SearchedStore(NamedTuple):
+    """One of the stores, and its engine. The order of keys decides between equal
+    entries."""
+
+    engine: SearchEngine
+    overview: Overview
+    meaning: MeaningSource
+
+
+class Together:
+    """An engine, the overview and the source of meaning of several stores, by their
+    keys."""
+
+    def __init__(self, parts: Mapping[str, SearchedStore]) -> None:
+        self._parts = parts
+
+    @staticmethod
+    def store_of(topic: str) -> str:
+        """Returns the key of a thread's store."""
+        return topic.partition(_BETWEEN)[0]
+
+    # The threads.
+
+    @property
+    def viewer(self) -> Viewer:
+        """The viewer, in the first of the stores."""
+        return next(iter(self._parts.values())).overview.viewer
+
+    def topics(self, criteria: Filter) -> list[str]:
+        """Like `Overview.topics`."""
+        return [
+            _joined(key, topic)
+            for key, part in self._parts.items()
+            for topic in part.overview.topics(criteria)
+        ]
+
+    def names(self, topics: Collection[str]) -> dict[str, str]:
+        """Like `Overview.names`."""
+        return {
+            _joined(key, topic): name
+            for key, own in _by_store(topics).items()
+            for topic, name in self._parts[key].overview.names(own).items()
+        }
+
+    def matching(self, criteria: Filter) -> list[ThreadRow]:
+        """Like `Overview.matching`."""
+        chosen = None if criteria.topics is None else _by_store(criteria.topics)
+        rows = []
+        for key, part in self._parts.items():
+            own = criteria
+            if chosen is not None:
+                own = criteria._replace(topics=frozenset(chosen.get(key, ())))
+            rows += [
+                row._replace(topic=_joined(key, row.topic))
+                for row in part.overview.matching(own)
+            ]
+        return rows
+
+    # The matching entries.
+
+    def matches(self, topics: list[str], query: SearchQuery) -> Matches:
+        """Like `Engine.matches`."""
+        parts = []
+        for key, own in _by_store(topics).items():
+            behind = query.behind and _in_store(query.behind, key)
+            own_query = query._replace(behind=behind)
+            matches = self._parts[key].engine.matches(own, own_query)
+            parts.append(
+                matches._replace(
+                    best=[
+                        match._replace(topic=_joined(key, match.topic))
+                        for match in matches.best
+                    ],
+                    topics=_placed(key, matches.topics),
+                    unreadable=tuple(_all_placed(key, matches.unreadable)),
+                )
+            )
+        return merged(parts, query.limit)
+
+    def loose_matches(self, topics: list[str], query: LooseQuery) -> Loose:
+        """Like `Engine.loose_matches`. The rarity of a term is counted in all
+        stores."""
+        by_store = _by_store(topics)
+        if not query.weights or not query.chosen:
+            counts = [0] * len(query.terms)
+            for key, own in by_store.items():
+                counting_query = query._replace(limit=1, weights=())
+                loose = self._parts[key].engine.loose_matches(own, counting_query)
+                counts = list(map(int.__add__, counts, loose.counts or counts))
+            query = query._replace(
+                weights=query.weights or term_weights(counts, len(topics)),
+                chosen=chosen_terms(counts),
+            )
+        total = Loose([], 0, query.weights, chosen=query.chosen)
+        for key, own in by_store.items():
+            loose = self._parts[key].engine.loose_matches(own, query)
+            best = [
+                Candidate(score, entry_id, _joined(key, topic))
+                for score, entry_id, topic in loose.best
+            ]
+            total = total._replace(
+                best=[*total.best, *best],
+                total=total.total + loose.total,
+                unreadable=(*total.unreadable, *_all_placed(key, loose.unreadable)),
+            )
+        total.best.sort(reverse=True)
+        return total._replace(best=total.best[: query.limit or None])
+
+    def entry(self, topic: str, entry_id: str) -> Numbered:
+        """Like `Engine.entry`."""
+        key, own = _split(topic)
+        return self._parts[key].engine.entry(own, entry_id)
+
+    def thread_words(self, topic: str) -> ThreadWords:
+        """Like `Engine.thread_words`."""
+        key, own = _split(topic)
+        return self._parts[key].engine.thread_words(own)
+
+
+class MeaningTogether:
+    """The stores' source of meaning."""
+
+    def __init__(self, parts: Mapping[str, SearchedStore]) -> None:
+        self._parts = parts
+
+    def nearest(self, query: str, topics: Sequence[str], newest: str) -> Nearness:
+        """Like `MeaningSource.nearest`. It has a problem only if every store has
+        one."""
+        by_key = {
+            key: self._parts[key].meaning.nearest(query, own, newest)
+            for key, own in _by_store(topics).items()
+        }
+        scores: dict[EntryName, float] = {
+            (_joined(key, topic), entry_id): score
+            for key, nearness in by_key.items()
+            for (topic, entry_id), score in nearness.scores.items()
+        }
+
+        def is_current(topic: str, entry: Entry) -> bool:
+            key, own = _split(topic)
+            return by_key[key].is_current(own, entry)
+
+        problems = [nearness.problem for nearness in by_key.values()]
+        return Nearness(
+            scores,
+            max((nearness.floor for nearness in by_key.values()), default=0.0),
+            is_current,
+            sum(nearness.missing for nearness in by_key.values()),
+            "" if scores else next(filter(None, problems), ""),
+        )
+
+    def entry(self, topic: str, entry_id: str) -> Numbered:
+        """Like `MeaningSource.entry`."""
+        key, own = _split(topic)
+        return self._parts[key].meaning.entry(own, entry_id)
+
+
+def own_topic(topic: str) -> str:
+    """Returns a thread's topic in its own store."""
+    return _split(topic)[1]
+
+
+def _joined(key: str, topic: str) -> str:
+    return f"{key}{_BETWEEN}{topic}"
+
+
+def _split(topic: str) -> tuple[str, str]:
+    key, _, own = topic.partition(_BETWEEN)
+    return key, own
+
+
+def _by_store(topics: Iterable[str]) -> dict[str, list[str]]:
+    by_store: dict[str, list[str]] = {}
+    for topic in topics:
+        key, own = _split(topic)
+        by_store.setdefault(key, []).append(own)
+    return by_store
+
+
+def _placed(key: str, counts: Mapping[str, int]) -> dict[str, int]:
+    return {_joined(key, topic): count for topic, count in counts.items()}
+
+
+def _all_placed(key: str, topics: Iterable[str]) -> list[str]:
+    return [_joined(key, topic) for topic in topics]
+
+
+def _in_store(match: Match, key: str) -> Match:
+    """The match in one store after which exactly those matches come that come after
+    this match."""
+    own_key, topic = _split(match.topic)
+    if key == own_key:
+        return match._replace(topic=topic)
+    return match._replace(topic="" if key > own_key else _LAST)

@@ -1,0 +1,333 @@
+"""The activity in a repository's worktrees: balls, loops, agents. The same for ``wc
+worktrees --json`` and the server.
+
+Everything is read from existing files. If a worktree cannot be read, the others are
+still shown.
+"""
+
+from __future__ import annotations
+
+import os
+
+from wc_core.attention.status.places import places_of, worktree_places
+from wc_core.base.errors import WcError
+from wc_core.base.layout import Layout
+from wc_core.base.names import OFFERED, parse
+from wc_core.base.phrases import shown_path
+from wc_core.base.text import one_line
+from wc_core.base.times import elapsed
+from wc_core.base.values import NamedTuple
+from wc_core.edits.activitylog import reading
+from wc_core.edits.radar import kept
+from wc_core.ledger.git import repository, worktrees
+from wc_core.ledger.git.discovery import PLAIN
+from wc_core.ledger.git.worktrees import Worktree
+from wc_core.ledger.threads.model import CLOSED
+from wc_core.people.activity import livestate, loops
+from wc_core.reading.views.conflicts import conflicts_of
+from wc_core.reading.views.rows import placed_state
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Protocol
+
+    from wc_core.ledger.git.discovery import Place
+    from wc_core.ledger.git.repository import Repository
+    from wc_core.people.activity.livestate import Activity
+    from wc_core.people.activity.loops import Loop
+    from wc_core.people.activity.presence import Note
+    from wc_core.people.activity.statefile import StateFiles
+    from wc_core.reading.views.conflicts import Conflict
+    from wc_core.reading.views.overview import Overview
+    from wc_core.reading.views.rows import ThreadRow
+
+    class WorktreeSource(Protocol):
+        """A folder and its store. Each property raises a WcError if the store cannot be
+        used."""
+
+        @property
+        def env(self) -> Mapping[str, str]:
+            """The environment of the viewer."""
+
+        @property
+        def cwd(self) -> str:
+            """The folder."""
+
+        @property
+        def place(self) -> Place:
+            """The folder of its store."""
+
+        @property
+        def overview(self) -> Overview:
+            """The threads of the store."""
+
+        @property
+        def store(self) -> str:
+            """The name of the store in answers."""
+
+
+MAX_THREADS = 20
+MAX_NAME = 200
+_COMMIT = 12
+# The key for balls at the viewer's own seat: not a possible name of a branch.
+_OWN_SEAT = ""
+
+
+class WorktreeQuery(NamedTuple):
+    """From where worktrees are viewed, and when.
+
+    ``repository`` is ``None`` outside git: then ``folder`` is the only place.
+    """
+
+    repository: Repository | None
+    folder: str
+    env: Mapping[str, str]
+    now_ms: int
+
+    @property
+    def own(self) -> str:
+        """The root of the current worktree, as notes name it."""
+        if self.repository is None:
+            return self.folder
+        return self.repository.top or self.repository.common
+
+    def display_path(self, path: str) -> str:
+        """Returns a path as answers show it."""
+        return shown_path(path, self.env)
+
+
+class Neighbour(NamedTuple):
+    """A worktree and what is known about the work in it.
+
+    ``threads`` are its threads that are not closed. ``age`` is the seconds since its
+    last visible change, ``None`` if unknown. ``conflicts`` are those that it will have
+    with other worktrees.
+    """
+
+    worktree: Worktree
+    here: bool = False
+    loop: Loop | None = None
+    activity: Activity | None = None
+    notes: tuple[Note, ...] = ()
+    threads: tuple[ThreadRow, ...] = ()
+    age: int | None = None
+    conflicts: tuple[Conflict, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its name, on one line."""
+        return one_line(self.worktree.name, MAX_NAME)
+
+    @property
+    def names(self) -> set[str]:
+        """Every name that selects its loop."""
+        names = {self.worktree.change_id, self.worktree.branch, self.worktree.name}
+        return {*names, self.loop.change_id if self.loop else ""} - {""}
+
+    @property
+    def change_id(self) -> str:
+        """The change it is about, from its loop or from the name of its folder."""
+        from_loop = self.loop.change_id if self.loop is not None else ""
+        return from_loop or one_line(self.worktree.change_id, MAX_NAME)
+
+    def head(self, query: WorktreeQuery) -> dict[str, Any]:
+        """Returns the fields that identify the worktree."""
+        tree = self.worktree
+        fields = {
+            "path": query.display_path(tree.path) if tree.path else None,
+            "name": self.name,
+            "main": tree.main or None,
+            "here": self.here or None,
+            "branch": one_line(tree.branch, MAX_NAME) or None,
+            "commit": None if tree.branch else tree.commit[:_COMMIT] or None,
+            "change_id": self.change_id or None,
+        }
+        return {key: value for key, value in fields.items() if value is not None}
+
+    def to_json(self, query: WorktreeQuery) -> dict[str, Any]:
+        """Returns all fields; empty ones other than the threads are left out."""
+        tree = self.worktree
+        fields = self.head(query)
+        if tree.refs:
+            fields["refs"] = tree.refs
+        if tree.locked is not None:
+            fields["locked"] = one_line(tree.locked, MAX_NAME) or "no reason given"
+        if tree.defect:
+            fields["missing"] = tree.defect
+            fields["prunable"] = tree.locked is None
+        fields["age_seconds"] = self.age
+        visible = self.threads[:MAX_THREADS]
+        fields["threads"] = [_thread(row) for row in visible]
+        if len(visible) < len(self.threads):
+            fields["thread_count"] = len(self.threads)
+        if self.loop is not None:
+            fields["loop"] = self.loop.to_json()
+        if self.activity is not None:
+            fields["activity"] = self.activity.to_json()
+        if self.conflicts:
+            fields["conflicts"] = [conflict.to_json() for conflict in self.conflicts]
+        if self.notes:
+            fields["presence"] = [note.to_json(query.now_ms) for note in self.notes]
+        return fields
+
+
+def _thread(row: ThreadRow) -> dict[str, Any]:
+    return {
+        "topic": row.name,
+        "status": one_line(row.status, MAX_NAME),
+        "ball": None if row.ball is None else one_line(row.ball, MAX_NAME),
+        "have_ball": row.have_ball,
+        **({"offered": True} if row.ownership == OFFERED else {}),
+        **({"waits_for": list(row.waits)} if row.waits else {}),
+    }
+
+
+def neighbours(
+    query: WorktreeQuery,
+    files: StateFiles,
+    rows: Iterable[ThreadRow],
+    notes: Iterable[Note],
+) -> list[Neighbour]:
+    """Returns every worktree: the current one first, then those whose loop waits for a
+    person, then by their latest change."""
+    filed = _by_place(rows)
+    all_notes = tuple(notes)
+    if query.repository is None:
+        only = _neighbour(query, files, Worktree(query.folder, ""), filed, all_notes)
+        return [only] if only.age is not None else []
+    trees = worktrees.worktrees(query.repository, query.env)
+    result = [_neighbour(query, files, tree, filed, all_notes) for tree in trees]
+    return sorted(result, key=_urgency)
+
+
+def _neighbour(
+    query: WorktreeQuery,
+    files: StateFiles,
+    tree: Worktree,
+    filed: Mapping[str, list[ThreadRow]],
+    all_notes: tuple[Note, ...],
+) -> Neighbour:
+    now = query.now_ms
+    readable = bool(tree.path) and not tree.defect
+    loop = loops.loop(files, tree.path, now) if readable else None
+    activity = livestate.activity(files, tree.path, now) if readable else None
+    notes = tuple(note for note in all_notes if note.worktree == tree.path)
+    is_here = tree.path == query.own
+    places = worktree_places(tree if tree.gitdir else None)
+    places = (*places, _OWN_SEAT) if is_here else places
+    threads = {row.topic: row for place in places for row in filed.get(place, ())}
+    ages = [
+        *(elapsed(note.at_ms, now) for note in notes),
+        *(source.state_age.age for source in (loop, activity) if source is not None),
+        elapsed(tree.changed_ms, now) if tree.changed_ms else None,
+    ]
+    return Neighbour(
+        tree,
+        here=is_here,
+        loop=loop,
+        activity=activity,
+        notes=notes,
+        threads=tuple(threads.values()),
+        age=min((age for age in ages if age is not None), default=None),
+    )
+
+
+def with_conflicts(
+    trees: Iterable[Neighbour], layout: Layout, now_ms: int
+) -> list[Neighbour]:
+    """Returns the worktrees with the conflicts that the store's radar predicts."""
+    radar = kept.load(layout)
+    if radar is None:
+        return list(trees)
+    return [
+        tree._replace(conflicts=conflicts_of(radar, tree.worktree.path, now_ms))
+        for tree in trees
+    ]
+
+
+def _by_place(rows: Iterable[ThreadRow]) -> dict[str, list[ThreadRow]]:
+    """Returns the threads that are not closed by the places they belong to.
+
+    Those whose ball belongs to the viewer's own seat are also under `_OWN_SEAT`: the
+    viewer is here, whatever the seat is called.
+    """
+    filed: dict[str, list[ThreadRow]] = {}
+    for row in rows:
+        if row.status != CLOSED:
+            own = row.have_ball and parse(row.ball or "").seat
+            places = places_of(placed_state(row))
+            for place in (*places, *((_OWN_SEAT,) if own else ())):
+                filed.setdefault(place, []).append(row)
+    return filed
+
+
+def _urgency(neighbour: Neighbour) -> tuple[bool, bool, float, str]:
+    waits = neighbour.loop is not None and neighbour.loop.waits_for_human
+    age = float("inf") if neighbour.age is None else float(neighbour.age)
+    return (not neighbour.here, not waits, age, neighbour.worktree.path)
+
+
+def worktree_query(
+    place: Place | None, folder: str, env: Mapping[str, str], now_ms: int
+) -> WorktreeQuery:
+    """Returns the query for a folder whose store is at ``place``; ``None`` if that
+    store cannot be used."""
+    found_repository = repository.find(folder)
+    plain = found_repository is None and place is not None and place.kind == PLAIN
+    top = os.path.dirname(place.root) if plain and place else os.path.realpath(folder)
+    return WorktreeQuery(found_repository, top, env, now_ms)
+
+
+class WorktreeView(NamedTuple):
+    """The worktrees as a viewer sees them. ``store`` is the name of the store in
+    answers, ``None`` if there is none; ``problem`` is why it cannot be used."""
+
+    query: WorktreeQuery
+    neighbours: list[Neighbour]
+    store: str | None = None
+    problem: str = ""
+
+    def to_json(self, limit: int = 0) -> dict[str, Any]:
+        """Returns the worktrees shape, with at most ``limit`` of them (0: all)."""
+        visible = self.neighbours[:limit] if limit else self.neighbours
+        fields: dict[str, Any] = {
+            "store": self.store,
+            "worktrees": [neighbour.to_json(self.query) for neighbour in visible],
+        }
+        if len(visible) < len(self.neighbours):
+            fields |= {"total": len(self.neighbours), "truncated": True}
+        return fields | ({"problem": self.problem} if self.problem else {})
+
+
+def worktree_view(
+    source: WorktreeSource, files: StateFiles, now_ms: int
+) -> WorktreeView:
+    """Returns the current activity in the worktrees. If the store cannot be used, the
+    view has the reason, and the worktrees and loops without their threads."""
+    place: Place | None = None
+    rows: list[ThreadRow] = []
+    notes: list[Note] = []
+    store, problem = None, ""
+    try:
+        place = source.place
+        if place.exists:
+            rows = source.overview.rows()
+            notes = reading.current_notes(Layout(place.root), now_ms)
+            store = source.store
+    except WcError as error:
+        problem = error.message
+    query = worktree_query(place, source.cwd, source.env, now_ms)
+    trees = neighbours(query, files, rows, notes)
+    if store is not None and place is not None:
+        trees = with_conflicts(trees, Layout(place.root), now_ms)
+    return WorktreeView(query, trees, store, problem)
+
+
+def loop_json(query: WorktreeQuery, neighbour: Neighbour, loop: Loop) -> dict[str, Any]:
+    """Returns a loop with its worktree."""
+    return {
+        **neighbour.head(query),
+        **loop.details(),
+        "change_id": neighbour.change_id or neighbour.name,
+    }

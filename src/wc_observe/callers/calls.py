@@ -1,0 +1,66 @@
+"""One call of a client: who makes it, and from which folder."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from wc_core.base.values import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fastmcp.server.auth import AccessToken
+
+    from wc_observe.stores.graphdb.reader import GraphReader
+    from wc_observe.stores.live.stores import Stores
+
+    Served = Callable[["AccessToken | None"], list[tuple["ServerContext", Stores]]]
+
+
+class ServerContext(NamedTuple):
+    """The server's settings at its start. ``now_ms`` returns milliseconds since 1970.
+
+    ``store_name`` is the name of the only store that callers over a network can read.
+    Such callers cannot choose a folder, and this machine's environment does not
+    identify them. It is empty for a client that started the server itself.
+
+    ``all_stores`` says that the server has the tools that look beyond one store, and
+    ``graph`` is the graph database that these use. ``served`` returns the stores that a
+    token's holder may see, over a network. ``lists_older`` says that tools are also
+    listed by their older names.
+    """
+
+    folder: str
+    env: Mapping[str, str]
+    now_ms: Callable[[], int]
+    store_name: str = ""
+    all_stores: bool = False
+    graph: GraphReader | None = None
+    served: Served | None = None
+    lists_older: bool = False
+
+
+class Call(NamedTuple):
+    """What a call is answered from: the client's name and folder, the environment, the
+    clock, and the stores in memory.
+
+    ``subject`` is the authenticated user of a caller over a network, or empty.
+    ``peers`` are the same call to each store that the caller may see, and ``is_wide``
+    says that it may look beyond its own store.
+    """
+
+    client: str
+    folder: str
+    env: Mapping[str, str]
+    now_ms: Callable[[], int]
+    stores: Stores
+    store_name: str = ""
+    subject: str = ""
+    is_wide: bool = False
+    graph: GraphReader | None = None
+    peers: tuple[Call, ...] = ()
+
+
+# Set by the boundary for each call; worker threads inherit it.
+CURRENT: ContextVar[Call] = ContextVar("call")

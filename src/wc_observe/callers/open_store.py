@@ -1,0 +1,185 @@
+"""The store that a call reads, and who is looking at it.
+
+The store is brought up to date for each call, so the next answer includes everything
+that wc writes in any process; see `live` for what other programs write.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.phrases import shown_path
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.git import contact, discovery, repository
+from wc_core.ledger.threads import settings
+from wc_core.people.identity import resolve, userrecord
+from wc_core.people.identity.resolve import Asked, Evidence
+from wc_core.people.identity.viewer import Viewer
+from wc_core.reading.areas.threads import areas_by_topic
+from wc_core.reading.meaning.asking import Meaning
+from wc_core.reading.views.search.facets import Counting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.ledger.git.discovery import Place
+    from wc_core.ledger.git.repository import Repository
+    from wc_core.ledger.threads.settings import Settings
+    from wc_core.people.identity.resolve import Identity
+    from wc_core.reading.meaning.embedding import QueryAnswers
+    from wc_observe.callers.calls import Call
+    from wc_observe.stores.live.overview import LiveOverview
+    from wc_observe.stores.live.reader import LiveReader
+    from wc_observe.stores.live.stores import Live
+
+
+# Any other folder, such as one in an error message of git; not the path of a URL.
+_ABSOLUTE = re.compile(r"(?<![\w.:/~%-])(?:/[^\s/'\",;:]+){2,}/?")
+
+# The call that last opened a store, and that store's folder.
+_LATEST: ContextVar[tuple[Call | None, str]] = ContextVar("latest")
+
+
+class OpenStore(NamedTuple):
+    """An existing store as the caller sees it. ``label`` is its name in answers."""
+
+    label: str
+    place: Place
+    live: Live
+    overview: LiveOverview
+    settings: Settings
+    env: Mapping[str, str]
+
+    @property
+    def reader(self) -> LiveReader:
+        """Reads its threads."""
+        return self.live.reader
+
+    @property
+    def viewer(self) -> Viewer:
+        """Who is looking."""
+        return self.overview.viewer
+
+    @property
+    def counting(self) -> Counting:
+        """The data to count in an answer with facets."""
+        areas = self.settings.areas
+        if not areas:
+            return Counting()
+        return Counting(lambda rows: areas_by_topic(self.overview, areas, rows))
+
+    @property
+    def meaning(self) -> Meaning:
+        """What searches use beyond words, as preferred by the user who runs the
+        server."""
+        return self.meaning_with({})
+
+    def meaning_with(self, queries: QueryAnswers) -> Meaning:
+        """Returns `meaning` for one of several stores that are searched together."""
+        return Meaning(self.reader, self.reader.keys, self.env, queries=queries)
+
+
+def open_store(call: Call) -> OpenStore:
+    """Returns the store that belongs to the caller's folder.
+
+    Raises NotFoundError, with the command that creates it, if there is none, and
+    CorruptError if its checkout cannot be used.
+    """
+    place = discovery.find(call.folder, call.env)
+    _LATEST.set((call, place.root))
+    label = store_label(place.root, call)
+    if not place.exists:
+        raise missing_store(place, label, call.env)
+    live = call.stores.at(place.root)
+    live.refresh()
+    store_settings = settings.load(place.root, call.env)
+    identity = _identify_caller(call, place.repository, store_settings, place.root)
+    overview = live.overview(Viewer(identity, store_settings.directory))
+    return OpenStore(label, place, live, overview, store_settings, call.env)
+
+
+def root_of_request(call: Call) -> str:
+    """Returns the folder of the store of a call that is made for one request: the one
+    that it opened, if it did, without looking for it again.
+
+    Raises what `discovery.find` raises.
+    """
+    latest, root = _LATEST.get((None, ""))
+    return root if latest is call else discovery.find(call.folder, call.env).root
+
+
+def _identify_caller(
+    call: Call, repository: Repository | None, store_settings: Settings, root: str
+) -> Identity:
+    """Returns the caller; ``root`` is the store's folder, or empty. Over a network that
+    is the client's own name and its authenticated user, because this machine's user and
+    worktree are not the caller's."""
+    request = Asked(client=call.client)
+    if not call.store_name:
+        evidence = Evidence(lambda: userrecord.recorded_user(root, call.env))
+        return resolve.identify(request, call.env, repository, store_settings, evidence)
+    env = {"WATERCOOLER_USER": call.subject, "GIT_CONFIG_NOSYSTEM": "1"}
+    return resolve.identify(request, env, None, store_settings)
+
+
+def missing_store(place: Place, store: str, env: Mapping[str, str]) -> NotFoundError:
+    """Returns the error for a store that does not exist, with the command to run."""
+    if place.branch_exists:
+        return discovery.not_checked_out_error()
+    if place.kind == discovery.NAMED:
+        return NotFoundError(
+            f"WATERCOOLER_DIR names {store}, which does not exist.",
+            "Correct it, or create the store with: wc init",
+        )
+    if unasked := contact.unasked(place, env):
+        fact = f"{unasked.remote} has not been asked for threads."
+        return NotFoundError(fact, f"Ask it: {unasked.command}")
+    return NotFoundError(
+        f"There is no store yet; it would be {store}.",
+        "Create it with: wc init, or start a thread: wc new TOPIC -m '…'",
+    )
+
+
+def caller_identity(call: Call) -> Identity:
+    """Returns the caller, whether or not there is a store.
+
+    Raises InvalidInputError if a configured name is not valid.
+    """
+    found_repository = repository.find(call.folder)
+    try:
+        root = discovery.find(call.folder, call.env).root
+    except WcError:
+        root = ""  # health reports what is wrong with it
+    store_settings = settings.load(root, call.env) if root else settings.Settings()
+    return _identify_caller(call, found_repository, store_settings, root)
+
+
+def without_folders(text: str, call: Call) -> str:
+    """Returns the text; for a call over a network, without this machine's folders."""
+    if not call.store_name:
+        return text
+    try:
+        root = discovery.find(call.folder, call.env).root
+    except WcError:
+        root = ""
+    home = call.env.get("HOME", "")
+    replacements = (
+        (root, call.store_name),
+        (call.folder, call.store_name),
+        (home, "~"),
+    )
+    for path, name in replacements:
+        for folder in (path, os.path.realpath(path) if path else ""):
+            if folder.strip("/"):
+                text = text.replace(folder, name)
+    return _ABSOLUTE.sub("…", text)
+
+
+def store_label(path: str, call: Call) -> str:
+    """Returns how answers name a path. Over a network that is the store's served name:
+    callers must not learn about folders of this machine."""
+    return call.store_name or shown_path(path, call.env)

@@ -1,0 +1,208 @@
+"""One watcher for each store that has listeners."""
+
+from __future__ import annotations
+
+import threading
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from wc_core.base.layout import Layout
+from wc_core.ledger.threads import settings
+from wc_observe.stores.watch.addresses import Changes
+from wc_observe.stores.watch.threads import ThreadStamps
+from wc_observe.stores.watch.watcher import WATCHING, Watcher
+from wc_observe.stores.watch.worktrees import WorktreeWatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from wc_core.ledger.git.discovery import Place
+    from wc_observe.stores.live.stores import Stores
+    from wc_observe.stores.watch.watcher import Health
+
+# The watchers of the server that answers the current call.
+CURRENT_WATCH: ContextVar[StoreWatch] = ContextVar("watch")
+
+# Stores that are watched only to keep their caches fresh.
+_MOST_KEPT = 4
+
+
+class StoreWatch:
+    """Listeners by store. A store kept in memory learns of changes first."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._memory = stores
+        self._lock = threading.Lock()
+        self._runs = 0
+        self._stores: dict[str, _WatchedStore] = {}
+        self._beside: dict[tuple[str, str, str], WorktreeWatch] = {}
+
+    def listen(
+        self, root: str, env: Mapping[str, str], callback: Callable[[Changes], None]
+    ) -> Callable[[], None]:
+        """Calls ``callback``, on another thread, for every change in the store at
+        ``root`` from now on. The store need not exist yet. Returns a function that
+        stops it.
+
+        ``callback`` must return immediately.
+        """
+        with self._lock:
+            store = self._at(root, env)
+            token = store.add(callback)
+
+        def end() -> None:
+            with self._lock:
+                store.listeners.pop(token, None)
+                self._drop(root, store)
+
+        return end
+
+    def listen_at(
+        self,
+        place: Place,
+        env: Mapping[str, str],
+        callback: Callable[[Changes], None],
+    ) -> Callable[[], None]:
+        """Like `listen_at`, for the store of a place."""
+        return self.listen(place.root, env, callback)
+
+    def listen_beside(
+        self,
+        place: Place,
+        env: Mapping[str, str],
+        callback: Callable[[Changes], None],
+    ) -> Callable[[], None]:
+        """Like `listen_at`, and also for changes in the worktrees of its repository."""
+        end_store = self.listen_at(place, env, callback)
+        repository, root = place.repository, place.root
+        if repository is None or settings.load(root, env).watch == "off":
+            return end_store
+        key, token = (repository.common, repository.top, root), object()
+        with self._lock:
+            beside = self._beside.get(key)
+            if beside is None:
+                beside = self._beside[key] = WorktreeWatch(repository, root, env)
+            beside.listeners[token] = callback
+
+        def end() -> None:
+            with self._lock:
+                beside.listeners.pop(token, None)
+                if not beside.listeners and self._beside.get(key) is beside:
+                    del self._beside[key]
+                    beside.end()
+            end_store()
+
+        return end
+
+    def keep(self, root: str, env: Mapping[str, str]) -> None:
+        """Watches a store so that its cache stays fresh. At most four stores are
+        kept."""
+        with self._lock:
+            if not self._runs:
+                return  # the server has stopped in the meantime
+            self._at(root, env).kept = True
+            kept = [root for root, store in self._stores.items() if store.kept]
+            for oldest in kept[:-_MOST_KEPT]:
+                self._release(oldest)
+
+    def keeps(self, root: str) -> bool:
+        """Returns whether a store is watched for its cache."""
+        store = self._stores.get(root)
+        return store is not None and store.kept
+
+    def open(self) -> None:
+        """Counts another run of the server."""
+        with self._lock:
+            self._runs += 1
+
+    def close(self) -> None:
+        """Counts one run less. After the last one, nothing is watched for caches."""
+        with self._lock:
+            self._runs -= 1
+            for root in [] if self._runs else list(self._stores):
+                self._release(root)
+
+    def _at(self, root: str, env: Mapping[str, str]) -> _WatchedStore:
+        store = self._stores.get(root)
+        if store is None:
+            mode = settings.load(root, env).watch
+            store = self._stores[root] = _WatchedStore(root, mode, self._memory)
+        return store
+
+    def _release(self, root: str) -> None:
+        store = self._stores[root]
+        store.kept = False
+        self._drop(root, store)
+
+    def _drop(self, root: str, store: _WatchedStore) -> None:
+        unused = not store.listeners and not store.kept
+        if unused and self._stores.get(root) is store:
+            del self._stores[root]
+            store.end()
+
+    def health(self, root: str) -> Health | None:
+        """Returns how changes in a store are noticed, or None if no one listens to
+        it."""
+        store = self._stores.get(root)
+        return None if store is None else store.watcher.health
+
+    @property
+    def roots(self) -> list[str]:
+        """The roots of the watched stores."""
+        return list(self._stores)
+
+
+class _WatchedStore:
+    def __init__(self, root: str, mode: str, memory: Stores) -> None:
+        self.kept = False
+        self.listeners: dict[object, Callable[[Changes], None]] = {}
+        self._root = root
+        self._memory = memory
+        self._lock = threading.Lock()
+        self._ended = False
+        self._stamps: ThreadStamps | None = None
+        layout = Layout(root)
+        folders = (layout.threads, layout.pages, f"{layout.local}/cursors")
+        self.watcher = Watcher(folders, self._report, recursive=True, mode=mode)
+        self.watcher.start()
+
+    def add(self, callback: Callable[[Changes], None]) -> object:
+        """Adds a listener for all changes from now on, and reports the threads that
+        came or went since the last call. Returns its key."""
+        with self._lock:
+            if self._stamps is None:
+                # The watcher's first report is to check everything.
+                self._stamps = ThreadStamps(self._root)
+            token = object()
+            self.listeners[token] = callback
+            live = self._memory.cached(self._root)
+            if live is None:
+                return token
+            topics = self._stamps.topics.symmetric_difference(live.reader.listed_topics)
+        if topics:
+            callback(Changes(topics, listed=True))
+        return token
+
+    def end(self) -> None:
+        self.watcher.stop(wait=False)
+        with self._lock:
+            self._ended = True
+            live = self._memory.cached(self._root)
+            if live is not None:
+                live.reader.watched = False
+
+    def _report(self, paths: frozenset[str] | None) -> None:
+        with self._lock:
+            if self._ended:
+                return
+            live = self._memory.cached(self._root)
+            if live is not None:
+                live.reader.note_changed(paths)
+                # While the watcher only polls, each call checks the files itself.
+                live.reader.watched = self.watcher.health.kind == WATCHING
+            if self._stamps is None:
+                return
+            changes = self._stamps.changes_at(paths)
+        if changes:
+            for callback in list(self.listeners.values()):
+                callback(changes)
