@@ -240,6 +240,7 @@ def pages() -> dict[Path, str]:
     import make_declared
     import make_long
     import make_man  # imports this module
+    import make_map
     import make_messages
     import make_paid
     import make_settings
@@ -259,6 +260,7 @@ def pages() -> dict[Path, str]:
         **make_commands.files(),
         **declared,
         **make_long.files(),
+        **make_map.files(),
         **make_settings.files(),
         HELP / "examples.txt": examples_text(),
         HELP / "summaries.txt": summaries_text(),

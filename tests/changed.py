@@ -103,7 +103,7 @@ def tests_of(path: str) -> Choice:
 def _tests_of_module(path: str) -> Choice:
     """The tests of its room, those that import it, and those of its importers."""
     name = module_name(path)
-    package, *rooms = name.split(".")
+    package, *rooms = without_wing(name).split(".")
     folder = "/".join((f"tests/{PACKAGES.get(package, package)}", *rooms[:-1]))
     own = {file for file in test_files() if file == mirror(name)}
     if rooms[1:] and not (own and name.rpartition(".")[0] in APART):
@@ -173,9 +173,17 @@ def module_name(path: str) -> str:
     return name.replace("/", ".")
 
 
+def without_wing(name: str) -> str:
+    """Return the name of a module without its wing: tests are in folders by room."""
+    package, _, inner = name.partition(".")
+    wing, _, room = inner.partition(".")
+    folder = ROOT / "tests" / PACKAGES.get(package, package) / wing
+    return f"{package}.{room}" if room and not folder.is_dir() else name
+
+
 def mirror(name: str) -> str:
     """Return the test file that is named after a module."""
-    package, *rooms = name.split(".")
+    package, *rooms = without_wing(name).split(".")
     *folders, last = rooms or [package]
     return "/".join(
         ("tests", PACKAGES.get(package, package), *folders, f"test_{last}.py")

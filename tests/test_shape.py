@@ -35,6 +35,17 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert circle() == []
 
 
+@pytest.mark.parametrize("package", ["wc_core", "wc_cli", "wc_observe"])
+def test_a_package_shows_few_names_at_its_top(package: str) -> None:
+    names = {
+        path.name
+        for path in (SOURCE / package).iterdir()
+        if path.is_file() or any(file.suffix != ".pyc" for file in path.rglob("*.*"))
+    }
+    shown = names - {"__init__.py", "__main__.py", "py.typed"}
+    assert len(shown) <= 8, "put it in a wing: see docs/architecture.md"
+
+
 def test_the_documentation_quotes_every_figure(measured: dict[str, str]) -> None:
     page = (SOURCE.parent / "docs/architecture.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:-1] for line in page.splitlines() if line[:1] == "|"]
