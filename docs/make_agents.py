@@ -100,9 +100,10 @@ def install_table(scope: str) -> Iterator[str]:
         name = f"`{client.name}` "
         for part in registry.parts(client, site):
             paths = dict.fromkeys(change.path for change in part.changes)
-            # The pages of the skill are beside it.
             files = [path for path in paths if path.parent.name != "references"]
             listed = ", ".join(f"`{prefix}{p.relative_to(folder)}`" for p in files)
+            if len(files) < len(paths):
+                listed += " and `references/` beside it"
             yield f"| {name}| {part.name} | {listed} |"
             name = ""
 

@@ -7,7 +7,8 @@ INTRO = """\
 *Written by `docs/make_reference.py` from the declarations in `src/wc_cli`; change
 those, not this page.*
 
-`wc help` lists the commands, `wc help COMMAND` or `wc COMMAND --help` explains one.
+`wc help` shows where to start and the groups of commands, `wc help --all` lists them
+all. `wc help COMMAND` or `wc COMMAND --help` explains one.
 `wc-cli` runs the same commands. Every command works from any folder of any worktree of
 the repository. Results go to standard output, everything else to standard error.
 Options may be anywhere in the line; after `--` nothing is an option. The manual page

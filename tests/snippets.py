@@ -194,7 +194,7 @@ class Session:
             shutil.copy(ROOT / "bin" / name, folder)
         for name, module in (("wc-cli", "wc_cli"), ("wc-observe", "wc_observe")):
             path = folder / name
-            path.write_text(f'#!/bin/sh\nexec {sys.executable} -m {module}.main "$@"\n')
+            path.write_text(f'#!/bin/sh\nexec {sys.executable} -m {module} "$@"\n')
             path.chmod(0o755)
         self.machine.env["PATH"] = f"{folder}:{self.machine.env['PATH']}"
 

@@ -319,7 +319,8 @@ def check_prompt(words: str, scene: Scene, before: str) -> None:
     expected = {
         "as before": (before, 0, before),
         "as last written; `wc statusline` by what is left": (before, 0, None),
-        "as last written; `wc statusline` fails": (before, 6, ""),
+        "by what is left": (done.out, 0, None),
+        "nothing; `wc statusline` fails": ("", 6, ""),
         "wrong; `wc statusline` is right": (None, 0, None),
     }[words]
     if expected[0] is not None:

@@ -143,8 +143,9 @@ class PlacedHits(NamedTuple):
         entries = counted(self.total, "entry", "entries")
         some = f", {self.partial} with some of the words" if self.partial else ""
         some += f" or by meaning ({self.near})" if self.near else ""
+        order = "best first" if query.strip() else "latest first"
         parts = [
-            f"{shown_of}{entries}{condition}{some}, best first, in all repositories\n"
+            f"{shown_of}{entries}{condition}{some}, {order}, in all repositories\n"
         ]
         parts += [self.origin.line, *([f"{NOTICE}\n"] if visible else [])]
         for repository, hit in self.hits:

@@ -64,13 +64,13 @@ class _CallSource:
         return open_store(self._call).label
 
 
-def check_is_local(call: Call) -> None:
-    """Refuse a call over a network, where callers must not learn about folders. Raises
-    NotFoundError."""
+def check_is_local(call: Call, command: str = "wc worktrees") -> None:
+    """Refuse a call over a network, where callers must not learn about folders; the
+    hint is the ``command`` that shows them. Raises NotFoundError."""
     if call.store_name:
         raise NotFoundError(
-            "Activity in worktrees is only shown on their own machine.",
-            "There: wc worktrees",
+            "What is in worktrees is only shown on their own machine.",
+            f"There: {command}",
         )
 
 

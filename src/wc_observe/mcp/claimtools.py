@@ -31,7 +31,9 @@ def check_status(
     symbols: Annotated[
         list[str], Field(description="Paths from the top, or PATH::SYMBOL")
     ],
-    agent_head: Annotated[str, Field(description="Your HEAD; default: its HEAD")] = "",
+    agent_head: Annotated[
+        str, Field(description="Your HEAD; default: the worktree's")
+    ] = "",
     branch: Annotated[str, Field(description="Default: the one checked out")] = "",
     format: Format = "markdown",  # noqa: A002
 ) -> ToolResult:
@@ -109,6 +111,6 @@ SPECS: tuple[ToolSpec, ...] = (
         "May you edit this? A verdict from PROCEED to STOP, with reasons. Ask before "
         "you edit; to claim: wc claim.",
     ),
-    ToolSpec(list_edits, "Who edits what. To add your activity: wc note."),
+    ToolSpec(list_edits, "Who edits what. To say what you do: wc note."),
     ToolSpec(get_neighbors, "Which files use this file or symbol, and which it uses."),
 )

@@ -65,7 +65,7 @@ def _current_store() -> OpenStore:
 
 def health(
     vocabulary: Annotated[  # noqa: FBT002
-        bool, Field(description="With all statuses, roles, types, kinds, actions")
+        bool, Field(description="Also list statuses, roles, types, kinds, actions")
     ] = False,
 ) -> ToolResult:
     """Answer `health`."""
@@ -92,7 +92,7 @@ def list_threads(  # noqa: PLR0913, PLR0917 (what a client may say)
     ] = False,
     file: Annotated[str, Field(description="About this file or folder")] = "",
     code_branch: Annotated[
-        str, Field(description="At this branch: of it, named after it, or held there")
+        str, Field(description="Threads of a branch, named after it, or held there")
     ] = "",
     tag: Annotated[str, Field(description="With this tag; several: a,b")] = "",
     summaries: Annotated[  # noqa: FBT002

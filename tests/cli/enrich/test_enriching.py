@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -488,11 +489,9 @@ def test_a_wrong_key_is_an_error_and_not_shown(server: Server) -> None:
 
 
 def test_the_model_on_this_machine_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from importlib.machinery import PathFinder
-
     from wc_core.base.errors import StorageError
 
-    monkeypatch.setattr(PathFinder, "find_spec", lambda _name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(StorageError, match="not installed"):
         OwnModel()
 

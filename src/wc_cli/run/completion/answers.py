@@ -46,7 +46,12 @@ def complete(env: Mapping[str, str]) -> None:
         return
     if shell not in {"zsh", "fish"}:
         return
-    offered = candidates(*_typed_line(env.get("_TYPER_COMPLETE_ARGS", "")))
+    before, incomplete = _typed_line(env.get("_TYPER_COMPLETE_ARGS", ""))
+    offered = candidates(before, incomplete)
+    if _is_option(incomplete) and "=" in incomplete:
+        # Bash completes the value alone, these shells the whole word.
+        name = incomplete.partition("=")[0]
+        offered = [item._replace(word=f"{name}={item.word}") for item in offered]
     if shell == "zsh":
         say(_zsh_command(offered))
     elif env.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args":

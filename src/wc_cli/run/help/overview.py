@@ -161,7 +161,7 @@ def _group_line(start: str, group: CommandGroup, width: int) -> str:
     for name, following in zip(group.names, (*group.names[1:], ""), strict=True):
         longer = f"{line} {name}" if line == start else f"{line}, {name}"
         if len(longer) + (3 if following else 0) > width:
-            return f"{line}, …"
+            return f"{line} …" if line == start else f"{line}, …"
         line = longer
     return line
 

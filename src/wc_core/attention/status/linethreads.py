@@ -28,7 +28,7 @@ from wc_core.ledger.threads.model import CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from wc_core.attention.status.places import Surroundings
     from wc_core.base.layout import Layout
@@ -72,15 +72,21 @@ class LineSource(NamedTuple):
         """The same by the names of the status files; ``None`` if they are missing or
         wrong."""
         layout = self.reader.layout
-        if not os.path.isdir(f"{layout.local}/status"):
+        folders = (layout.local, f"{layout.local}/status")
+        if any(os.path.islink(path) or not os.path.isdir(path) for path in folders):
             return None
         keys = _own_folders(self.surroundings)
-        local_balls = {ball.name: ball for ball in self._balls_here(keys)}
         held = {
             name: HeldBall(key, name)
             for key in keys
             for name in names_at(layout, f"{layout.local}/status/holder/{key}")
         }
+        local_balls = {ball.name: ball for ball in self._balls_here(keys)}
+        latest_names = _latest_names((*local_balls, *held))
+        local_balls = {
+            name: local_balls[name] for name in latest_names & {*local_balls}
+        }
+        held = {name: held[name] for name in latest_names & {*held}}
         my_balls = [ball for ball in local_balls.values() if ball.folder in keys]
         around = [ball for ball in local_balls.values() if ball.folder not in keys]
         away = [ball for name, ball in held.items() if name not in local_balls]
@@ -134,6 +140,15 @@ class LineSource(NamedTuple):
         if (folder, file_name(row.state)) != (ball.folder, ball.name):
             raise LookupError(ball.name)
         return row
+
+
+def _latest_names(names: Iterable[str]) -> set[str]:
+    """Return the latest name of each thread. While a ball is on its way, its new holder
+    has it before the old one has lost it."""
+    by_topic: dict[str, str] = {}
+    for name in sorted(names, key=os.fsencode):
+        by_topic[HeldBall("", name).topic] = name
+    return {*by_topic.values()}
 
 
 def _own_folders(surroundings: Surroundings) -> tuple[str, ...]:

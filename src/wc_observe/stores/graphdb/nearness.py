@@ -30,7 +30,7 @@ class QueryVector(NamedTuple):
 def query_vector(graph: GraphReader, text: str, env: Mapping[str, str]) -> QueryVector:
     """Returns the vector of a query. Raises GraphAwayError; other problems are in the
     result."""
-    from wc_core.reading.meaning import models  # as in `wc_core.meaning.asking`
+    from wc_core.reading.meaning import models  # as in `wc_core.reading.meaning.asking`
 
     personal = preferences.load(env)
     model, reason = models.chosen(personal)
