@@ -82,11 +82,9 @@ class LineSource(NamedTuple):
             for name in names_at(layout, f"{layout.local}/status/holder/{key}")
         }
         local_balls = {ball.name: ball for ball in self._balls_here(keys)}
-        latest_names = _latest_names((*local_balls, *held))
-        local_balls = {
-            name: local_balls[name] for name in latest_names & {*local_balls}
-        }
-        held = {name: held[name] for name in latest_names & {*held}}
+        for name in {*local_balls, *held} - _latest_names((*local_balls, *held)):
+            local_balls.pop(name, None)
+            held.pop(name, None)
         my_balls = [ball for ball in local_balls.values() if ball.folder in keys]
         around = [ball for ball in local_balls.values() if ball.folder not in keys]
         away = [ball for name, ball in held.items() if name not in local_balls]
