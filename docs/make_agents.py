@@ -128,7 +128,8 @@ def script_agents() -> Iterator[str]:
     yield 'agent="\\'
     for line in batched(words, _PER_LINE):
         yield f"{''.join(line)}\\"
-    yield f'${{{CONVENTION}-}},${{{OLDER_CONVENTION[0]}-}}"'
+    # With its length, a value cannot be taken for a letter, or for the next one.
+    yield f':${{#{CONVENTION}}}.${{{CONVENTION}-}},${{{OLDER_CONVENTION[0]}-}}"'
     yield '[ "${WATERCOOLER_SEAT-}" != session ] || session="\\'
     ids = [f"${{{variable}-}}" for variable in SESSION_VARIABLES]
     *earlier, final = batched(ids, _PER_LINE)

@@ -173,7 +173,7 @@ def test_the_script_prints_what_was_kept(
     for width in {0, columns}:
         style = LineStyle(width, color=True, rows=look.rows)
         made[width] = status_line([StatusRow(state)] * 3, place, style)
-        key = "=main|,||||||||||"
+        key = "=main|:0.,|||||||||||"
         request = LineRequest(key, "", str(trees.path), columns=width)
         data = keptlines.encode("1a2b3c4d  main\t", request, made[width])
         plain = re.sub(r"\x1b\[[0-9;]*m", "", made[width]).replace("\n", "")

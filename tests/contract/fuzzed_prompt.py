@@ -51,7 +51,7 @@ _GIT = {
 _ELSEWHERE = ("app/.git/worktrees/fix/", "fix/", "store/config.toml")
 
 
-_STAMP, _KEY = "1a2b3c4d", "=main|,||||||||||"
+_STAMP, _KEY = "1a2b3c4d", "=main|:0.,|||||||||||"
 
 
 def _line(home: Path) -> bytes:

@@ -11,6 +11,8 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -355,3 +357,96 @@ def test_a_prompt_at_each_call_of_a_write(
             assert kept == prompt.says_afresh(), at
             repo.ok("say", "main", "--title", "T", "--to", holder, "--force")
         assert [prompt.says(), prompt.says()] == [prompt.truth()] * 2, at
+
+
+def test_a_kept_line_of_someone_else_starts_nothing(repo: Repo) -> None:
+    """A store may come with code: nobody runs what its kept lines name."""
+    repo.settled("new", "main", "--title", "T")
+    marker = repo.machine.root / "ran"
+    code = repo.store / "evil/sitecustomize.py"
+    code.parent.mkdir()
+    code.write_text(f"open({str(marker)!r}, 'w').close()\n")
+    due = repo.store / ".local/due/1.nothing"
+    due.parent.mkdir(exist_ok=True)
+    due.touch()
+    line_folder(repo).mkdir(exist_ok=True)
+    for folder in (".", str(repo.path)):
+        env = {"WATERCOOLER_SYNC": "background", "PYTHONPATH": str(code.parent)}
+        env |= {"HOME": "/nonexistent"}
+        asked = {"name": "x.", "key": "", "root": "/x", "at": 9_999_999_999}
+        fields = json.dumps(asked | {"folder": folder, "env": env})
+        data = f"zzz  main\t\n\n/x\n5\n2 hello\n.\n{fields}\n"
+        (line_folder(repo) / "x.").write_text(data)
+        remake = f"promptlines.remake({str(repo.store)!r}, dict(os.environ))"
+        program = f"import os; from wc_cli.run.entries import promptlines; {remake}"
+        words = [sys.executable, "-c", program]
+        assert repo.machine.run(words, repo.store).code == 0
+    time.sleep(1)  # A process that is started needs a moment.
+    assert not marker.exists()
+
+
+def test_during_a_rebase_no_line_is_kept(repo: Repo) -> None:
+    """Two branches at the same commit have threads of their own."""
+    repo.git("commit", "-q", "--allow-empty", "-m", "more")
+    holders = {"alpha": "Codex", "beta": "Cursor"}
+    for branch, holder in holders.items():
+        repo.git("checkout", "-q", "-b", branch)
+        repo.settled("new", f"of-{branch}", "--title", "T", "--to", holder)
+    for branch, holder in holders.items():
+        repo.git("checkout", "-q", branch)
+        folder = repo.path / ".git/rebase-merge"
+        folder.mkdir()
+        (folder / "head-name").write_text(f"refs/heads/{branch}\n")
+        repo.git("checkout", "-q", "--detach")
+        prompt = Prompt(repo, {})
+        said = [prompt.says(), prompt.says()]
+        assert said == [f"{holder} has the ball · of-{branch}"] * 2
+        shutil.rmtree(folder)
+        repo.git("checkout", "-q", branch)
+
+
+def test_a_folder_that_looks_like_a_bare_repository(repo: Repo) -> None:
+    repo.ok("new", "main", "--title", "T")
+    folder = repo.machine.folder("app/fixture")
+    (folder.path / "refs").mkdir()
+    (folder.path / "HEAD").write_text("ref: refs/heads/main\n")
+    done = repo.machine.run([SCRIPT], folder.path)
+    assert done.out == "🎾 you · main\n"
+
+
+def test_a_store_that_is_gone_among_many_packed_refs(repo: Repo) -> None:
+    repo.ok("new", "main", "--title", "T")
+    for number in range(70):
+        repo.git("branch", f"b{number}")
+    repo.git("pack-refs", "--all")
+    shutil.move(repo.store, f"{repo.store}.away")
+    assert "store missing" in Prompt(repo, {}).says()
+
+
+def test_two_agents_never_share_a_line(repo: Repo) -> None:
+    """The name of one may be what stands for the other in the key."""
+    repo.ok("new", "main", "--title", "T", "--to", "Claude Code", "--force")
+    for env in ({"CLAUDECODE": "1"}, {"AI_AGENT": "l"}) * 2:
+        prompt = Prompt(repo, env)
+        assert prompt.says() == prompt.says_afresh()
+    told = {
+        Prompt(repo, env).says() for env in ({"CLAUDECODE": "1"}, {"AI_AGENT": "l"})
+    }
+    assert len(told) == 2
+
+
+def test_git_changes_a_store_in_the_tree(repo: Repo) -> None:
+    (repo.path / ".watercooler/threads").mkdir(parents=True)
+    repo.ok("new", "ui", "--title", "T", "--to", "Codex")
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "-m", "thread")
+    repo.git("checkout", "-q", "-b", "feature")
+    repo.ok("handoff", "ui", "--to", "Cursor", "--reason", "Away")
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "-m", "passed")
+    repo.git("checkout", "-q", "main")
+    prompt = Prompt(repo, {})
+    repo.ok("list")
+    prompt.says()
+    repo.git("merge", "-q", "feature")
+    assert prompt.says() == prompt.truth()

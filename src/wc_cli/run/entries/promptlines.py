@@ -32,7 +32,7 @@ from wc_core.people.activity import loops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from wc_core.ledger.git.repository import Repository
     from wc_core.people.identity.viewer import Viewer
@@ -40,19 +40,24 @@ if TYPE_CHECKING:
 # The variable with the name, the key and the root that the script made.
 _ASKED = "_WC_LINE"
 _ASKED_LINES = 3
-# What decides who looks, apart from files.
-_VARIABLES = (
-    *("HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "WATERCOOLER_AGENT"),
-    *("WATERCOOLER_USER", "WATERCOOLER_SEAT", "WATERCOOLER_DIR", "WATERCOOLER_DETECT"),
-    *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
+# What decides who looks, apart from files: names, of which a kept line may have others
+# than the process that makes it again,
+_NAMES = (
+    *("WATERCOOLER_AGENT", "WATERCOOLER_USER", "WATERCOOLER_SEAT"),
     *(variable for variable, _ in agents.VARIABLES),
     *agents.SESSION_VARIABLES,
     *(agents.CONVENTION, agents.OLDER_CONVENTION[0]),
     *(sandboxes.VARIABLE, *(sandbox.variable for sandbox in sandboxes.SANDBOXES)),
 )
+# and where files are read, which must be the same: a store may come with code.
+_PLACES = (
+    *("HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "WATERCOOLER_DIR"),
+    *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
+)
 # A line that nobody asked for within a week is not made again.
 _WANTED_SECONDS = 7 * 24 * 3600
 _MOST_LINES = 64
+_ATTEMPTS = 5
 
 
 class _Basis(NamedTuple):
@@ -108,18 +113,32 @@ class PromptLines:
         """The line in a style. If it was requested by the script, it is kept as far as
         possible, both whole and as it fits: a store may be read-only."""
         if request is None:
-            return self.texts(style)[0]
-        basis = None
-        with contextlib.suppress(WcError, OSError):
-            basis = self._basis(make_stamp=True)
+            return self._consistent_texts(style, is_kept=False)[0][0]
         full = request._replace(columns=0)
-        text, whole, fitted = self.texts(style, *map(_style_of, (full, request)))
+        styles = (style, *map(_style_of, (full, request)))
+        (text, whole, fitted), basis = self._consistent_texts(*styles, is_kept=True)
         with contextlib.suppress(WcError, OSError):
             self._make_room()
             self._keep(basis, full, whole)
             if fitted != whole:
                 self._keep(basis, request, fitted)
         return text
+
+    def _consistent_texts(
+        self, *styles: LineStyle, is_kept: bool
+    ) -> tuple[list[str], _Basis | None]:
+        """The line in each of these styles, and what it was made from. A ball that goes
+        from one holder to another meanwhile may be in neither folder: then the line is
+        made again, a few times."""
+        for _ in range(_ATTEMPTS):
+            basis = None
+            with contextlib.suppress(WcError, OSError):
+                basis = self._basis(make_stamp=is_kept)
+            texts = self.texts(*styles)
+            with contextlib.suppress(WcError, OSError):
+                if basis is None or basis == self._basis():
+                    break
+        return texts, basis
 
     def make_again(self, kept: KeptLine) -> None:
         """Make a kept line again if it is not current. Raises WcError and OSError."""
@@ -159,7 +178,7 @@ class PromptLines:
 
     def _basis(self, *, make_stamp: bool = False) -> _Basis | None:
         """What a line depends on now; ``None`` if it cannot be kept: without a stamp,
-        and where a loop runs, whose state changes with the time."""
+        during a rebase, and where a loop runs, whose state changes with the time."""
         top = self.repository.top if self.repository else ""
         if top and os.path.lexists(loops.loop_path(top)):
             return None
@@ -168,6 +187,8 @@ class PromptLines:
         if not text:
             return None
         facts = keptlines.facts(self.layout, self.repository)
+        if not facts:
+            return None
         sources = keptlines.sources(self.layout, self.repository, self.context.env)
         return _Basis(f"{text} {facts}", keptlines.newest_ns(sources))
 
@@ -218,7 +239,7 @@ def request_of(context: Context, style: LineStyle) -> LineRequest | None:
         links=style.links,
         template=style.format,
         columns=style.columns,
-        env={name: context.env[name] for name in _VARIABLES if name in context.env},
+        env=_of(context.env, (*_NAMES, *_PLACES)),
     )
     return request if request.is_usable else None
 
@@ -258,7 +279,17 @@ def _read(layout: Layout, name: str) -> KeptLine:
 
 def _remake_line(layout: Layout, kept: KeptLine, env: Mapping[str, str]) -> None:
     """Make one line again. Raises WcError and OSError."""
-    own = {"PATH": env.get("PATH", ""), "WATERCOOLER_SYNC": "off"}
-    context = Context({**own, **kept.request.env}, kept.request.folder)
+    folder, asked = kept.request.folder, kept.request.env
+    own = _of(Context(env, folder).env, _PLACES)
+    if not os.path.isabs(folder) or own != _of(asked, _PLACES):
+        return
+    own |= {"PATH": env.get("PATH", ""), "WATERCOOLER_SYNC": "off"}
+    own |= {"WATERCOOLER_DETECT": "off"}
+    context = Context({**_of(asked, _NAMES), **own}, folder)
     if context.place.exists and context.place.root == layout.root:
         PromptLines(context).make_again(kept)
+
+
+def _of(env: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Return the part of an environment with these names."""
+    return {name: env[name] for name in names if name in env}

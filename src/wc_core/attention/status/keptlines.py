@@ -31,6 +31,7 @@ from wc_core.attention.status import conflictmarks
 from wc_core.attention.status.look import display_width, is_printed_as_is
 from wc_core.attention.status.pins import pin_file, worktree_key
 from wc_core.base.files import read_plain
+from wc_core.base.layout import IN_TREE
 from wc_core.base.lean import contextlib, json
 from wc_core.base.text import whole_number
 from wc_core.base.values import NamedTuple
@@ -52,6 +53,7 @@ _MAX_FIRST_LINE = 4096
 _HEAD_LINES = 4
 _END = "\n.\n"
 _BRANCH = "ref: refs/heads/"
+_REBASES = ("rebase-merge", "rebase-apply")
 _COLORS = ("1;33", "2", "31")
 _RESET = "\033[0m"
 
@@ -138,18 +140,19 @@ def decode(data: bytes) -> KeptLine | None:
 
 def facts(layout: Layout, repository: Repository | None) -> str:
     """Returns what a line depends on in the worktree: the branch or HEAD, whether that
-    is detached (``d``) or detached by a rebase (``r``), whether its chosen thread was
-    chosen for an earlier worktree (``p``), whether there are settings (``c``), and the
-    conflict that is ahead. Raises OSError for a HEAD that cannot be read."""
+    is detached (``d``), whether its chosen thread was chosen for an earlier worktree
+    (``p``), whether there are settings (``c``), and the conflict that is ahead. Empty
+    during a rebase, which no line is kept for. Raises OSError for a HEAD that cannot be
+    read."""
     settings = "c" if os.path.isfile(layout.config) else ""
     if repository is None:
         return f"d{settings} \t"
     head = _first_line(f"{repository.gitdir}/HEAD")
-    rebases = ("rebase-merge", "rebase-apply")
     flags = ""
     if not head.startswith(_BRANCH):
-        paths = (f"{repository.gitdir}/{name}" for name in rebases)
-        flags = "r" if any(map(os.path.isdir, paths)) else "d"
+        if any(os.path.isdir(f"{repository.gitdir}/{name}") for name in _REBASES):
+            return ""
+        flags = "d"
     pin = f"{layout.local}/{pin_file(worktree_key(repository))}"
     if _is_newer(f"{repository.gitdir}/commondir", pin):
         flags += "p"
@@ -164,12 +167,16 @@ def sources(
     """Yields the files and folders that others than wc change: the store's settings and
     its threads, as git leaves them, and who git is configured for."""
     yield from (layout.config, f"{layout.root}/.git", layout.threads)
+    # A store in the tree changes with the code.
+    if repository is not None and os.path.basename(layout.root) == IN_TREE:
+        yield f"{repository.gitdir}/logs/HEAD"
     if admin := pointed_dir(f"{layout.root}/.git"):
         yield f"{admin}/HEAD"
     if repository is not None:
         yield f"{repository.common}/config"
     if home := env.get("HOME", ""):
-        yield from (f"{home}/.gitconfig", f"{home}/.config/git/config")
+        own = env.get("GIT_CONFIG_GLOBAL") or f"{home}/.gitconfig"
+        yield from (own, f"{home}/.config/git/config")
 
 
 def newest_ns(paths: Iterator[str]) -> int:
