@@ -3,7 +3,8 @@ rest."""
 
 from __future__ import annotations
 
-from wc_cli.commands.reading.paging import command_line, passed_text, rest_text
+from wc_cli.commands.reading.paging import command_line, rest_text
+from wc_cli.commands.reading.passed import passed_text
 from wc_cli.run.output import json_line, json_size, say, say_json
 from wc_cli.run.terminal import entrytext
 from wc_cli.run.terminal.style import output_style

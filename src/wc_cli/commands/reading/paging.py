@@ -1,15 +1,12 @@
-"""What reading commands share: the command line that continues, lists of topics, and
-how far a ball has come."""
+"""What reading commands share: the command line that continues, lists of topics."""
 
 from __future__ import annotations
 
-from wc_cli.ledger.clock import now_ms
 from wc_cli.run.options import (
     FLAG,
     TEXTS,
     WORDS,
 )
-from wc_core.attention.wake.passes import pass_state
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 
@@ -18,9 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from wc_cli.run.context import Context
     from wc_cli.run.options import Options
-    from wc_core.ledger.threads.model import State
     from wc_core.reading.views.excerpts.spans import ThreadSpan
 
 
@@ -59,11 +54,3 @@ def rest_text(options: Options, span: ThreadSpan) -> str:
         return ""
     following_command = command_line("read", options, start=span.following)
     return f"{span.left_out_count} more: {following_command}"
-
-
-def passed_text(context: Context, state: State) -> str:
-    """Return how far someone else's ball has come, as seen on this machine."""
-    if context.viewer.holds(state.ball):
-        return ""
-    passed = pass_state(context.reader, state, context.settings.directory)
-    return passed.sentence(now_ms()) if passed is not None else ""

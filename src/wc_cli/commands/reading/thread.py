@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from wc_cli.commands.common import SpeakerOptions, fill_topic
 from wc_cli.commands.reading.options import ReadOptions
-from wc_cli.commands.reading.paging import passed_text, rest_text, topic_list
+from wc_cli.commands.reading.paging import rest_text, topic_list
+from wc_cli.commands.reading.passed import passed_text
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.options import (
     argument,
