@@ -246,7 +246,9 @@ def request_of(context: Context, style: LineStyle) -> LineRequest | None:
 
 def remake(root: str, env: Mapping[str, str]) -> None:
     """Make the kept lines of a store again that are not current, and remove those that
-    are no longer asked for. A convenience: failures are left to the prompt."""
+    are no longer asked for. Of the environment, only names of participants are taken
+    from their files, which may have come with code. Failures are left to the prompt,
+    which makes the line."""
     layout = Layout(root)
     with contextlib.suppress(WcError, OSError):
         names = [name for name in names_in(layout.lines, root) if name != STAMP]

@@ -55,13 +55,17 @@ _END = "\n.\n"
 _BRANCH = "ref: refs/heads/"
 _REBASES = ("rebase-merge", "rebase-apply")
 _COLORS = ("1;33", "2", "31")
+_MAX_DIGITS = 4
 _RESET = "\033[0m"
 
 
 class LineRequest(NamedTuple):
     """How a line was asked for: the ``name`` and the ``key`` that the script made, the
-    ``root`` of the worktree, the ``folder``, the options, and what the environment had
-    of `VARIABLES`. ``at`` is when, in seconds since 1970."""
+    ``root`` of the worktree, the ``folder``, the options, and the variables of the
+    environment that decide who looks. ``at`` is when, in seconds since 1970.
+
+    The file may have come with code, so nothing in it is trusted: see
+    `wc_cli.run.entries.promptlines.remake`."""
 
     name: str
     key: str
@@ -203,6 +207,3 @@ def _first_line(path: str) -> str:
 def columns_of(text: str) -> int:
     """Returns the width in ``COLUMNS``; 0 if it is none, or unlikely."""
     return whole_number(text, _MAX_DIGITS) or 0
-
-
-_MAX_DIGITS = 4

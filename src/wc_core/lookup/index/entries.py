@@ -391,7 +391,7 @@ def _connect(path: str) -> sqlite3.Connection:
         database.set_authorizer(_no_other_file)
         _rows(database, f"PRAGMA busy_timeout = {_BUSY_MS}")
         ((version,),) = _rows(database, "PRAGMA user_version")
-    except BaseException:  # whatever happens: an open file is a ResourceWarning
+    except BaseException:  # also an interrupt: the open file would be a leak
         database.close()
         raise
     if version != VERSION:
