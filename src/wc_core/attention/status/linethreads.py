@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     from wc_core.people.identity.viewer import Viewer
 
 
+# A ball that moves from a folder that has not been listed yet to one that has is missed.
+# It is not missed twice: a move takes longer than listing the folders.
+_SCANS = 2
+
+
 class LineSource(NamedTuple):
     """A store as a viewer, or no one, sees it from a worktree, or from a folder without
     one, at a time in milliseconds since 1970."""
@@ -76,12 +81,13 @@ class LineSource(NamedTuple):
         if any(os.path.islink(path) or not os.path.isdir(path) for path in folders):
             return None
         keys = _own_folders(self.surroundings)
-        held = {
-            name: HeldBall(key, name)
-            for key in keys
-            for name in names_at(layout, f"{layout.local}/status/holder/{key}")
-        }
-        local_balls = {ball.name: ball for ball in self._balls_here(keys)}
+        held: dict[str, HeldBall] = {}
+        local_balls: dict[str, HeldBall] = {}
+        for _ in range(_SCANS):
+            for key in keys:
+                for name in names_at(layout, f"{layout.local}/status/holder/{key}"):
+                    held[name] = HeldBall(key, name)
+            local_balls |= {ball.name: ball for ball in self._balls_here(keys)}
         for name in {*local_balls, *held} - _latest_names((*local_balls, *held)):
             local_balls.pop(name, None)
             held.pop(name, None)
