@@ -128,7 +128,7 @@ def test_a_ball_on_its_way_is_never_missed(repo: Repo) -> None:
     holders = repo.store / ".local/status/branch/main/.t"
     old = next((holders / "codex(pat)").iterdir())
     content = old.read_bytes()
-    reader = StoreReader(repo.store)
+    reader = StoreReader(str(repo.store))
     around = Surroundings(("main",), names.parse("zed"))
     source = LineSource(reader, None, None, around, 0)
     ended = threading.Event()
