@@ -14,7 +14,7 @@ sys.path[:0] = [str(DOCS.parent)]
 from tests import long, longparts, longresults  # noqa: E402 (the checkout's own)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from tests.longresults import Saved
 
@@ -31,7 +31,7 @@ def files() -> dict[Path, str]:
     return {PAGE: replaced(page, "long runs", table(longresults.load()))}
 
 
-def table(saved: Mapping[str, Saved]) -> Iterator[str]:
+def table(saved: Saved) -> Iterator[str]:
     """A row for each part, whether or not its code has changed since."""
     yield f"| {' | '.join(HEADING)} |"
     yield f"|{'---|' * len(HEADING)}"

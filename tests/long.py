@@ -5,11 +5,12 @@
     bin/test --long --list       the parts, and what has passed
     bin/test --long --check      fail unless every part has passed as the code is now
 
-A part has steps. What became of a step is saved in docs/long.json, and the step is not
-run again until something changes that its part covers; see `tests.longresults`. After
-`HOURS` a part counts with the amount that it reached. The output of each step is in
-``.wc-long``. `docs/make_reference.py` makes the table of docs/reliability.md from what
-is saved.
+A part has steps. What became of a step is saved in docs/long.json with the code that it
+was run on, see `tests.longresults`. A part was run whole once each of its steps has
+passed, over however many sittings. It is out of date while a step was run on other code
+than that of today; a run begins with the steps that never passed. After `HOURS` a part
+counts with the amount that it reached. The output of each step is in ``.wc-long``.
+`docs/make_reference.py` makes the table of docs/reliability.md from what is saved.
 """
 
 from __future__ import annotations
@@ -39,11 +40,12 @@ LIMIT = HOURS * 3600
 
 
 class Standing(NamedTuple):
-    """What the saved results say about a part: the steps that count, those that failed,
-    how much was done in how many seconds, and at which commits and days."""
+    """What the saved results of a part's steps say about it, whatever code they are
+    from. ``covered`` is the digest of the code of today."""
 
     part: Part
     results: Mapping[str, Result]
+    covered: str
 
     @property
     def failed(self) -> list[str]:
@@ -62,10 +64,34 @@ class Standing(NamedTuple):
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing more need be run: all passed, or enough for the limit."""
+        """Whether it was run to its end: all passed, or enough for the limit."""
         if self.failed:
             return False
         return len(self.results) == len(self.part.steps) or self.seconds >= LIMIT
+
+    @property
+    def today(self) -> Standing:
+        """The same from only the results of the code of today."""
+        results = {
+            name: done
+            for name, done in self.results.items()
+            if done.covered == self.covered
+        }
+        return self._replace(results=results)
+
+    @property
+    def is_out_of_date(self) -> bool:
+        """Whether it was run to its end, but not all of that with the code of today."""
+        return self.is_done and not self.today.is_done
+
+    def waiting(self) -> Iterator[Step]:
+        """Yield the steps that are not done, as they are to be run: those that failed,
+        then, within the limit, those that were never run, and those of other code."""
+        steps, today = self.part.steps, self.today
+        yield from (step for step in steps if step.name in self.failed)
+        if today.seconds < LIMIT:
+            yield from (step for step in steps if step.name not in self.results)
+            yield from (step for step in steps if step.name not in today.results)
 
     @property
     def result(self) -> str:
@@ -100,32 +126,30 @@ def _span(days: Sequence[str]) -> str:
     return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
-def standing(part: Part, saved: Mapping[str, Saved]) -> Standing:
-    """Return what is saved about a part, whether or not its code has changed."""
+def standing(part: Part, saved: Saved) -> Standing:
+    """Return what is saved about a part."""
     names = [step.name for step in part.steps]
-    results = saved[part.name].steps if part.name in saved else {}
-    return Standing(part, {name: results[name] for name in names if name in results})
+    results = saved.get(part.name, {})
+    known = {name: results[name] for name in names if name in results}
+    return Standing(part, known, longresults.digest(part.files()))
 
 
-def problems(saved: Mapping[str, Saved]) -> Iterator[str]:
+def problems(saved: Saved) -> Iterator[str]:
     """Yield why a release must wait: a part was not run to its end or failed, or what
     it covers has changed since."""
     for part in PARTS:
         now = standing(part, saved)
         if not now.is_done:
             yield f"{part.name}: {now.result}"
-        elif saved[part.name].covered != longresults.digest(part.files()):
+        elif now.is_out_of_date:
             yield f"{part.name}: what it covers has changed since {now.cells()[3]}"
 
 
-def listing(saved: Mapping[str, Saved]) -> Iterator[str]:
+def listing(saved: Saved) -> Iterator[str]:
     """Yield a line for each part."""
     for part in PARTS:
         now = standing(part, saved)
-        changed = bool(now.results) and (
-            saved[part.name].covered != longresults.digest(part.files())
-        )
-        state = "out of date, " * changed + now.result
+        state = "out of date, " * now.is_out_of_date + now.result
         amount, minutes, _, days, _ = now.cells()
         about = " · ".join(cell for cell in (amount, minutes, days) if cell)
         yield f"{part.name:13} {state}{f' ({about})' if about else ''}"
@@ -135,32 +159,27 @@ def listing(saved: Mapping[str, Saved]) -> Iterator[str]:
 
 
 def run_part(part: Part, path: Path = longresults.SAVED, logs: Path = LOGS) -> bool:
-    """Run the steps of a part that have not passed, until its time is over; return
-    whether it is done. Each result is saved at once."""
-    covered = longresults.digest(part.files())
-    saved = longresults.load(path)
-    if part.name not in saved or saved[part.name].covered != covered:
-        saved[part.name] = Saved(covered, {})
-    for step in part.steps:
-        now = standing(part, saved)
-        before = now.results.get(step.name)
-        is_late = before is None and now.seconds >= LIMIT
-        if is_late or (before is not None and before.result == PASSED):
-            continue
-        done = run_step(part, step, logs)
-        if longresults.digest(part.files()) != covered:
+    """Run the steps of a part that have not passed with this code, until its time is
+    over; return whether it is done. Each result is saved at once."""
+    tried: set[str] = set()
+    now = standing(part, longresults.load(path))
+    while step := next((s for s in now.waiting() if s.name not in tried), None):
+        tried.add(step.name)
+        done = run_step(part, step, now.covered, logs)
+        if longresults.digest(part.files()) != now.covered:
             print(f"{part.name}: its files changed meanwhile; not saved", flush=True)
             return False
-        saved = longresults.load(path) | {part.name: saved[part.name]}
-        saved[part.name].steps[step.name] = done
+        saved = longresults.load(path)
+        saved.setdefault(part.name, {})[step.name] = done
         longresults.save(saved, path)
-    now = standing(part, saved)
+        now = standing(part, saved)
     print(f"{part.name}: {now.result} ({now.cells()[0]})", flush=True)
-    return now.is_done
+    return now.today.is_done
 
 
-def run_step(part: Part, step: Step, logs: Path) -> Result:
-    """Run a step, its output in a file; return what became of it."""
+def run_step(part: Part, step: Step, covered: str, logs: Path) -> Result:
+    """Run a step on the code with this digest, its output in a file; return what became
+    of it."""
     print(f"{part.name}/{step.name}: ", end="", flush=True)
     logs.mkdir(exist_ok=True)
     log = logs / f"{part.name}-{step.name.replace('/', '-')}.log"
@@ -190,7 +209,8 @@ def run_step(part: Part, step: Step, logs: Path) -> Result:
     print(f"{result} in {seconds} s: {last[:120]}", flush=True)
     if code:
         print(f"  {log}", flush=True)
-    return Result(result, amount, seconds, commit, time.strftime("%Y-%m-%d"))
+    day = time.strftime("%Y-%m-%d")
+    return Result(result, amount, seconds, commit, day, covered)
 
 
 def _commit() -> str:

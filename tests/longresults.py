@@ -1,9 +1,9 @@
 """The saved results of the long runs, and the files that each of them covers.
 
-docs/long.json has a part's steps with what became of them. They count as long as the
-part covers the same bytes: its tests, and the modules that these or the programs that
-they start import. So results may come from several sittings and machines, and the
-history of git may be rewritten.
+docs/long.json has a part's steps with what became of them, and a digest of what the
+part covered then: its tests, and the modules that these or the programs that they start
+import. So results may come from several sittings and machines, it can be told whether
+the code has changed since, and the history of git may be rewritten.
 """
 
 from __future__ import annotations
@@ -28,49 +28,42 @@ IGNORED = frozenset({"__pycache__", ".pytest_cache", "node_modules"})
 
 
 class Result(NamedTuple):
-    """What became of a step: the commit that was checked out, the day, how long it
-    took, and how much was done."""
+    """What became of a step: how much was done, how long it took, the commit that was
+    checked out, the day, and the digest of what its part covered."""
 
     result: str
     amount: int
     seconds: int
     commit: str
     date: str
-
-
-class Saved(NamedTuple):
-    """The results of a part, by step, and the digest of what it covered then."""
-
     covered: str
-    steps: dict[str, Result]
 
 
-def load(path: Path = SAVED) -> dict[str, Saved]:
+# The results of a part, by the names of its steps; of all parts, by theirs.
+Steps = dict[str, Result]
+Saved = dict[str, Steps]
+
+
+def load(path: Path = SAVED) -> Saved:
     """Read the results of all parts; none if there is no file."""
     if not path.exists():
         return {}
     parts = json.loads(path.read_text(encoding="utf-8"))
     return {
-        name: Saved(
-            part["covered"],
-            {step: Result(**result) for step, result in part["steps"].items()},
-        )
-        for name, part in parts.items()
+        name: {step: Result(**result) for step, result in steps.items()}
+        for name, steps in parts.items()
     }
 
 
-def save(parts: dict[str, Saved], path: Path = SAVED) -> None:
+def save(parts: Saved, path: Path = SAVED) -> None:
     """Write the results of all parts: a line for each step, in a fixed order."""
     lines = []
-    for name, part in sorted(parts.items()):
+    for name, results in sorted(parts.items()):
         steps = [
-            f"   {json.dumps(step)}: {json.dumps(result._asdict())}"
-            for step, result in sorted(part.steps.items())
+            f"  {json.dumps(step)}: {json.dumps(result._asdict())}"
+            for step, result in sorted(results.items())
         ]
-        lines.append(
-            f' {json.dumps(name)}: {{"covered": {json.dumps(part.covered)}, '
-            '"steps": {\n' + ",\n".join(steps) + "\n }}"
-        )
+        lines.append(f" {json.dumps(name)}: {{\n" + ",\n".join(steps) + "\n }")
     text = "{\n" + ",\n".join(lines) + "\n}\n"
     new = path.with_suffix(".new")
     new.write_text(text, encoding="utf-8")

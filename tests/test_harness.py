@@ -190,7 +190,30 @@ def test_a_result_counts_until_what_it_covers_changes(sitting: Sitting) -> None:
     assert sitting.run()
     assert sitting.runs == 1
     sitting.covered.write_text("something else")
+    assert sitting.standing.is_out_of_date
     assert sitting.run()
+    assert not sitting.standing.is_out_of_date
+    assert sitting.runs == 2
+
+
+def test_sittings_add_up_although_the_code_changes(sitting: Sitting) -> None:
+    assert not sitting.run()  # the second step fails
+    sitting.covered.write_text("something else")
+    saved = longresults.load(sitting.saved)
+    assert not sitting.standing.is_out_of_date
+    second = saved["part"]["first"]._replace(covered=sitting.standing.covered)
+    longresults.save({"part": saved["part"] | {"second": second}}, sitting.saved)
+    assert sitting.standing.result == "passed"
+    assert sitting.standing.is_out_of_date
+    assert [step.name for step in sitting.standing.waiting()] == ["first"]
+
+
+def test_what_never_passed_comes_first(sitting: Sitting) -> None:
+    assert [step.name for step in sitting.standing.waiting()][:2] == ["first", "second"]
+    assert not sitting.run()
+    sitting.covered.write_text("something else")
+    assert [step.name for step in sitting.standing.waiting()][:2] == ["second", "first"]
+    assert not sitting.run()
     assert sitting.runs == 2
 
 
@@ -198,15 +221,15 @@ def test_a_part_counts_after_its_hours(
     sitting: Sitting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(long, "LIMIT", 1)
-    result = longresults.Result("passed", 7, 1, "abcdef12", "2026-01-01")
     covered = longresults.digest(sitting.part.files())
+    result = longresults.Result("passed", 7, 1, "abcdef12", "2026-01-01", covered)
     steps = {"first": result}
-    longresults.save({"part": longresults.Saved(covered, steps)}, sitting.saved)
+    longresults.save({"part": steps}, sitting.saved)
     assert sitting.run()
     assert sitting.standing.result == "passed, as far as 3 hours reached"
     assert sitting.standing.amount == 7
     steps["second"] = result._replace(result="FAILED")
-    longresults.save({"part": longresults.Saved(covered, steps)}, sitting.saved)
+    longresults.save({"part": steps}, sitting.saved)
     (sitting.folder / "second").touch()
     assert sitting.run()  # what failed is run again nevertheless
     assert sitting.standing.result == "passed"
@@ -215,19 +238,20 @@ def test_a_part_counts_after_its_hours(
 def test_a_release_waits_for_each_part(monkeypatch: pytest.MonkeyPatch) -> None:
     part = longparts.PARTS[0]
     monkeypatch.setattr(long, "PARTS", (part,))
-    result = longresults.Result("passed", 7, 1, "abcdef12", "2026-01-01")
-    steps = {step.name: result for step in part.steps}
     covered = longresults.digest(part.files())
-    assert list(long.problems({part.name: longresults.Saved(covered, steps)})) == []
+    result = longresults.Result("passed", 7, 1, "abcdef12", "2026-01-01", covered)
+    steps = {step.name: result for step in part.steps}
+    assert list(long.problems({part.name: steps})) == []
     assert list(long.problems({})) == [f"{part.name}: not run"]
     failed = dict.fromkeys(steps, result._replace(result="FAILED"))
-    assert list(long.problems({part.name: longresults.Saved(covered, failed)})) == [
+    assert list(long.problems({part.name: failed})) == [
         f"{part.name}: **FAILED**: {', '.join(steps)}"
     ]
-    assert list(long.problems({part.name: longresults.Saved("older", steps)})) == [
+    older = dict.fromkeys(steps, result._replace(covered="older"))
+    assert list(long.problems({part.name: older})) == [
         f"{part.name}: what it covers has changed since 2026-01-01"
     ]
-    assert list(long.listing({part.name: longresults.Saved("older", steps)})) == [
+    assert list(long.listing({part.name: older})) == [
         f"{part.name:13} out of date, passed (7 tests · 1 min · 2026-01-01)"
     ]
 

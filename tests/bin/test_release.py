@@ -66,12 +66,11 @@ PASSED = """\
 import sys
 sys.path.insert(0, {checkout!r})
 from tests import long, longresults
-result = longresults.Result("passed", 1, 1, "abcdef12", "2027-01-31")
+result = longresults.Result("passed", 1, 1, "abcdef12", "2027-01-31", "")
 parts = {{}}
 for part in long.PARTS:
-    steps = {{step.name: result for step in part.steps}}
-    covered = longresults.digest(part.files())
-    parts[part.name] = longresults.Saved(covered, steps)
+    now = result._replace(covered=longresults.digest(part.files()))
+    parts[part.name] = {{step.name: now for step in part.steps}}
 longresults.SAVED.parent.mkdir(exist_ok=True)
 longresults.save(parts)
 """
