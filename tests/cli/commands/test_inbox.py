@@ -86,17 +86,51 @@ def test_each_command_answers_from_where_it_was_printed(app: Repo, shop: Repo) -
     for question in ("Which hash?", "Which salt?"):
         shop.ok("ask", "asked", "--to", "Pat", "--title", question, *CODEX)
     machine = app.machine
-    before = app.json("inbox")
-    assert before["total"] == 4
-    for item in before["items"]:
-        wc = " ".join(map(shlex.quote, machine.wc_words))
-        script = f'wc() {{ {wc} "$@"; }}; {item["command"]}'
-        done = machine.run(["bash", "-c", script], app.path)
-        assert done.code == 0, (item, done)
-    after = app.json("inbox")
-    assert after["items"] == []
+    # A thread with two questions has a command for one at a time.
+    for total in (3, 1, 0):
+        items = app.json("inbox")["items"]
+        assert len(items) == total
+        for item in items:
+            wc = " ".join(map(shlex.quote, machine.wc_words))
+            script = f'wc() {{ {wc} "$@"; }}; {item["command"]}'
+            done = machine.run(["bash", "-c", script], app.path)
+            assert done.code == 0, (item, done)
     assert shop.json("read", "stuck", "--peek")["status"] == "OPEN"
     assert "Nothing needs you in 1 repository." in app.ok("inbox").err
+
+
+def test_a_thread_with_a_question_is_shown_once(app: Repo) -> None:
+    start(app, "ball", "--to", "Pat", *CODEX)
+    start(app, "other", "--to", "Pat", *CODEX)
+    for question in ("Which hash?", "Which salt?"):
+        app.ok("ask", "ball", "--to", "Pat", "--title", question, *CODEX)
+    answer = app.json("inbox")
+    assert facts(answer) == [
+        ("input_required", "app", "ball"),
+        ("my_move", "app", "other"),
+    ]
+    item = answer["items"][0]
+    assert (item["title"], item["more_questions"]) == ("Which hash?", 1)
+    assert item["command"] == f"wc answer ball {item['question']} -m '…'"
+    line = "  app: ball · Which hash? · and 1 more question · Codex (Pat) asks · now"
+    assert line in app.ok("inbox").out
+    app.ok("answer", "ball", item["question"], "-m", "Argon2")
+    app.ok("answer", "ball", "-m", "16 bytes")
+    assert facts(app.json("inbox")) == [
+        ("my_move", "app", "ball"),
+        ("my_move", "app", "other"),
+    ]
+
+
+def test_a_question_that_was_answered_meanwhile_leaves_the_ball(app: Repo) -> None:
+    start(app, "ball", "--to", "Pat", *CODEX)
+    app.ok("ask", "ball", "--to", "Pat", "--title", "Which hash?", *CODEX)
+    (file,) = app.store.glob(".local/status/asked/*/*")
+    app.ok("answer", "ball", "-m", "Argon2")
+    file.touch()  # as if the answer came after its name was read
+    answer = app.json("inbox")
+    assert facts(answer) == [("my_move", "app", "ball")]
+    assert answer["items"][0]["since"] == app.entries("ball")[0]["timestamp"]
 
 
 def test_without_any_store_it_says_how_to_start(repo: Repo) -> None:

@@ -191,6 +191,92 @@ def test_of_several_questions_one_has_to_be_named(repo: Here) -> None:
     assert "#1 'Which hash?' to Codex; #2 'Which salt?' to Codex" in done.err
 
 
+@pytest.mark.parametrize("ball", ["Claude", "Codex"])
+@pytest.mark.parametrize("action", ["say", "done"])
+def test_what_who_was_asked_says_next_is_the_answer(
+    repo: Here, action: str, ball: str
+) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    repo.ok("say", "login", "--title", "I wait", "--to", "me", *CLAUDE)
+    if ball == "Codex":
+        repo.ok("handoff", "login", "--to", ball, *CLAUDE)
+    done = repo.ok(action, "login", "--title", "Argon2", *CODEX)
+    assert "note: #1 'Which hash?' is answered" in done.err
+    thread = repo.json("read", "login")
+    entry = thread["entries"][-1]
+    assert (entry["action"], entry["answers"]) == (action, thread["entries"][1]["id"])
+    assert thread["ball"] == "Claude Code (Pat)"
+    assert open_questions(repo) == []
+
+
+@pytest.mark.parametrize("action", ["say", "done"])
+def test_of_several_questions_the_receipt_names_each(repo: Here, action: str) -> None:
+    for title in ("Which hash?", "Which salt?"):
+        repo.ok("ask", "login", "--to", "Codex", "--title", title, *CLAUDE)
+    done = repo.ok(action, "login", "--title", "Argon2", *CODEX)
+    assert (
+        "note: still open are #1 'Which hash?', #2 'Which salt?'; to answer one: "
+        "wc answer login N -m '…'"
+    ) in done.err
+    assert open_questions(repo) == ["Which hash?", "Which salt?"]
+
+
+@pytest.mark.parametrize(
+    ("words", "who"),
+    [
+        (("ack", "login"), CODEX),
+        (("say", "login", "--kind", "note", "--title", "Hm"), CODEX),
+        (("say", "login", "--approve"), CODEX),
+    ],
+)
+def test_a_remark_or_a_review_leaves_the_question_open(
+    repo: Here, words: tuple[str, ...], who: tuple[str, ...]
+) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    done = repo.ok(*words, *who)
+    assert (
+        "note: #1 'Which hash?' is still open; to answer it: wc answer login -m '…'"
+    ) in done.err
+    assert open_questions(repo) == ["Which hash?"]
+
+
+@pytest.mark.parametrize(
+    ("words", "who"),
+    [
+        (("say", "login", "--title", "Go on"), GEMINI),
+        (("say", "login", "--title", "About it", "--to", "me"), CLAUDE),
+        (("set-status", "login", "BLOCKED"), CODEX),
+    ],
+)
+def test_an_entry_that_cannot_be_an_answer_says_nothing_of_questions(
+    repo: Here, words: tuple[str, ...], who: tuple[str, ...]
+) -> None:
+    repo.ok(*ASK, *CLAUDE)
+    done = repo.ok(*words, *who)
+    assert "Which hash?" not in done.err
+    assert open_questions(repo) == ["Which hash?"]
+
+
+def test_an_agent_does_not_answer_its_own_question_to_all_of_its_kind(
+    repo: Here,
+) -> None:
+    seated = ("--as", "Codex@left")
+    repo.ok("ask", "login", "--to", "Codex", "--title", "Who is free?", *seated)
+    repo.ok("say", "login", "--title", "Somebody is needed", *seated)
+    assert open_questions(repo) == ["Who is free?"]
+    repo.ok("say", "login", "--title", "I am", *CODEX)
+    assert open_questions(repo) == []
+
+
+def test_a_store_where_only_the_holder_writes_names_the_answer(repo: Here) -> None:
+    repo.ok("config", "set", "ball.enforce", "refuse")
+    repo.ok(*ASK, *CLAUDE)
+    done = repo.wc("say", "login", "--title", "Argon2", *CODEX)
+    assert done.code == 4
+    assert "Answer the question with: wc answer login" in done.err
+    repo.ok("answer", "login", "--title", "Argon2", *CODEX)
+
+
 def test_nobody_can_be_asked_in_a_closed_thread(repo: Here) -> None:
     repo.ok("set-status", "login", "CLOSED", *CLAUDE)
     done = repo.wc(*ASK, *CLAUDE)

@@ -64,7 +64,9 @@ def shop(machine: Machine) -> Repo:
     repo = machine.repo("home/src/shop")
     repo.ok("new", "basket", "--title", "Retries of the basket", *PAT)
     repo.ok("new", "passkey", "--title", "A passkey for the shop", *PAT)
-    repo.ok("ask", "basket", "--to", AGENT, "--title", "How many?", *PAT)
+    for question in ("How many?", "How often?"):
+        repo.ok("ask", "basket", "--to", AGENT, "--title", question, *PAT)
+    repo.ok("handoff", "basket", "--to", AGENT, *PAT)
     repo.ok("new", "later", "--title", "Waits", "--to", AGENT, *PAT)
     repo.ok("link", "later", "blocked-by", "basket", *PAT)
     repo.ok("tag", "basket", "+urgent", *PAT)
@@ -335,6 +337,7 @@ def test_the_inbox_is_that_of_the_stores(session: Session, plain: Session) -> No
     text = session.text("list_inbox")
     assert "from the graph" in text
     assert "cd ~/src/shop && wc answer basket" in text
+    assert answer["items"][0]["more_questions"] == 1
 
 
 def test_related_threads_say_why(session: Session, plain: Session) -> None:

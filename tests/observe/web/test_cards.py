@@ -145,6 +145,29 @@ def test_commands_to_copy_depend_on_who_has_the_ball(site: Site, store: Store) -
     assert copied.findall(site.get("threads/over")) == ["wc set-status over OPEN"]
 
 
+def test_the_answer_to_a_question_is_the_first_command(
+    site: Site, store: Store
+) -> None:
+    asked = {"agent": "Codex", "kind": "question", "asks": "Pat"}
+    ball = store.give("both", "Pat", agent="Codex")
+    first, second = (store.entry("both", "Which hash?", **asked) for _ in range(2))
+    store.thread("both", ball, first, second)
+    other = store.give("theirs", "Codex", agent="Codex")
+    store.thread("theirs", other, store.entry("theirs", "Which browser?", **asked))
+    copied = re.compile(r"<code data-copy>(wc [^<]*)</code>")
+    assert copied.findall(site.get("threads/theirs"))[:2] == [
+        "wc answer theirs",
+        "wc say theirs",
+    ]
+    both = site.get("threads/both")
+    assert copied.findall(both)[:3] == [
+        f"wc answer both {first.id}",
+        f"wc answer both {second.id}",
+        "wc say both",
+    ]
+    assert f"wc answer both {second.id} answer Codex: {second.title}" in words(both)
+
+
 def test_related_threads_are_found_at_once_or_on_request(
     site: Site, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from wc_cli.run.terminal.style import terminal_width
 from wc_cli.run.terminal.widths import cut_to_width
 from wc_core.attention.inbox.items import INPUT, KINDS, MOVE, OFFERED
+from wc_core.base.phrases import counted
 from wc_core.base.text import command_line, one_line
 from wc_core.base.times import age_text, seconds_between
 
@@ -53,10 +54,12 @@ def _section(
 
 def _item_line(entry: InboxEntry, now_ms: int) -> str:
     item = entry.item
+    more = item.more_questions
     verb = "asks" if item.question else "passed it"
     facts = [
         f"{entry.store.name}: {item.topic}",
         item.title,
+        *([f"and {counted(more, 'more question')}"] if more else []),
         *([f"{item.by} {verb}"] if item.by else []),
         *([item.status] if item.kind == INPUT and not item.question else []),
     ]

@@ -12,18 +12,19 @@ from itertools import repeat
 
 from wc_core.attention.status import files, holders, listings
 from wc_core.attention.status.holders import HeldBall
+from wc_core.base import ulid
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.layout import safe_name
 from wc_core.base.names import MINE
 from wc_core.base.times import rfc3339
-from wc_core.base.ulid import prefix, timestamp_ms
+from wc_core.base.ulid import prefix
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.linkfiles import waits_of
 from wc_core.ledger.threads.model import BLOCKED, CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from typing import Any
 
     from wc_core.base.layout import Layout
@@ -41,8 +42,8 @@ UNREADABLE = "(cannot be read; see wc doctor)"
 class WaitingThread(NamedTuple):
     """A thread that needs the viewer, by the name of a status file and the folder of
     its holder, which is empty if no file was read. ``rank`` is the index of its kind in
-    ``KINDS``. ``is_question`` is true if it is a question's file, and ``several`` if
-    the thread has more than one question to the viewer.
+    ``KINDS``. ``is_question`` is true if it is a question's file: the oldest one to
+    the viewer in the thread, which has ``more_questions``.
 
     Those that are sorted by ``thread[:2]`` are in the order of importance, then the
     longest waiting first.
@@ -52,7 +53,7 @@ class WaitingThread(NamedTuple):
     name: str
     folder: str
     is_question: bool = False
-    several: bool = False
+    more_questions: int = 0
 
     @property
     def kind(self) -> str:
@@ -70,7 +71,8 @@ class InboxItem(NamedTuple):
 
     ``topic`` is its name. ``by`` is who asks, or who passed the ball; empty if no one
     did. ``title`` is the question's, or the thread's. ``since_ms`` is since when it
-    waits, ``None`` if unknown. ``question`` is the id of a question, otherwise empty.
+    waits, ``None`` if unknown. ``question`` is the id of a question, otherwise empty;
+    the thread has ``more_questions`` to the viewer.
     """
 
     kind: str
@@ -80,10 +82,11 @@ class InboxItem(NamedTuple):
     by: str = ""
     since_ms: int | None = None
     question: str = ""
-    several: bool = False
+    more_questions: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the item shape; the id of a question only if it is one."""
+        """Returns the item shape; the id of a question only if it is one, and the
+        number of others only if there are any."""
         fields: dict[str, Any] = {
             "kind": self.kind,
             "topic": self.topic,
@@ -92,20 +95,22 @@ class InboxItem(NamedTuple):
             "from": self.by,
             "since": None if self.since_ms is None else rfc3339(self.since_ms),
         }
-        return fields | ({"question": self.question} if self.question else {})
+        optional = {"question": self.question, "more_questions": self.more_questions}
+        return fields | {name: value for name, value in optional.items() if value}
 
 
 def waiting_threads(
     reader: StoreReader, viewer: Viewer, now_ms: int
 ) -> list[WaitingThread]:
-    """Returns what needs the viewer, in any order.
+    """Returns what needs the viewer, in any order, each thread once: if it has a
+    question to the viewer, that is what they need to know, whoever has the ball.
 
     If the status files were never written, the threads are read instead. Raises a
     WcError if they cannot be.
     """
     layout = reader.layout
     if not holders.holder_folders(layout):
-        return [*_by_reading(reader, viewer, now_ms)]
+        return _each_once([*_by_reading(reader, viewer, now_ms)])
     own = holders.own_folders_of(viewer)
     waiting: list[WaitingThread] = []
     names = holders.held_names(layout, holders.folders_of(viewer))
@@ -120,7 +125,27 @@ def waiting_threads(
         # There may be thousands, and calling the class for each takes three times as
         # long.
         waiting += map(tuple.__new__, repeat(WaitingThread), rows)
-    return [*waiting, *_questions(holders.asked_of(layout, viewer))]
+    questions = holders.asked_of(layout, viewer)
+    return _each_once([*waiting, *map(_question_file, questions)])
+
+
+def _each_once(waiting: list[WaitingThread]) -> list[WaitingThread]:
+    """Returns each thread once: with its oldest question, if it has any."""
+    questions: dict[str, WaitingThread] = {}
+    for thread in sorted(thread for thread in waiting if thread.is_question):
+        earlier = questions.setdefault(_thread_of(thread), thread)
+        if earlier is not thread:
+            more = earlier.more_questions + 1
+            questions[_thread_of(thread)] = earlier._replace(more_questions=more)
+    if not questions:
+        return waiting
+    balls = [thread for thread in waiting if _thread_of(thread) not in questions]
+    return [*balls, *questions.values()]
+
+
+def _thread_of(waiting: WaitingThread) -> str:
+    """Returns the part of a status file's name that stands for the thread."""
+    return waiting.name[ulid.LENGTH :]
 
 
 def _rank_of(status: str, *, is_own: bool) -> int:
@@ -130,17 +155,9 @@ def _rank_of(status: str, *, is_own: bool) -> int:
     return KINDS.index(MOVE if is_own else OFFERED)
 
 
-def _questions(balls: Sequence[HeldBall]) -> Iterator[WaitingThread]:
-    topics = [question.topic for question in balls]
-    for question in balls:
-        several = topics.count(question.topic) > 1
-        yield WaitingThread(
-            KINDS.index(INPUT),
-            question.name,
-            question.folder,
-            is_question=True,
-            several=several,
-        )
+def _question_file(question: HeldBall) -> WaitingThread:
+    rank = KINDS.index(INPUT)
+    return WaitingThread(rank, question.name, question.folder, is_question=True)
 
 
 def _by_reading(
@@ -154,12 +171,10 @@ def _by_reading(
             continue  # unknown whose it is; wc doctor names it
         if state.status == CLOSED:
             continue
-        questions = [
-            HeldBall("", f"{_ulid_of(question)}.{safe_name(topic)}")
-            for question in state.questions
-            if viewer.holds(question.asked)
-        ]
-        yield from _questions(questions)
+        for question in state.questions:
+            if viewer.holds(question.asked):
+                name = f"{_ulid_of(question)}.{safe_name(topic)}"
+                yield _question_file(HeldBall("", name))
         if viewer.holds(state.ball) and not waits_of(reader, state, now_ms):
             is_own = viewer.whose(state.ball) == MINE
             rank = _rank_of(state.status, is_own=is_own)
@@ -172,8 +187,7 @@ def read_item(
     """Returns a thread that needs the viewer as it is shown; ``None`` if it no longer
     needs them."""
     ball = waiting.ball
-    ulid = prefix(ball.since)
-    since_ms = timestamp_ms(ulid) if ulid not in {"", files.UNKNOWN_ID} else None
+    since_ms = _moment(prefix(ball.since))
     try:
         snapshot = reader.snapshot(ball.topic)
     except NotFoundError:
@@ -183,14 +197,15 @@ def read_item(
     if snapshot.state.status == CLOSED:
         return None
     if waiting.is_question:
-        return _question_item(snapshot, viewer, waiting, since_ms)
-    return _ball_item(snapshot, viewer, since_ms)
+        item = _question_item(snapshot, viewer, waiting, since_ms)
+        if item is not None:
+            return item
+    return _ball_item(snapshot, viewer)
 
 
-def _ball_item(
-    snapshot: Snapshot, viewer: Viewer, since_ms: int | None
-) -> InboxItem | None:
+def _ball_item(snapshot: Snapshot, viewer: Viewer) -> InboxItem | None:
     state = snapshot.state
+    since_ms = _moment(prefix(HeldBall("", files.file_name(state)).since))
     if not viewer.holds(state.ball):
         return None
     texts = (snapshot.name, state.title, state.status, _passed_by(state))
@@ -206,8 +221,13 @@ def _question_item(
     if question is None:
         return None
     texts = (snapshot.name, question.title, state.status, question.asker)
-    item = InboxItem(INPUT, *texts, since_ms, question.id)
-    return item._replace(several=waiting.several)
+    return InboxItem(INPUT, *texts, since_ms, question.id, waiting.more_questions)
+
+
+def _moment(entry_id: str) -> int | None:
+    """Returns the time of an entry's ULID, ``None`` if there is none."""
+    known = entry_id not in {"", files.UNKNOWN_ID}
+    return ulid.timestamp_ms(entry_id) if known else None
 
 
 def _question(state: State, viewer: Viewer, ball: HeldBall) -> OpenQuestion | None:

@@ -75,7 +75,7 @@ def _folder_word(folder: str, env: Mapping[str, str]) -> str:
 def _answer_words(item: InboxItem) -> str:
     topic, message = quoted(one_line(item.topic)), "-m '…'"
     if item.question:
-        number = f" {item.question}" if item.several else ""
+        number = f" {item.question}" if item.more_questions else ""
         return f"answer {topic}{number} {message}"
     if item.kind == OFFERED:
         return f"take {topic}"

@@ -2,6 +2,7 @@
 
 A question to X stays open until X answers it or its asker withdraws it. As long as it
 is open, its asker may pass the ball of the thread to no one but X, and not close it.
+What X says next is the answer, if X has no other question open in the thread.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 # Stands for the only open question that the author of a draft may answer or withdraw.
 ANY_QUESTION = "?"
+# The actions that answer the only open question to their author, and those that remind
+# the author of the questions that stay open.
+_ANSWERING = frozenset({"say", "done"})
+_REMINDING = frozenset({"say", "done", "ack", "handoff"})
 
 
 class Questions(NamedTuple):
@@ -42,6 +47,10 @@ class Questions(NamedTuple):
         """
         if draft.answers:
             draft = draft._replace(answers=self._answered(draft).id)
+        elif draft.action in _ANSWERING and not draft.outcome:
+            # An approval or a request for changes is about the work that was reviewed.
+            only = [question.id for question in self._from_others]
+            draft = draft._replace(answers=only[0] if len(only) == 1 else "")
         if draft.to and draft.kind:
             draft = draft._replace(asks=self._addressee(draft), to="")
         return draft
@@ -91,19 +100,35 @@ class Questions(NamedTuple):
             return True
         return not draft.withdraws and self.directory.matches(question.asked, self.me)
 
-    def _only_question(self, draft: Draft) -> OpenQuestion:
-        """The open question that is meant, if there is only one."""
-        own = [
+    @property
+    def _own(self) -> list[OpenQuestion]:
+        """The open questions that the author of the draft asked."""
+        return [
             question
             for question in self.state.questions
             if self.directory.same(question.asker, str(self.me))
         ]
-        to_me = [
+
+    @property
+    def _to_me(self) -> list[OpenQuestion]:
+        """The open questions to the author of the draft."""
+        return [
             question
             for question in self.state.questions
             if self.directory.matches(question.asked, self.me)
         ]
-        candidates = own if draft.withdraws else to_me or own
+
+    @property
+    def _from_others(self) -> list[OpenQuestion]:
+        """The open questions to the author of the draft that someone else asked: an
+        agent may ask all of its kind."""
+        own = self._own
+        return [question for question in self._to_me if question not in own]
+
+    def _only_question(self, draft: Draft) -> OpenQuestion:
+        """The open question that is meant, if there is only one."""
+        own = self._own
+        candidates = own if draft.withdraws else self._to_me or own
         if len(candidates) == 1:
             return candidates[0]
         if candidates:
@@ -152,8 +177,20 @@ class Questions(NamedTuple):
         if draft.kind == QUESTION:
             return ["no one in particular is asked; to ask someone: --to NAME"]
         ended = [q for q in self.state.questions if q.id == draft.answers]
+        if not ended and draft.action in _REMINDING:
+            return self._reminders(topic)
         verb = "withdrawn" if draft.withdraws else "answered"
         return [f"{self._named(question)} is {verb}" for question in ended]
+
+    def _reminders(self, topic: str) -> list[str]:
+        """A note that names the open questions to the author, if there are any."""
+        pending = self._from_others
+        if not pending:
+            return []
+        listed = ", ".join(map(self._named, pending))
+        if len(pending) == 1:
+            return [f"{listed} is still open; to answer it: wc answer {topic} -m '…'"]
+        return [f"still open are {listed}; to answer one: wc answer {topic} N -m '…'"]
 
     def checked(self, draft: Draft, move: Move) -> Draft:
         """The draft of a move. If it is forced although a question of its author is
@@ -163,9 +200,8 @@ class Questions(NamedTuple):
         holder = move.ball.holder if move.ball is not None else None
         pending = [
             question
-            for question in self.state.questions
+            for question in self._own
             if question.id != draft.answers
-            and self.directory.same(question.asker, str(self.me))
             and not (holder is not None and self._is_asked(question, holder))
         ]
         if not pending:

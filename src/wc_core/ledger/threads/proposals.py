@@ -237,8 +237,11 @@ class Proposal(NamedTuple):
         author."""
         if self.settings.enforce == "refuse" and not self.may_pass:
             topic = self.draft.topic
+            remark = f"Add a remark with: wc ack {topic}"
+            if self.draft.answers:
+                remark = f"Answer the question with: wc answer {topic}"
             raise ConflictError(
                 f"{self.holder} has the ball of {topic}, and only the holder may "
                 "write here.",
-                f"Add a remark with: wc ack {topic}, or take it: {self.take_command}",
+                f"{remark}, or take it: {self.take_command}",
             )

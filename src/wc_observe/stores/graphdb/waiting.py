@@ -68,11 +68,11 @@ def waiting_items(
     if not names:
         return []
     chosen_ids = None if chosen is None else frozenset(chosen)
-    questions = graph.rows(_QUESTIONS, names=names, closed=CLOSED)
+    questions = _question_items(graph.rows(_QUESTIONS, names=names, closed=CLOSED))
     items = [
-        GraphItem(row[0], item)
-        for row, item in zip(questions, _question_items(questions), strict=True)
-        if chosen_ids is None or row[0] in chosen_ids
+        GraphItem(repository, item)
+        for (repository, _), item in questions.items()
+        if chosen_ids is None or repository in chosen_ids
     ]
     balls = [
         row
@@ -85,7 +85,8 @@ def waiting_items(
     }
     for repository, topic, *texts in balls:
         plan = plans[repository]
-        if topic in plan.threads and [*plan.waits(topic)]:
+        is_waiting = topic in plan.threads and [*plan.waits(topic)]
+        if is_waiting or (repository, topic) in questions:
             continue
         items.append(GraphItem(repository, _ball_item(viewer, topic, texts)))
     return sorted(items, key=_rank)
@@ -96,21 +97,19 @@ def _rank(waiting: GraphItem) -> tuple[int, int]:
     return kinds.index(waiting.item.kind), waiting.item.since_ms or 0
 
 
-def _question_items(rows: Sequence[Sequence[Any]]) -> list[InboxItem]:
-    threads = [tuple(row[:2]) for row in rows]
-    return [
-        InboxItem(
-            INPUT,
-            name or topic,
-            title or "",
-            status or "",
-            by or "",
-            _since_ms(entry_id),
-            entry_id,
-            several=threads.count((repository, topic)) > 1,
-        )
-        for repository, topic, name, title, status, by, entry_id in rows
-    ]
+def _question_items(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, str], InboxItem]:
+    """Returns the oldest question of each thread, by the thread's repository and topic,
+    with the number of others."""
+    items: dict[tuple[str, str], InboxItem] = {}
+    for row in sorted(rows, key=lambda row: str(row[-1])):
+        repository, topic, name, title, status, by, entry_id = row
+        texts = (name or topic, title or "", status or "", by or "")
+        item = InboxItem(INPUT, *texts, _since_ms(entry_id), entry_id)
+        earlier = items.setdefault((repository, topic), item)
+        if earlier is not item:
+            more = earlier.more_questions + 1
+            items[repository, topic] = earlier._replace(more_questions=more)
+    return items
 
 
 def _ball_item(viewer: Viewer, topic: str, texts: Sequence[Any]) -> InboxItem:

@@ -36,6 +36,8 @@ from wc_observe.web.page import (
 from wc_observe.web.timeline import thread_strip
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wc_core.ledger.threads.reader import Thread
     from wc_core.reading.views.history import BallHistory, Spell
     from wc_observe.callers.open_store import OpenStore
@@ -156,7 +158,7 @@ def _commands(context: AsideContext) -> Html:
         return command_line(f"wc set-status {topic} OPEN", "reopen it")
     if context.store.viewer.holds(state.ball):
         commands = [
-            (f"wc say {topic}", "answer, and pass the ball back"),
+            (f"wc say {topic}", "write, and pass the ball back"),
             (f"wc done {topic}", "report that you are done"),
         ]
     else:
@@ -165,11 +167,23 @@ def _commands(context: AsideContext) -> Html:
         if state.ball is not None:
             take = (f"wc take {topic} --reason '…'", "take the ball, and say why")
         commands = [(f"wc say {topic}", "add an entry; the ball stays"), take]
+    commands = [*_answers(context, topic), *commands]
     lines = [command_line(words, why) for words, why in commands]
     if context.new:
         why = "mark it as read; this page is read-only"
         lines.append(command_line(f"wc seen {topic}", why))
     return joined(lines)
+
+
+def _answers(context: AsideContext, topic: str) -> Iterator[tuple[str, str]]:
+    """Yields the commands that answer the open questions to the viewer."""
+    viewer = context.store.viewer
+    questions = context.thread.state.questions
+    pending = [question for question in questions if viewer.holds(question.asked)]
+    for question in pending:
+        number = f" {quoted(question.id)}" if len(pending) > 1 else ""
+        title = one_line(question.title, _WIDTH)
+        yield f"wc answer {topic}{number}", f"answer {question.asker}: {title}"
 
 
 def _checklist(context: AsideContext) -> Html:
