@@ -122,7 +122,7 @@ def test_a_thread_with_a_question_is_shown_once(app: Repo) -> None:
     ]
 
 
-def test_a_question_that_was_answered_meanwhile_leaves_the_ball(app: Repo) -> None:
+def test_a_question_that_was_just_answered_leaves_the_ball(app: Repo) -> None:
     start(app, "ball", "--to", "Pat", *CODEX)
     app.ok("ask", "ball", "--to", "Pat", "--title", "Which hash?", *CODEX)
     (file,) = app.store.glob(".local/status/asked/*/*")

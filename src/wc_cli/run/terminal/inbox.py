@@ -54,12 +54,12 @@ def _section(
 
 def _item_line(entry: InboxEntry, now_ms: int) -> str:
     item = entry.item
-    more = item.more_questions
+    count = item.more_questions
     verb = "asks" if item.question else "passed it"
     facts = [
         f"{entry.store.name}: {item.topic}",
         item.title,
-        *([f"and {counted(more, 'more question')}"] if more else []),
+        *([f"and {counted(count, 'more question')}"] if count else []),
         *([f"{item.by} {verb}"] if item.by else []),
         *([item.status] if item.kind == INPUT and not item.question else []),
     ]

@@ -135,8 +135,8 @@ def _each_once(waiting: list[WaitingThread]) -> list[WaitingThread]:
     for thread in sorted(thread for thread in waiting if thread.is_question):
         earlier = questions.setdefault(_thread_of(thread), thread)
         if earlier is not thread:
-            more = earlier.more_questions + 1
-            questions[_thread_of(thread)] = earlier._replace(more_questions=more)
+            count = earlier.more_questions + 1
+            questions[_thread_of(thread)] = earlier._replace(more_questions=count)
     if not questions:
         return waiting
     balls = [thread for thread in waiting if _thread_of(thread) not in questions]
@@ -226,8 +226,8 @@ def _question_item(
 
 def _moment(entry_id: str) -> int | None:
     """Returns the time of an entry's ULID, ``None`` if there is none."""
-    known = entry_id not in {"", files.UNKNOWN_ID}
-    return ulid.timestamp_ms(entry_id) if known else None
+    is_known = entry_id not in {"", files.UNKNOWN_ID}
+    return ulid.timestamp_ms(entry_id) if is_known else None
 
 
 def _question(state: State, viewer: Viewer, ball: HeldBall) -> OpenQuestion | None:

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from wc_core.people.identity.viewer import Viewer
 
 
-# A ball that moves from a folder that has not been listed yet to one that has is missed.
-# It is not missed twice: a move takes longer than listing the folders.
+# A ball that moves from a folder that has not been listed yet to one that has is
+# missed. It is not missed twice: a move takes longer than listing the folders.
 _SCANS = 2
 
 

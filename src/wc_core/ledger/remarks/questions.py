@@ -49,8 +49,8 @@ class Questions(NamedTuple):
             draft = draft._replace(answers=self._answered(draft).id)
         elif draft.action in _ANSWERING and not draft.outcome:
             # An approval or a request for changes is about the work that was reviewed.
-            only = [question.id for question in self._from_others]
-            draft = draft._replace(answers=only[0] if len(only) == 1 else "")
+            ids = [question.id for question in self._from_others]
+            draft = draft._replace(answers=ids[0] if len(ids) == 1 else "")
         if draft.to and draft.kind:
             draft = draft._replace(asks=self._addressee(draft), to="")
         return draft

@@ -107,8 +107,8 @@ def _question_items(rows: Iterable[Sequence[Any]]) -> dict[tuple[str, str], Inbo
         item = InboxItem(INPUT, *texts, _since_ms(entry_id), entry_id)
         earlier = items.setdefault((repository, topic), item)
         if earlier is not item:
-            more = earlier.more_questions + 1
-            items[repository, topic] = earlier._replace(more_questions=more)
+            count = earlier.more_questions + 1
+            items[repository, topic] = earlier._replace(more_questions=count)
     return items
 
 
