@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.clients import installing, stand_in
+from tests.clients.conftest import Place, installed
 from tests.clients.test_agents import run
 from tests.conftest import SOURCE
 
 if TYPE_CHECKING:
-    from tests.clients.conftest import Place
+    from pathlib import Path
 
 ROOT = SOURCE.parent
 ID = "watercooler@watercooler"
@@ -38,7 +39,11 @@ def test_claude_code_finds_nothing_wrong(
 
 
 @pytest.mark.long
-def test_claude_code_installs_and_uses_it(place: Place, program: str) -> None:
+def test_claude_code_installs_and_uses_it(tmp_path: Path, program: str) -> None:
+    # A machine of its own: a plugin's server is not listed beside the same one that
+    # another test has set up.
+    place = Place(installed(tmp_path).repo())
+    place.repo.ok("init")
     plugin = [program, "plugin"]
     run(place, [*plugin, "marketplace", "add", str(ROOT)])
     run(place, [*plugin, "install", ID])

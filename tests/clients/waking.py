@@ -222,7 +222,8 @@ class Session:
     def begin(self) -> None:
         """Take a first turn, after which it is idle and is waited for."""
         ready = self.agent.ready
-        until(lambda: ready in self.terminal.screen, "no prompt", self)
+        # The first start of opencode takes half a minute, on a busy machine longer.
+        until(lambda: ready in self.terminal.screen, "no prompt", self, 3 * SECONDS)
         time.sleep(1)
         self.terminal.say(PROMPT)
         self.wait_until_idle()
