@@ -121,19 +121,24 @@ def test_no_colour_is_no_escape() -> None:
     assert not output_style({}).color
 
 
-def _list_lines(repo: Repo, width: int, term: str, *words: str) -> list[str]:
+def _list_lines(
+    repo: Repo, width: int, term: str, *words: str, as_agent: str = ""
+) -> list[str]:
     """The lines of a list on a terminal of this width."""
-    return _on_terminal(repo, width, term, "list", *words)
+    return _on_terminal(repo, width, term, "list", *words, as_agent=as_agent)
 
 
-def _on_terminal(repo: Repo, width: int, term: str, *words: str) -> list[str]:
+def _on_terminal(
+    repo: Repo, width: int, term: str, *words: str, as_agent: str = ""
+) -> list[str]:
     """The lines that a command prints on a terminal of this width."""
+    own = {"WATERCOOLER_AGENT": as_agent} if as_agent else {}
     machine = repo.machine
     ours, theirs = pty.openpty()
     subprocess.run(
         [*machine.wc_words, *words],
         cwd=repo.path,
-        env={**machine.env, "TERM": term, "COLUMNS": str(width)},
+        env={**machine.env, **own, "TERM": term, "COLUMNS": str(width)},
         stdout=theirs,
         check=True,
     )
@@ -147,22 +152,42 @@ def _on_terminal(repo: Repo, width: int, term: str, *words: str) -> list[str]:
     ("width", "columns"),
     [
         (200, "TOPIC BALL STATUS ENTRIES AGE TITLE"),
-        (90, "TOPIC BALL STATUS ENTRIES AGE TITLE"),
-        (60, "TOPIC BALL STATUS ENTRIES AGE TITLE"),
-        (40, "TOPIC BALL TITLE"),
-        (20, "TOPIC TITLE"),
+        (90, "TOPIC BALL STATUS NEW AGE TITLE"),
+        (60, "TOPIC BALL STATUS NEW AGE"),
+        (40, "TOPIC BALL"),
+        (20, "TOPIC"),
     ],
 )
 def test_a_list_fits_its_terminal(repo: Repo, width: int, columns: str) -> None:
     long = "日本語 and a title that goes on and on " * 6
     repo.ok("new", "auth", "--title", long, "--to", "Claude Code@a-seat", "--force")
-    repo.ok("new", "a-topic-of-many-words-and-letters", "--title", long)
+    topic = "a-topic-of-many-words-and-letters"
+    repo.ok("new", topic, "--title", long)
     lines = _list_lines(repo, width, "dumb")
     assert lines[0].split() == columns.split()
     assert len(lines) == 3
-    assert all(line.endswith("…") for line in lines[1:])
+    assert ("TITLE" in columns) == all(line.endswith("…") for line in lines[1:])
     assert max(map(width_of, lines)) <= width
     assert ("Claude Code@a-seat" in lines[2]) == (width == 200)
+    assert width < 80 or topic[:23] in lines[1]
+
+
+def test_a_list_of_real_names_shows_topics_at_80_columns(repo: Repo) -> None:
+    pat = {"WATERCOOLER_AGENT": "Pat"}
+    claude = {"WATERCOOLER_AGENT": "Claude Code (Pat)"}
+    topic = "history-arc-02-lazygit-investigation-and-harvest"
+    repo.ok("new", topic, "-m", "Harvest", "--to", "Pat", "--force", env=claude)
+    repo.ok("new", "dark-mode", "-m", "Dark mode", "--to", "Claude Code (Pat)", env=pat)
+    repo.ok("new", "review", "-m", "Look", "--blocked-by", "dark-mode", env=pat)
+    repo.ok("tag", "dark-mode", "+later", env=pat)
+    repo.ok("ask", topic, "-m", "Now?", "--to", "Pat", env=claude)
+    lines = _list_lines(repo, 80, "dumb", "--sort", "topic", as_agent="Pat")
+    assert [re.split(" {2,}", line) for line in lines] == [
+        ["", "TOPIC", "BALL", "STATUS", "NEW", "AGE", "TITLE"],
+        ["", "dark-mode", "Claude Code", "OPEN", "now", "+later"],
+        [">", f"{topic[:25]}…", "you", "OPEN", "+2", "now", "(Claude Code asks…"],
+        ["", "review", "you", "waits", "now", "Look"],
+    ]
 
 
 def test_a_list_shows_whose_move_it_is_in_colours(repo: Repo) -> None:
@@ -173,8 +198,11 @@ def test_a_list_shows_whose_move_it_is_in_colours(repo: Repo) -> None:
     repo.ok("done", "over", "--title", "x")
     _, over, stuck, mine = _list_lines(repo, 80, "xterm", "--all")
     assert mine.startswith("\x1b[1;32m>\x1b[0m")
+    # Only what is the viewer's has a background.
+    assert re.search(r"\x1b\[1;97;48;5;\d+myou\x1b\[0m", mine)
     assert "\x1b[31mBLOCKED\x1b[0m" in stuck
-    assert f"\x1b[97;48;5;{badge_of('Codex').terminal}mCodex\x1b[0m" in stuck
+    assert f"\x1b[38;5;{badge_of('Codex').ink}mCodex\x1b[0m" in stuck
+    assert ";48;" not in stuck
     assert "\x1b[2mover\x1b[0m" in over
     assert "\N{EN DASH}" in over
 

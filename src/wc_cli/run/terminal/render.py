@@ -6,6 +6,7 @@ Untrusted text is cleaned before it is printed.
 from __future__ import annotations
 
 from wc_cli.ledger.clock import now_ms
+from wc_cli.run.terminal.labels import says_more, short_name
 from wc_cli.run.terminal.style import (
     DIM,
     Style,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
     from wc_core.base.phrases import Table
     from wc_core.ledger.summaries.latest import LatestWords
+    from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.rows import ThreadRow
 
 _MIN_TITLE = 12
@@ -77,19 +79,19 @@ def thread_list(
     if not rows:
         return ""
     style, limit, moment_ms = output_style(context.env), terminal_width(), now_ms()
-    texts = [_marks(rows), *(_TEXTS[name](rows, moment_ms) for name in columns)]
+    texts = {name: _TEXTS[name](rows, moment_ms) for name in columns}
+    marks = _marks(rows)
     if limit:
         from wc_cli.run.terminal import fitting  # 2 ms, only on a terminal
 
+        if "title" in texts:
+            texts["title"] = _short_titles(rows, context.viewer, moment_ms)
+        shown = fitting.shortened(context.viewer, rows, texts)
         accents = fitting.row_accents(context, rows)
-        cells = [*zip(*texts, strict=True)]
-        lines = fitting.fitted_lines(columns, cells, accents, style, limit)
+        lines = fitting.fitted_lines(marks, shown, accents, style, limit)
     else:
-        heads = ("", *(name.upper() for name in columns))
-        columns_with_heads = [
-            [h, *column] for h, column in zip(heads, texts, strict=True)
-        ]
-        lines = _aligned_lines(columns_with_heads)
+        named = ([name.upper(), *column] for name, column in texts.items())
+        lines = _aligned_lines([["", *marks], *named])
     if words:
         lines[1:] = [
             text
@@ -157,6 +159,19 @@ def _titles(rows: Sequence[ThreadRow], now_ms: int) -> list[str]:
         if row.tags or row.asked_by or row.passed is not None
         else title
         for row, title in zip(rows, titles, strict=True)
+    ]
+
+
+def _short_titles(rows: Sequence[ThreadRow], viewer: Viewer, now_ms: int) -> list[str]:
+    """Return the titles for a person at a terminal: those that say more than the topic,
+    all with their facts."""
+    return [
+        _with_facts(
+            one_line(row.title) if says_more(row.title, row.name) else "",
+            row._replace(asked_by=tuple(short_name(n, viewer) for n in row.asked_by)),
+            now_ms,
+        ).strip()
+        for row in rows
     ]
 
 

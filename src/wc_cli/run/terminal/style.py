@@ -32,6 +32,11 @@ def agent_codes(color: int) -> tuple[str, ...]:
     return ("97", f"48;5;{color}")
 
 
+def ink_codes(color: int) -> tuple[str, ...]:
+    """Return the codes for text in one of 256 colours."""
+    return (f"38;5;{color}",)
+
+
 def output_style(env: Mapping[str, str]) -> Style:
     """Return the style for standard output."""
     return Style(color=is_for_people(env) and not env.get("NO_COLOR"))

@@ -20,25 +20,27 @@ if TYPE_CHECKING:
 
 class Hue(NamedTuple):
     """A colour on which white text is readable: as a hexadecimal number, and as one of
-    the 256 colours of a terminal."""
+    the 256 colours of a terminal. ``ink`` is a similar one for text, which is readable
+    on white and on black."""
 
     rgb: str
     terminal: int
+    ink: int
 
 
 HUES = (
-    Hue("#b5471b", 130),
-    Hue("#1f7a4d", 29),
-    Hue("#2f6fbd", 25),
-    Hue("#8b3fb0", 91),
-    Hue("#8a6100", 94),
-    Hue("#0e7886", 30),
-    Hue("#b8336f", 125),
-    Hue("#566b12", 58),
-    Hue("#5b54c9", 61),
-    Hue("#6b6459", 240),
-    Hue("#3f6b7d", 24),
-    Hue("#7a2e52", 89),
+    Hue("#b5471b", 130, 130),
+    Hue("#1f7a4d", 29, 29),
+    Hue("#2f6fbd", 25, 27),
+    Hue("#8b3fb0", 91, 133),
+    Hue("#8a6100", 94, 131),
+    Hue("#0e7886", 30, 31),
+    Hue("#b8336f", 125, 162),
+    Hue("#566b12", 58, 64),
+    Hue("#5b54c9", 61, 62),
+    Hue("#6b6459", 240, 243),
+    Hue("#3f6b7d", 24, 66),
+    Hue("#7a2e52", 89, 132),
 )
 # The most common agents. No one else has their colours.
 _COMMON = {"Claude Code": 0, "Codex": 1, "Gemini CLI": 2}
@@ -56,8 +58,13 @@ class Badge(NamedTuple):
 
     @property
     def terminal(self) -> int:
-        """The colour for a terminal, one of 256."""
+        """The colour of a background on a terminal, one of 256."""
         return HUES[self.hue].terminal
+
+    @property
+    def ink(self) -> int:
+        """The colour of text on a terminal, one of 256."""
+        return HUES[self.hue].ink
 
 
 def badge_of(holder: str, directory: Directory | None = None) -> Badge:
