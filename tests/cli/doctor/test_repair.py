@@ -49,6 +49,15 @@ def repaired(repo: Repo) -> list[dict[str, str]]:
     return repaired
 
 
+def test_an_unfinished_line_is_one_problem(thread: Repo) -> None:
+    """What is rendered from the log differs then as well, which is no second one."""
+    with thread.log("auth").open("ab") as log:
+        log.write(b'{"entry_id": "01M8')
+    (finding,) = thread.wc("doctor", "--json").json["findings"]
+    assert "never finished" in finding["message"]
+    assert repaired(thread)
+
+
 def test_bad_lines_are_set_aside_byte_for_byte(thread: Repo) -> None:
     log = thread.log("auth")
     good = log.read_bytes()

@@ -209,6 +209,8 @@ class ThreadExaminer:
             return  # the next write records the move, and renders them
         damaged = {damage.file for damage in thread.damage}
         topic = thread.state.topic
+        if self._relative(self.layout.log(topic)) in damaged:
+            return  # the repair of the log renders them
         projections = rendering.render_thread(self.layout, thread)
         for path, data in projections.items():
             if self._relative(path) not in damaged:
