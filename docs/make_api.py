@@ -90,11 +90,13 @@ Import these names from `wc_core.api` (reading) and `wc_cli.posting` (writing). 
 stable: parameters and fields may be added, but never renamed or removed
 (`tests/test_api.py`). Any other module of the packages may change at any time.
 
-`wc_core` only reads. Each call reads the files again; there is nothing to close.
+`wc_core` only reads. Each call reads the files again; there is nothing to close. In a
+repository with a thread:
 
-<!-- run
+```sh
 wc new login -m 'Log in with a passkey' --to Codex
--->
+```
+
 ```python
 import os
 

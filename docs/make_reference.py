@@ -137,9 +137,7 @@ def section(name: str) -> Iterator[str]:
     if shared:
         links = (f"[{title.lower()}](#{anchor(title)})" for title in titles(shared))
         yield f"\nAlso: {', '.join(links)}.\n"
-    if name in BEFORE:
-        yield f"\n<!-- run\n{BEFORE[name]}\n-->"
-    yield examples(EXAMPLES.get(name, ()), "sh")
+    yield examples((*BEFORE.get(name, ()), *EXAMPLES.get(name, ())), "sh")
     yield examples(ENDLESS.get(name, ()), "sh elsewhere")
 
 

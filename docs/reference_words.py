@@ -15,7 +15,10 @@ Options may be anywhere in the line; after `--` nothing is an option. The manual
 `man wc-cli` has the same content. Each error is explained in
 [troubleshooting](troubleshooting.md#by-the-message).
 
-<!-- run
+The examples are meant to be typed in the order of this page, in a [new
+repository](README.md#the-examples) that was prepared like this:
+
+```sh
 echo 'Passwords go.' > plan.md
 printf 'class Form:\\n    def check(self): ...\\n' > ui.py
 git init -q --bare ../hub.git
@@ -26,7 +29,7 @@ wc new logout -m 'Log out everywhere'
 wc new hash -m 'Which hash?'
 wc export login --format json --output login.json
 echo '{"id": "bd-1", "title": "Old", "issue_type": "task"}' > issues.jsonl
--->
+```
 """
 
 SPEAKER = """\
@@ -227,15 +230,18 @@ EXAMPLES = {
     "version": ("wc version",),
 }
 
-# What tests run before the examples of a command; not shown.
+# What comes before the examples of a command, on the page alone: with it, they do what
+# they say.
 BEFORE = {
-    "list": "wc config set areas.api 'src/api/**'",
-    "handoff": "wc take login --reason 'It is an example'",
-    "renew": "wc claim src/auth.py",
-    "release": "wc claim src/auth.py",
-    "conflicts": "git branch -q review\ngit switch -qc login",
-    "take": "wc handoff login --to anyone --reason 'It is an example'\n"
-    "wc new release -m 'Ship it' --to 'Claude Code'",
+    "list": ("wc config set areas.api 'src/api/**'",),
+    "handoff": ("wc take login --reason 'It is an example'",),
+    "renew": ("wc claim src/auth.py",),
+    "release": ("wc claim src/auth.py",),
+    "conflicts": ("git branch -q review", "git switch -qc login"),
+    "take": (
+        "wc handoff login --to anyone --reason 'It is an example'",
+        "wc new release -m 'Ship it' --to 'Claude Code'",
+    ),
 }
 
 # Examples that no test runs: they run until they are interrupted, need a database, or

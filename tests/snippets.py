@@ -1,16 +1,15 @@
 """Runs what the documentation shows, as it stands.
 
-A fenced block names its language, and after it may say, in words that no reader
-sees:
+Only what a reader sees is run. A fenced block names its language, and after it may
+say one of two words:
 
-- ``fresh``: start again, with another home folder and another repository;
-- ``in=FOLDER``: run it in this folder, beside the repository;
-- ``as=NAME``: as the agent of that name;
+- ``fresh``: start again, with another home folder and another repository; the text
+  before the block says so as well;
 - ``elsewhere``: do not run it; it takes a network, another machine, a while.
 
 ``sh`` is run line by line, ``console`` as well (its commands stand behind ``$``)
 and what it prints is compared, ``python`` is a script. A command that is to fail
-says so: ``# exit 4``. A comment ``<!-- run … -->`` is run, and shown to nobody.
+says so: ``# exit 4``.
 """
 
 from __future__ import annotations
@@ -30,13 +29,12 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 # Pages beside docs/. Templates of GitHub's are none: they are forms.
 TOP_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
-# The repository that a page begins in.
-REPOSITORY = "app"
+# The repository that a page begins in: in the home folder, as docs/README.md says.
+REPOSITORY = "home/app"
 # Whose home folder paths are in, on the pages.
 HOME = "/home/pat"
 
 _FENCE = re.compile(r"^```([\w-]*) ?(.*)$")
-_RUN = re.compile(r"^<!-- run( fresh)? ?(.*)$")
 _PROMPT = re.compile(r"^(?:([\w.-]+) )?\$ (.*)$")
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 _COMMENT = re.compile(r"\s+# .*$")
@@ -58,18 +56,15 @@ _SHOWN_ALIKE = (
 
 
 class Block(NamedTuple):
-    """A fenced block: where it begins, and what is in it."""
+    """A fenced block: where it begins, what is in it, and what the page says between
+    the block before and this one."""
 
     page: str
     line: int
     language: str
     words: tuple[str, ...]
     text: str
-
-    def said(self, name: str) -> str:
-        """The value of a word ``name=VALUE``; empty without it."""
-        found = [one for one in self.words if one.startswith(f"{name}=")]
-        return shlex.split(found[0].partition("=")[2])[0] if found else ""
+    before: str = ""
 
     @property
     def place(self) -> str:
@@ -88,21 +83,20 @@ class Step(NamedTuple):
 
 
 def blocks(page: str) -> list[Block]:
-    """The blocks of a page, in order; what is run unseen is ``sh``."""
+    """The blocks of a page, in order."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    found, lines = [], enumerate(text.splitlines(), 1)
+    found: list[Block] = []
+    before: list[str] = []
+    lines = enumerate(text.splitlines(), 1)
     for number, line in lines:
-        fence, run = _FENCE.match(line), _RUN.match(line)
-        if fence:
+        if fence := _FENCE.match(line):
             inside = "".join(f"{one}\n" for one in _until(lines, "```"))
-            words = tuple(re.findall(r"(?:[^\s']|'[^']*')+", fence[2]))
-            found.append(Block(page, number, fence[1], words, inside))
-        elif run:
-            first, end, _ = run[2].partition("-->")
-            rest = [] if end else [*_until(lines, "-->")]
-            inside = "".join(f"{one.strip()}\n" for one in (first, *rest) if one)
-            words = ("hidden", *(run[1] or "").split())
-            found.append(Block(page, number, "sh", words, inside))
+            words = tuple(fence[2].split())
+            said = " ".join(before)
+            found.append(Block(page, number, fence[1], words, inside, said))
+            before.clear()
+        else:
+            before.append(line)
     return found
 
 
@@ -184,6 +178,8 @@ class Session:
         self.terminals: dict[str, Terminal] = {"": Terminal(self.repo.path)}
         # Nor is there a hurry, where many tests share the machine.
         self.machine.env |= {"USER": "pat", "WATERCOOLER_BRIEF_MS": "9999"}
+        # A reader has the model of this machine, which other tests do without.
+        del self.machine.env["WATERCOOLER_MEANING"]
         self._install()
 
     def _install(self) -> None:
@@ -199,46 +195,49 @@ class Session:
         self.machine.env["PATH"] = f"{folder}:{self.machine.env['PATH']}"
 
     def terminal(self, name: str) -> Terminal:
-        """The terminal in a folder beside the repository, or the first one."""
+        """The terminal in a folder beside that of the first one, or the first one."""
         if name not in self.terminals:
-            self.terminals[name] = Terminal(self.machine.root / name)
+            beside = self.terminals[""].folder.parent
+            self.terminals[name] = Terminal(beside / name)
         return self.terminals[name]
 
     def run(self, block: Block) -> None:
         """Do what a block says; a difference is an AssertionError."""
         if block.language == "python":
             words = [sys.executable, "-c", block.text]
-            done = self.machine.run(words, self.terminal(block.said("in")).folder)
+            done = self.machine.run(words, self.terminal("").folder)
             assert not done.code, f"{block.place}: {done.err}"
             return
         for step in steps(block):
-            at = self.terminal(step.terminal or block.said("in"))
+            at = self.terminal(step.terminal)
             command = step.command
             for word, meaning in self.stands_for.items():
                 pattern = rf"(?<!\w){re.escape(word)}(?!\w)"
                 if re.search(pattern, command):
-                    meant = meaning.format(root=self.machine.root, repo=self.repo)
+                    meant = meaning.format(home=self.machine.home, repo=self.repo)
                     command = re.sub(pattern, meant, command)
-            agent = block.said("as")
-            more = {"WATERCOOLER_AGENT": agent} if agent else {}
-            done = self._type(command, at, more)
-            printed = self._as_of_pat(done.out + done.err)
+            done = self._type(command, at)
+            # A terminal shows both streams in the order of writing. Here they are
+            # read apart.
+            printed, other = (
+                self._as_of_pat(said)
+                for said in (done.err + done.out, done.out + done.err)
+            )
             told = f"{block.place}: {command}\n{printed}"
             assert done.code == step.exit_code, f"exit {done.code} at {told}"
             if step.shown is not None:
-                assert matches(step.shown, printed), f"not as shown at {told}"
+                same = matches(step.shown, printed) or matches(step.shown, other)
+                assert same, f"not as shown at {told}"
 
     def _as_of_pat(self, printed: str) -> str:
         """What was printed, with the paths that the pages have."""
-        root = str(self.machine.root)
-        printed = printed.replace(f"{root}/home/", f"{HOME}/")
-        return printed.replace(f"{root}/", f"{HOME}/")
+        return printed.replace(f"{self.machine.home}/", f"{HOME}/")
 
-    def _type(self, command: str, at: Terminal, more: Mapping[str, str]) -> Done:
+    def _type(self, command: str, at: Terminal) -> Done:
         first = command.partition(" ")[0]
         if first in {"cd", "export"}:
             return self._change(command, at)
-        env = {**at.env, **more}
+        env = {**at.env}
         plain = _COMMENT.sub("", command)
         words = [] if _SHELL.search(_unquoted(plain)) else shlex.split(plain)
         while words and re.match(r"[A-Z_]+=", words[0]):
@@ -253,9 +252,13 @@ class Session:
         """Change the folder, or export a variable."""
         words = shlex.split(_COMMENT.sub("", command))
         if words[0] == "export":
-            at.env |= dict(one.split("=", 1) for one in words[1:])
-            return Done(0, "", "")
-        done = self.machine.run(["sh", "-c", f"{command} && pwd"], at.folder)
+            name = words[1].partition("=")[0]
+            said = f'{command} && printf %s "${name}"'
+            done = self.machine.run(["sh", "-c", said], at.folder, env=at.env)
+            at.env[name] = done.out
+            return done._replace(out="")
+        said = f"{command} && pwd"
+        done = self.machine.run(["sh", "-c", said], at.folder, env=at.env)
         at.folder = Path(done.out.strip())
         return done._replace(out="")
 

@@ -53,16 +53,15 @@ ELSEWHERE = {
     "docs/board.md": 6,  # live; stays, for a browser; pictures, which need one
     "docs/sync.md": 2,  # goes on until ^C; a tool of git's that is not here
 }
-# What a page's words in capitals stand for.
+# What a reader puts in the place of a page's words in capitals, and of an address.
 STANDS_FOR = {
     "docs/agents.md": {"STORE": "{repo.store}"},
     "docs/daily.md": {"STORE": "{repo.store}"},
-    "docs/commands.md": {"git@example.org:team/threads.git": "{root}/threads.git"},
+    "docs/commands.md": {"git@example.org:team/threads.git": "{home}/threads.git"},
     "docs/sync.md": {
         "CHECKOUT": str(ROOT),
         "STORE": "{repo.store}",
-        "URL": "{root}/hub.git",
-        "git@example.org:team/threads.git": "{root}/threads.git",
+        "URL": "{home}/hub.git",
     },
 }
 
@@ -105,11 +104,20 @@ def test_what_is_run_elsewhere_is_counted() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_is_of_a_kind_that_is_checked(page: str) -> None:
     known = RUN | OF_OTHER_TOOLS | {"json", "toml", "text"}
-    words = {"fresh", "elsewhere", "hidden"}
     for block in blocks(page):
         assert block.language in known, f"{block.place}: see CONTRIBUTING.md#snippets"
-        said = {one for one in block.words if not re.match(r"(in|as)=", one)}
-        assert said <= words, block.place
+        assert {*block.words} <= {"fresh", "elsewhere"}, block.place
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_reader_sees_everything_that_an_example_needs(page: str) -> None:
+    """What is run is what is shown: nothing is prepared in a comment, and the text
+    says where an example begins in a new repository."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert re.findall(r"^<!-- *run.*", text, re.MULTILINE) == []
+    for block in blocks(page):
+        if "fresh" in block.words:
+            assert "new repository" in block.before, block.place
 
 
 def test_drawings_hold_no_commands() -> None:
@@ -191,8 +199,3 @@ def test_a_console_has_commands_with_what_they_print() -> None:
     first, second = steps(Block("page", 1, "console", (), text))
     assert first == Step("wc list", "", 4, "one\n\ntwo")
     assert second == Step("wc  read", "login", 0, "")
-
-
-def test_words_of_a_block_may_have_blanks() -> None:
-    block = Block("page", 1, "sh", ("in=app", "as='Claude Code'"), "")
-    assert (block.said("as"), block.said("in")) == ("Claude Code", "app")
