@@ -29,21 +29,37 @@ def files() -> dict[Path, str]:
     launcher = LAUNCHER.read_text(encoding="utf-8")
     skill = SKILL.read_text(encoding="utf-8")
     return {
-        LAUNCHER: replaced(
-            replaced(launcher, "commands", launcher_words()), "words", near_words()
+        LAUNCHER: _with_blocks(
+            launcher,
+            commands=launcher_words(),
+            synonyms=synonyms(),
+            words=near_words(),
         ),
         SKILL: _with_allowed_tools(skill),
     }
 
 
+def _with_blocks(text: str, **blocks: Iterator[str]) -> str:
+    for name, lines in blocks.items():
+        text = replaced(text, name, lines)
+    return text
+
+
 def launcher_words() -> Iterator[str]:
-    """Yields the lines of a shell pattern that matches every command."""
-    names = " ".join((*table.COMMANDS, *table.ALIASES))
+    """Yields the lines of a shell pattern that matches every command, and every word
+    for which wc says what to type instead."""
+    names = " ".join((*table.COMMANDS, *table.ALIASES, *table.INSTEAD))
     lines = textwrap.wrap(names, _WIDTH, break_on_hyphens=False)
     patterns = [line.replace(" ", " | ") for line in lines]
     for pattern in patterns[:-1]:
         yield f"    {pattern} | \\"
     yield f"    {patterns[-1]}) ;;"
+
+
+def synonyms() -> Iterator[str]:
+    """Yields the lines of a shell `case` that sets the command a word may mean."""
+    for name, words in table.SYNONYMS.items():
+        yield f"    {' | '.join(words)}) _wc_meant='{name}' ;;"
 
 
 def near_words() -> Iterator[str]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wc_cli.run.table import ALIASES, COMMANDS
+from wc_cli.run.table import ALIASES, COMMANDS, INSTEAD, SYNONYMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -175,7 +175,7 @@ def test_the_committed_launcher_is_a_posix_sh_script_with_its_mark_on_line_two()
 
 def test_the_launcher_has_every_command_of_the_command_line() -> None:
     names = subcommands()
-    assert sorted(names) == sorted([*COMMANDS, *ALIASES])
+    assert sorted(names) == sorted([*COMMANDS, *ALIASES, *INSTEAD])
 
 
 SYSTEMS: tuple[tuple[str, ...], ...] = (
@@ -775,8 +775,9 @@ def test_every_command_that_is_suggested_exists() -> None:
 def test_no_word_with_a_suggestion_is_a_command() -> None:
     lines = re.findall(r"^    (.*)\) _wc_meant=", LAUNCHER.read_text(), re.MULTILINE)
     words = {word for line in lines for word in line.split(" | ")}
-    assert "finish" in words
-    assert not words & {*COMMANDS, *ALIASES}
+    assert words == {word for synonyms in SYNONYMS.values() for word in synonyms}
+    assert not words & {*COMMANDS, *ALIASES, *INSTEAD}
+    assert not {*INSTEAD} & {*COMMANDS, *ALIASES}
 
 
 def test_every_variable_of_the_launcher_has_its_prefix() -> None:

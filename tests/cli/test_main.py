@@ -45,7 +45,7 @@ def test_an_argument_that_takes_several_words_says_so(name: str) -> None:
 def test_the_reference_has_brackets_around_what_can_be_left_out() -> None:
     reference = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
     assert "\n    wc list [WORD...] [OPTION...]\n" in reference
-    assert "\n    wc tag TOPIC TAG... [OPTION...]\n" in reference
+    assert "\n    wc tag TOPIC [TAG...] [OPTION...]\n" in reference
     assert "\n    wc read [TOPIC] [OPTION...]\n" in reference
 
 
@@ -82,8 +82,15 @@ def test_an_unknown_option_of_the_whole(quiet: Repo) -> None:
         (("read", "x", "--from", "abc"), "'abc' is not a whole number."),
         (("read", "x", "--limit", "abc"), "'abc' is not a whole number."),
         (("read", "x", "--limit", "-3"), "-3 is less than 0."),
-        (("say", "x", "two", "words"), "Too many arguments: two words"),
+        (("say", "x", "two", "words"), "Too many arguments: words"),
         (("say", "x", "-F", "none"), "Name a file, or '-' for standard input."),
+        (("say", "x", "two", "words"), "wc say x 'two words'"),
+        (("handoff", "x", "Codex", "two", "words"), "wc handoff x Codex 'two words'"),
+        (("say", "x", "y", "-t", "title"), "Too many arguments: y"),
+        (("say", "x", "y", "-m", "title"), "Too many arguments: y"),
+        (("block", "x"), "Missing option '--by'."),
+        (("block", "x", "by", "y"), "Too many arguments: y"),
+        (("rename", "x"), "Missing argument 'NEW'."),
         (("config", "foo"), "wc config has no action 'foo'."),
     ],
 )

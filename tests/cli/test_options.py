@@ -43,7 +43,7 @@ class Heard:
         self.said.clear()
         try:
             self.command.main([*argv], "wc", standalone_mode=False)
-        except typer.TyperException:
+        except (typer.TyperException, app.ArgumentsError):
             return None
         return self.said[0] if self.said else None
 
@@ -135,6 +135,8 @@ UNUSUAL = [
     ("say", ["auth", "-t=x"]),
     ("say", ["auth", "--title"]),
     ("say", ["auth", "--title", "x", "more"]),
+    ("say", ["auth", "two", "words"]),
+    ("ask", ["auth", "Codex", "Which", "one?"]),
     ("say", ["auth", "--title", "x", "--json=1"]),
     ("say", ["auth", "--title", "x", "--help"]),
     ("say", ["-h"]),
@@ -175,3 +177,36 @@ def test_options_are_values() -> None:
     other = parse(HEARD["ack"].options, ["other"])
     assert one == same != other
     assert "topic='auth'" in repr(one)
+
+
+# What is left over goes to the options that may be given without their flags.
+BARE = [
+    ("say", ["auth", "two words"], {"topic": "auth", "message": ("two words",)}),
+    ("handoff", ["auth", "Codex"], {"topic": "auth", "to": "Codex", "note": ()}),
+    ("handoff", ["auth", "x", "--to", "Codex"], {"to": "Codex", "note": ("x",)}),
+    ("ask", ["auth", "Codex", "Why?"], {"to": "Codex", "message": ("Why?",)}),
+    ("ask", ["auth", "Why?", "--to=Codex"], {"to": "Codex", "message": ("Why?",)}),
+    ("answer", ["auth", "2", "Yes"], {"question": "2", "message": ("Yes",)}),
+    ("answer", ["auth", "Yes"], {"question": "", "message": ("Yes",)}),
+    ("answer", ["auth", "2 of them"], {"question": "", "message": ("2 of them",)}),
+    ("block", ["ui", "api"], {"topic": "ui", "by": "api"}),
+    ("move", ["auth", "main"], {"branch": "main"}),
+    ("updates", ["3h"], {"since": "3h"}),
+    ("take", ["auth", "why"], {"reason": ("why",)}),
+]
+
+
+@pytest.mark.parametrize(("name", "argv", "values"), BARE)
+def test_an_option_may_be_given_without_its_flag(
+    name: str, argv: list[str], values: dict[str, object]
+) -> None:
+    fast = parse(HEARD[name].options, argv)
+    assert fast is not None
+    assert vars(fast).items() >= values.items()
+    assert HEARD[name](argv) == fast
+
+
+def test_every_option_that_may_be_bare_is_declared() -> None:
+    for heard in HEARD.values():
+        names = [param.name for param in heard.options.params() if param.flags]
+        assert {*heard.options.bare} <= {*names}

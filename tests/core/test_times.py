@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from tests.core.strategies import NOON_MS, entry_id, relaxed
 from wc_core.base import ulid
 from wc_core.base.errors import InvalidInputError
-from wc_core.base.times import age, milliseconds, rfc3339, since_id, span, utc
+from wc_core.base.times import (
+    age,
+    coming_day_ms,
+    milliseconds,
+    rfc3339,
+    since_id,
+    span,
+    utc,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,6 +162,21 @@ def test_since_takes_days_in_words(text: str, start: str) -> None:
     moment = milliseconds(start)
     assert moment is not None
     assert since_id(text, THURSDAY) == ulid.encode((moment << 80) - 1)
+
+
+@pytest.mark.usefixtures("in_auckland")
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("tomorrow", "2026-10-02T00:00:00+13:00"),
+        (" Friday ", "2026-10-02T00:00:00+13:00"),
+        ("wednesday", "2026-10-07T00:00:00+13:00"),
+        ("thursday", "2026-10-08T00:00:00+13:00"),
+        ("someday", ""),
+    ],
+)
+def test_a_coming_day_is_named_in_words(text: str, start: str) -> None:
+    assert coming_day_ms(text, THURSDAY) == milliseconds(start)
 
 
 @pytest.mark.parametrize(

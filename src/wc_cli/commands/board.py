@@ -53,7 +53,10 @@ class BoardOptions(SpeakerOptions):
     by: str = text("--by", "WHAT", "Columns by holder or by area.", default=HOLDER)
     once: bool = flag("--once", help="Print it once and exit.")
     limit: int = number(
-        "--limit", "When printed once: cards per column (0: all).", default=_CARDS
+        "--limit",
+        "When printed once: cards per column (0: all).",
+        default=_CARDS,
+        short="-n",
     )
     write: bool = flag("--write", help="Enable the keys that write; each asks first.")
     ascii: bool = flag("--ascii", help="Only ASCII characters.")

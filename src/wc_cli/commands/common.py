@@ -19,6 +19,10 @@ def no_threads_text(context: Context) -> str:
     return context.unasked or _NO_THREADS
 
 
+_TEXTS = ("message", "title", "body", "from_file")
+_LEAST_WORDS = 2
+
+
 class SpeakerOptions(Options):
     """The speaker, and the format of the answer."""
 
@@ -55,23 +59,72 @@ class LocalTopicOptions(Options):
     )
 
 
-def fill_topic(context: Context, options: LocalTopicOptions) -> None:
-    """Fill in the topic of this worktree's only open thread if none was given.
+class AddressedOptions(LocalTopicOptions):
+    """A thread, and a participant ``to``, whose name and a text may be given without
+    flags."""
 
-    Raises what `localtopic.local_topic` raises, and InvalidInputError if a text was
-    given instead of a topic: it is never meant as the name of a new thread.
+    to: str
+
+    def took_name(self, context: Context) -> bool:
+        """If a participant's name was given instead of a topic, take it as ``to``, and
+        what was taken for that as the text. Returns whether it was."""
+        name, text = self.topic, self.bare[-1]
+        is_text = "to" in self.taken_bare
+        if not name or (is_text and getattr(self, text)) or (self.to and not is_text):
+            return False
+        if not context.place.exists or context.reader.lookup(name) is not None:
+            return False
+        if not context.writer().knows(name):
+            return False
+        if is_text:
+            setattr(self, text, (self.to,))
+        self.to = name
+        return True
+
+
+def fill_topic(context: Context, options: LocalTopicOptions) -> None:
+    """Fill in the topic of this worktree's only open thread if none was given. A text
+    of several words instead of a topic is the entry's, unless it has one.
+
+    Raises what `localtopic.local_topic` raises, and InvalidInputError if the text may
+    be meant as a topic.
     """
+    if lacks_topic(context, options):
+        use_local_topic(context, options)
+
+
+def lacks_topic(context: Context, options: LocalTopicOptions) -> bool:
+    """Return whether no topic was given, but perhaps a participant's name or a text,
+    which is taken as such. Raises InvalidInputError as `fill_topic` does."""
     # An empty topic is a variable that was not set.
-    if options.topic is not None:
-        written = options.topic.strip()
-        if " " in written and hasattr(options, "message"):
-            raise InvalidInputError(
-                f"{written!r} is text, not a topic.",
-                f'Try "{nearest_slug(written)}", or for the thread of this worktree: '
-                f"-m {quoted(written)}",
-            )
-        return
+    if options.topic is None:
+        return True
+    if isinstance(options, AddressedOptions) and options.took_name(context):
+        return True
+    return _took_text(context, options)
+
+
+def use_local_topic(context: Context, options: LocalTopicOptions) -> None:
+    """Fill in the topic of this worktree's only open thread. Raises what
+    `localtopic.local_topic` raises."""
     from wc_cli.run.entries import localtopic  # 3 ms, only without a topic
 
     options.topic = localtopic.local_topic(context)
     context.took_local_topic = True
+
+
+def _took_text(context: Context, options: LocalTopicOptions) -> bool:
+    """Take a text of several words in the place of the topic as the entry's. Returns
+    whether it is one."""
+    written = options.topic.strip()
+    if len(written.split()) < _LEAST_WORDS or not hasattr(options, "message"):
+        return False
+    has_text = any(getattr(options, name) for name in _TEXTS)
+    if has_text or context.reader.lookup(written) is not None:
+        raise InvalidInputError(
+            f"{written!r} is text, not a topic.",
+            f'Try "{nearest_slug(written)}", or for the thread of this worktree: '
+            f"-m {quoted(written)}",
+        )
+    options.message = (written,)
+    return True

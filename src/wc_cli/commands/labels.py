@@ -5,7 +5,9 @@ from __future__ import annotations
 from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import write_entry
 from wc_cli.run.options import argument, changes, command
+from wc_cli.run.output import remark, say, say_json
 from wc_core.base.layout import new_topic
+from wc_core.base.text import one_line
 from wc_core.ledger.threads import tags
 from wc_core.ledger.threads.proposals import Draft
 
@@ -24,10 +26,12 @@ class RenameOptions(WriteOptions):
 
 
 class TagOptions(WriteOptions):
-    """Add tags to a thread, or remove some."""
+    """Add tags to a thread, or remove some; without any, show its tags."""
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
-    tags: tuple[str, ...] = changes("TAG...", "TAG or +TAG adds it, -TAG removes it.")
+    tags: tuple[str, ...] = changes(
+        "TAG...", "TAG or +TAG adds it, -TAG removes it.", default=()
+    )
 
 
 @command(RenameOptions)
@@ -40,7 +44,10 @@ def rename(context: Context, options: RenameOptions) -> None:
 
 @command(TagOptions)
 def tag(context: Context, options: TagOptions) -> None:
-    """Add and remove tags."""
+    """Add and remove tags, or show them."""
+    if not options.tags:
+        _show_tags(context, options)
+        return
     added, removed = tags.parse_changes(options.tags)
     words = [*(f"+{word}" for word in added), *(f"-{word}" for word in removed)]
     hidden = (
@@ -49,3 +56,15 @@ def tag(context: Context, options: TagOptions) -> None:
     title = " ".join(("Tags:", *words[:_TITLE_TAGS], *hidden))
     draft = Draft(options.topic, "tag", title, tags_added=added, tags_removed=removed)
     write_entry(context, options, draft)
+
+
+def _show_tags(context: Context, options: TagOptions) -> None:
+    snapshot = context.reader.snapshot(context.reader.find(options.topic))
+    name = one_line(snapshot.name)
+    if options.json:
+        fields = {"store": context.store, "topic": snapshot.name}
+        say_json({**fields, "tags": list(snapshot.tags)})
+        return
+    say(one_line(" ".join(f"+{word}" for word in snapshot.tags)))
+    if not snapshot.tags:
+        remark(f"{name} has no tags. Add one: wc tag {name} TAG")

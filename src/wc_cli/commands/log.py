@@ -55,7 +55,7 @@ _REMOTES = ("refs/remotes/**",)
 class LogOptions(LocalTopicOptions, SpeakerOptions):
     """Show who changed what in a thread and in which commits, the latest first."""
 
-    limit: int = number("--limit", "At most this many entries (0: all).")
+    limit: int = number("--limit", "At most this many entries (0: all).", short="-n")
 
 
 class Commit(NamedTuple):

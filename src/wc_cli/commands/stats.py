@@ -49,7 +49,10 @@ class StatsOptions(SpeakerOptions):
         "--cost", help="What agents have spent: tokens, turns, time (on this machine)."
     )
     limit: int = number(
-        "--limit", "At most this many rows in a list (0: all).", default=stats.ROWS
+        "--limit",
+        "At most this many rows in a list (0: all).",
+        default=stats.ROWS,
+        short="-n",
     )
 
 

@@ -59,7 +59,9 @@ class TimelineOptions(SpeakerOptions):
         "WHEN",
         "Start at a time, age, day or entry (default: 7d, or a thread's start).",
     )
-    limit: int = number("--limit", "At most this many threads (0: all).", default=20)
+    limit: int = number(
+        "--limit", "At most this many threads (0: all).", default=20, short="-n"
+    )
     svg: str = text("--svg", "FILE", "Write an SVG picture ('-': print it).")
     html: str = text(
         "--html", "FILE", "Write a self-contained HTML page ('-': print it)."

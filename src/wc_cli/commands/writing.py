@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.common import LocalTopicOptions, WriteOptions, fill_topic
+from wc_cli.commands.common import (
+    AddressedOptions,
+    LocalTopicOptions,
+    WriteOptions,
+    fill_topic,
+)
 from wc_cli.run import output
 from wc_cli.run.entries import body, receipts
 from wc_cli.run.entries.commits import commit_id
@@ -79,11 +84,14 @@ _STATUSES = ", ".join(STATUSES)
 class MessageOptions(Options):
     """The title and the text of an entry."""
 
+    bare: tuple[str, ...] = ("message",)
+
     message: tuple[str, ...] = texts(
         "--message",
         "TEXT",
         "The title; each further -m is a paragraph of the text.",
         short="-m",
+        excludes=("title", "from_file"),
     )
     from_file: str = text(
         "--message-file",
@@ -256,10 +264,11 @@ class AckOptions(LocalTopicOptions, EntryOptions, EditorOptions, KindOptions):
     )
 
 
-class HandoffOptions(LocalTopicOptions, PassOptions, WriteOptions):
+class HandoffOptions(AddressedOptions, PassOptions, WriteOptions):
     """Pass the ball explicitly."""
 
     usual = "--to --note --reason --force --if-ball --sync --as --json"
+    bare = ("to", "note")
 
     note: tuple[str, ...] = texts(
         "--note",
@@ -275,6 +284,8 @@ class HandoffOptions(LocalTopicOptions, PassOptions, WriteOptions):
 class MoveOptions(WriteOptions):
     """Assign a thread to another branch; ball and status stay."""
 
+    bare = ("branch",)
+
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     branch: str = text(
         "--branch", "BRANCH", "The branch, which need not exist yet.", default=REQUIRED
@@ -283,6 +294,8 @@ class MoveOptions(WriteOptions):
 
 class TakeOptions(LocalTopicOptions, WriteOptions):
     """Take a free ball, or a stuck one, giving a reason."""
+
+    bare = ("reason",)
 
     reason: tuple[str, ...] = texts(
         "--reason", "TEXT", "Why; required if someone else has the ball.", short="-m"
@@ -294,6 +307,7 @@ class SetStatusOptions(LocalTopicOptions, PassOptions, WriteOptions):
     topic, changes the thread of this worktree."""
 
     usual = "--to --reason --force --if-ball --sync --as --json"
+    bare = ("reason",)
 
     topic: str = argument(
         "TOPIC",
@@ -322,7 +336,10 @@ def say(context: Context, options: SayOptions) -> None:
     """Add an entry and pass the ball."""
     fill_topic(context, options)
     draft = options.in_kind(_contribution(context, "say", options))
-    _write_text_entry(context, options, draft._replace(new=options.new))
+    # Without quotation marks, the first word of a text would become a new thread.
+    must_exist = bool(options.taken_bare) and not options.new
+    draft = draft._replace(new=options.new, must_exist=must_exist)
+    _write_text_entry(context, options, draft)
 
 
 @command(DoneOptions)

@@ -2,14 +2,14 @@
 messages, and unusual spellings.
 
 The Typer application of a command is built from the declaration that
-`wc_cli.run.options` parses; a property test compares the two parsers. Only public names
-of Typer are used.
+`wc_cli.run.options` parses; a property test compares the two parsers. Typer parses the
+options; the arguments are distributed by `options.fill_arguments`. Only public names of
+Typer are used.
 """
 
 from __future__ import annotations
 
 import inspect
-import re
 from typing import Annotated, Any
 
 import typer
@@ -19,19 +19,19 @@ from wc_cli.run import table
 from wc_cli.run.context import execute
 from wc_cli.run.help import showing
 from wc_cli.run.options import (
-    CHANGES,
     FLAG,
     NUMBER,
     POSITION,
     REQUIRED,
     TEXTS,
-    WORDS,
     Declared,
     Options,
     Param,
+    fill_arguments,
     takes_signed_words,
 )
 from wc_core.base.errors import InvalidInputError
+from wc_core.base.phrases import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,18 +53,32 @@ def run(declared: Declared, argv: Sequence[str]) -> None:
     try:
         get_command(application).main([*argv[1:]], f"wc {name}", standalone_mode=False)
     except typer.TyperException as error:
-        message = _plain_words(error.format_message())
-        raise InvalidInputError(message, f"See: wc help {name}") from error
+        raise InvalidInputError(
+            error.format_message(), f"See: wc help {name}"
+        ) from error
+    except ArgumentsError as error:
+        hint = error.hint(name) or f"See: wc help {name}"
+        raise InvalidInputError(str(error), hint) from error
     except typer.Abort as error:
         raise KeyboardInterrupt from error
 
 
-# Typer's words for too many arguments.
-_TOO_MANY = r"Got unexpected extra argument\(s\) \((.*)\)$"
+class ArgumentsError(Exception):
+    """Arguments are missing or left over.
 
+    ``correction`` are the arguments that were probably meant, if that is known.
+    """
 
-def _plain_words(message: str) -> str:
-    return re.sub(_TOO_MANY, r"Too many arguments: \1", message, flags=re.DOTALL)
+    def __init__(self, message: str, correction: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.correction = correction
+
+    def hint(self, name: str) -> str:
+        """The command line that was probably meant; empty if that is not known."""
+        if not self.correction:
+            return ""
+        words = " ".join(map(quoted, self.correction))
+        return f"Quote a text of several words: wc {name} {words}"
 
 
 def build(
@@ -73,13 +87,16 @@ def build(
     show_help: Callable[[], None],
 ) -> typer.Typer:
     """Return the application of a command: it calls ``call`` with the options of a
-    valid line, and ``show_help`` for a line that asks for help."""
+    valid line, and ``show_help`` for a line that asks for help. For a line whose
+    arguments are wrong it raises ArgumentsError."""
 
     def carry_out(**values: Any) -> None:
         del values[_HELP]
-        call(to_options(options, values))
+        arguments = values.pop(_ARGUMENTS) or []
+        call(to_options(options, values, arguments))
 
-    parameters = [*map(_parameter, options.params()), _help(options, show_help)]
+    declared = [_option(param) for param in options.params() if param.flags]
+    parameters = [_arguments(), *declared, _help(options, show_help)]
     carry_out.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     application = typer.Typer(
         add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
@@ -90,8 +107,18 @@ def build(
     return application
 
 
-# No declaration has this name.
-_HELP = "help_"
+# No declaration has these names.
+_ARGUMENTS, _HELP = "arguments_", "help_"
+
+
+def _arguments() -> inspect.Parameter:
+    """Return the parameter for all arguments."""
+    return inspect.Parameter(
+        _ARGUMENTS,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[list[str], typer.Argument()],
+    )
 
 
 def _help(options: type[Options], show_help: Callable[[], None]) -> inspect.Parameter:
@@ -113,12 +140,44 @@ def _help(options: type[Options], show_help: Callable[[], None]) -> inspect.Para
     )
 
 
-def to_options(options: type[Options], values: dict[str, Any]) -> Options:
-    """Return Typer's values as an instance of the class that declares them."""
-    for param in options.params():
-        if param.kind in {TEXTS, WORDS, CHANGES}:
+def to_options(
+    options: type[Options], values: dict[str, Any], arguments: Sequence[str]
+) -> Options:
+    """Return Typer's values, and the arguments, as an instance of the class that
+    declares them. Raises ArgumentsError if they do not fit."""
+    params = options.params()
+    for param in params:
+        if not param.flags:
+            values[param.name] = param.default
+        elif param.kind == TEXTS:
             values[param.name] = tuple(values[param.name] or ())
+        elif param.default is REQUIRED and values[param.name] is None:
+            values[param.name] = REQUIRED
+    surplus = fill_arguments(options, arguments, values)
+    if surplus:
+        raise _left_over(options, arguments, surplus, values.get("taken_bare", ()))
+    for param in params:
+        if values[param.name] is REQUIRED:
+            kind = "option" if param.flags else "argument"
+            name = param.flags[0] if param.flags else param.metavar
+            raise ArgumentsError(f"Missing {kind} {name!r}.")
     return options(values)
+
+
+def _left_over(
+    options: type[Options],
+    arguments: Sequence[str],
+    surplus: Sequence[str],
+    bare_names: Sequence[str],
+) -> ArgumentsError:
+    """The error for arguments that are left over although the options in ``bare_names``
+    took some: usually a text without quotation marks."""
+    by_name = {param.name: param for param in options.params()}
+    correction: tuple[str, ...] = ()
+    if bare_names and by_name[bare_names[-1]].kind == TEXTS:
+        before = len(arguments) - len(surplus) - 1
+        correction = (*arguments[:before], " ".join(arguments[before:]))
+    return ArgumentsError(f"Too many arguments: {' '.join(surplus)}", correction)
 
 
 def _whole_number(text: str | int) -> int:
@@ -140,27 +199,14 @@ def _count(text: str | int) -> int:
 _PARSERS = {NUMBER: _count, POSITION: _whole_number}
 
 
-def _parameter(param: Param) -> inspect.Parameter:
-    types: dict[str, Any] = {
-        FLAG: bool,
-        TEXTS: list[str],
-        WORDS: list[str],
-        CHANGES: list[str],
-    }
+def _option(param: Param) -> inspect.Parameter:
+    types: dict[str, Any] = {FLAG: bool, TEXTS: list[str]}
     kind: Any = types.get(param.kind, str)
-    info: Any
-    if param.flags:
-        info = typer.Option(
-            *param.flags,
-            metavar=param.metavar or None,
-            parser=_PARSERS.get(param.kind),
-        )
-    else:
-        info = typer.Argument(metavar=param.metavar)
+    info = typer.Option(
+        *param.flags, metavar=param.metavar or None, parser=_PARSERS.get(param.kind)
+    )
     default = param.default
-    if default is REQUIRED:
-        default = inspect.Parameter.empty
-    elif param.kind in {TEXTS, WORDS, CHANGES}:
+    if default is REQUIRED or param.kind == TEXTS:
         default = None
     return inspect.Parameter(
         param.name,

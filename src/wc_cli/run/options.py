@@ -2,8 +2,8 @@
 
 A command's options are a class with one attribute for each. `parse` reads the usual
 command line in microseconds. It leaves everything else to Typer, whose signature
-`wc_cli.run.app` builds from the same class. A property test checks that both give the
-same answers.
+`wc_cli.run.app` builds from the same class. Both distribute the arguments with
+`fill_arguments`. A property test checks that both give the same answers.
 """
 
 from __future__ import annotations
@@ -30,10 +30,16 @@ class Param:
     `WORDS` (all remaining arguments) or `CHANGES` (the same; some may begin with a
     hyphen).
     ``complete`` is the kind of word that shell completion offers, a key of
-    `completion.words.WORDS`.
+    `completion.words.WORDS`. ``numbered``: an argument that is only taken if it
+    begins like a number or an entry's id. ``excludes``: the names of options beside
+    which it is not given without its flag.
     """
 
-    __slots__ = ("complete", "default", "flags", "help", "kind", "metavar", "name")
+    __slots__ = (
+        *("complete", "default", "flags", "help", "kind", "metavar", "name"),
+        "excludes",
+        "numbered",
+    )
 
     def __init__(
         self,
@@ -50,6 +56,8 @@ class Param:
         self.help = help
         self.default = default
         self.complete = complete
+        self.numbered = False
+        self.excludes: tuple[str, ...] = ()
         self.name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -66,9 +74,12 @@ def argument(
     *,
     default: Any = REQUIRED,
     complete: str = "",
+    numbered: bool = False,
 ) -> Any:
     """Declare a positional argument, required unless it has a ``default``."""
-    return Param(TEXT, (), metavar, help, default, complete)
+    param = Param(TEXT, (), metavar, help, default, complete)
+    param.numbered = numbered
+    return param
 
 
 def words(
@@ -82,9 +93,15 @@ def words(
     return Param(WORDS, (), metavar, help, default, "")
 
 
-def changes(metavar: str, help: str) -> Any:  # noqa: A002
-    """Declare all remaining arguments as a tuple, such as ``+x`` and ``-y``."""
-    return Param(CHANGES, (), metavar, help, REQUIRED, "")
+def changes(
+    metavar: str,
+    help: str,  # noqa: A002
+    *,
+    default: Any = REQUIRED,
+) -> Any:
+    """Declare all remaining arguments as a tuple, such as ``+x`` and ``-y``, at least
+    one unless there is a ``default``."""
+    return Param(CHANGES, (), metavar, help, default, "")
 
 
 def text(
@@ -107,18 +124,27 @@ def texts(
     help: str,  # noqa: A002
     *,
     short: str = "",
+    excludes: tuple[str, ...] = (),
 ) -> Any:
     """Declare an option with a value that may be given several times, as a tuple."""
-    return Param(TEXTS, _flags(flag, short), metavar, help, (), "")
+    param = Param(TEXTS, _flags(flag, short), metavar, help, (), "")
+    param.excludes = excludes
+    return param
 
 
 def _flags(flag: str, short: str) -> tuple[str, ...]:
     return (flag, short) if short else (flag,)
 
 
-def number(flag: str, help: str, *, default: int | None = 0) -> Any:  # noqa: A002
+def number(
+    flag: str,
+    help: str,  # noqa: A002
+    *,
+    default: int | None = 0,
+    short: str = "",
+) -> Any:
     """Declare an option with a whole number."""
-    return Param(NUMBER, (flag,), "N", help, default, "")
+    return Param(NUMBER, _flags(flag, short), "N", help, default, "")
 
 
 def position(flag: str, help: str) -> Any:  # noqa: A002
@@ -139,9 +165,15 @@ class Options:
 
     ``usual`` has the flags that people use, in the order of the help. A command with
     more than ten options has it: its help shows these, and all of them with ``--all``.
+
+    ``bare`` has the names of options whose values may be given without their flags,
+    in this order: they take the arguments that are left over, unless they were given.
+    An instance has in ``taken_bare`` the names of those that did.
     """
 
     usual = ""
+    bare: tuple[str, ...] = ()
+    taken_bare: tuple[str, ...] = ()
 
     @classmethod
     def params(cls) -> tuple[Param, ...]:
@@ -226,11 +258,7 @@ def parse(options: type[Options], argv: Sequence[str]) -> Options | None:
             values[param.name] = parsed
         else:
             arguments.append(word)
-    positional = [param for param in params if not param.flags]
-    if (
-        not _fill_arguments(positional, arguments, values)
-        or REQUIRED in values.values()
-    ):
+    if fill_arguments(options, arguments, values) or REQUIRED in values.values():
         return None
     return options(values)
 
@@ -247,14 +275,35 @@ def _option_value(param: Param, joined: str | None, remaining: Any) -> Any:
     return -size if size is not None and digits != value else size
 
 
-def _fill_arguments(
-    positional: list[Param], arguments: list[str], values: dict[str, Any]
-) -> bool:
-    """Assign the arguments to the parameters. Returns whether all fit."""
-    for param in positional:
+def fill_arguments(
+    options: type[Options], arguments: Sequence[str], values: dict[str, Any]
+) -> list[str]:
+    """Assign the arguments of a command line to the parameters, and then to the options
+    that may be given without their flags. Returns those that are left over: then
+    something is wrong."""
+    surplus = list(arguments)
+    params = options.params()
+    for param in params:
+        if param.flags:
+            break
         if param.kind in {WORDS, CHANGES}:
-            values[param.name] = tuple(arguments) or param.default
-            return True
-        if arguments:
-            values[param.name] = arguments.pop(0)
-    return not arguments
+            values[param.name] = tuple(surplus) or param.default
+            return []
+        if surplus and not (param.numbered and not _is_numbered(surplus[0])):
+            values[param.name] = surplus.pop(0)
+    by_name = {param.name: param for param in params}
+    bare_names = []
+    for name in options.bare:
+        param = by_name[name]
+        excluded = any(map(values.get, param.excludes))
+        if surplus and values[name] == param.default and not excluded:
+            value = surplus.pop(0)
+            values[name] = (value,) if param.kind == TEXTS else value
+            bare_names.append(name)
+    if bare_names:
+        values["taken_bare"] = tuple(bare_names)
+    return surplus
+
+
+def _is_numbered(word: str) -> bool:
+    return word[:1] in {*"#0123456789"} and len(word.split()) == 1

@@ -132,6 +132,38 @@ ALIASES = {
     "reply": "say",
 }
 
+# Words that people try, and what to type instead. They are no commands, but `wc`
+# answers them; TOPIC stands for the word after it.
+INSTEAD = {
+    "reopen": "wc set-status TOPIC OPEN",
+    "undo": "wc retract TOPIC",
+    "delete": "wc close TOPIC",
+    "todo": "wc list --mine",
+    "next": "wc ready",
+    "watch": "wc board",
+    "tui": "wc board",
+    "web": "wc-observe web",
+    "serve": "wc-observe --transport http",
+    "mcp": "wc install",
+}
+
+# Words that may mean a command of ours. `wc` leaves them to the system's program, which
+# may have a file of that name to count, and only tells a person at a terminal.
+SYNONYMS = {
+    "say": ("post", "write", "add", "comment", "send", "tell", "message"),
+    "read": ("view", "cat", "get", "display"),
+    "done": ("finish", "end", "resolve", "complete"),
+    "new": ("create", "start", "begin", "thread"),
+    "handoff": ("pass", "give", "assign", "delegate"),
+    "search": ("find", "grep", "query"),
+    "list": ("threads", "mine", "all"),
+    "updates": ("news", "changes", "recent"),
+    "log": ("history",),
+    "install": ("setup", "upgrade"),
+    "whoami": ("who", "me"),
+    "sync": ("push", "pull", "fetch"),
+}
+
 # Every other command is an occasion for guidance: the repository's guidance for it
 # comes with the answer.
 NO_OCCASION = {

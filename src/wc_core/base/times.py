@@ -107,6 +107,22 @@ def _named_day_ms(name: str, now_ms: int) -> int | None:
     return round(time.mktime(start)) * 1000
 
 
+def coming_day_ms(name: str, now_ms: int) -> int | None:
+    """The beginning of the next day with a name in local time: ``tomorrow`` or
+    ``friday``; ``None`` for other words."""
+    now = time.localtime(now_ms // 1000)
+    name = name.strip().casefold()
+    if name == "tomorrow":
+        days = 1
+    elif name in _DAYS:
+        days = (_DAYS.index(name) - now.tm_wday - 1) % len(_DAYS) + 1
+    else:
+        return None
+    # As above: a day beyond the end of the month is fine.
+    start = (now.tm_year, now.tm_mon, now.tm_mday + days, 0, 0, 0, 0, 0, -1)
+    return round(time.mktime(start)) * 1000
+
+
 def ago(seconds: int | None) -> str:
     """An age in words: ``5m ago``, ``just now``."""
     if seconds is None:

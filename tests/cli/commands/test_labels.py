@@ -221,7 +221,6 @@ def test_wrong_input(repo: Repo) -> None:
     assert "has no tag 'y'; its tags: x" in repo.fails(4, "tag", "login", "-y")
     assert "cannot be a tag" in repo.fails(2, "tag", "login", "a b")
     assert "No such option: --y" in repo.fails(2, "tag", "login", "--y")
-    assert "See: wc help tag" in repo.fails(2, "tag", "login")
     assert "no thread" in repo.fails(3, "tag", "nope", "x")
     assert len(repo.entries("login")) == 2
 
@@ -247,3 +246,14 @@ def test_tags_of_an_older_tool(repo: Repo) -> None:
     assert repo.json("list")["threads"][0]["tags"] == ["auth"]
     repo.settled("ack", "login")
     assert "Nothing is wrong." in repo.ok("doctor").out
+
+
+def test_without_tags_a_thread_shows_its_own(repo: Repo) -> None:
+    repo.ok("new", "login", "-m", "Log in")
+    assert repo.ok("tag", "login").err == (
+        "login has no tags. Add one: wc tag login TAG\n"
+    )
+    repo.ok("tag", "login", "small", "urgent")
+    assert repo.ok("tag", "login").out == "+small +urgent\n"
+    assert repo.json("tag", "login")["tags"] == ["small", "urgent"]
+    assert len(repo.entries("login")) == 2

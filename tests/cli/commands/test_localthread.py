@@ -163,8 +163,12 @@ def test_whoever_speaks_the_thread_is_the_one_at_the_prompt(login: Repo) -> None
 
 
 def test_a_text_is_not_taken_for_a_topic(login: Repo) -> None:
-    error = login.fails(2, "say", "fixed the test")
+    error = login.fails(2, "say", "fixed the test", "--body", "…")
     assert "-m 'fixed the test'" in error
+    login.ok("say", "fixed the test")
+    assert [entry["title"] for entry in login.entries("login")][1:] == [
+        "fixed the test"
+    ]
     error = login.fails(2, "set-status", "fixed the test")
     assert "status" in error
 

@@ -449,7 +449,6 @@ def test_threads_that_are_not_there(story: Repo) -> None:
     assert "Did you mean: auth" in story.fails(3, "read", "aut")
     assert story.wc("read", "nothing", "--json").error["code"] == "NOT_FOUND"
     story.fails(3, "read", "../../etc/passwd")
-    story.fails(2, "seen")
 
 
 @pytest.mark.parametrize(

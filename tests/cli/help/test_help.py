@@ -178,7 +178,7 @@ def test_no_command_no_help(quiet: Repo, name: str) -> None:
 def test_a_short_option_that_can_be_an_argument_is_no_request_for_help(
     quiet: Repo,
 ) -> None:
-    assert "Missing argument 'TAG...'" in quiet.fails(2, "tag", "-h")
+    assert 'no thread "-h"' in quiet.fails(3, "tag", "-h")
 
 
 @pytest.mark.parametrize(("columns", "width"), [(60, 60), (80, 80), (200, 80)])

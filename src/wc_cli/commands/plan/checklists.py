@@ -8,6 +8,7 @@ from wc_cli.ledger.plan import checklists as drafts
 from wc_cli.run.options import argument, command, flag, words
 from wc_cli.run.output import remark, say, say_json
 from wc_core.base.errors import InvalidInputError
+from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.ledger.planning import checklists
 
@@ -34,7 +35,7 @@ class CheckOffOptions(WriteOptions):
 
     topic: str = argument("TOPIC", "The thread.", complete="topic")
     numbers: tuple[str, ...] = words(
-        "N...", "The numbers of the items in wc checklist."
+        "N...", "The numbers of the items in wc checklist, or words of one."
     )
     undo: bool = flag("--undo", help="Uncheck them.")
 
@@ -46,11 +47,14 @@ def checklist(context: Context, options: ChecklistOptions) -> None:
         _show(context, options)
         return
     verb, *arguments = options.words
+    if verb not in {_ADD, _REMOVE} and not arguments:
+        verb, arguments = _ADD, [verb]
     if verb not in {_ADD, _REMOVE} or not arguments:
         raise InvalidInputError(
             "A checklist can only be shown, extended or shortened.",
-            f"Write: wc checklist {options.topic} add 'a step', or: "
-            f"wc checklist {options.topic} remove 2",
+            f"Write: wc checklist {quoted(options.topic)} add "
+            f"{quoted(' '.join(arguments) or 'a step')}, or: "
+            f"wc checklist {quoted(options.topic)} remove 2",
         )
     if verb == _ADD:
         (draft,) = drafts.additions(context.reader, {options.topic: arguments})

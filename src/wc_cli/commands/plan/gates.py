@@ -43,7 +43,9 @@ class GateOptions(WriteOptions):
     usual = "--until --pr --command --human --pass --remove --note --yes --as --json"
 
     words: tuple[str, ...] = words("TOPIC", "The thread; or: check [TOPIC...].")
-    until: str = text("--until", "TIME", "A date, a time (UTC), or 3d from now.")
+    until: str = text(
+        "--until", "TIME", "A date, a time (UTC), friday, or 3d from now."
+    )
     pr: str = text("--pr", "N", "Until this pull request is merged (wc gate check).")
     command: str = text(
         "--command", "COMMAND", "Until this command succeeds (wc gate check)."

@@ -50,6 +50,8 @@ class UnlinkOptions(WriteOptions):
 class BlockOptions(WriteOptions):
     """Make a thread wait until others are closed."""
 
+    bare = ("by",)
+
     topic: str = argument("TOPIC", "The thread that waits.", complete="topic")
     by: str = text("--by", "TOPIC", "What it waits for: A or A,B.", default=REQUIRED)
 
@@ -61,11 +63,24 @@ def link(context: Context, options: LinkOptions) -> None:
         _link_many(context, options)
         return
     if len(options.words) < _LEAST_WORDS:
-        raise InvalidInputError("A link needs two threads and a verb.", _EXAMPLE)
+        raise InvalidInputError(
+            "A link needs two threads and a verb.", _verbs_hint(options.words)
+        )
     first, *verb_words, second = options.words
     verb = kinds.verb(verb_words, f"wc link {first}", second)
     owners, targets = ([second], [first]) if verb.is_inverse else ([first], [second])
     _link(context, options, _names(owners), verb.kind, _names(targets))
+
+
+def _verbs_hint(typed: Sequence[str]) -> str:
+    """What to write, with the two threads that were named, if they are two."""
+    if len(typed) != _LEAST_WORDS - 1:
+        return _EXAMPLE
+    first, second = map(quoted, typed)
+    return (
+        f"If one waits for the other: wc link {first} waits-for {second}; "
+        f"otherwise: wc link {first} relates-to {second}"
+    )
 
 
 def _link_many(context: Context, options: LinkOptions) -> None:

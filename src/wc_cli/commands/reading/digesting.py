@@ -29,6 +29,8 @@ class DigestOptions(SpeakerOptions):
     """Show what happened since a time, thread by thread: changes, decisions, and what
     the new entries say."""
 
+    bare = ("since",)
+
     since: str = text(
         "--since",
         "WHEN",
@@ -36,7 +38,7 @@ class DigestOptions(SpeakerOptions):
         default="24h",
     )
     limit: int = number(
-        "--limit", "At most this many threads (0: all).", default=_THREADS
+        "--limit", "At most this many threads (0: all).", default=_THREADS, short="-n"
     )
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     max_tokens: int = number(

@@ -32,7 +32,7 @@ class FilterOptions(SpeakerOptions):
     tag: tuple[str, ...] = texts(
         "--tag", "TAG", "Only threads with this tag; if repeated, with all of them."
     )
-    limit: int = number("--limit", "At most this many (0: all).")
+    limit: int = number("--limit", "At most this many (0: all).", short="-n")
     cursor: str = text("--cursor", "CURSOR", "Continue where a limited answer ended.")
 
     def filter(self, *, open_only: bool = False, own: bool = False) -> Filter:

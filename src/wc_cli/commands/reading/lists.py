@@ -16,7 +16,10 @@ from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import render
 from wc_cli.run.terminal.style import is_terminal
 from wc_core.base.errors import InvalidInputError
+from wc_core.base.phrases import quoted
+from wc_core.base.text import one_line
 from wc_core.base.times import age_ms, rfc3339, since_id
+from wc_core.ledger.threads.model import STATUSES
 from wc_core.reading.views import index
 from wc_core.reading.views.rows import Filter, RowPage
 
@@ -45,7 +48,7 @@ class ListOptions(FilterOptions):
         "Only with these words in topic, title or ball, or with +TAG.",
         default=(),
     )
-    all: bool = flag("--all", help="Include closed threads.")
+    all: bool = flag("--all", "-a", help="Include closed threads.")
     author: str = text(
         "--author", "NAME", "Only threads in which NAME wrote last.", complete="agent"
     )
@@ -208,10 +211,25 @@ def _empty_text(options: ListOptions) -> str:
     """Return the message if none of the threads is listed."""
     if options.mine:
         return "You have none of these threads' balls."
+    if status := _typed_status(options):
+        return status
     if options.all or options.status:
         return _NO_MATCH
     with_closed = command_line("list", options, open=False, all=True)
     return f"{_NO_MATCH} Include closed ones: {with_closed}"
+
+
+def _typed_status(options: ListOptions) -> str:
+    """Return what to write instead, if the last word is a status; else empty."""
+    *words, final = options.words or ("",)
+    status = final.upper().replace("-", "_")
+    if status not in STATUSES:
+        return ""
+    text = f"{_NO_MATCH} Those that are {status}: wc list --status {status}"
+    if len(words) == 1:
+        topic = quoted(one_line(words[0]))
+        text += f"; to change the status: wc set-status {topic} {status}"
+    return text
 
 
 def _latest_words(overview: Overview, rows: Iterable[ThreadRow]) -> list[LatestWords]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions
 from wc_cli.run.options import flag, number, position, text
+from wc_core.base.errors import InvalidInputError
 
 
 class ReadOptions(LocalTopicOptions, SpeakerOptions):
@@ -16,6 +17,7 @@ class ReadOptions(LocalTopicOptions, SpeakerOptions):
 
     start: int = position("--from", "Start with this entry; -10: the last ten.")
     limit: int = number("--limit", "At most this many entries (0: all).")
+    newest: int = number("--last", "Only the last N entries.", short="-n")
     new: bool = flag("--new", help="Only entries that are new to you.")
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     kind: str = text("--kind", "KIND", "Only entries of this kind.", complete="kind")
@@ -31,9 +33,19 @@ class ReadOptions(LocalTopicOptions, SpeakerOptions):
         "--history", help="Include texts that were amended or retracted."
     )
 
+    def start_at_last(self) -> None:
+        """Replace ``--last N`` by ``--from -N``."""
+        if self.newest and self.start:
+            raise InvalidInputError(
+                "--last and --from exclude each other.", "Use one of them."
+            )
+        self.start, self.newest = self.start or -self.newest, 0
+
 
 class UpdatesOptions(SpeakerOptions):
     """Show what happened since a time."""
+
+    bare = ("since",)
 
     since: str = text(
         "--since",
@@ -41,7 +53,7 @@ class UpdatesOptions(SpeakerOptions):
         "A time, an age (3h), a day (monday) or an entry's id.",
         default="24h",
     )
-    limit: int = number("--limit", "At most this many (0: all).")
+    limit: int = number("--limit", "At most this many (0: all).", short="-n")
     branch: str = text("--branch", "BRANCH", "Only entries written on this branch.")
     digest: bool = flag("--digest", help="One summary per thread.")
     max_tokens: int = number(

@@ -20,7 +20,9 @@ _FEW = 5
 class RelatedOptions(LocalTopicOptions, SpeakerOptions):
     """Find threads about the same subject, by the words they share."""
 
-    limit: int = number("--limit", "At most this many (0: all).", default=_FEW)
+    limit: int = number(
+        "--limit", "At most this many (0: all).", default=_FEW, short="-n"
+    )
 
 
 @command(RelatedOptions)

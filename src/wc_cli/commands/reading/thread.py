@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from wc_cli.commands.common import SpeakerOptions, fill_topic
+from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
 from wc_cli.commands.reading.options import ReadOptions
 from wc_cli.commands.reading.paging import rest_text, topic_list
 from wc_cli.commands.reading.passed import passed_text
 from wc_cli.ledger.clock import now_ms
-from wc_cli.run.options import (
-    argument,
-    command,
-    flag,
-)
+from wc_cli.run.options import command, flag
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import entrytext
 from wc_cli.run.terminal.style import is_for_people, output_style, terminal_width
@@ -39,16 +35,16 @@ _PATIENCE = 0.1
 _NEW_MARK = "── new ──"
 
 
-class SeenOptions(SpeakerOptions):
+class SeenOptions(LocalTopicOptions, SpeakerOptions):
     """Mark a thread as read without showing it."""
 
-    topic: str = argument("TOPIC", "The thread.", default="", complete="topic")
     all: bool = flag("--all", help="Mark every thread as read.")
 
 
 @command(ReadOptions)
 def read(context: Context, options: ReadOptions) -> None:
     """Show a thread."""
+    options.start_at_last()
     fill_topic(context, options)
     reader = context.reader
     branch, kind = options.branch.strip(), vocabulary.kind(options.kind)
@@ -178,7 +174,8 @@ def seen(context: Context, options: SeenOptions) -> None:
     if options.all:
         states = _readable_states(reader)
     else:
-        topic = reader.find(vocabulary.required(options.topic, "topic"))
+        fill_topic(context, options)
+        topic = reader.find(options.topic)
         states = [reader.snapshot(topic).state]
     if states:  # with nothing to mark, don't create a store
         writer = context.writer()

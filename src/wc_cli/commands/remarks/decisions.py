@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 class DecisionsOptions(SpeakerOptions):
     """List decisions, the latest first, of all threads or of one."""
 
+    bare = ("since",)
+
     topic: str = argument("TOPIC", "Only of this thread.", complete="topic", default="")
     since: str = text(
         "--since",
         "WHEN",
         "Only after a time, an age (3h), a day (monday) or an entry's id.",
     )
-    limit: int = number("--limit", "At most this many (0: all).")
+    limit: int = number("--limit", "At most this many (0: all).", short="-n")
 
 
 @command(DecisionsOptions)

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from wc_cli.commands.common import (
+    AddressedOptions,
+    LocalTopicOptions,
+    fill_topic,
+    lacks_topic,
+    use_local_topic,
+)
 from wc_cli.commands.writing import EditorOptions, EntryOptions, write_entry
 from wc_cli.run.entries import body
-from wc_cli.run.options import REQUIRED, argument, command, flag, text
+from wc_cli.run.options import argument, command, flag, text
+from wc_core.attention.status import holders
+from wc_core.base.errors import InvalidInputError
+from wc_core.base.phrases import quoted
+from wc_core.base.text import one_line
 from wc_core.ledger.remarks.questions import ANY_QUESTION
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.model import QUESTION
@@ -17,28 +28,31 @@ if TYPE_CHECKING:
 _ANSWER_TITLE, _WITHDRAWAL_TITLE = "Answer", "Question withdrawn"
 
 
-class AskOptions(EntryOptions, EditorOptions):
+class AskOptions(AddressedOptions, EntryOptions, EditorOptions):
     """Ask someone a question; until it is answered, you cannot pass the ball on."""
 
     usual = "--to --message --body --file --force --summary --edit --key --as --json"
+    bare = ("to", "message")
 
-    topic: str = argument("TOPIC", "The thread.", complete="topic")
-    to: str = text(
-        "--to", "NAME", "Whom to ask (or: asker).", default=REQUIRED, complete="agent"
-    )
+    to: str = text("--to", "NAME", "Whom to ask (or: asker).", complete="agent")
     force: bool = flag("--force", help="Allow a new name.")
 
 
-class AnswerOptions(EntryOptions, EditorOptions):
+class AnswerOptions(LocalTopicOptions, EntryOptions, EditorOptions):
     """Answer a question that you were asked; the ball stays where it is."""
 
     usual = (
         "--message --body --withdraw --force --file --summary --edit --key --as --json"
     )
 
-    topic: str = argument("TOPIC", "The thread.", complete="topic")
+    topic: str = argument(
+        "TOPIC",
+        "The thread (default: the one with a question to you, or of this worktree).",
+        default=None,
+        complete="topic",
+    )
     question: str = argument(
-        "N", "The question's number, if there are several.", default=""
+        "N", "The question's number, if there are several.", default="", numbered=True
     )
     withdraw: bool = flag("--withdraw", help="Withdraw your own question instead.")
     force: bool = flag("--force", help="Answer in place of the person who was asked.")
@@ -47,15 +61,22 @@ class AnswerOptions(EntryOptions, EditorOptions):
 @command(AskOptions)
 def ask(context: Context, options: AskOptions) -> None:
     """Ask someone."""
+    fill_topic(context, options)
     draft = _entry_draft(context, options, body.message(context, options))
-    to = vocabulary.required(options.to, "name")
-    draft = draft._replace(kind=QUESTION, to=to, force=options.force)
+    if not options.to:
+        raise InvalidInputError(
+            "A question needs someone to answer it.",
+            f"Name them: wc ask {quoted(options.topic)} --to NAME -m '…'",
+        )
+    draft = draft._replace(kind=QUESTION, to=options.to, force=options.force)
     _write_text(context, options, draft, "ask")
 
 
 @command(AnswerOptions)
 def answer(context: Context, options: AnswerOptions) -> None:
     """Answer or withdraw a question."""
+    if lacks_topic(context, options):
+        _fill_asking_topic(context, options)
     title = _WITHDRAWAL_TITLE if options.withdraw else ""
     if options.body and not (options.withdraw or options.edit):
         title = _ANSWER_TITLE
@@ -67,6 +88,23 @@ def answer(context: Context, options: AnswerOptions) -> None:
         force=options.force,
     )
     _write_text(context, options, draft, "answer")
+
+
+def _fill_asking_topic(context: Context, options: AnswerOptions) -> None:
+    """Fill in the topic of the only thread with an open question to the viewer, else of
+    this worktree's thread. Raises InvalidInputError if several have one."""
+    questions = holders.asked_of(context.reader.layout, context.viewer)
+    topics = list(dict.fromkeys(question.topic for question in questions))
+    if options.withdraw or not topics:
+        use_local_topic(context, options)
+    elif len(topics) == 1:
+        options.topic, context.took_local_topic = topics[0], True
+    else:
+        listed = ", ".join(map(one_line, topics))
+        raise InvalidInputError(
+            f"{len(topics)} threads have questions to you: {listed}.",
+            f"Say which: wc answer {quoted(topics[0])} -m '…'",
+        )
 
 
 def _write_text(

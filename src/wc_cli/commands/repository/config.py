@@ -37,7 +37,9 @@ class ConfigOptions(SpeakerOptions):
     """Show the current settings and where each comes from, or change those of the
     repository, which all clones share."""
 
-    action: str = argument("ACTION", "get, set, unset or list.", default=_LIST)
+    action: str = argument(
+        "ACTION", "get, set, unset or list; may be left out.", default=_LIST
+    )
     words: tuple[str, ...] = words(
         "KEY VALUE", "A key, such as ball.enforce, and its new value.", default=()
     )
@@ -53,6 +55,9 @@ class ConfigOptions(SpeakerOptions):
 @command(ConfigOptions)
 def config(context: Context, options: ConfigOptions) -> None:
     """Show or change settings."""
+    if options.action not in _ACTIONS and "." in options.action:
+        options.words = (options.action, *options.words)
+        options.action = _SET if len(options.words) > 1 else _GET
     action = _ACTIONS.get(options.action)
     if action is None:
         raise InvalidInputError(

@@ -36,7 +36,7 @@ class EnrichOptions(SpeakerOptions):
     summaries: bool = flag("--summaries", help="Only summaries.")
     meaning: bool = flag("--meaning", help="Only vectors.")
     again: bool = flag("--again", help="With --meaning: compute all of them again.")
-    limit: int = number("--limit", "At most this many entries (0: all).")
+    limit: int = number("--limit", "At most this many entries (0: all).", short="-n")
     dry_run: bool = flag("--dry-run", help="Only show what would be sent where.")
 
 

@@ -34,7 +34,9 @@ class GuidanceOptions(SpeakerOptions):
     """Set this repository's guidance for an occasion, such as a handoff: agents get it
     with the answer."""
 
-    action: str = argument("ACTION", "add, list or remove.", default=_LIST)
+    action: str = argument(
+        "ACTION", "add, list or remove; or an occasion.", default=_LIST
+    )
     words: tuple[str, ...] = words(
         "TEXT|N", "The lines to add, or the number of the one to remove.", default=()
     )
@@ -47,6 +49,7 @@ class GuidanceOptions(SpeakerOptions):
 @command(GuidanceOptions)
 def guidance(context: Context, options: GuidanceOptions) -> None:
     """Change or list the guidance."""
+    _take_occasion(options)
     occasion = _occasion(options.on) if options.on else ""
     if options.action == _LIST:
         _list(context, options, occasion)
@@ -81,6 +84,15 @@ def guidance(context: Context, options: GuidanceOptions) -> None:
         say(one_line(f"guidance on {occasion}: {text_of_change}, {written} now"))
     for note in notes:
         remark(f"note: {one_line(note)}")
+
+
+def _take_occasion(options: GuidanceOptions) -> None:
+    """Take an occasion in the place of the action as that of ``--on``."""
+    occasion = table.ALIASES.get(options.action, options.action)
+    is_action = occasion in {_ADD, _LIST, _REMOVE}
+    if not (options.on or is_action) and occasion in occasions():
+        options.on = occasion
+        options.action = _ADD if options.words else _LIST
 
 
 def occasions() -> tuple[str, ...]:

@@ -38,7 +38,9 @@ class InboxOptions(SpeakerOptions):
     excluded: tuple[str, ...] = texts(
         "--not", "NAME", "Leave out this repository: its name or path; repeatable."
     )
-    limit: int = number("--limit", "At most this many (0: all).", default=_LIMIT)
+    limit: int = number(
+        "--limit", "At most this many (0: all).", default=_LIMIT, short="-n"
+    )
     watch: bool = flag("--watch", help="Show it again on every change, until ^C.")
 
 

@@ -17,7 +17,7 @@ from wc_core.base.errors import InvalidInputError, NotFoundError
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import shown_path
 from wc_core.base.text import one_line
-from wc_core.base.times import rfc3339
+from wc_core.base.times import coming_day_ms, rfc3339
 from wc_core.ledger.threads import vocabulary
 
 TYPE_CHECKING = False
@@ -36,9 +36,13 @@ class WakeOptions(SpeakerOptions):
     """Show which agents can be woken here and which balls woke them, or pause
     waking."""
 
+    bare = ("until",)
+
     action: str = argument("ACTION", "off or on.", default="")
     until: str = text(
-        "--until", "TIME", "With off: for this long (90m, 3h), or until 18:00."
+        "--until",
+        "TIME",
+        "With off: for this long (90m, 3h), or until 18:00 or friday.",
     )
 
 
@@ -83,6 +87,9 @@ def _end_ms(text: str) -> float:
         return math.inf
     if ":" in text:
         return _next_ms(text)
+    day_ms = coming_day_ms(text, now_ms())
+    if day_ms is not None:
+        return day_ms
     seconds = vocabulary.wait_seconds(text)
     return math.inf if seconds is None else now_ms() + seconds * 1000
 

@@ -7,6 +7,7 @@ from wc_cli.ledger.store.lockedthread import STARTING_ACTIONS
 from wc_core.base import files
 from wc_core.base.errors import ConflictError, NotFoundError
 from wc_core.base.layout import new_topic
+from wc_core.base.phrases import quoted
 from wc_core.base.similar import are_similar
 from wc_core.ledger.git.discovery import IN_TREE_STORE
 from wc_core.ledger.threads import aliases, revisions, vocabulary
@@ -30,6 +31,8 @@ def topic_for(draft: Draft, reader: StoreReader, place: Place) -> str:
     if existing is not None:
         return existing
     topic = new_topic(draft.topic)
+    if draft.must_exist:
+        raise _no_thread_error(topic, draft, reader)
     count = len(files.names_in(reader.layout.threads, reader.layout.root))
     if count >= vocabulary.MAX_THREADS:
         raise ConflictError(
@@ -39,6 +42,18 @@ def topic_for(draft: Draft, reader: StoreReader, place: Place) -> str:
     if draft.action == "say" and not draft.new:
         _check_unlike_others(topic, reader)
     return topic
+
+
+def _no_thread_error(topic: str, draft: Draft, reader: StoreReader) -> NotFoundError:
+    """The error for a text after a new topic, which may be the first word of a text
+    without quotation marks."""
+    error = reader.not_found_error(topic)
+    text = f"{draft.topic} {draft.title}"
+    error.hint = (
+        f"{error.hint}. Start it: wc new {quoted(topic)} -m {quoted(draft.title)}; or, "
+        f"for the thread of this worktree: wc say {quoted(text)}"
+    )
+    return error
 
 
 def _check_unlike_others(topic: str, reader: StoreReader) -> None:

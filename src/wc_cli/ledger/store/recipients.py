@@ -61,6 +61,11 @@ class Addressees:
             return to
         return self._in_full(to, candidates)
 
+    def knows(self, name: str) -> bool:
+        """Return whether it is the name of a participant, or of an agent."""
+        people = self._all_names() + self._seats()
+        return not moves.unknown_parts(name, people, self.rules)
+
     def _unknown_name_error(self, to: str, unknown: list[str]) -> NotFoundError:
         suggested = self._suggested_names()
         near = near_names(to, suggested) or suggested[:_MAX_SUGGESTED]

@@ -143,6 +143,11 @@ class StoreWriter:
             draft = draft._replace(to=addressees.resolve(topic, draft.to))
         return draft._replace(topic=topic)
 
+    def knows(self, name: str) -> bool:
+        """Return whether a ball could be passed to this name without --force."""
+        me = self.author.identity
+        return Addressees(self.reader, self.place, self.rules, me).knows(name)
+
     def write_index(self, page: bytes) -> str:
         """Write the page that lists all threads. Returns its path."""
         path = self.layout.index_page

@@ -11,7 +11,9 @@ from wc_cli.run.output import say
 from wc_cli.run.terminal.style import Style, is_terminal, output_style, terminal_width
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.lean import re
+from wc_core.base.phrases import quoted
 from wc_core.base.similar import near_names
+from wc_core.base.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ def explain(argv: Sequence[str]) -> None:
         show_overview()
     elif argv[0].startswith("-"):
         raise InvalidInputError(f"No such option: {argv[0]}.", "See: wc help")
+    elif argv[0] in table.INSTEAD:
+        raise _instead(argv)
     else:
         show_command(argv[0])
 
@@ -55,6 +59,8 @@ def show_topic(name: str, *, is_all: bool = False) -> None:
     text = command_help(name, columns, is_all=is_all)
     if not text and name in overview.groups():
         text = overview.group_page(name, columns)
+    if name in table.INSTEAD:
+        raise _instead([name])
     if not text:
         raise _unknown_name(name, (*table.COMMANDS, *overview.groups()))
     show(text)
@@ -71,9 +77,21 @@ def show_command(name: str) -> None:
     show(text)
 
 
+def _instead(argv: Sequence[str]) -> InvalidInputError:
+    """Return the error for a word that is no command, with what to type instead."""
+    word, *following = argv
+    topics = [argument for argument in following if not argument.startswith("-")]
+    command = table.INSTEAD[word]
+    if topics:
+        command = command.replace("TOPIC", quoted(one_line(topics[0])))
+    return InvalidInputError(f"There is no command {word!r}.", f"Use: {command}")
+
+
 def _unknown_name(name: str, names: Iterable[str]) -> InvalidInputError:
-    """Return the error for a command that does not exist, with similar names."""
-    near = near_names(name, [*names])
+    """Return the error for a command that does not exist, with what was probably
+    meant."""
+    meant = [real for real, words in table.SYNONYMS.items() if name in words]
+    near = meant or near_names(name, [*names])
     hint = f"Did you mean: {', '.join(near)}? " if near else ""
     return InvalidInputError(
         f"There is no command {name!r}.", f"{hint}List them with: wc help --all"

@@ -60,16 +60,17 @@ def lines(items: Sequence[Item], most: int = MAX_ITEMS) -> list[str]:
 
 
 def numbered_items(state: State, numbers: Iterable[str]) -> list[Item]:
-    """The items with these numbers, without repetition. Raises InvalidInputError for an
-    invalid number, ConflictError if there is no such item."""
+    """The items with these numbers, without repetition; words that are no numbers stand
+    for the only item with all of them. Raises InvalidInputError for words of no item or
+    of several, ConflictError if there is no such number."""
     chosen = []
+    words = [text for text in numbers if _number(text) is None]
+    if words:
+        chosen.append(_item_with(state, " ".join(words)))
     for written in dict.fromkeys(numbers):
-        number = whole_number(written.removeprefix("#"), _MAX_DIGITS)
+        number = _number(written)
         if number is None:
-            raise InvalidInputError(
-                f"{written!r} is not the number of an item.",
-                f"See the numbers: wc checklist {state.name}",
-            )
+            continue
         if not 0 < number <= len(state.items):
             count = len(state.items)
             numbers_text = f"its items are 1 to {count}" if count else "it has none"
@@ -79,6 +80,27 @@ def numbered_items(state: State, numbers: Iterable[str]) -> list[Item]:
             )
         chosen.append(state.items[number - 1])
     return list(dict.fromkeys(chosen))
+
+
+def _number(written: str) -> int | None:
+    return whole_number(written.removeprefix("#"), _MAX_DIGITS)
+
+
+def _item_with(state: State, words: str) -> Item:
+    """The only item with all of these words."""
+    parts = words.casefold().split()
+    items = [
+        item
+        for item in state.items
+        if all(word in item.text.casefold() for word in parts)
+    ]
+    if len(items) == 1:
+        return items[0]
+    count = f"{len(items)} items have" if items else "no item has"
+    raise InvalidInputError(
+        f"{words!r} is not the number of an item, and {count} these words.",
+        f"See the numbers: wc checklist {state.name}",
+    )
 
 
 def check_room(state: State, added: int) -> None:

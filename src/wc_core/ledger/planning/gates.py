@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.text import one_line
-from wc_core.base.times import age_ms, milliseconds, rfc3339
+from wc_core.base.times import age_ms, coming_day_ms, milliseconds, rfc3339
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.gates import (
     ADD,
@@ -98,14 +98,18 @@ def wait_text(gate: Gate, number: int, name: str) -> str:
 
 
 def until(text: str, now_ms: int) -> GateChange:
-    """A time gate: a date or time (in UTC if it names no zone), or an age from now,
-    such as ``3d``. Raises InvalidInputError, also for a time in the past."""
+    """A time gate: a date or time (in UTC if it names no zone), an age from now, such
+    as ``3d``, or the beginning of a day, such as ``friday``. Raises InvalidInputError,
+    also for a time in the past."""
     distance = age_ms(text)
     moment = milliseconds(text.strip()) if distance is None else now_ms + distance
     if moment is None:
+        moment = coming_day_ms(text, now_ms)
+    if moment is None:
         raise InvalidInputError(
             f"{text!r} is not a time.",
-            "Write 2026-12-01, 2026-12-01T09:00:00+01:00, or 3d for three days.",
+            "Write 2026-12-01, 2026-12-01T09:00:00+01:00, friday, or 3d for three "
+            "days.",
         )
     if moment <= now_ms:
         raise InvalidInputError(

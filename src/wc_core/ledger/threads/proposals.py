@@ -31,7 +31,8 @@ class Draft(NamedTuple):
 
     ``to`` is a written name, one of the words for "anyone", or empty.
     ``if_ball`` and ``if_last`` make the write conditional, ``key`` makes it
-    idempotent. ``force``, ``reopen`` and ``reason`` get past refusals.
+    idempotent. ``force``, ``reopen`` and ``reason`` get past refusals. ``must_exist``:
+    it never starts a thread.
     ``file_refs``, ``line_refs``, ``pr_refs`` and ``commit_refs`` are what the entry is
     about.
     ``keeps_body`` is for an amendment of the title alone. ``kind`` and ``severity`` are
@@ -55,6 +56,7 @@ class Draft(NamedTuple):
     force: bool = False
     reopen: bool = False
     new: bool = False
+    must_exist: bool = False
     thread_branch: str = ""
     new_topic: str = ""
     supersedes: str = ""
