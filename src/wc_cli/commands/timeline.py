@@ -96,7 +96,7 @@ def _make_chart(context: Context, options: TimelineOptions) -> Chart:
         topics = [context.reader.find(name) for name in options.topics]
     else:
         rows = context.overview.rows()
-        topics = [name.topic for name in rows if name.last_id > last_id]
+        topics = [row.topic for row in timeline.rows_moved_since(rows, last_id)]
     limit = options.limit or len(topics)
     tracks = list(_readable_tracks(context, topics[:limit], now))
     chart = timeline.make_chart(tracks, directory, since)

@@ -178,6 +178,12 @@ def age_text(seconds: int) -> str:
     return "now"
 
 
+def length(seconds: int) -> str:
+    """A duration in its largest unit, as `age_text`, but in seconds below a minute."""
+    words = age_text(seconds)
+    return words if words not in {"now", "?"} else f"{max(0, seconds)}s"
+
+
 def span(seconds: int) -> str:
     """A duration in its two largest units: ``3d 4h``, ``12m 5s``, ``0s``."""
     remaining = max(0, seconds)

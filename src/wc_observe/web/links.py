@@ -56,10 +56,10 @@ class Links(NamedTuple):
         suffix = f"/{quote(topic, safe='')}" if topic else ""
         return _with_query(f"{self.base}/timeline{suffix}", query)
 
-    def picture(self, topic: str = "") -> str:
+    def picture(self, topic: str = "", **query: str) -> str:
         """The timeline as an SVG file."""
         suffix = f"/{quote(topic, safe='')}" if topic else ""
-        return f"{self.base}/timeline.svg{suffix}"
+        return _with_query(f"{self.base}/timeline.svg{suffix}", query)
 
     def inbox(self) -> str:
         """What needs the viewer in all stores."""

@@ -77,13 +77,16 @@ class WebPage(NamedTuple):
 
 
 def moment(at: str, now_ms: int) -> Html:
-    """Returns how long ago something was, with the exact time as tooltip.
+    """Returns how long ago something was, with the exact time as tooltip, and on paper.
 
     The script keeps it up to date.
     """
-    if times.milliseconds(at) is None:
+    moment_ms = times.milliseconds(at)
+    if moment_ms is None:
         return element("span", one_line(at, 40) or "?", class_="age")
-    return element("time", times.age(at, now_ms), datetime=at, title=at, class_="age")
+    exact = f"{times.rfc3339(moment_ms)[:16].replace('T', ' ')} UTC"
+    words = times.age(at, now_ms)
+    return element("time", words, datetime=at, title=exact, class_="age")
 
 
 def badge(holder: str | None, directory: Directory) -> Html:

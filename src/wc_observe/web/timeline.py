@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from wc_core.base import times
-from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base import times, ulid
+from wc_core.base.errors import WcError
 from wc_core.base.names import parse
 from wc_core.base.text import one_line
 from wc_core.ledger.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.reading.views import timeline
-from wc_core.reading.views.rows import Filter
 from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, entry_count, holder_person, person, status_mark
 
@@ -48,40 +47,31 @@ _SHORT = 12.0  # the same on a narrow screen
 _MARKS = {CLOSED: "closed", IN_REVIEW: "review", BLOCKED: "blocked"}
 # In per cent of the width. A narrower bar is invisible.
 _LEAST = 0.05
+# A strip is drawn from this number of segments on, each of at least so many per cent.
+_SEGMENTS, _SEGMENT = 2, 1
 
 
 def draw_chart(
     store: OpenStore, context: PageContext, topic: str, query: Mapping[str, str]
 ) -> Chart:
-    """Returns the chart of one thread, or of the most recently changed threads.
+    """Returns the chart of one thread, or of those that `wc timeline` shows: open or
+    closed, with an entry in this time.
 
-    Raises NotFoundError for a thread that does not exist and InvalidInputError for an
-    age that cannot be parsed.
+    Raises NotFoundError for a thread that does not exist and InvalidInputError for a
+    time that cannot be parsed.
     """
-    directory, since = (
-        store.viewer.directory,
-        _since(query.get("since", "") or ("" if topic else _DEFAULT), context.now_ms),
-    )
+    directory = store.viewer.directory
+    start = query.get("since", "") or (_ALL if topic else _DEFAULT)
+    last_id = "" if start == _ALL else times.since_id(start, context.now_ms)
+    since = ulid.timestamp_ms(last_id) if last_id else None
     if topic:
         thread = store.reader.thread(store.reader.find(topic))
         track = timeline.thread_track(thread, context.now_ms, directory)
         return timeline.make_chart((track,), directory, since)
-    closed_too = query.get("all") == "1"
-    rows = store.overview.matching(Filter(open_only=not closed_too))
+    rows = timeline.rows_moved_since(store.overview.rows(), last_id)
     tracks = _tracks(store, rows, context.now_ms)
     found_chart = timeline.make_chart(tracks, directory, since)
     return found_chart._replace(total=len(rows))
-
-
-def _since(age: str, now_ms: int) -> int | None:
-    if not age or age == _ALL:
-        return None
-    back = times.age_ms(age)
-    if back is None:
-        raise InvalidInputError(
-            f"{one_line(age, 40)!r} is not an age.", "Write 90m, 3h, 7d or 4w."
-        )
-    return now_ms - back
 
 
 def _tracks(store: OpenStore, rows: list[ThreadRow], now_ms: int) -> Iterator[Track]:
@@ -109,9 +99,7 @@ def timeline_page(
         (
             heading,
             _windows(chart, context, topic, query),
-            _chart(chart, context)
-            if chart.until
-            else element("p", "Nothing to show yet.", class_="none"),
+            _chart(chart, context) if chart.until else _nothing(store, context),
             element("p", f"The latest {len(chart.tracks)} threads; {hidden} more.")
             if hidden > 0 and not topic
             else NOTHING,
@@ -122,7 +110,7 @@ def timeline_page(
                     "a",
                     "Download as SVG",
                     class_="more",
-                    href=context.links.picture(topic),
+                    href=context.links.picture(topic, since=query.get("since", "")),
                     download="timeline.svg",
                 ),
             ),
@@ -131,51 +119,64 @@ def timeline_page(
     return WebPage(title, main, "timeline", up=up)
 
 
+def _nothing(store: OpenStore, context: PageContext) -> Html:
+    if not store.overview.rows():
+        return element("p", "Nothing to show yet.", class_="none")
+    href = context.links.timeline(since=_ALL)
+    link = element("a", "Show everything", href=href, class_="more")
+    return element("p", "Nothing moved in this time. ", link, class_="none")
+
+
 def _windows(
     chart: Chart, context: PageContext, topic: str, query: Mapping[str, str]
 ) -> Html:
     """Returns links to periods of time: the usual ones, and half and double the current
     one."""
     since = query.get("since", "") or (_ALL if topic else _DEFAULT)
-    kept = {"all": query.get("all", "")}
 
     def link(window: str, label: str, explanation: str = "") -> Html:
         return element(
             "a",
             label,
-            href=context.links.timeline(topic, **kept, since=window),
+            href=context.links.timeline(topic, since=window),
             aria_current="true" if window == since else None,
             title=explanation or None,
             id=f"window-{label}" if explanation else None,
         )
 
-    hours = max(_LEAST_HOURS, (chart.until - chart.since) // _HOUR_MS)
+    hours = max(_LEAST_HOURS, _window_hours(since, chart))
     zooms = []
     if hours > _LEAST_HOURS:
         zooms.append(link(f"{max(_LEAST_HOURS, hours // 2)}h", "+", "Zoom in"))
     if hours < _MOST_HOURS:
         zooms.append(link(f"{hours * 2}h", "\u2212", "Zoom out"))
     windows = (link(window, label) for window, label in _WINDOWS)
-    parts = [*windows, *zooms]
-    if not topic:
-        is_all = bool(query.get("all"))
-        href = context.links.timeline(since=since, all="" if is_all else "1")
-        current = "true" if is_all else None
-        words = "include closed"
-        parts.append(element("a", words, href=href, aria_current=current))
-    return element("nav", joined(parts, " "), class_="windows", aria_label="Window")
+    parts = joined((*windows, *zooms), " ")
+    return element("nav", parts, class_="windows", aria_label="Window")
+
+
+def _window_hours(since: str, chart: Chart) -> int:
+    """Returns the length of the chosen window, which the chart may not fill."""
+    asked = times.age_ms(since)
+    return (asked or chart.until - chart.since) // _HOUR_MS
 
 
 def thread_strip(chart: Chart, context: PageContext) -> Html:
-    """Returns one thread's chart as a strip for the head of its page."""
+    """Returns one thread's chart as a strip for the column beside it, with when it
+    begins and ends; nothing if fewer than two segments could be told apart."""
     if not chart.until or chart.since == chart.until:
         return NOTHING
     (track,) = chart.tracks
+    whole = chart.until - chart.since
+    if sum(span.ms * 100 >= whole * _SEGMENT for span in track.spans) < _SEGMENTS:
+        return NOTHING
     href = context.links.timeline(track.topic)
     words = f"Who held the ball since {_minute(chart.since)}"
-    # The page lists the names beside it; in such a narrow picture they would be cut.
+    # The page lists the names below it; in such a narrow picture they would be cut.
     bars = _bars(chart, track, has_names=False)
-    return element("a", bars, href=href, class_="strip", title=words)
+    ends = (element("span", _minute(chart.since)), element("span", "now"))
+    scale = element("span", joined(ends, " "), class_="scale")
+    return element("a", bars, scale, href=href, class_="strip", title=words)
 
 
 def _chart(chart: Chart, context: PageContext) -> Html:

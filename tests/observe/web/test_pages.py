@@ -12,8 +12,10 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from tests.observe.stores import NOW_MS
+from tests.observe.stores import NOW_MS, START_MS
 from tests.observe.web.pages import SECRET, Site, ask, elements, links, words
+from wc_core.base import ulid
+from wc_core.base.times import rfc3339
 from wc_core.ledger.threads.model import Link
 from wc_core.reading.views.drawing.badges import HUES, badge_of
 from wc_observe.callers.calls import ServerContext
@@ -88,7 +90,7 @@ def test_a_card_says_what_is_new_and_how_the_thread_stands(
     store.thread("x", first, *beside, meta=False)
     said = site.said()
     assert "<b>Hi</b> 4w x (pat)" not in said
-    assert "<b>Hi</b> 4w x Codex: Entry 3 stale 29d 23h blocked 3 new forked" in said
+    assert "<b>Hi</b> 4w x Codex: Entry 3 stale 4w blocked 3 new forked" in said
 
 
 def test_closed_threads_are_behind_a_link(site: Site, store: Store) -> None:
@@ -222,6 +224,26 @@ def test_a_thread_is_its_entries_in_order(site: Site, store: Store) -> None:
     assert "ball to Pat" in said
     assert "Ball Pat you" in said
     assert 'data-topic="x"' in page
+
+
+def test_the_title_of_a_thread_is_there_once(site: Site, store: Store) -> None:
+    first = store.entry("x", "A text.", title="Log in")
+    store.thread("x", first, store.entry("x", title="Done"))
+    page = site.get("threads/x")
+    assert page.count(">Log in</h") == 1
+    assert 'aria-label="Entry 0"' in page
+    assert ">Done</h2>" in page
+    assert ">Log in</h1>" in site.get("threads/x/0")
+
+
+def test_a_time_has_its_date_for_paper(site: Site, store: Store) -> None:
+    store.thread("x")
+    page = site.get("threads/x")
+    date = 'title="2026-01-01 00:01 UTC" class="age"'
+    assert f'<time datetime="2026-01-01T00:01:00Z" {date}>4w</time>' in page
+    style = webapp.load_assets()["style.css"].data.decode()
+    paper = style[style.index("@media print") :]
+    assert "time.age::after { content: attr(title)" in paper
 
 
 def test_what_an_entry_refers_to_stands_below_it(site: Site, store: Store) -> None:
@@ -461,8 +483,7 @@ def test_the_timeline_draws_who_held_the_ball(site: Site, store: Store) -> None:
     store.thread("y", store.give("y", None, status="IN_REVIEW"))
     store.thread("z", store.give("z", "Pat", status="CLOSED"))
     page = site.get("timeline?since=all")
-    assert page.count('class="bars"') == 2
-    assert site.get("timeline?all=1").count('class="bars"') == 3
+    assert page.count('class="bars"') == 3
     assert "<title>Pat · 1m from 2026-01-01 00:01 · OPEN · 1 entry</title>" in page
     said = words(page)
     assert "<Codex>" in said
@@ -474,7 +495,38 @@ def test_the_timeline_of_a_thread_is_a_table_as_well(site: Site, store: Store) -
     store.thread("x", store.give("x", "Pat"), store.give("x", "Codex"))
     said = site.said("timeline/x")
     assert "Codex 2026-01-01 00:02 29d 23h open 1" in said
-    assert 'class="strip"' in site.get("threads/x")
+
+
+def test_a_bar_beside_a_thread_has_its_scale_and_two_segments(
+    env: dict[str, str], store: Store
+) -> None:
+    store.thread("x", store.give("x", "Pat"), store.give("x", "Codex"))
+    store.thread("y", store.give("y", "Pat"), store.entry("y"))
+    early = Site(store.root.parent, env, clock=lambda: START_MS + 4 * 60_000)
+    page = early.get("threads/x")
+    strip = page[page.index('class="strip"') :].partition("</a>")[0]
+    assert strip.count("<rect") == 2
+    assert strip.endswith("<span>2026-01-01 00:01</span> <span>now</span></span>")
+    assert 'class="strip"' not in early.get("threads/y")
+    # The first of the two would be a minute of a month.
+    late = Site(store.root.parent, env)
+    assert 'class="strip"' not in late.get("threads/x")
+
+
+def test_the_timeline_shows_what_the_command_shows(site: Site, store: Store) -> None:
+    """What moved in this time, open or closed, on an axis from its first entry on."""
+    start = NOW_MS - 3 * 3_600_000
+    id_ = ulid.encode(start << ulid.RANDOM_BITS)
+    store.thread("new", store.give("new", "Codex", id=id_, at=rfc3339(start)))
+    store.thread("old", store.give("old", "Pat"))
+    page = site.get("timeline")
+    assert page.count('class="bars"') == 1
+    assert '<rect y="1"' in page
+    assert 'x="0.000%" width="100.000%"' in page
+    assert site.get("timeline?since=all").count('class="bars"') == 2
+    assert site.get("timeline?since=2026-01-01").count('class="bars"') == 2
+    said = site.said("timeline?since=1h")
+    assert "Nothing moved in this time. Show everything" in said
 
 
 def test_the_timeline_can_be_kept_as_a_picture(site: Site, store: Store) -> None:
@@ -489,7 +541,7 @@ def test_the_timeline_can_be_kept_as_a_picture(site: Site, store: Store) -> None
 def test_the_timeline_ends_with_a_limit_and_says_so(site: Site, store: Store) -> None:
     for number in range(45):
         store.thread(f"x{number}")
-    assert "The latest 40 threads; 5 more." in site.said("timeline")
+    assert "The latest 40 threads; 5 more." in site.said("timeline?since=all")
 
 
 def test_the_timeline_may_begin_later(site: Site, store: Store) -> None:
@@ -518,7 +570,7 @@ def test_bars_have_the_name_of_the_holder_and_the_hue_of_the_agent(
     store.thread("x", store.give("x", "Codex@review (pat)"))
     hue = badge_of("Codex").hue
     bar = f'class="name h{hue}">Codex@review (pat)</div>'
-    assert bar in site.get("timeline")
+    assert bar in site.get("timeline?since=all")
 
 
 def test_a_timeline_of_a_thread_has_its_balls_and_leads_to_it(
@@ -566,7 +618,7 @@ def test_the_colours_are_those_of_the_picture() -> None:
         ("search?q=..", 400, "nothing to search for"),
         ("search?q=x&file=.", 400, "is not a file"),
         ("timeline/nope", 404, 'There is no thread "nope"'),
-        ("timeline?since=odd", 400, "not an age"),
+        ("timeline?since=odd", 400, "neither a time, an age"),
         ("nowhere/at/all", 404, "There is no such page"),
     ],
 )
@@ -627,7 +679,7 @@ def test_a_thread_that_cannot_be_read_hides_no_other(site: Site, store: Store) -
     assert {"t-good", "t-bad"} <= {said.get("id") for _, said in elements(page)}
     assert "damaged" in words(page)
     assert site.ask(f"/{SECRET}/threads/bad").status_code == 503
-    assert site.get("timeline").count('class="bars"') == 1
+    assert site.get("timeline?since=all").count('class="bars"') == 1
 
 
 def test_search_names_what_it_could_not_read(site: Site, store: Store) -> None:

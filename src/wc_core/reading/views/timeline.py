@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.model import Entry, State
     from wc_core.ledger.threads.reader import Thread
     from wc_core.reading.views.history import Spell
+    from wc_core.reading.views.rows import ThreadRow
 
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
 # The possible distances of ticks: in milliseconds, and for months and more in months.
@@ -214,6 +215,12 @@ def _split(
         yield BallSpan(
             spell.holder, since, until, statuses[cut], count, known=spell.known
         )
+
+
+def rows_moved_since(rows: Iterable[ThreadRow], last_id: str) -> list[ThreadRow]:
+    """Returns the threads, open or closed, with an entry after this id
+    (`wc_core.base.times.since_id`): those that a timeline of that time shows."""
+    return [row for row in rows if row.last_id > last_id]
 
 
 def make_chart(
