@@ -163,7 +163,7 @@ def _window_hours(since: str, chart: Chart) -> int:
 
 def thread_strip(chart: Chart, context: PageContext) -> Html:
     """Returns one thread's chart as a strip for the column beside it, with when it
-    begins and ends; nothing if fewer than two segments could be told apart."""
+    begins and ends; nothing if fewer than two segments would be visible."""
     if not chart.until or chart.since == chart.until:
         return NOTHING
     (track,) = chart.tracks

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tests.observe.stores import NOW_MS
 from tests.observe.web.pages import links, words
+from wc_core.base import ulid
+from wc_core.base.times import rfc3339
 from wc_core.ledger.threads.model import Link
 from wc_core.reading.views.drawing.badges import badge_of
 from wc_observe.web.thread import aside as asides
@@ -71,7 +74,27 @@ def test_blocked_and_stale_threads_stand_out(site: Site, store: Store) -> None:
     store.thread("x", store.give("x", "Pat", status="BLOCKED"))
     page = card(site.get(), "x")
     assert 'class="fresh stale blocked"' in page
-    assert "stale 29d 23h" in words(page)
+    assert "stale 4w" in words(page)
+
+
+def test_what_has_not_moved_for_weeks_is_folded(site: Site, store: Store) -> None:
+    lately = NOW_MS - 13 * 24 * 3_600_000
+    for number in range(14):
+        topic = f"x{number}"
+        store.thread(topic, store.give(topic, "Codex"))
+    id_ = ulid.encode(lately << ulid.RANDOM_BITS)
+    store.thread("new", store.give("new", "Codex", id=id_, at=rfc3339(lately)))
+    asked = store.give("q", "Codex", kind="question", asks="Pat")
+    store.thread("q", asked)
+    column = site.get()
+    column = column[column.index('id="c-Codex"') :]
+    before, _, folded = column.partition('<details class="folded">')
+    assert set(re.findall(r'id="t-([^"]+)"', before)) == {"new", "q"}
+    assert folded.startswith("<summary>14 not moved for weeks</summary>")
+    assert len(re.findall(r'id="t-x\d+"', folded)) == 10
+    assert "4 more" in words(folded)
+    filtered = site.get("?filter=x3")
+    assert '<details class="folded" open>' in filtered
 
 
 def test_a_card_shows_progress_and_links(site: Site, store: Store) -> None:
@@ -105,10 +128,18 @@ def test_beside_a_thread_is_who_had_the_ball(site: Site, store: Store) -> None:
     )
     page = site.get("threads/x")
     said = words(page[page.index("<aside") :])
-    assert said.startswith("Ball Pat you for 29d 23h ")
+    assert said.startswith("Ball Pat you for 4w ")
     assert "Codex@fix (pat) 1m #0 Timeline" in said
     assert "Participants Pat 1 Codex@fix (pat) 1 Alex 1" in said
     assert "Refers to src/a.py" in said
+
+
+def test_what_a_thread_refers_to_is_one_sorted_line(site: Site, store: Store) -> None:
+    first = store.entry("x", file_refs=("src/z.py", "docs/a.md"), pr_refs=(4,))
+    store.thread("x", first, store.entry("x", file_refs=("Makefile",)))
+    page = site.get("threads/x")
+    line = page[page.index('class="references"') :].partition("</p>")[0]
+    assert words(f"<p {line}</p>") == "#4 docs/a.md Makefile src/z.py"
 
 
 def test_only_the_present_ball_is_bright(site: Site, store: Store) -> None:
@@ -180,6 +211,14 @@ def test_related_threads_are_found_at_once_or_on_request(
     assert "Related Find related threads" in words(page)
     (link,) = (one for one in links(page) if "related=1" in one)
     assert "Related Passkey b" in words(site.ask(link.partition("#")[0]).text)
+
+
+def test_only_close_threads_are_related(site: Site, store: Store) -> None:
+    texts = {"a": "The passkey assertion is replayed.", "b": "The invoice is late."}
+    for topic, body in texts.items():
+        store.thread(topic, store.entry(topic, body, title=f"First {topic}"))
+    assert "Related" not in site.said("threads/a")
+    assert "Related None found." in site.said("threads/a?related=1")
 
 
 def test_entries_have_anchors(site: Site, store: Store) -> None:

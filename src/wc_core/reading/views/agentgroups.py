@@ -8,7 +8,7 @@ with the latest move, so do the groups.
 
 from __future__ import annotations
 
-from wc_core.base import names
+from wc_core.base import names, times
 from wc_core.base.names import fold
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import CLOSED
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # The kinds of groups, in their order.
 KINDS = ("mine", "free", "waiting", "agent", "damaged", "closed")
 MINE, FREE, WAITING, AGENT, DAMAGED, CLOSED_THREADS = KINDS
+# A thread that did not move for so long is folded away.
+_WEEKS_MS = 14 * 24 * 3600 * 1000
 
 
 class Group(NamedTuple):
@@ -54,6 +56,20 @@ def agent_groups(rows: Iterable[ThreadRow], directory: Directory) -> list[Group]
         groups.setdefault(key, Group(kind, agent, [])).rows.append(row)
     # Sorting is stable: agents stay in the order of their first threads.
     return sorted(groups.values(), key=lambda group: KINDS.index(group.kind))
+
+
+def is_folded(row: ThreadRow, now_ms: int) -> bool:
+    """Returns whether a thread has not moved for weeks, so that boards fold it away.
+    One that asks the viewer something is never folded."""
+    moved = times.milliseconds(row.updated_at)
+    if moved is None or row.asked_by or row.status == UNREADABLE:
+        return False
+    return now_ms - moved >= _WEEKS_MS
+
+
+def folded_text(count: int) -> str:
+    """Returns how many threads are folded away, in words."""
+    return f"{count} not moved for weeks"
 
 
 def _kind(row: ThreadRow) -> str:

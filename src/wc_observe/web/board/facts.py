@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wc_core.base import times
 from wc_core.base.errors import WcError
 from wc_core.base.layout import Layout
 from wc_core.base.text import one_line
-from wc_core.base.times import span
 from wc_core.base.values import NamedTuple
 from wc_core.edits.claims.record import READ
 from wc_core.edits.radar import kept
@@ -69,7 +69,7 @@ class BoardFacts(NamedTuple):
         since = since_ms(state)
         if since is None or not is_stale(state, self.now_ms):
             return ""
-        return span((self.now_ms - since) // 1000)
+        return times.length((self.now_ms - since) // 1000)
 
     def claimed(self, row: ThreadRow) -> list[str]:
         """Returns the claims made for a thread."""

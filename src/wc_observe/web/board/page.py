@@ -8,6 +8,7 @@ from urllib.parse import quote
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.ledger.threads.model import CLOSED
+from wc_core.reading.views import agentgroups
 from wc_observe.web.board.cards import card
 from wc_observe.web.board.columns import columns, rows_with_words
 from wc_observe.web.board.facts import board_facts
@@ -19,6 +20,7 @@ from wc_observe.web.page import WebPage, badge, holder_name, more_link
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from wc_core.reading.views.rows import ThreadRow
     from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.board.columns import HolderColumn
     from wc_observe.web.board.facts import BoardFacts
@@ -88,7 +90,9 @@ def _column(
     column: HolderColumn, facts: BoardFacts, context: PageContext, words: str
 ) -> Html:
     limit = _MINE if column.mine else _THEIRS
-    rows, hidden = column.rows[:limit], len(column.rows) - limit
+    folded = [row for row in column.rows if agentgroups.is_folded(row, context.now_ms)]
+    moving = [row for row in column.rows if row not in folded]
+    rows, folded_rows = moving[:limit], folded[: max(0, limit - len(moving))]
     key = "mine" if column.mine else quote(column.holder or "anyone", safe="")
     # Not a possible name of a holder.
     if column.waiting:
@@ -97,19 +101,33 @@ def _column(
         key = "=damaged"
     ball = "me" if column.mine else column.holder or "anyone"
     of_holder = {} if column.waiting or column.damaged else {"ball": ball}
-    cards = (card(row, facts, context) for row in rows)
+    hidden = len(column.rows) - len(rows) - len(folded_rows)
+    href = context.links.threads(**of_holder, open="1")
+    more = more_link(href, f"{hidden} more") if hidden > 0 else NOTHING
+    below = more
+    if folded:
+        # What was filtered for is shown.
+        is_open = bool(words.strip())
+        summary = element("summary", agentgroups.folded_text(len(folded)))
+        inside = (summary, _cards(folded_rows, facts, context), more)
+        below = element("details", *inside, class_="folded", open=is_open)
     nothing = "No match here." if words.strip() else "Nothing is waiting for you."
     return element(
         "section",
         element("h2", joined(_heading(column, context), " "), id=f"h-{key}"),
-        element("ul", *cards) if rows else element("p", nothing, class_="none"),
-        more_link(context.links.threads(**of_holder, open="1"), f"{hidden} more")
-        if hidden > 0
-        else NOTHING,
+        _cards(rows, facts, context)
+        if column.rows
+        else element("p", nothing, class_="none"),
+        below,
         class_=f"column {_kind(column)}".strip(),
         aria_labelledby=f"h-{key}",
         id=f"c-{key}",
     )
+
+
+def _cards(rows: list[ThreadRow], facts: BoardFacts, context: PageContext) -> Html:
+    cards = (card(row, facts, context) for row in rows)
+    return element("ul", *cards) if rows else NOTHING
 
 
 def _heading(column: HolderColumn, context: PageContext) -> list[Html]:

@@ -17,7 +17,9 @@ const SIDE = { l: 1, h: -1, ArrowRight: 1, ArrowLeft: -1 };
 const YOURS = { n: "next", p: "prev" };
 const OFF = "wc-no-letters";
 
-const items = (within = document) => [...within.querySelectorAll("[data-item]")];
+// Not those that are folded away.
+const items = (within = document) =>
+  [...within.querySelectorAll("[data-item]")].filter((one) => one.getClientRects().length);
 const here = () => document.activeElement?.closest?.("[data-item]") ?? null;
 
 export function start(tools) {

@@ -102,7 +102,7 @@ def _ball(context: AsideContext) -> Html:
         now = [element("span", "\u2013", class_="none"), element("span", "closed")]
     since = NOTHING
     if current is not None:
-        words = f"for {times.span(current.ms // 1000)}"
+        words = f"for {times.length(current.ms // 1000)}"
         stale = is_stale(state, page.now_ms)
         since = element("span", words, class_="mark stale" if stale else "age")
     track = timeline.thread_track(context.thread, page.now_ms, page.directory)
@@ -125,7 +125,7 @@ def _spell(spell: Spell, page: PageContext) -> Html:
     name = holder_person(spell.holder, page.directory)
     if not spell.known:
         name = element("span", "not known")
-    length = element("span", times.span(spell.ms // 1000), class_="age")
+    length = element("span", times.length(spell.ms // 1000), class_="age")
     entry = NOTHING
     if spell.idx >= 0:
         entry = element("a", f"#{spell.idx}", href=f"#e{spell.idx}", class_="number")
@@ -291,7 +291,8 @@ def _participants(context: AsideContext) -> Html:
 
 
 def _references(context: AsideContext) -> Html:
-    """Returns what the entries refer to, without repetition, latest first."""
+    """Returns what the entries refer to, in one sorted line: the latest of it if it is
+    too much."""
     words = dict.fromkeys(
         one_line(word, 120)
         for entry in reversed(context.thread.entries)
@@ -299,10 +300,11 @@ def _references(context: AsideContext) -> Html:
     )
     if not words:
         return NOTHING
-    items = (element("li", element("code", word)) for word in [*words][:_REFS])
+    latest = sorted([*words][:_REFS], key=lambda word: (word.casefold(), word))
     hidden = len(words) - _REFS
-    more = element("p", f"and {hidden} more", class_="none") if hidden > 0 else NOTHING
-    return joined((element("ul", *items), more))
+    parts = [element("code", word) for word in latest]
+    parts += [element("span", f"and {hidden} more")] if hidden > 0 else []
+    return element("p", joined(parts, " "), class_="references")
 
 
 def _related(context: AsideContext) -> Html:
@@ -311,8 +313,11 @@ def _related(context: AsideContext) -> Html:
         href = context.page.links.thread(context.thread.name, related="1")
         return more_link(f"{href}#details", "Find related threads")
     try:
-        found = related_threads(store.live.engine(), store.overview, topic, _RELATED)
+        nearest = related_threads(store.live.engine(), store.overview, topic, _RELATED)
     except WcError:
+        return NOTHING
+    found = [thread for thread in nearest if thread.is_close]
+    if not found and not context.finds_related:
         return NOTHING
     items = (
         element(

@@ -34,13 +34,14 @@ _REFS = 12
 
 class EntryContext(NamedTuple):
     """What each entry of a page needs: the topic, the ids of NEW entries, and the id of
-    the entry that passed the ball to its holder. ``is_alone`` if the page has only one
-    entry."""
+    the entry that passed the ball to its holder, and the heading of the page.
+    ``is_alone`` if the page has only one entry."""
 
     topic: str
     new: frozenset[str]
     page: PageContext
     passing: str = ""
+    title: str = ""
     is_alone: bool = False
 
 
@@ -51,6 +52,9 @@ def entry_item(shown: ShownEntry, context: EntryContext) -> Html:
     fresh = entry.id in context.new
     title = one_line(entry.title, _WIDTH)
     title = title or (f"Entry {numbered.idx}" if context.is_alone else "")
+    # The title of the first entry is the heading of the page.
+    if title == context.title and not context.is_alone:
+        title = ""
     heading = "h1" if context.is_alone else "h2"
     below = NOTHING
     if shown.is_cut:
@@ -72,6 +76,7 @@ def entry_item(shown: ShownEntry, context: EntryContext) -> Html:
             _quotations(entry),
             _foot(entry, numbered.idx, context),
             aria_labelledby=f"{number}-title" if title else None,
+            aria_label=None if title else f"Entry {numbered.idx}",
             id=number,
             tabindex=-1,
             data_item=True,

@@ -60,7 +60,8 @@ def thread_page(
     # Nobody has the ball of a closed thread.
     current = None if state.status == CLOSED else past.current
     passing = "" if current is None else current.entry_id
-    entry_context = EntryContext(state.topic, new, context, passing)
+    title = one_line(state.title, _WIDTH)
+    entry_context = EntryContext(state.topic, new, context, passing, title)
     first = part.entries[0].numbered.idx if part.entries else 0
     column = (
         _notices(part.thread),

@@ -5,7 +5,13 @@ from __future__ import annotations
 from wc_core.base.errors import WcError
 from wc_core.base.values import NamedTuple
 from wc_core.lookup.search import words
-from wc_core.lookup.search.ranking import STEM_LENGTH, SearchedText, is_stop_word, stem
+from wc_core.lookup.search.ranking import (
+    STEM_LENGTH,
+    SearchedText,
+    is_stop_word,
+    stem,
+    whole_score,
+)
 from wc_core.lookup.search.words import Term
 from wc_core.reading.views.excerpts.spans import SpanQuery, thread_span
 from wc_core.reading.views.rows import Filter
@@ -27,17 +33,28 @@ _TERMS, _REASONS = 24, 5
 _LAST = 500
 # The most entries that are examined, and how many of one thread count.
 _ENTRIES, _BEST = 100, 3
+# On real threads, those about the same subject reach 0.6, and the nearest of the others
+# at most 0.5.
+_CLOSE = 0.55
 # A word of a title weighs as much as this many in a body.
 _TITLE = 5
 
 
 class SimilarThread(NamedTuple):
     """A thread, its nearness (greater is nearer), and the words that it shares, the
-    most significant first."""
+    most significant first. ``share`` compares its best entry with one that has
+    every word searched for once: about 1 if it is about the same."""
 
     row: ThreadRow
     score: int
     words: tuple[str, ...]
+    share: float = 0.0
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it is worth showing to someone who did not ask for related threads:
+        one word in common is chance, and so are few of many."""
+        return len(self.words) > 1 and self.share >= _CLOSE
 
     def to_json(self) -> dict[str, Any]:
         """Returns the thread in the list shape, with its score and words."""
@@ -85,8 +102,14 @@ def threads_with(
         for topic, thread_scores in scores.items()
     }
     rows = overview.matching(Filter(topics=frozenset(nearness)))
+    whole = whole_score(loose.weights)
     threads = [
-        SimilarThread(row, nearness[row.topic], _heaviest(weights[row.topic]))
+        SimilarThread(
+            row,
+            nearness[row.topic],
+            _heaviest(weights[row.topic]),
+            max(scores[row.topic]) / whole,
+        )
         for row in rows
     ]
     # `rows` begins with the latest move, which stays first among equals.
