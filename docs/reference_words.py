@@ -221,6 +221,12 @@ EXAMPLES = {
     "statusline": ("wc statusline --color always",),
     "completion": ("wc completion zsh",),
     "help": ("wc help say",),
+    "run": (
+        "wc run --dry-run",
+        "wc run --max 3",
+        "wc run --ready --agent Codex --once",
+        "wc run log login",
+    ),
     "wake": ("wc wake", "wc wake off --until 3h", "wc wake on"),
     "whoami": ("wc whoami", "wc whoami --explain"),
     "uninstall": ("wc uninstall --dry-run", "wc uninstall codex"),
@@ -354,6 +360,10 @@ state of an autonomous loop and the activity of an agent. Which threads a worktr
 [where a thread is](store.md#where-a-thread-is). Information from a file is shown with
 its age. For a file that is being rewritten, the previous content is shown, if known,
 and marked.""",
+    "run": """\
+Without arguments, it starts agents for all balls that are theirs, and goes on until
+Ctrl-C. What counts as an agent's move, where it works and what happens when it ends:
+[running agents](running.md).""",
     "wait": """\
 Shows the thread as `wc read --new` does, which marks it as read. A ball counts if it
 came after your last entry and you have not read it: you do not miss an answer that was

@@ -30,6 +30,8 @@ class Agent(NamedTuple):
     - ``session``: the variable with the id of the session that a command belongs to
     - ``bots``: the addresses, in lower case, that git is configured with where it works
       in the cloud
+    - ``headless``: the command that runs it for one prompt, without a terminal; the
+      prompt is the last argument. No option in it lifts the client's own questions
     - ``nesting``: whether other agents start it, or it starts them
     """
 
@@ -42,6 +44,7 @@ class Agent(NamedTuple):
     session: str = ""
     nesting: int = STARTED_BY_OTHERS
     bots: tuple[str, ...] = ()
+    headless: tuple[str, ...] = ()
 
 
 # In the order in which `wc install` shows them.
@@ -61,6 +64,7 @@ AGENTS = (
         session="CLAUDE_CODE_SESSION_ID",  # shared by sub-agents
         nesting=STARTS_OTHERS,
         bots=("noreply@anthropic.com",),  # anthropics/claude-code#58141
+        headless=("claude", "-p"),
     ),
     Agent("Claude Desktop", "claude-desktop", ("claude-desktop",), ("claude-ai",)),
     Agent(
@@ -77,6 +81,7 @@ AGENTS = (
         session="CODEX_THREAD_ID",  # a sub-agent has its own
         # openai/codex, codex-rs/core/src/commit_attribution.rs
         bots=("noreply@openai.com", "codex@openai.com"),
+        headless=("codex", "exec"),
     ),
     Agent(
         "Gemini CLI",
@@ -85,6 +90,7 @@ AGENTS = (
         # Older versions add the name of the server.
         ("gemini-cli-mcp-client", "gemini-cli-mcp-client-"),
         ("GEMINI_CLI",),  # google-gemini/gemini-cli, docs/tools/shell.md
+        headless=("gemini", "-p"),
     ),
     Agent(
         "Qwen Code",
@@ -94,11 +100,13 @@ AGENTS = (
         # npm @qwen-code/qwen-code 0.24.4: the environment of its shell tool.
         variables=("QWEN_CODE",),
         session="QWEN_CODE_SESSION_ID",
+        headless=("qwen", "-p"),
     ),
     Agent(
         "opencode",
         "opencode",
         variables=("OPENCODE",),  # npm opencode-ai 1.18.33, at its start
+        headless=("opencode", "run"),
     ),
     Agent("Crush", variables=("CRUSH",)),  # charmbracelet/crush#2484
     Agent(
@@ -127,6 +135,7 @@ AGENTS = (
         session="COPILOT_AGENT_SESSION_ID",
         # watson/is-ci#28: COPILOT_AGENT_COMMIT_EMAIL
         bots=("198982749+copilot@users.noreply.github.com",),
+        headless=("copilot", "-p"),
     ),
     Agent(
         "Cursor",
@@ -221,6 +230,11 @@ def agent_of_bot(name: str, email: str) -> str:
     itself if it is that of another bot. Empty for a person."""
     agent = _BOTS.get(email.strip().lower(), "")
     return agent or (name if name.strip().lower().endswith(_BOT_MARK) else "")
+
+
+def row_of(name: str) -> Agent | None:
+    """The row of an agent by its canonical name; ``None`` if the table lacks it."""
+    return next((agent for agent in AGENTS if agent.name == name), None)
 
 
 # The name of an agent that is not in the table, if wc knows that it is an agent but not

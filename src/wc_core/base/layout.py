@@ -253,6 +253,17 @@ class Layout(NamedTuple):
         return f"{self.waiters}/=off"
 
     @property
+    def runs(self) -> str:
+        """The folder with what `wc run` started, see
+        `wc_core.attention.runs.records`."""
+        return f"{self.local}/runs"
+
+    @property
+    def runs_lock(self) -> str:
+        """The lock of starting an agent."""
+        return f"{self.local}/locks/runs"
+
+    @property
     def cost(self) -> str:
         """The folder with what each agent's session has cost."""
         return f"{self.local}/cost"

@@ -26,17 +26,20 @@ _LOCAL_VARIABLES = frozenset(
     | {"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE"}
     | {"GIT_NAMESPACE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_LITERAL_PATHSPECS"}
 )
-_OPTIONS = (
+_SAFE_OPTIONS = (
     *("-c", "core.hooksPath=/dev/null"),
-    *("-c", "core.autocrlf=false"),
-    *("-c", "core.sparseCheckout=false"),
-    *("-c", "commit.gpgSign=false"),
     *("-c", "gc.autoDetach=false"),
-    # Otherwise git records the wrong encoding in the commit.
-    *("-c", "i18n.commitEncoding=UTF-8"),
     # Its daemon would outlive this process and keep the lock that it inherits.
     *("-c", "core.fsmonitor=false"),
     *("-c", "credential.interactive=false"),
+)
+_OPTIONS = (
+    *_SAFE_OPTIONS,
+    *("-c", "core.autocrlf=false"),
+    *("-c", "core.sparseCheckout=false"),
+    *("-c", "commit.gpgSign=false"),
+    # Otherwise git records the wrong encoding in the commit.
+    *("-c", "i18n.commitEncoding=UTF-8"),
 )
 _SECONDS = 60
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
@@ -96,10 +99,18 @@ class Git:
         self.handle = handle
         self.until = until
         # After ours: the last value of a setting wins.
-        self.options = (*_OPTIONS, *options)
+        self.options: tuple[str, ...] = (*_OPTIONS, *options)
         self.longest: float = _SECONDS
         clean = {k: v for k, v in env.items() if k not in _LOCAL_VARIABLES}
         self.env = {**clean, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_NEVER_ASK}
+
+    @classmethod
+    def for_files(cls, folder: str, env: Mapping[str, str]) -> Git:
+        """Return git for the files of a user's worktree: the user's own settings decide
+        what they look like."""
+        git = cls(folder, env)
+        git.options = _SAFE_OPTIONS
+        return git
 
     def duplicate(self) -> Git:
         """Return git with the same attributes, which can be changed."""

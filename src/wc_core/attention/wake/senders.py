@@ -1,4 +1,5 @@
-"""Whose balls may wake an agent: `[wake] from` of the person's preferences."""
+"""Whose balls may wake or start an agent: `[wake] from` and `[run] from` of a person's
+preferences."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.reader import StoreReader
     from wc_core.people.identity.viewer import Viewer
 
-KNOWN, ANYONE = "known", "anyone"
+OWN, KNOWN, ANYONE = "own", "known", "anyone"
 # Threads that are searched for an earlier exchange.
 _SEARCHED = 2000
 
@@ -65,23 +66,27 @@ class Acquaintances:
 
 
 class AllowedSenders:
-    """Whose balls wake the viewer: ``allowed`` is `[wake] from`. ``anyone`` says that
-    strangers may, too."""
+    """Whose balls wake or start the viewer: ``allowed`` is `[wake] from` or `[run]
+    from`. ``anyone`` says that strangers may, too."""
 
     def __init__(
         self, reader: StoreReader, viewer: Viewer, allowed: tuple[str, ...]
     ) -> None:
-        words = {KNOWN, ANYONE}.intersection(allowed)
+        words = {OWN, KNOWN, ANYONE}.intersection(allowed)
         self.anyone = ANYONE in words
         self._viewer = viewer
+        self._has_own = OWN in words
         self._names = tuple(name for name in allowed if name not in words)
-        self._acquaintances = Acquaintances(reader, viewer) if words else None
+        knows = bool(words - {OWN})
+        self._acquaintances = Acquaintances(reader, viewer) if knows else None
 
     def is_known(self, sender: str, topic: str) -> bool:
         """Returns whether the sender of the ball of ``topic`` is one of those named, or
-        known."""
+        known, or the same person, as allowed."""
         name, directory = parse(sender), self._viewer.directory
         if any(directory.matches(pattern, name) for pattern in self._names):
+            return True
+        if self._has_own and _is_same_person(self._viewer, sender):
             return True
         acquaintances = self._acquaintances
         return acquaintances is not None and acquaintances.is_known(sender, topic)

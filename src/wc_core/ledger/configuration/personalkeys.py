@@ -20,12 +20,14 @@ from wc_core.ledger.configuration.keys import (
 _MAX_WAKES = 1000
 _MAX_PATIENCE = 7 * 24 * 60
 _MAX_DIMENSIONS = 8192
+_MAX_RUN = 24 * 60
 
 KEYS = (
     Key(
         "defaults.COMMAND",
         TEXTS,
         "Options that you always want for a command that reads, such as --open.",
+        field="defaults",
     ),
     Key(
         "quiet.hours",
@@ -89,6 +91,35 @@ KEYS = (
         field="wake_patience",
         least=1,
         most=_MAX_PATIENCE,
+    ),
+    Key(
+        "run.from",
+        NAMES,
+        "Whose balls wc run starts agents for: own, known, anyone, or names.",
+        ("own",),
+        field="run_from",
+    ),
+    Key(
+        "run.minutes",
+        NUMBER,
+        "How long one run of an agent may take.",
+        60,
+        field="run_minutes",
+        least=1,
+        most=_MAX_RUN,
+    ),
+    Key(
+        "run.worktrees",
+        NAME,
+        "Where wc run makes worktrees; {repo} and {topic} are replaced.",
+        "../{repo}-wt-{topic}",
+        field="run_worktrees",
+    ),
+    Key(
+        "run.AGENT",
+        TEXTS,
+        "The command that runs an agent, such as codex; {prompt}: the prompt.",
+        field="run_commands",
     ),
     Key(
         "summaries.endpoint",

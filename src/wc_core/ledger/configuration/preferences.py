@@ -30,6 +30,9 @@ class Preferences(NamedTuple):
     ``carry`` narrows the setting of a repository. ``wake_from`` names those whose
     balls wake agents, ``wakes_per_hour`` how often; after ``wake_patience`` minutes
     without an answer it is a problem.
+    ``run_from`` names those whose balls `wc run` starts agents for, ``run_minutes`` is
+    how long one run may take, ``run_worktrees`` where it makes worktrees, and
+    ``run_commands`` have the commands of agents.
     ``summaries_endpoint`` is the server whose ``summaries_model`` summarises entries.
     ``by_meaning`` if searches also use meaning; ``meaning_endpoint`` is the server
     whose ``meaning_model`` makes vectors with ``meaning_dimensions`` numbers (0: any).
@@ -50,6 +53,10 @@ class Preferences(NamedTuple):
     wake_from: tuple[str, ...] = ("known",)
     wakes_per_hour: int = 12
     wake_patience: int = 15
+    run_from: tuple[str, ...] = ("own",)
+    run_minutes: int = 60
+    run_worktrees: str = "../{repo}-wt-{topic}"
+    run_commands: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     summaries_endpoint: str = ""
     summaries_model: str = ""
     by_meaning: bool = True
@@ -108,7 +115,6 @@ def _parsed(fields: Mapping[str, Any]) -> Preferences:
     # 0.2 ms, and most people have no such file.
     from wc_core.ledger.configuration import personalkeys
 
-    defaults: dict[str, tuple[str, ...]] = {}
     values: dict[str, Any] = {}
     for table, names in fields.items():
         if not isinstance(names, dict):
@@ -118,10 +124,10 @@ def _parsed(fields: Mapping[str, Any]) -> Preferences:
             if key is None:
                 raise ValueError(f"there is no preference {table}.{name}")
             checked = keys.checked(key, value)
-            if not key.field:
-                defaults[name] = checked
+            if key.is_open:
+                values.setdefault(key.field, {})[name] = checked
             elif key.kind == keys.HOURS:
                 values[key.field] = keys.minutes(checked)
             else:
                 values[key.field] = checked
-    return Preferences(defaults, fields=fields, **values)
+    return Preferences(fields=fields, **values)

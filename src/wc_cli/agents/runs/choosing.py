@@ -1,0 +1,261 @@
+"""Which balls an agent may be started for now, and why not for the others."""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.agents.runs import commands
+from wc_cli.agents.runs.loopfile import is_ours
+from wc_cli.agents.runs.places import Places, changed_text
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.context import Context
+from wc_core.attention.runs import records
+from wc_core.attention.wake import senders, waiters
+from wc_core.base import agents
+from wc_core.base.errors import ConflictError, NotFoundError, WcError
+from wc_core.base.layout import safe_name
+from wc_core.base.names import FREE, Name, parse
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.edits.activitylog import reading
+from wc_core.ledger.configuration import preferences
+from wc_core.ledger.threads.model import BLOCKED, CLOSED, State
+from wc_core.people.activity import loops
+from wc_core.people.activity.statefile import StateFiles
+from wc_core.people.cost import budgets, ledger
+from wc_core.people.identity.resolve import Asked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_cli.agents.runs.places import RunPlace
+    from wc_core.attention.runs.records import RunRecord
+    from wc_core.ledger.configuration.preferences import Preferences
+    from wc_core.reading.views.rows import ThreadRow
+
+
+class RunRequest(NamedTuple):
+    """What `wc run` was asked for. ``topics``: only these threads. ``ready``: free
+    balls of threads that are ready, too, for ``agent``; without ``ready`` that is the
+    only agent that is started. ``mine``: only threads that the person asked for.
+    ``start`` is the branch from which new worktrees are made."""
+
+    topics: tuple[str, ...] = ()
+    ready: bool = False
+    mine: bool = False
+    agent: str = ""
+    start: str = ""
+
+
+class RunCandidate(NamedTuple):
+    """A thread whose ball is an agent's, by its canonical name. ``obstacle`` is why no
+    agent is started for it now; otherwise it has the ``command`` and the ``place``."""
+
+    state: State
+    agent: str
+    obstacle: str = ""
+    command: tuple[str, ...] = ()
+    place: RunPlace | None = None
+
+    @property
+    def topic(self) -> str:
+        """The thread."""
+        return self.state.topic
+
+
+class Chooser:
+    """Looks at the threads of a store once, for a person's request."""
+
+    def __init__(self, context: Context, request: RunRequest) -> None:
+        self.context = context
+        self.request = request
+        self.own: Preferences = preferences.load(context.env)
+        self.layout = context.reader.layout
+        self.now_ms = now_ms()
+        self._places: dict[str, Places] = {}
+        self._senders: dict[str, senders.AllowedSenders] = {}
+
+    def candidates(self) -> list[RunCandidate]:
+        """Return the threads whose balls are agents', the longest waiting first. Raises
+        NotFoundError for a topic that is named and does not exist."""
+        reader = self.context.reader
+        topics = {reader.find(topic) for topic in self.request.topics}
+        candidates = []
+        for row in self.context.overview.rows():
+            if (topics and row.topic not in topics) or row.status == CLOSED:
+                continue
+            candidate = self._candidate(row, is_named=bool(topics))
+            if candidate is not None:
+                candidates.append(candidate)
+        return sorted(candidates, key=lambda item: (item.state.since, item.topic))
+
+    def _candidate(self, row: ThreadRow, *, is_named: bool) -> RunCandidate | None:
+        """Return a thread as a candidate; ``None`` if its ball is not an agent's."""
+        try:
+            state = self.context.reader.snapshot(row.topic).state
+        except WcError:
+            return None  # doctor says what is wrong with it
+        candidate = RunCandidate(state, "")
+        reason = self._passed_over(state)
+        if reason:
+            return candidate._replace(obstacle=reason) if is_named else None
+        candidate = candidate._replace(agent=self._agent_of(state))
+        try:
+            return self._complete(candidate, row)
+        except WcError as error:
+            return candidate._replace(obstacle=one_line(error.message.rstrip(".")))
+
+    def _agent_of(self, state: State) -> str:
+        """Return the agent, by its canonical name, whose move it is or would be."""
+        name = Name(self.request.agent) if state.ball is None else parse(state.ball)
+        return self.context.settings.directory.canonical(name).agent
+
+    def _passed_over(self, state: State) -> str:
+        """Return why the request is not about a thread; empty if it is."""
+        request, directory = self.request, self.context.settings.directory
+        agent = directory.canonical(Name(request.agent)).agent if request.agent else ""
+        if state.ball is None:
+            if not agent:
+                return "nobody has its ball; name an agent for it: --agent NAME"
+            if not (request.ready or request.topics):
+                return "nobody has its ball; to take free ones, too: --ready"
+        elif not directory.is_agent(parse(state.ball)):
+            return f"its ball is {state.ball}'s, who is not an agent"
+        elif agent and self._agent_of(state) != agent:
+            return f"its ball is {state.ball}'s"
+        if request.mine and not self.context.viewer.is_me(state.asker):
+            return "you did not ask for it"
+        return ""
+
+    def _complete(self, candidate: RunCandidate, row: ThreadRow) -> RunCandidate:
+        """Return a candidate that can be started. Raises a WcError: it cannot."""
+        state, agent = candidate.state, candidate.agent
+        for obstacle in self._thread_obstacles(state, row):
+            raise ConflictError(obstacle)
+        command = commands.command_of(agent, self.own)
+        commands.require_program(command, self.context.env)
+        record = records.load(self.layout, state.topic)
+        if record is not None and (record.is_alive or record.is_watched):
+            raise ConflictError(f"{record.agent} is at work on it")
+        seat = parse(state.ball or "").seat
+        place = self._places_of(agent).of(state, seat, record)
+        exists = not place.add
+        at = self.agent_context(agent, place.path if exists else "")
+        self._check_ball(state, at)
+        for obstacle in self._place_obstacles(state, place, at, record):
+            raise ConflictError(obstacle)
+        return candidate._replace(command=command, place=place)
+
+    def _thread_obstacles(self, state: State, row: ThreadRow) -> Iterator[str]:
+        limit = self.context.settings.bounces
+        if row.waits:
+            yield row.waits_text
+        if state.status == BLOCKED:
+            yield "it is BLOCKED"
+        if 0 < limit <= state.bounces:
+            yield f"it went back and forth {state.bounces} times without progress"
+        directory = self.context.settings.directory
+        for question in state.questions:
+            if state.ball is None or not directory.same(question.asked, state.ball):
+                yield f"it waits for an answer from {question.asked}"
+        rows = ledger.rows(ledger.all_costs(self.layout)) if state.budget else ()
+        if state.budget and budgets.spent(rows, state.topic) >= state.budget:
+            yield "its budget is spent"
+
+    def _check_ball(self, state: State, at: Context) -> None:
+        """Raise ConflictError if the ball is not that agent's, or came from someone who
+        may not start it."""
+        is_free = at.viewer.whose(state.ball) == FREE
+        if not (is_free or at.viewer.holds(state.ball)):
+            raise ConflictError(f"its ball is {state.ball}'s, not one of yours")
+        key = at.viewer.key
+        if key not in self._senders:
+            self._senders[key] = senders.AllowedSenders(
+                self.context.reader, at.viewer, self.own.run_from
+            )
+        allowed = self._senders[key]
+        sender = senders.sender_of(state) if state.ball else state.asker
+        if not (allowed.anyone or allowed.is_known(sender, state.topic)):
+            raise ConflictError(f"it is from {sender} (wc config get run.from)")
+
+    def _place_obstacles(
+        self, state: State, place: RunPlace, at: Context, record: RunRecord | None
+    ) -> Iterator[str]:
+        """Yield who or what is in the place."""
+        key = at.viewer.directory.key(parse(state.ball or ""))
+        for waiter in waiters.running(self.layout):
+            # It is woken for the ball, or has just been.
+            is_for_it = safe_name(key) in waiter.keys and not waiter.is_deaf
+            if is_for_it or waiter.worktree == place.path:
+                yield f"a session of {waiter.agent} is open"
+        if place.add:
+            return
+        yield from self._workers_in(place.path, state.topic)
+        is_own = record is not None and record.worktree == place.path
+        if not is_own and (changed := self._places_of("").changed(place.path)):
+            yield f"its worktree has uncommitted changes: {changed_text(changed)}"
+
+    def _workers_in(self, path: str, topic: str) -> Iterator[str]:
+        """Yield who works in a worktree, for another thread or without one."""
+        for record in records.all_records(self.layout):
+            is_there = record.worktree == path and record.topic != topic
+            if is_there and (record.is_alive or record.is_watched):
+                yield f"{record.agent} works in its worktree on {record.topic}"
+        for note in reading.current_notes(self.layout, self.now_ms):
+            if note.worktree == path and note.session:
+                yield f"{note.agent} works in its worktree"
+        loop = loops.loop(StateFiles(), path, self.now_ms)
+        is_working = loop is not None and loop.status in loops.WORKING
+        # Ours says so between two tries, too; the records say who works.
+        if loop is not None and is_working and not (loop.orphaned or is_ours(path)):
+            yield "a loop runs in its worktree"
+        for program in agents_in(path):
+            yield f"{program} runs in its worktree"
+
+    def _places_of(self, agent: str) -> Places:
+        if agent not in self._places:
+            repository = self.context.place.repository
+            if repository is None:
+                raise NotFoundError("The threads do not belong to a git repository")
+
+            def seat_of(path: str) -> str:
+                return self.agent_context(agent, path).identity.name.seat
+
+            self._places[agent] = Places(
+                repository,
+                self.context.env,
+                self.own.run_worktrees,
+                self.request.start,
+                seat_of,
+            )
+        return self._places[agent]
+
+    @property
+    def places(self) -> Places:
+        """The worktrees of the repository."""
+        return self._places_of("")
+
+    def agent_context(self, agent: str, folder: str) -> Context:
+        """Return the context of an agent in a folder (empty: the current one)."""
+        env = commands.variables(self.context.env, agent)
+        return Context(env, folder or self.context.cwd, Asked(agent))
+
+
+def agents_in(folder: str) -> Iterator[str]:
+    """Yield the programs of agents that run in a folder, as far as ``/proc`` says."""
+    programs = {row.headless[0] for row in agents.AGENTS if row.headless}
+    try:
+        pids = [name for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:
+        return
+    for pid in pids:
+        try:
+            if os.readlink(f"/proc/{pid}/cwd") != folder:
+                continue
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read(4096).split(b"\0")
+        except OSError:
+            continue
+        names = {os.path.basename(os.fsdecode(word)) for word in words[:2]}
+        yield from sorted(names & programs)

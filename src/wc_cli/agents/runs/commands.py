@@ -1,0 +1,67 @@
+"""The command that runs an agent without a terminal: the person's own, or that of the
+table of agents."""
+
+from __future__ import annotations
+
+import shutil
+
+from wc_core.base import agents
+from wc_core.base.errors import NotFoundError
+from wc_core.base.names import fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wc_core.ledger.configuration.preferences import Preferences
+
+# What a command has in place of the prompt.
+PROMPT = "{prompt}"
+# Variables by which this process is wc, or by which the caller said who they are.
+_INTERNALS = "_WC_"
+_SPEAKER = frozenset({"WATERCOOLER_SEAT", "WATERCOOLER_AGENT"})
+
+
+def command_of(agent: str, own: Preferences) -> tuple[str, ...]:
+    """Return the command of an agent, by its canonical name. Raises
+    NotFoundError."""
+    row = agents.row_of(agent)
+    spellings = {fold(agent)}
+    if row is not None:
+        spellings |= {fold(row.client), *map(fold, row.spellings)}
+    for word, command in own.run_commands.items():
+        if fold(word) in spellings:
+            return command
+    if row is not None and row.headless:
+        return row.headless
+    word = row.client if row is not None and row.client else fold(agent)
+    raise NotFoundError(
+        f"It is not known how to run {agent}.",
+        f"Say how: wc config --global set run.{word} PROGRAM ARGUMENT…",
+    )
+
+
+def with_prompt(command: tuple[str, ...], prompt: str) -> list[str]:
+    """Return a command with the prompt: in place of ``{prompt}``, else at its end."""
+    if any(PROMPT in word for word in command):
+        return [word.replace(PROMPT, prompt) for word in command]
+    return [*command, prompt]
+
+
+def require_program(command: tuple[str, ...], env: Mapping[str, str]) -> None:
+    """Raise NotFoundError if a command's program is not installed."""
+    if shutil.which(command[0], path=env.get("PATH")) is None:
+        raise NotFoundError(
+            f"{command[0]} is not installed, or not in PATH.",
+            "Install it, or name its path: wc config --global set run.AGENT PROGRAM …",
+        )
+
+
+def variables(env: Mapping[str, str], agent: str) -> dict[str, str]:
+    """Return the environment of an agent's process: the person's, with its name."""
+    kept = {
+        name: value
+        for name, value in env.items()
+        if not name.startswith(_INTERNALS) and name not in _SPEAKER
+    }
+    return {**kept, "WATERCOOLER_AGENT": agent}

@@ -1,0 +1,163 @@
+"""The worktree in which an agent works on a thread: the thread's own, or a new one."""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.edits.radar import sides
+from wc_cli.ledger.branch.git import Git, GitError
+from wc_core.base.errors import ConflictError, NotFoundError, StorageError
+from wc_core.base.lean import contextlib
+from wc_core.base.names import fold
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.git import repository as repositories
+from wc_core.ledger.git import worktrees
+from wc_core.people.activity import loops
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from wc_core.attention.runs.records import RunRecord
+    from wc_core.ledger.git.repository import Repository
+    from wc_core.ledger.threads.model import State
+
+# A worktree of a large repository takes its time.
+_ADD_SECONDS = 600.0
+_MAX_FILES = 3
+
+
+class RunPlace(NamedTuple):
+    """A worktree at ``path``, with ``branch`` checked out (empty: none). It exists
+    unless there is something to ``add``: arguments for `git worktree add`."""
+
+    path: str
+    branch: str
+    add: tuple[str, ...] = ()
+
+
+class Places:
+    """The worktrees of a repository, as they are when first needed. ``pattern`` is
+    where new ones are made, ``start`` the branch from which (empty: the base branch),
+    ``seat_of`` returns the seat of an agent in a folder."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        env: Mapping[str, str],
+        pattern: str,
+        start: str,
+        seat_of: Callable[[str], str],
+    ) -> None:
+        self.repository = repository
+        self.env = env
+        self._pattern = pattern
+        self._start = start
+        self._seat_of = seat_of
+        trees = worktrees.worktrees(repository, env)
+        self.trees = [tree for tree in trees if tree.path and not tree.defect]
+        self.main = next((tree for tree in trees if tree.main), None)
+        self.base = sides.find_base(repository, self.main.branch if self.main else "")
+
+    def of(self, state: State, seat: str, record: RunRecord | None) -> RunPlace:
+        """Return the place for a thread whose ball is for this seat (empty: any), which
+        had this latest run. Raises NotFoundError and ConflictError: there is none."""
+        if seat:
+            return self._of_seat(seat)
+        if record is not None and record.is_made and os.path.isdir(record.worktree):
+            return RunPlace(record.worktree, record.branch)
+        branch = state.branch
+        is_own = repositories.has_branch(self.repository, branch) if branch else False
+        if not branch or branch == self.base.name or (self._is_main(branch)):
+            branch, is_own = state.name, False
+        tree = next((tree for tree in self.trees if tree.branch == branch), None)
+        if tree is not None:
+            return RunPlace(tree.path, branch)
+        return self._new(state.name, branch, is_own=is_own)
+
+    def _is_main(self, branch: str) -> bool:
+        """Return whether a branch is the one of the main worktree, where the person
+        is: an agent works elsewhere."""
+        return self.main is not None and self.main.branch == branch
+
+    def _of_seat(self, seat: str) -> RunPlace:
+        for tree in self.trees:
+            if fold(self._seat_of(tree.path)) == fold(seat):
+                return RunPlace(tree.path, tree.branch)
+        raise NotFoundError(
+            f"No worktree here has the seat {one_line(seat)}.",
+            "Pass the ball to the agent without a seat: wc handoff TOPIC --to NAME",
+        )
+
+    def _new(self, name: str, branch: str, *, is_own: bool) -> RunPlace:
+        """Return a worktree that is to be made, at a path of its own."""
+        top = self.main.path if self.main is not None else self.repository.common
+        repo = os.path.basename(top).removesuffix(".git") or "repository"
+        path = self._pattern.replace("{repo}", repo)
+        path = path.replace("{topic}", name.replace("/", "-"))
+        path = os.path.normpath(os.path.join(top, os.path.expanduser(path)))
+        if os.path.lexists(path):
+            raise ConflictError(
+                f"{one_line(path)} is in the way of a worktree for {one_line(name)}.",
+                "Move it away, or choose another place: "
+                "wc config --global set run.worktrees …",
+            )
+        if is_own or repositories.has_branch(self.repository, branch):
+            return RunPlace(path, branch, ("--", path, branch))
+        start = self._start or self.base.name
+        if not start:
+            raise ConflictError(
+                "There is no commit to start a worktree from.",
+                "Commit something first.",
+            )
+        return RunPlace(path, branch, ("--no-track", "-b", branch, "--", path, start))
+
+    def add(self, place: RunPlace) -> None:
+        """Make the worktree of a place, if it is to be made. Raises StorageError."""
+        if not place.add:
+            return
+        git = self._git(self.repository.top or self.repository.common)
+        git.longest = _ADD_SECONDS
+        try:
+            git.run("worktree", "add", "--quiet", *place.add)
+        except GitError as error:
+            raise StorageError(
+                f"git could not make the worktree {one_line(place.path)}: {error}",
+                "Try it by hand: git worktree add",
+            ) from error
+
+    def changed(self, path: str) -> list[str]:
+        """Return the paths that are not committed in a worktree, apart from the state
+        of its loop. Raises StorageError."""
+        try:
+            words = ("status", "--porcelain=v1", "-z", "--no-renames", "-uall")
+            listed = os.fsdecode(self._git(path).run(*words)).split("\0")
+        except GitError as error:
+            raise StorageError(
+                f"git could not read {one_line(path)}: {error}", "Try: git status"
+            ) from error
+        own = os.path.relpath(loops.loop_path(path), path)
+        paths = [line[len("XY ") :] for line in listed if line]
+        return [changed for changed in paths if changed != own]
+
+    def remove(self, path: str) -> bool:
+        """Remove a worktree that has nothing uncommitted; its branch stays. Returns
+        whether it is gone."""
+        with contextlib.suppress(StorageError):
+            if self.changed(path):
+                return False
+        with contextlib.suppress(GitError):
+            git = self._git(self.repository.common)
+            git.run("worktree", "remove", "--", path)
+        return not os.path.lexists(path)
+
+    def _git(self, folder: str) -> Git:
+        return Git.for_files(folder, self.env)
+
+
+def changed_text(paths: Sequence[str]) -> str:
+    """Return uncommitted paths in words."""
+    hidden = len(paths) - _MAX_FILES
+    names = ", ".join(map(one_line, paths[:_MAX_FILES]))
+    return f"{names} and {hidden} more" if hidden > 0 else names

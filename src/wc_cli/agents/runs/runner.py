@@ -1,0 +1,514 @@
+"""The loop of ``wc run``: starts agents for their balls, watches them, and decides what
+happens when they end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from types import MappingProxyType
+
+from wc_cli.agents.runs import (
+    commands,
+    ending,
+    loopfile,
+    process,
+    prompt,
+    reserving,
+)
+from wc_cli.agents.runs.choosing import Chooser, RunCandidate, RunRequest
+from wc_cli.agents.runs.process import AgentProcess
+from wc_cli.ledger.branch.git import GitError
+from wc_cli.ledger.clock import now_ms
+from wc_cli.ledger.store import durable, locks
+from wc_cli.run.context import Context
+from wc_cli.run.entries import receipts
+from wc_core.attention.runs import records
+from wc_core.attention.runs.records import (
+    ASKED,
+    FAILED,
+    PASSED,
+    RUNNING,
+    STARTING,
+    STOPPED,
+    RunRecord,
+)
+from wc_core.base import processes
+from wc_core.base.errors import ConflictError, WcError
+from wc_core.base.files import read_plain
+from wc_core.base.layout import Layout
+from wc_core.base.lean import contextlib
+from wc_core.base.names import parse
+from wc_core.base.text import one_line
+from wc_core.base.times import span
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.model import CLOSED
+from wc_core.ledger.threads.proposals import Draft
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+# Between two looks at what runs; when nothing runs, at the store.
+_TICK, _IDLE_TICK = 0.1, 1.0
+# Everything is looked at again after so many seconds, even if nothing has changed.
+_LOOK_SECONDS = 30.0
+# After an interrupt, an agent has so many seconds to end its turn.
+_GRACE_SECONDS = 15.0
+# Until a limit of the model's provider is expected to be over.
+_MAX_TRIES = 2
+_MAX_FAILURES = 3
+_LOCK_SECONDS = 30.0
+
+
+class RunLimits(NamedTuple):
+    """How many agents run at once; whether there is only one pass; until when new ones
+    are started (on the monotonic clock); how long each may run, in seconds."""
+
+    most: int
+    once: bool
+    until: float
+    seconds: float
+
+
+class RunEvent(NamedTuple):
+    """Something that happened to a thread's run: ``name`` is ``started``, ``passed``,
+    ``asked``, ``failed``, ``stopped`` or ``removed``."""
+
+    name: str
+    topic: str
+    agent: str
+    text: str
+    fields: Mapping[str, Any] = MappingProxyType({})
+
+
+class Run(NamedTuple):
+    """A run that is watched: its record, its process, the agent's context, the thread's
+    title, when it must end (on the monotonic clock), and what had been spent before."""
+
+    record: RunRecord
+    process: AgentProcess
+    at: Context
+    title: str
+    end: float
+    tokens_before: int
+
+    @property
+    def topic(self) -> str:
+        """Its thread."""
+        return self.record.topic
+
+
+class Runner:
+    """Starts and watches agents in one repository. ``fresh`` makes a context, ``tell``
+    is called with each event."""
+
+    def __init__(
+        self,
+        fresh: Callable[[], Context],
+        request: RunRequest,
+        limits: RunLimits,
+        tell: Callable[[RunEvent], None],
+    ) -> None:
+        self._fresh = fresh
+        self._request = request
+        self._limits = limits
+        self._tell = tell
+        context = fresh()
+        self.layout = Layout(context.reader.layout.root)
+        self.env = context.env
+        self.runs: dict[str, Run] = {}
+        self.waiting: list[RunCandidate] = []
+        # Why it ends before it is asked to; empty if it does not.
+        self.problem = ""
+        self.started = 0
+        self._failures = 0
+        self._interrupts = 0
+        self._stop_at = 0.0
+        self._done: set[str] = set()
+        self._stamp: bytes | None = None
+        # Whether something has changed here that the stamp does not show.
+        self._must_look = True
+        self._looked_at = 0.0
+
+    # --- the loop -----------------------------------------------------------------
+
+    def interrupt(self) -> None:
+        """Have the agents end their turns; the second time, end them."""
+        self._interrupts += 1
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether nothing more is started."""
+        return bool(
+            self._interrupts or self.problem or time.monotonic() >= self._limits.until
+        )
+
+    def run(self, show: Callable[[Runner], None]) -> None:
+        """Run until everything is done, the time is over, or it is interrupted.
+        ``show`` is called again and again."""
+        self._adopt()
+        while True:
+            self._watch()
+            if not self.is_stopping and self._is_due():
+                self._look()
+                self._start_all()
+            show(self)
+            if not self.runs and (self.is_stopping or self._is_over()):
+                return
+            time.sleep(_TICK if self.runs else _IDLE_TICK)
+
+    def _is_over(self) -> bool:
+        """Return whether the only pass is over."""
+        if not self._limits.once or self._must_look:
+            return False
+        return not any(
+            not candidate.obstacle and candidate.topic not in self._done
+            for candidate in self.waiting
+        )
+
+    def _is_due(self) -> bool:
+        """Return whether to look at the threads: something was written since, a place
+        is free, or it is time."""
+        if len(self.runs) >= self._limits.most:
+            return False
+        stamp = None
+        with contextlib.suppress(OSError):
+            stamp = read_plain(self.layout.line_stamp, self.layout.root)
+        now = time.monotonic()
+        # Without a stamp, the store is being written.
+        is_same = stamp == self._stamp and stamp is not None
+        pause = _LOOK_SECONDS if is_same else _IDLE_TICK
+        if not self._must_look and now - self._looked_at < pause:
+            return False
+        self._stamp, self._looked_at, self._must_look = stamp, now, False
+        return True
+
+    def _look(self) -> None:
+        """Look at the threads, and tidy up after those that are closed."""
+        context = self._fresh()
+        chooser = Chooser(context, self._request)
+        self.waiting = [
+            candidate
+            for candidate in chooser.candidates()
+            if candidate.topic not in self.runs
+        ]
+        self._chooser = chooser
+        self._remove_worktrees(chooser)
+
+    def _start_all(self) -> None:
+        for candidate in [item for item in self.waiting if not item.obstacle]:
+            if len(self.runs) >= self._limits.most:
+                self._must_look = True  # once there is room
+                return
+            if self._limits.once and candidate.topic in self._done:
+                continue
+            if _path(candidate) in {run.record.worktree for run in self.runs.values()}:
+                self._must_look = True  # once that one has ended
+                continue
+            self.waiting.remove(candidate)
+            self._done.add(candidate.topic)
+            try:
+                self._start(candidate)
+            except WcError as error:
+                self._fail_to_start(candidate, error)
+
+    def _fail_to_start(self, candidate: RunCandidate, error: WcError) -> None:
+        text = one_line(error.message)
+        self.waiting.append(candidate._replace(obstacle=text.rstrip(".")))
+        self._tell(RunEvent("failed", candidate.topic, candidate.agent, text))
+        self._note_failure()
+
+    def _note_failure(self) -> None:
+        self._failures += 1
+        if self._failures >= _MAX_FAILURES and not self.problem:
+            self.problem = f"{_MAX_FAILURES} runs in a row failed"
+
+    # --- starting -----------------------------------------------------------------
+
+    def _start(self, candidate: RunCandidate) -> None:
+        """Start the agent of a thread. Raises a WcError if that fails; then its ball is
+        where it was."""
+        chooser, place = self._chooser, candidate.place
+        if place is None:
+            raise ConflictError("It has no place.", "Try again.")
+        holder = f"wc run ({os.getpid()})"
+        with locks.locked(
+            self.layout.runs_lock, holder, _LOCK_SECONDS, self.layout.root
+        ):
+            earlier = records.load(self.layout, candidate.topic)
+            if earlier is not None and (earlier.is_alive or earlier.is_watched):
+                return  # another `wc run` was faster
+            chooser.places.add(place)
+            loopfile.ignore(chooser.places.repository)
+            at = chooser.agent_context(candidate.agent, place.path)
+            reserving.reserve(at, candidate.topic, self._limits.seconds)
+            try:
+                record = self._begin(candidate, at, earlier)
+                self._launch(candidate, at, record)
+            except WcError:
+                reserving.release(at, candidate.topic)
+                raise
+
+    def _begin(
+        self, candidate: RunCandidate, at: Context, earlier: RunRecord | None
+    ) -> RunRecord:
+        """Record a run, and take the ball for its agent's seat. Returns the record."""
+        place = candidate.place
+        if place is None:
+            raise ConflictError("It has no place.", "Try again.")
+        state = at.reader.snapshot(candidate.topic).state
+        if state != candidate.state:
+            raise ConflictError(
+                f"{candidate.topic} has changed in the meantime.", "Look again."
+            )
+        is_again = (
+            earlier is not None
+            and earlier.state == FAILED
+            and earlier.since == state.since
+        )
+        record = RunRecord(
+            candidate.topic,
+            at.identity.author,
+            place.path,
+            place.branch,
+            STARTING,
+            now_ms(),
+            since=state.last_id,
+            previous=(earlier.previous if earlier and is_again else state.ball or ""),
+            tries=(earlier.tries + 1 if earlier and is_again else 1),
+            runner=os.getpid(),
+            runner_begin=processes.started(os.getpid()) or 0,
+            is_made=bool(place.add)
+            or bool(earlier and earlier.is_made and earlier.worktree == place.path),
+        )
+        self._save(record)
+        if state.branch != place.branch and place.branch:
+            self._write(
+                at,
+                Draft(
+                    state.topic,
+                    "move",
+                    f"Moved to {place.branch}",
+                    thread_branch=place.branch,
+                ),
+            )
+        draft = Draft(state.topic, "take", f"Started by wc run in {place.branch}")
+        if state.ball == at.identity.author:
+            draft = draft._replace(action="ack")
+        self._write(at, draft)
+        since = Context(at.env, at.cwd, at.asked).reader.snapshot(state.topic).state
+        record = record._replace(since=since.since if since.ball else since.last_id)
+        self._save(record)
+        return record
+
+    def _write(self, at: Context, draft: Draft) -> None:
+        receipt = at.writer(renews=False).write(draft, at.source)
+        receipts.settle_after_write(at, receipt)
+
+    def _launch(self, candidate: RunCandidate, at: Context, record: RunRecord) -> None:
+        """Start the process of a run that has begun. Raises ConflictError if it cannot
+        be started; then the ball is given back."""
+        thread = at.reader.thread(record.topic)
+        text = prompt.prompt_text(
+            at.identity.author, thread.state, thread.entries, again=record.tries > 1
+        )
+        words = commands.with_prompt(candidate.command, text)
+        env = commands.variables(self.env, candidate.agent)
+        log = process.open_log(records.log_of(self.layout, record.topic))
+        try:
+            started = AgentProcess.start(words, record.worktree, env, log)
+        except (OSError, ValueError) as error:
+            record = record._replace(state=FAILED, ended_ms=now_ms(), reason=str(error))
+            self._save(record)
+            ending.give_back(at, record, ())
+            raise ConflictError(
+                f"{words[0]} could not be started: {error}.", "Try it by hand."
+            ) from error
+        finally:
+            os.close(log)
+        record = record._replace(state=RUNNING, pid=started.pid, begin=started.begin)
+        self._save(record)
+        self._watch_run(record, started, at, thread.state.title)
+        self.started += 1
+        self._tell(_event("started", record, f"in {record.worktree}"))
+
+    def _watch_run(
+        self, record: RunRecord, started: AgentProcess, at: Context, title: str
+    ) -> None:
+        elapsed = max(0, now_ms() - record.started_ms) / 1000
+        self.runs[record.topic] = Run(
+            record,
+            started,
+            at,
+            title,
+            time.monotonic() + self._limits.seconds - elapsed,
+            ending.tokens_of(self.layout, record.topic) - record.tokens,
+        )
+        loopfile.write(record, title, "running", now_ms())
+
+    def _save(self, record: RunRecord) -> None:
+        durable.make_folder(self.layout.runs, self.layout.root, flush=False)
+        path = records.path_of(self.layout, record.topic)
+        durable.replace(path, record.to_bytes(), self.layout.root)
+
+    def tokens_of(self, run: Run) -> int:
+        """Return the tokens that a run has taken so far, 0 if that is unknown."""
+        return max(0, ending.tokens_of(self.layout, run.topic) - run.tokens_before)
+
+    # --- what an earlier one left ---------------------------------------------------
+
+    def _adopt(self) -> None:
+        """Watch what a ``wc run`` that was killed has left: what still runs, and what
+        has ended since."""
+        context = self._fresh()
+        chooser = Chooser(context, self._request)
+        self._chooser = chooser
+        for record in records.all_records(self.layout):
+            if not record.is_open or record.is_watched:
+                continue
+            if not os.path.isdir(record.worktree):
+                self._save(record._replace(state=FAILED, ended_ms=now_ms()))
+                continue
+            own = record._replace(
+                runner=os.getpid(), runner_begin=processes.started(os.getpid()) or 0
+            )
+            self._save(own)
+            agent = parse(record.agent).agent
+            at = chooser.agent_context(agent, record.worktree)
+            title = ""
+            with contextlib.suppress(WcError):
+                title = at.reader.snapshot(record.topic).state.title
+            started = AgentProcess(record.pid, record.begin)
+            self._watch_run(own, started, at, title)
+
+    def _remove_worktrees(self, chooser: Chooser) -> None:
+        """Remove the worktrees that were made for threads that are closed, if nothing
+        in them is uncommitted."""
+        reader = chooser.context.reader
+        for record in records.all_records(self.layout):
+            if not record.is_made or record.is_open:
+                continue
+            with contextlib.suppress(WcError, GitError):
+                closed = reader.snapshot(record.topic).state.status == CLOSED
+                if closed and chooser.places.remove(record.worktree):
+                    self._save(record._replace(is_made=False))
+                    text = f"removed {record.worktree}; its branch stays"
+                    self._tell(_event("removed", record, text))
+
+    # --- watching -----------------------------------------------------------------
+
+    def _watch(self) -> None:
+        """Look at everything that runs."""
+        if self._interrupts and not self._stop_at:
+            self._stop_at = time.monotonic() + _GRACE_SECONDS
+            for run in self.runs.values():
+                run.process.send(signal.SIGINT)
+        is_late = self._stop_at and time.monotonic() >= self._stop_at
+        for run in [*self.runs.values()]:
+            process.limit_log(records.log_of(self.layout, run.topic), self.layout.root)
+            if run.process.has_ended:
+                self._end(run, "")
+            elif self._interrupts > 1 or is_late:
+                run.process.send(signal.SIGKILL)
+            elif not self._interrupts:
+                self._limit(run)
+
+    def _limit(self, run: Run) -> None:
+        """End a run that has taken too long, or whose budget is spent."""
+        if time.monotonic() >= run.end:
+            run.process.end_group()
+            self._end(run, f"took longer than {span(int(self._limits.seconds))}")
+
+    def _end(self, run: Run, reason: str) -> None:
+        """Decide what happens after a run has ended."""
+        del self.runs[run.topic]
+        run.process.end_group()
+        self._must_look = True
+        record = run.record._replace(
+            ended_ms=now_ms(),
+            exit_status=run.process.exit_status,
+            tokens=self.tokens_of(run),
+        )
+        at = Context(run.at.env, run.at.cwd, run.at.asked)
+        reserving.release(at, record.topic)
+        try:
+            self._decide(run, record, at, reason)
+        except WcError as error:
+            self._finish(record, FAILED, one_line(error.message), run.title, "stopped")
+            self._note_failure()
+
+    def _decide(self, run: Run, record: RunRecord, at: Context, reason: str) -> None:
+        spent = ending.is_budget_spent(at, record.topic)
+        at = Context(at.env, at.cwd, at.asked)
+        outcome = ending.outcome_of(at, record)
+        if outcome.state in {PASSED, ASKED}:
+            self._failures = 0
+            if spent:
+                outcome = outcome._replace(text="stopped: its budget is spent")
+            status = _loop_status(at, outcome)
+            self._finish(record, outcome.state, outcome.text, run.title, status)
+            return
+        changed = self._changed(record)
+        if self._interrupts:
+            to = ending.give_back(at, record, changed)
+            text = f"its ball is {to}'s again"
+            self._finish(record, STOPPED, text, run.title, "stopped")
+            return
+        lines = ending.last_lines(at, record.topic)
+        is_limited = bool(record.exit_status) and ending.is_rate_limit(lines)
+        if is_limited:
+            reason = "the model's provider refuses more for now (a rate limit)"
+        if not reason and record.tries < _MAX_TRIES:
+            text = f"{outcome.text}; it is started again"
+            self._finish(record, FAILED, text, run.title, "running")
+            self._done.discard(record.topic)
+            return
+        reason = reason or f"{outcome.text}, {record.tries} times"
+        record = record._replace(reason=reason)
+        to = ending.give_to_person(at, record, changed)
+        text = f"{reason}; {to} has the ball"
+        self._finish(record, FAILED, text, run.title, "waiting:human")
+        self._note_failure()
+        if is_limited:
+            self.problem = reason
+
+    def _finish(
+        self, record: RunRecord, state: str, text: str, title: str, status: str
+    ) -> None:
+        record = record._replace(state=state, reason=text)
+        self._save(record)
+        loopfile.write(record, title, status, now_ms())
+        self._tell(_event(state, record, text))
+
+    def _changed(self, record: RunRecord) -> list[str]:
+        with contextlib.suppress(WcError):
+            return self._chooser.places.changed(record.worktree)
+        return []
+
+
+def _loop_status(at: Context, outcome: ending.RunOutcome) -> str:
+    """Return the status of the loop of a run that has passed the ball or asked."""
+    if outcome.thread.status == CLOSED:
+        return "done"
+    ball = outcome.thread.ball
+    is_agent = ball is not None and at.settings.directory.is_agent(parse(ball))
+    return "waiting:agent" if is_agent and outcome.state == PASSED else "waiting:human"
+
+
+def _path(candidate: RunCandidate) -> str:
+    return candidate.place.path if candidate.place is not None else ""
+
+
+def _event(name: str, record: RunRecord, text: str) -> RunEvent:
+    fields = {
+        "worktree": record.worktree,
+        "branch": record.branch,
+        "try": record.tries,
+        "pid": record.pid or None,
+        "exit_status": record.exit_status,
+        "tokens": record.tokens or None,
+    }
+    fields = {key: value for key, value in fields.items() if value is not None}
+    return RunEvent(name, record.topic, record.agent, text, fields)

@@ -1,0 +1,156 @@
+"""What ``wc run`` shows: a table at a terminal, lines in a pipe, JSON for programs."""
+
+from __future__ import annotations
+
+import time
+
+from rich.console import Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from wc_cli.agents.runs.process import RunOutput
+from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal.markdown import console_of
+from wc_cli.run.terminal.style import is_for_people, terminal_width
+from wc_core.attention.runs import records
+from wc_core.base.phrases import counted, shown_path
+from wc_core.base.text import one_line
+from wc_core.base.times import span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+    from typing import Self
+
+    from wc_cli.agents.runs.choosing import RunCandidate
+    from wc_cli.agents.runs.runner import Run, RunEvent, Runner
+
+_MOST_WAITING = 8
+_REDRAW_SECONDS = 1.0
+_MARKS = {
+    "started": "▶",
+    "passed": "✓",
+    "asked": "?",
+    "failed": "✗",
+    "stopped": "■",
+    "removed": "·",
+}
+
+
+class Display:
+    """Shows what happens, in the form that standard output is for."""
+
+    def __init__(self, env: Mapping[str, str], *, as_json: bool) -> None:
+        self._env = env
+        self._as_json = as_json
+        self._live: Live | None = None
+        self._drawn_at = 0.0
+        self._said = ""
+        if not as_json and is_for_people(env):
+            console = console_of(env, terminal_width())
+            self._live = Live(console=console, auto_refresh=False, transient=True)
+
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def tell(self, event: RunEvent) -> None:
+        """Show an event."""
+        if self._as_json:
+            fields = {"event": event.name, "topic": event.topic, "agent": event.agent}
+            say_json({**fields, "text": event.text, **event.fields})
+            return
+        text = event_line(event, self._env)
+        if self._live is not None:
+            self._live.console.print(Text(text))
+            self._drawn_at = 0.0
+        else:
+            say(text)
+
+    def show(self, runner: Runner) -> None:
+        """Show the current state: at a terminal, once a second; else what waits, where
+        that has changed."""
+        now = time.monotonic()
+        if self._live is not None:
+            if now - self._drawn_at >= _REDRAW_SECONDS:
+                self._drawn_at = now
+                self._live.update(state_of(runner, self._env), refresh=True)
+            return
+        if not self._as_json and not runner.runs:
+            text = "\n".join(waiting_lines(runner.waiting))
+            if text and text != self._said:
+                remark(text)
+            self._said = text
+
+
+def event_line(event: RunEvent, env: Mapping[str, str]) -> str:
+    """Return an event on one line."""
+    mark = _MARKS.get(event.name, "·")
+    text = event.text
+    if worktree := event.fields.get("worktree"):
+        text = text.replace(worktree, shown_path(worktree, env))
+    words = f"{mark} {event.topic} · {event.agent} {event.name}"
+    tokens = event.fields.get("tokens")
+    ending = f" · {tokens:,} tokens" if tokens else ""
+    return one_line(f"{words}: {text}{ending}" if text else words)
+
+
+def state_of(runner: Runner, env: Mapping[str, str]) -> Group:
+    """Return what runs, as a table, and what waits."""
+    table = Table(box=None, pad_edge=False, show_header=bool(runner.runs))
+    table.add_column("thread", overflow="ellipsis", no_wrap=True, ratio=3)
+    table.add_column("agent", overflow="ellipsis", no_wrap=True, ratio=2)
+    table.add_column("time", justify="right", no_wrap=True)
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("last line", overflow="ellipsis", no_wrap=True, ratio=5)
+    for run in runner.runs.values():
+        table.add_row(*map(Text, _cells(run, runner, env)))
+    lines = [Text(line, style="dim") for line in waiting_lines(runner.waiting)]
+    return Group(table, *lines, Text(_footer(runner), style="dim"))
+
+
+def _cells(run: Run, runner: Runner, env: Mapping[str, str]) -> list[str]:
+    record = run.record
+    seconds = max(0, int(time.time() - record.started_ms / 1000))
+    spent = runner.tokens_of(run)
+    path = records.log_of(runner.layout, record.topic)
+    output = RunOutput(path, runner.layout.root, env)
+    return [
+        one_line(record.topic),
+        one_line(record.agent),
+        span(seconds),
+        f"{spent:,}" if spent else "",
+        one_line(output.last_line()),
+    ]
+
+
+def waiting_lines(waiting: list[RunCandidate]) -> list[str]:
+    """Return a line for each thread that no agent is started for, with the reason."""
+    blocked = [candidate for candidate in waiting if candidate.obstacle]
+    lines = [
+        one_line(f"{item.state.name} · {item.agent or 'nobody'}: {item.obstacle}")
+        for item in blocked[:_MOST_WAITING]
+    ]
+    hidden = len(blocked) - len(lines)
+    return [*lines, f"and {hidden} more"] if hidden > 0 else lines
+
+
+def _footer(runner: Runner) -> str:
+    running = counted(len(runner.runs), "agent runs", "agents run")
+    if runner.is_stopping:
+        return f"{running}; ending. Ctrl-C again ends them at once."
+    ready = sum(not item.obstacle for item in runner.waiting)
+    waiting = f", {counted(ready, 'thread')} ready" if ready else ""
+    return f"{running}{waiting}. Ctrl-C stops."

@@ -1,0 +1,201 @@
+"""``wc run``: starts agents for the balls that are theirs."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import signal
+import time
+
+from wc_cli.agents.runs import commands, process, prompt, showing
+from wc_cli.agents.runs.choosing import Chooser, RunCandidate, RunRequest
+from wc_cli.agents.runs.runner import RunLimits, Runner
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.run.context import Context
+from wc_cli.run.options import command, flag, number, text, words
+from wc_cli.run.output import remark, say, say_json
+from wc_core.attention.runs import records
+from wc_core.base.errors import FindingsError, InvalidInputError, NotFoundError
+from wc_core.base.files import read_plain
+from wc_core.base.layout import Layout
+from wc_core.base.names import Name
+from wc_core.base.phrases import shown_path
+from wc_core.base.text import one_line
+from wc_core.ledger.configuration import preferences
+from wc_core.ledger.threads import vocabulary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_MOST = 3
+_LOG = "log"
+_LOG_WORDS = 2
+
+
+class RunOptions(SpeakerOptions):
+    """Start agents for the balls that are theirs, each in its thread's worktree, until
+    you stop it. `wc run log TOPIC` shows the output of a thread's agent."""
+
+    usual = "--agent --ready --mine --max --once --for --from --dry-run --json"
+
+    topics: tuple[str, ...] = words(
+        "TOPIC...", "Only these threads; or: log TOPIC.", default=()
+    )
+    agent: str = text(
+        "--agent", "NAME", "Only this agent; of --ready, for it.", complete="agent"
+    )
+    ready: bool = flag("--ready", help="Also free balls of threads that are ready.")
+    mine: bool = flag("--mine", help="Only threads that you asked for.")
+    max: int = number("--max", "At most this many at once.", default=_MOST)
+    once: bool = flag("--once", help="One pass: end when nothing is left to start.")
+    lasting: str = text("--for", "TIME", "Start no more after this time: 90m, 2h.")
+    start: str = text(
+        "--from",
+        "BRANCH",
+        "The branch from which new worktrees are made.",
+        complete="branch",
+    )
+    dry_run: bool = flag("--dry-run", help="Show what would be started.")
+
+
+@command(RunOptions)
+def run(context: Context, options: RunOptions) -> None:
+    """Start agents, or show the output of item."""
+    if options.topics[:1] == (_LOG,) and len(options.topics) == _LOG_WORDS:
+        _show_log(context, options)
+        return
+    request = _request(context, options)
+    if not context.place.exists and not context.place.branch_exists:
+        raise NotFoundError("There are no threads here.", "Start one with: wc new")
+    if options.dry_run:
+        _show_plan(context, options, request)
+        return
+    seconds = vocabulary.wait_seconds(options.lasting)
+    until = math.inf if seconds is None else time.monotonic() + seconds
+    own = preferences.load(context.env)
+    if own.problem:
+        raise InvalidInputError(own.problem, "Fix the file, or see: wc config --global")
+    limits = RunLimits(options.max, options.once, until, own.run_minutes * 60.0)
+
+    def fresh() -> Context:
+        return Context(context.env, context.cwd, context.asked)
+
+    with showing.Display(context.env, as_json=options.json) as display:
+        runner = Runner(fresh, request, limits, display.tell)
+        for number_ in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number_, lambda *_: runner.interrupt())
+        runner.run(display.show)
+    _tell_rest(runner, options)
+    if runner.problem:
+        raise FindingsError(
+            f"wc run has stopped: {one_line(runner.problem)}.",
+            "See what the agents said: wc run log TOPIC",
+        )
+
+
+def _request(context: Context, options: RunOptions) -> RunRequest:
+    if options.max < 1:
+        raise InvalidInputError("--max needs a number above 0.", "Such as: --max 3")
+    if options.ready and not options.agent:
+        raise InvalidInputError(
+            "--ready needs the agent that takes the free balls.",
+            "Such as: wc run --ready --agent Codex",
+        )
+    if options.agent:
+        name = context.settings.directory.canonical(Name(options.agent)).agent
+        own = preferences.load(context.env)
+        commands.command_of(name, own)
+    return RunRequest(
+        options.topics,
+        options.ready,
+        options.mine,
+        options.agent,
+        vocabulary.branch(options.start),
+    )
+
+
+def _tell_rest(runner: Runner, options: RunOptions) -> None:
+    """Say what was not started."""
+    lines = showing.waiting_lines(runner.waiting)
+    if lines and not options.json:
+        remark("\n".join(("Not started:", *lines)))
+    elif not lines and not runner.started and not options.json:
+        remark("No ball is an agent's. Pass one: wc handoff TOPIC --to Codex")
+
+
+def _show_plan(context: Context, options: RunOptions, request: RunRequest) -> None:
+    """Print exactly what would be started now."""
+    chooser = Chooser(context, request)
+    candidates = chooser.candidates()
+    if options.json:
+        say_json(
+            {
+                "store": context.store,
+                "start": [
+                    _fields(chooser, item) for item in candidates if not item.obstacle
+                ],
+                "waiting": [
+                    {
+                        "topic": item.state.name,
+                        "agent": item.agent,
+                        "reason": item.obstacle,
+                    }
+                    for item in candidates
+                    if item.obstacle
+                ],
+            }
+        )
+        return
+    for number_, item in enumerate(item for item in candidates if not item.obstacle):
+        fields = _fields(chooser, item)
+        place = shown_path(fields["worktree"], context.env)
+        new = f" (new, branch {fields['branch']})" if fields["new"] else ""
+        later = "" if number_ < options.max else f" · after the first {options.max}"
+        say(f"{item.state.name} · {item.agent} · {one_line(place)}{new}{later}")
+        say(f"  {shlex.join(fields['command'])}")
+    for line in showing.waiting_lines(candidates):
+        say(f"- {line}")
+    if not candidates:
+        remark("No ball is an agent's. Pass one: wc handoff TOPIC --to Codex")
+
+
+def _fields(chooser: Chooser, item: RunCandidate) -> dict[str, Any]:
+    place = item.place
+    if place is None:
+        raise NotFoundError("It has no place.", "Try again.")
+    at = chooser.agent_context(item.agent, "" if place.add else place.path)
+    entries = at.reader.thread(item.topic).entries
+    written = prompt.prompt_text(at.identity.author, item.state, entries, again=False)
+    return {
+        "topic": item.state.name,
+        "agent": item.agent,
+        "worktree": place.path,
+        "branch": place.branch,
+        "new": bool(place.add),
+        "command": commands.with_prompt(item.command, written),
+    }
+
+
+def _show_log(context: Context, options: RunOptions) -> None:
+    """Print the output of a thread's agent."""
+    reader = context.reader
+    topic = reader.find(options.topics[1])
+    layout = Layout(reader.layout.root)
+    record = records.load(layout, topic)
+    try:
+        data = read_plain(records.log_of(layout, topic), layout.root)
+    except OSError as error:
+        raise NotFoundError(
+            f"The output for {topic} cannot be read: {error.strerror}.",
+            "See: wc doctor",
+        ) from error
+    if record is None or data is None:
+        raise NotFoundError(
+            f"No agent was started for {topic} here.", f"Start it: wc run {topic}"
+        )
+    output = process.readable(data, context.env)
+    if options.json:
+        say_json({**record._asdict(), "output": output})
+    else:
+        say(output)

@@ -1,0 +1,141 @@
+"""Records of the agents that ``wc run`` started: a file for each thread,
+``.local/runs/<topic>.json``, beside the output of its agent, ``<topic>.log``.
+
+The record is written before the agent is started, and again when it has ended. So a
+``wc run`` that was killed leaves nothing that the next one does not find.
+"""
+
+from __future__ import annotations
+
+from wc_core.base import processes
+from wc_core.base.errors import WcError
+from wc_core.base.files import names_in, read_plain
+from wc_core.base.layout import file_name
+from wc_core.base.lean import json
+from wc_core.base.values import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from wc_core.base.layout import Layout
+
+VERSION = 1
+STARTING, RUNNING = "starting", "running"
+# How a run ended: the ball was passed, a question was asked, the agent ended with the
+# ball, it was stopped by the person.
+PASSED, ASKED, FAILED, STOPPED = "passed", "asked", "failed", "stopped"
+_MAX_BYTES = 1 << 16
+_ENDING = ".json"
+_UNREADABLE = (
+    *(OSError, ValueError, TypeError, LookupError, AttributeError),
+    RecursionError,
+)
+
+
+class RunRecord(NamedTuple):
+    """The latest run of an agent for a thread.
+
+    ``agent`` is the author's name in full, ``previous`` who had the ball before the run
+    (empty: nobody). ``since`` is the entry that began the run, ``tries`` how often the
+    agent was started for this ball. ``pid`` is its process, which started at ``begin``
+    (`processes.started`), ``runner`` and ``runner_begin`` are those of ``wc run``.
+    ``is_made`` says that ``wc run`` made the worktree. ``exit_status`` is ``None`` if
+    it is unknown; ``tokens`` are those that the run took, 0 if unknown; ``reason`` is
+    why it failed.
+    """
+
+    topic: str
+    agent: str
+    worktree: str
+    branch: str
+    state: str
+    started_ms: int
+    since: str = ""
+    previous: str = ""
+    tries: int = 1
+    pid: int = 0
+    begin: int = 0
+    runner: int = 0
+    runner_begin: int = 0
+    is_made: bool = False
+    ended_ms: int = 0
+    exit_status: int | None = None
+    tokens: int = 0
+    reason: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its end was not recorded."""
+        return self.state in {STARTING, RUNNING}
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its agent runs."""
+        return self.is_open and _runs(self.pid, self.begin)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether the ``wc run`` that started it runs."""
+        return self.is_open and _runs(self.runner, self.runner_begin)
+
+    def to_bytes(self) -> bytes:
+        """Returns the content of its file."""
+        return json.dumps({"version": VERSION} | self._asdict()).encode()
+
+
+def _runs(pid: int, begin: int) -> bool:
+    if not pid:
+        return False
+    if not begin:
+        return processes.is_running(pid)
+    return processes.has_ended(pid, begin) is False
+
+
+def path_of(layout: Layout, topic: str) -> str:
+    """Returns the path of the record of a thread."""
+    return f"{layout.runs}/{file_name(topic)}{_ENDING}"
+
+
+def log_of(layout: Layout, topic: str) -> str:
+    """Returns the path of the output of a thread's agent."""
+    return f"{layout.runs}/{file_name(topic)}.log"
+
+
+def load(layout: Layout, topic: str) -> RunRecord | None:
+    """Returns the record of a thread; ``None`` if there is none, or it cannot be
+    read."""
+    return _load(layout, path_of(layout, topic))
+
+
+def _load(layout: Layout, path: str) -> RunRecord | None:
+    try:
+        data = read_plain(path, layout.root, _MAX_BYTES) or b"null"
+        fields: dict[str, Any] = json.loads(data)
+        if fields.pop("version") != VERSION:
+            return None
+        record = RunRecord(**fields)
+    except _UNREADABLE:
+        return None
+    return record if _is_typed(record) else None
+
+
+def _is_typed(record: RunRecord) -> bool:
+    default = RunRecord("", "", "", "", "", 0, exit_status=0)
+    pairs = zip(record, default, strict=True)
+    is_known = record.exit_status is not None
+    return all(
+        type(value) is type(usual) or (value is None and not is_known)
+        for value, usual in pairs
+    )
+
+
+def all_records(layout: Layout) -> list[RunRecord]:
+    """Returns the records that can be read, the latest start first."""
+    try:
+        names = names_in(layout.runs, layout.root)
+    except WcError:
+        return []
+    paths = (f"{layout.runs}/{name}" for name in names if name.endswith(_ENDING))
+    loaded = [record for path in paths if (record := _load(layout, path)) is not None]
+    return sorted(loaded, key=lambda record: record.started_ms, reverse=True)

@@ -1,0 +1,424 @@
+"""``wc run`` with a stand-in for agents: real worktrees, processes and entries."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.clients.conftest import installed
+from wc_core.attention.runs import records
+from wc_core.base import processes
+from wc_core.base.layout import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.conftest import Repo
+
+STANDIN = Path(__file__).parent / "standin.py"
+SECONDS = 30.0
+FOUND = 9
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    """A repository where nobody has run wc, and a person whose agents are stand-ins."""
+    repo = installed(tmp_path).repo()
+    machine = repo.machine
+    program = machine.root / "bin/standin"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {STANDIN} "$@"\n')
+    program.chmod(0o755)
+    folder = machine.home / ".config/watercooler"
+    folder.mkdir(parents=True)
+    words = json.dumps([str(program), "{prompt}"])
+    (folder / "config.toml").write_text(
+        f"[run]\ncodex = {words}\nclaude = {words}\nminutes = 60\n"
+    )
+    machine.env["SERVICE_TOKEN"] = "sesame-open-0123"
+    return repo
+
+
+def ask_for(repo: Repo, topic: str, title: str, to: str = "Codex") -> None:
+    repo.ok("new", topic, "-m", title, "--to", to, "--force")
+
+
+def events(repo: Repo, *words: str) -> list[dict[str, Any]]:
+    """What a single pass of `wc run` tells."""
+    done = repo.wc("run", "--once", "--json", *words)
+    assert done.code in {0, FOUND}, done.err
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def names(told: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(event["event"], event["topic"]) for event in told]
+
+
+def state(repo: Repo, topic: str) -> dict[str, Any]:
+    found: dict[str, Any] = repo.json("read", topic, "--peek")
+    return found
+
+
+def titles(repo: Repo, topic: str) -> list[str]:
+    return [entry["title"] for entry in state(repo, topic)["entries"]]
+
+
+def tree(repo: Repo, topic: str) -> Path:
+    return repo.path.parent / f"{repo.path.name}-wt-{topic}"
+
+
+def test_from_ready_to_the_person(repo: Repo) -> None:
+    ask_for(repo, "login", "work done")
+    told = events(repo)
+    assert names(told) == [("started", "login"), ("passed", "login")]
+    assert told[1]["text"] == "passed to Pat"
+    assert told[1]["exit_status"] == 0
+    assert state(repo, "login")["ball"] == "Pat"
+    (row,) = repo.json("list")["threads"]
+    assert row["branch"] == "login"
+    assert tree(repo, "login").is_dir()
+    assert repo.git("log", "-1", "--format=%s", "login") == "Work on login"
+    # Nothing of ours is left for the agent or the person to commit.
+    assert not repo.git("-C", str(tree(repo, "login")), "status", "--porcelain")
+    assert "works on login" in repo.ok("run", "log", "login").out
+
+
+def test_a_question_ends_a_run_until_it_is_answered(repo: Repo) -> None:
+    ask_for(repo, "login", "work ask")
+    assert names(events(repo))[-1] == ("asked", "login")
+    assert events(repo) == []
+    plan = repo.json("run", "--dry-run")
+    assert plan["waiting"] == [
+        {
+            "topic": "login",
+            "agent": "Codex",
+            "reason": "it waits for an answer from Pat",
+        }
+    ]
+    repo.ok("answer", "login", "-m", "This one")
+    again = events(repo)
+    assert again[0]["try"] == 1  # it is not told that it had ended with the ball
+    assert "This one" in (repo.machine.home / "prompt-login").read_text()
+
+
+@pytest.mark.parametrize(
+    ("title", "status", "words"),
+    [
+        ("leave idle", "exit status 0", "ended with the ball, 2 times"),
+        ("crash", "exit status 3", "it broke"),
+    ],
+)
+def test_who_ends_with_the_ball_is_told_once_more(
+    repo: Repo, title: str, status: str, words: str
+) -> None:
+    ask_for(repo, "login", title)
+    told = events(repo)
+    kinds = [("started", "login"), ("failed", "login")] * 2
+    assert names(told) == kinds
+    assert "started again" in told[1]["text"]
+    prompt = (repo.machine.home / "prompt-login").read_text()
+    assert "You were started for this thread before" in prompt
+    found = state(repo, "login")
+    assert found["ball"] == "Pat"
+    last = found["entries"][-1]
+    text = last["title"] + last["body"]
+    assert status in text
+    assert words in text
+    assert "started 2 times" in text
+    assert ("left.txt" in text) == ("leave" in title)
+
+
+def test_three_failures_in_a_row_stop_it(repo: Repo) -> None:
+    for number in range(5):
+        ask_for(repo, f"t{number}", "crash")
+    done = repo.wc("run", "--once", "--max", "1")
+    assert done.code == FOUND
+    assert "3 runs in a row failed" in done.err
+    assert [state(repo, f"t{number}")["ball"] for number in range(5)].count("Pat") == 3
+
+
+def test_a_rate_limit_stops_it_at_once(repo: Repo) -> None:
+    ask_for(repo, "a", "limited")
+    ask_for(repo, "b", "done")
+    done = repo.wc("run", "--once", "--max", "1")
+    assert done.code == FOUND
+    assert "rate limit" in done.err
+    assert state(repo, "a")["ball"] == "Pat"
+    assert state(repo, "b")["ball"] == "Codex"
+
+
+def test_secrets_are_in_no_entry_and_no_answer(repo: Repo) -> None:
+    ask_for(repo, "login", "secret crash")
+    events(repo)
+    shown = repo.ok("run", "log", "login").out
+    assert "the key is …" in shown
+    assert "sesame" not in shown + str(state(repo, "login"))
+
+
+def test_the_wrong_thread_is_not_the_right_one(repo: Repo) -> None:
+    ask_for(repo, "login", "other")
+    repo.ok("new", "other", "-m", "Another")
+    events(repo)
+    assert state(repo, "login")["ball"] == "Pat"
+    assert titles(repo, "other")[-1] == "Wrong thread"
+
+
+def test_what_is_not_an_agents_move_is_left_alone(repo: Repo) -> None:
+    repo.ok("new", "mine", "-m", "done")
+    repo.ok("new", "free", "-m", "done", "--to", "anyone")
+    ask_for(repo, "later", "done")
+    repo.ok("block", "later", "--by", "mine")
+    words = ("new", "strange", "-m", "done", "--to", "Codex", "--force")
+    repo.ok(*words, env={"WATERCOOLER_USER": "Zoe"})
+    assert events(repo) == []
+    reasons = {row["topic"]: row["reason"] for row in plan(repo)["waiting"]}
+    assert reasons == {
+        "later": "waits for mine",
+        "strange": "it is from Zoe (wc config get run.from)",
+    }
+    done = repo.wc("run", "--once", "mine", "free")
+    assert "mine · nobody: its ball is Pat's, who is not an agent" in done.err
+    assert "free · nobody: nobody has its ball; name an agent" in done.err
+    told = events(repo, "--ready", "--agent", "codex")
+    assert names(told) == [("started", "free"), ("passed", "free")]
+
+
+def plan(repo: Repo) -> dict[str, Any]:
+    found: dict[str, Any] = repo.json("run", "--dry-run")
+    return found
+
+
+def test_a_dry_run_shows_what_would_be_started_and_starts_nothing(repo: Repo) -> None:
+    ask_for(repo, "login", "work done")
+    before = repo.log("login").read_bytes()
+    (start,) = plan(repo)["start"]
+    assert start["worktree"] == str(tree(repo, "login"))
+    assert start["new"]
+    program, prompt = start["command"]
+    assert program.endswith("standin")
+    assert "The ball of the thread login is yours" in prompt
+    assert repo.log("login").read_bytes() == before
+    assert not tree(repo, "login").exists()
+
+
+def test_uncommitted_work_of_others_is_never_used(repo: Repo) -> None:
+    repo.git("worktree", "add", "-q", "-b", "login", str(tree(repo, "login")))
+    (tree(repo, "login") / "theirs.txt").write_text("x")
+    ask_for(repo, "login", "done")
+    assert plan(repo)["waiting"][0]["reason"] == (
+        "its worktree has uncommitted changes: theirs.txt"
+    )
+    (tree(repo, "login") / "theirs.txt").unlink()
+    assert names(events(repo))[-1] == ("passed", "login")
+    # It was there before: it stays.
+    repo.ok("close", "login")
+    events(repo)
+    assert tree(repo, "login").is_dir()
+
+
+def test_a_worktree_that_it_made_is_removed_once_closed_and_clean(repo: Repo) -> None:
+    ask_for(repo, "login", "work done")
+    events(repo)
+    left = tree(repo, "login") / "left.txt"
+    left.write_text("x")
+    repo.ok("close", "login")
+    assert events(repo) == []
+    assert left.exists()
+    left.unlink()
+    assert names(events(repo)) == [("removed", "login")]
+    assert not tree(repo, "login").exists()
+    assert repo.git("rev-parse", "--verify", "-q", "login")
+
+
+def test_a_foreign_loop_is_left_alone(repo: Repo) -> None:
+    place = tree(repo, "login")
+    repo.git("worktree", "add", "-q", "-b", "login", str(place))
+    (place / ".claude").mkdir()
+    foreign = json.dumps({"status": "running", "terminal_pid": os.getpid()})
+    (place / ".claude/loop-state.json").write_text(foreign)
+    ask_for(repo, "login", "done")
+    assert plan(repo)["waiting"][0]["reason"] == "a loop runs in its worktree"
+    assert events(repo) == []
+    assert (place / ".claude/loop-state.json").read_text() == foreign
+
+
+def test_a_budget_ends_it(repo: Repo) -> None:
+    ask_for(repo, "login", "idle")
+    repo.ok("budget", "login", "10")
+    cost = repo.store / ".local/cost"
+    cost.mkdir(parents=True)
+    fields = {
+        "version": 1,
+        "agent": "Codex (Pat)",
+        "offset": 0,
+        "topic": "login",
+        "began_ms": 0,
+        "threads": {"login": {"input": 20, "output": 1}},
+    }
+    (cost / "s").write_text(json.dumps(fields))
+    reasons = [row["reason"] for row in plan(repo)["waiting"]]
+    assert reasons in ([], ["its budget is spent"])
+
+
+def test_a_command_that_is_not_installed_or_unknown(repo: Repo) -> None:
+    (repo.machine.home / ".config/watercooler/config.toml").unlink()
+    ask_for(repo, "a", "done")
+    repo.ok("new", "b", "-m", "done", "--to", "Zed", "--force")
+    reasons = {row["topic"]: row["reason"] for row in plan(repo)["waiting"]}
+    if shutil.which("codex", path=repo.machine.env["PATH"]) is None:
+        assert reasons["a"] == "codex is not installed, or not in PATH"
+    assert reasons["b"] == "It is not known how to run Zed"
+
+
+# --- while it runs ----------------------------------------------------------------
+
+
+class Running:
+    """A `wc run` in the background, as at a terminal without one."""
+
+    def __init__(self, repo: Repo, *words: str) -> None:
+        machine = repo.machine
+        self._told = machine.root / f"told-{time.monotonic_ns()}"
+        self._out = self._told.open("w")
+        self.process = subprocess.Popen(
+            [*machine.wc_words, "run", *words],
+            cwd=repo.path,
+            env=machine.env,
+            stdin=subprocess.DEVNULL,
+            stdout=self._out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    @property
+    def told(self) -> str:
+        """What it has printed."""
+        return self._told.read_text()
+
+    def until(self, words: str) -> None:
+        """Wait until it has printed this."""
+        end = time.monotonic() + SECONDS
+        while words not in self.told:
+            assert time.monotonic() < end, self.told
+            time.sleep(0.02)
+
+    def close(self) -> int:
+        """Wait for its end."""
+        try:
+            return self.process.wait(SECONDS)
+        finally:
+            self.process.kill()
+            self._out.close()
+
+
+@pytest.fixture
+def running(repo: Repo) -> Iterator[list[Running]]:
+    started: list[Running] = []
+    yield started
+    for one in started:
+        one.process.kill()
+    for record in records.all_records(Layout(str(repo.store))):
+        if record.is_alive:
+            os.killpg(record.pid, signal.SIGKILL)
+
+
+def test_an_interrupt_ends_the_agents_and_gives_their_balls_back(
+    repo: Repo, running: list[Running]
+) -> None:
+    ask_for(repo, "login", "leave hang")
+    running.append(one := Running(repo))
+    one.until("started")
+    wait_for(repo, "left.txt")
+    (record,) = records.all_records(Layout(str(repo.store)))
+    os.kill(one.process.pid, signal.SIGINT)
+    assert one.close() == 0
+    assert processes.has_ended(record.pid, record.begin)
+    found = state(repo, "login")
+    assert found["ball"] == "Codex"
+    assert "left.txt" in found["entries"][-1]["body"]
+    assert found["entries"][-1]["title"] == "Stopped before it was finished"
+
+
+def wait_for(repo: Repo, name: str) -> None:
+    end = time.monotonic() + SECONDS
+    while not (tree(repo, "login") / name).exists():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_what_a_killed_one_left_is_found_by_the_next(
+    repo: Repo, running: list[Running]
+) -> None:
+    ask_for(repo, "login", "nap done")
+    running.append(one := Running(repo))
+    one.until("started")
+    one.process.kill()
+    one.close()
+    told = events(repo)
+    assert names(told) == [("passed", "login")]
+    starts = (repo.machine.home / "starts").read_text().splitlines()
+    assert len(starts) == 1
+    assert state(repo, "login")["ball"] == "Pat"
+
+
+def test_two_at_once_start_no_ball_twice(repo: Repo, running: list[Running]) -> None:
+    for number in range(6):
+        ask_for(repo, f"t{number}", "work done")
+    running += [Running(repo, "--once", "--max", "6") for _ in range(3)]
+    assert [one.close() for one in running] == [0, 0, 0]
+    starts = (repo.machine.home / "starts").read_text().splitlines()
+    assert sorted(line.split()[0] for line in starts) == [f"t{n}" for n in range(6)]
+    assert {state(repo, f"t{n}")["ball"] for n in range(6)} == {"Pat"}
+
+
+def test_a_new_ball_is_started_while_it_waits(
+    repo: Repo, running: list[Running]
+) -> None:
+    repo.ok("init")
+    running.append(one := Running(repo, "--max", "2"))
+    time.sleep(0.5)
+    ask_for(repo, "login", "done")
+    one.until("passed to Pat")
+    os.kill(one.process.pid, signal.SIGTERM)
+    assert one.close() == 0
+
+
+def test_a_review_with_three_parties(repo: Repo, running: list[Running]) -> None:
+    """The reviewer asks for changes, and then approves: the person gets the ball."""
+    ask_for(repo, "login", "review")
+    running.append(one := Running(repo, "--json"))
+    one.until("passed to Pat")
+    os.kill(one.process.pid, signal.SIGTERM)
+    assert one.close() == 0
+    told = [json.loads(line) for line in one.told.splitlines()]
+    agents = [event["agent"] for event in told if event["event"] == "started"]
+    assert agents == ["Codex@login (Pat)", "Claude Code@login (Pat)"] * 2
+    assert len({event["worktree"] for event in told}) == 1
+    assert repo.git("rev-list", "--count", "main..login") == "2"
+
+
+def test_a_run_that_takes_too_long_is_ended(repo: Repo, running: list[Running]) -> None:
+    path = repo.machine.home / ".config/watercooler/config.toml"
+    path.write_text(path.read_text().replace("minutes = 60", "minutes = 1"))
+    ask_for(repo, "login", "hang")
+    running.append(one := Running(repo, "--once"))
+    one.until("started")
+    layout = Layout(str(repo.store))
+    (record,) = records.all_records(layout)
+    one.process.kill()
+    one.close()
+    # As if it had been started a minute ago, when the next one looks.
+    early = record._replace(started_ms=record.started_ms - 61_000)
+    Path(records.path_of(layout, "login")).write_bytes(early.to_bytes())
+    told = events(repo)
+    assert "took longer than 1m" in told[0]["text"]
+    assert processes.has_ended(record.pid, record.begin)
+    assert state(repo, "login")["ball"] == "Pat"
