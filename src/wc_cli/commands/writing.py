@@ -21,6 +21,7 @@ from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.model import ENTRY_TYPES, ROLES, STATUSES
 from wc_core.ledger.threads.proposals import Draft
 from wc_core.ledger.threads.reviews import APPROVED, CHANGES_REQUESTED
+from wc_core.ledger.threads.revisions import BARE_ACK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
     from wc_core.ledger.threads.linerefs import LineRef
 
-_ACK_TITLE, _APPROVED_TITLE = "Ack", "Approved"
+_APPROVED_TITLE = "Approved"
 
 
 def _line_ref(written: str, topic: str, context: Context) -> LineRef | None:
@@ -412,7 +413,7 @@ def ack(context: Context, options: AckOptions) -> None:
     draft = Draft(
         options.topic,
         "ack",
-        message.title.strip() or ("" if options.edit else _ACK_TITLE),
+        message.title.strip() or ("" if options.edit else BARE_ACK),
         body=message.body,
         role=vocabulary.role(options.role),
         type=vocabulary.entry_type(options.type),

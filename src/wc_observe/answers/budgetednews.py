@@ -143,7 +143,6 @@ class _UpdatesChoice:
     def prices(self, part: UpdatesPart, *, in_json: bool) -> Prices:
         """Returns the size of an answer as markdown or JSON."""
         store, since = self._store, self._request.since
-        count = len(self._updates.entries)
         if in_json:
             fields = updates_json(store, since, part.updates)
             sizes = [json_length(entry) + 1 for entry in fields["entries"]]
@@ -153,10 +152,10 @@ class _UpdatesChoice:
                 length - sum(sizes), lambda index, _: sizes[index], self._json_gap
             )
         sizes = [
-            len(update_lines(store, *self._updates.entries[index]))
-            for index in range(count)
+            len(update_lines(store, topic, [numbered]))
+            for topic, numbered in self._updates.entries
         ]
-        length = len(updates_markdown(store, since, *part)) + _HEADING
+        length = len(updates_markdown(store, since, *part, joins=False)) + _HEADING
         return Prices(
             length - sum(sizes),
             lambda index, _: sizes[index],

@@ -12,6 +12,7 @@ from wc_core.ledger.summaries.choosing import entry_summary
 from wc_core.ledger.threads.model import holder_text
 from wc_core.reading.views.budget.weighing import SNIPPET_WIDTH
 from wc_core.reading.views.search.answers import count_text
+from wc_core.reading.views.updates import joined, titles_text
 from wc_observe.answers.entries import reference_facts
 from wc_observe.answers.quoting import (
     NOTICE,
@@ -82,16 +83,22 @@ def updates_markdown(
     updates: Updates,
     left_out: Sequence[LeftOutUpdates] = (),
     call: str = "",
+    *,
+    joins: bool = True,
 ) -> str:
     """Returns two lines for each entry: what it is, and how it begins. ``call`` gets
-    the next ones with the same token budget."""
+    the next ones with the same token budget. Without ``joins``, or if some are left
+    out, none are shown together (`updates.joined`)."""
     visible = len(updates.entries)
     total = visible + updates.more + sum(gap.size for gap in left_out)
     heading = f"{_shown_count(visible, total)} since {word(since)}, oldest first"
     parts = [_answer_heading(store, heading, visible)]
     gaps = {gap.position: gap.line() for gap in left_out}
-    for position, (topic, numbered) in enumerate(updates.entries):
-        parts += [gaps.get(position, ""), update_lines(store, topic, numbered)]
+    groups = [(topic, [numbered]) for topic, numbered in updates.entries]
+    if joins and not gaps:
+        groups = joined(updates.entries)
+    for position, (topic, items) in enumerate(groups):
+        parts += [gaps.get(position, ""), update_lines(store, topic, items)]
     parts.append(gaps.get(visible, ""))
     if updates.more:
         following = call or f'since="{updates.next_since}"'
@@ -99,17 +106,18 @@ def updates_markdown(
     return "".join((*parts, unreadable_line(updates.unreadable)))
 
 
-def update_lines(store: OpenStore, topic: str, numbered: Numbered) -> str:
-    """Returns an entry of the updates in two lines."""
-    ball = numbered.entry.ball
-    passed = f" | ball to: {word(holder_text(ball.holder))}" if ball else ""
-    changed = (
-        f" | status: {word(numbered.entry.status)}" if numbered.entry.status else ""
-    )
+def update_lines(store: OpenStore, topic: str, items: Sequence[Numbered]) -> str:
+    """Returns an entry of the updates in two lines, or some that are shown together
+    in one."""
+    numbered = items[0]
+    balls = [item.entry.ball for item in items if item.entry.ball is not None]
+    passed = f" | ball to: {word(holder_text(balls[-1].holder))}" if balls else ""
+    statuses = [item.entry.status for item in items if item.entry.status]
+    changed = f" | status: {word(statuses[-1])}" if statuses else ""
     facts = reference_facts(numbered.entry, _MOST_REFERENCES)
     about = "".join(f" | {fact}" for fact in facts)
     return (
-        f"{_entry_line(topic, numbered)}{passed}{changed}{about}\n"
+        f"{_entry_line(topic, items)}{passed}{changed}{about}\n"
         f"{block(_summary_line(store, numbered.entry))}"
     )
 
@@ -147,6 +155,10 @@ def digest_markdown(
             f"- {row.name}: {title(row.title, _TITLE_WIDTH)} {word(row.status)}, "
             f"ball: {ball}, {entry_count(news.new)} by {authors}{ellipsis}\n"
             f"{_history_lines(news)}"
+        )
+        if not last_entry.has_own_text:
+            continue
+        parts.append(
             f"  last: entry {last_entry.idx} | {word(utc(last_entry.entry.at))} | "
             f"{title(last_entry.entry.title, _TITLE_WIDTH)}\n"
         )
@@ -211,7 +223,7 @@ def hits_markdown(
         parts.append(f"in {result.topic_count} threads: {most}{ellipsis}\n")
     for hit in result.hits:
         parts += [
-            _entry_line(hit.name, hit.numbered),
+            _entry_line(hit.name, [hit.numbered]),
             _match_kind(hit),
             block(one_line(hit.snippet)),
         ]
@@ -240,13 +252,17 @@ def _answer_heading(store: OpenStore, count: str, visible: int) -> str:
     return f"{count}, in the store {store.label}\n{notice}"
 
 
-def _entry_line(topic: str, numbered: Numbered) -> str:
-    entry = numbered.entry
+def _entry_line(topic: str, items: Sequence[Numbered]) -> str:
+    numbered = items[0]
+    entry, end = numbered.entry, items[-1].idx
+    places = f"entry {numbered.idx}"
+    if end != numbered.idx:
+        places = f"entries {numbered.idx} to {end}"
     return (
-        f"- {topic} entry {numbered.idx} | {word(utc(entry.at))} | "
+        f"- {topic} {places} | {word(utc(entry.at))} | "
         f"author: {word(entry.agent or 'unknown')} | "
         f"{f'{numbered.mark} | ' if numbered.mark else ''}"
-        f"{title(entry.title, _TITLE_WIDTH)}"
+        f"{title(titles_text(items), _TITLE_WIDTH)}"
     )
 
 

@@ -36,7 +36,7 @@ _INDEX_CHARACTERS = 40_000
 
 class ListRequest(NamedTuple):
     """Which threads to list, how many at most, and from which cursor on. ``searched``
-    is the query that the index gets. With ``summaries``, a summary of each last entry
+    is the query that the index gets. With ``summaries``, what was said last in each
     is added."""
 
     criteria: Filter
@@ -53,7 +53,8 @@ def as_json(store: OpenStore, request: ListRequest) -> dict[str, Any]:
     for row, thread in zip(page.rows, fields["threads"], strict=True):
         thread["title"] = one_line(thread["title"], _JSON_TITLE_WIDTH)
         if request.summaries:
-            thread.update(latest_words(store.reader, row.topic).to_json())
+            words = latest_words(store.reader, row.topic, row.title)
+            thread.update(words.to_json())
     fields["total"] = page.total
     fields |= searched_json(request.searched)
     return dict(clean_json(fields))
@@ -77,11 +78,11 @@ def as_markdown(store: OpenStore, request: ListRequest) -> str:
 
 
 def _summary_lines(store: OpenStore, page: RowPage, request: ListRequest) -> list[str]:
-    """Returns a summary of each thread's last entry, quoted; nothing unless
+    """Returns what was said last in each thread, quoted; nothing unless
     requested."""
     if not request.summaries:
         return []
-    words = [latest_words(store.reader, row.topic) for row in page.rows]
+    words = [latest_words(store.reader, row.topic, row.title) for row in page.rows]
     return [
         block(one_line(f"{latest.author}: {latest.summary.text}", _SUMMARY_WIDTH))
         if latest.summary.text

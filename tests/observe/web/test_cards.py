@@ -116,6 +116,27 @@ def test_an_empty_store_teaches_the_first_steps(site: Site, store: Store) -> Non
     assert "This page is read-only" in said
 
 
+def test_a_card_says_what_was_said_last(site: Site, store: Store) -> None:
+    ball = store.give("x", "Pat", agent="Pat")
+    said = store.entry("x", "Chrome is fast.", agent="Codex", title="Which browser?")
+    upkeep = [
+        store.entry("x", agent="Pat", title=title, action=action, **fields)
+        for action, title, fields in (
+            ("tag", "Tags: +later", {"tags_added": ("later",)}),
+            ("set_status", "Status: BLOCKED", {"status": "BLOCKED"}),
+            ("handoff", "Handoff to Codex", {}),
+            ("ack", "Ack", {}),
+        )
+    ]
+    store.thread("x", ball, said, *upkeep)
+    assert "Codex: Which browser?" in site.said()
+    ball = store.give("y", "Pat", agent="Pat")
+    note = store.entry("y", "It is red.", action="handoff", title="Handoff to Pat")
+    store.thread("y", ball, note)
+    assert "Handoff to Pat" not in site.said()
+    assert "It is red." in site.said()
+
+
 # --- beside a thread ---------------------------------------------------------
 
 

@@ -1,5 +1,5 @@
-"""The text for a woken agent: the brief of the balls that arrived, and the latest
-entry, quoted and cut."""
+"""The text for a woken agent: the brief of the balls that arrived, and what was said
+last, quoted and cut."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from wc_core.attention.status import holders
 from wc_core.attention.status.pins import surroundings
 from wc_core.base.errors import WcError
 from wc_core.base.text import defused, one_line
+from wc_core.ledger.threads.revisions import last_own_text
 from wc_core.reading.views.brief import Brief, BriefQuery, BriefSection, item_of
 from wc_core.reading.views.remarks import QuestionSection, asked_question
 
@@ -73,10 +74,12 @@ def _questions(context: Context, questions: Sequence[HeldBall]) -> QuestionSecti
 
 
 def _quote(reader: StoreReader, topic: str, budget: int) -> Iterator[str]:
-    """Yield the latest entry of a thread, arrival line quoted."""
+    """Yield what was said last in a thread, each line quoted."""
     try:
-        entry = reader.thread(topic).entries[-1]
-    except (WcError, IndexError):
+        entry = last_own_text(reader.thread(topic).entries)
+    except WcError:
+        return
+    if entry is None:
         return
     lines = [one_line(line, _LINE) for line in entry.body.splitlines()]
     if not any(lines):

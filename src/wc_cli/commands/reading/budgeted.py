@@ -245,7 +245,8 @@ class FittingUpdates(NamedTuple):
 
     def _line(self, index: int) -> str:
         style = output_style(self.context.env)
-        return entrytext.update_line(*self.news.entries[index], style)
+        topic, numbered = self.news.entries[index]
+        return entrytext.update_line(topic, [numbered], style)
 
     def _gap_line(self, first: int, size: int) -> str:
         fields = self._json_gap(first, size)

@@ -77,9 +77,7 @@ class ListOptions(FilterOptions):
     columns: str = text(
         "--columns", "NAMES", "Only these columns, such as: topic,ball,title."
     )
-    summaries: bool = flag(
-        "--summaries", help="Add a summary of each thread's last entry."
-    )
+    summaries: bool = flag("--summaries", help="Add what was said last in each thread.")
 
 
 class ReindexOptions(SpeakerOptions):
@@ -233,10 +231,10 @@ def _typed_status(options: ListOptions) -> str:
 
 
 def _latest_words(overview: Overview, rows: Iterable[ThreadRow]) -> list[LatestWords]:
-    """Return who wrote the last entry of each thread, and its summary."""
+    """Return who said something last in each thread, and its summary."""
     from wc_core.ledger.summaries.latest import latest_words  # 3 ms, only for summaries
 
-    return [latest_words(overview.reader, row.topic) for row in rows]
+    return [latest_words(overview.reader, row.topic, row.title) for row in rows]
 
 
 def _about_file(

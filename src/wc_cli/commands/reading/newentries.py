@@ -50,7 +50,8 @@ def updates(context: Context, options: UpdatesOptions) -> None:
         return
     style = output_style(context.env)
     lines = (
-        entrytext.update_line(topic, entry, style) for topic, entry in news.entries
+        entrytext.update_line(topic, items, style)
+        for topic, items in update_views.joined(news.entries)
     )
     say(fitting.text() if fitting else "\n".join(lines))
     if remarks:

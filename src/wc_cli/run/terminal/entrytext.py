@@ -17,10 +17,11 @@ from wc_core.ledger.remarks import wording
 from wc_core.ledger.remarks.references import code_words, references
 from wc_core.ledger.threads.model import ball_text, holder_text
 from wc_core.ledger.threads.reviews import outcome_text
+from wc_core.reading.views.updates import numbers_text, titles_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from wc_cli.run.terminal.style import Style
     from wc_core.base.errors import Damage
@@ -202,19 +203,23 @@ def _summaries_command(news: News) -> str:
     return f"wc read {quoted(one_line(news.row.name))} --from {first} --summary-only"
 
 
-def update_line(topic: str, numbered: Numbered, style: Style) -> str:
-    """Return an entry of the updates on one line."""
+def update_line(topic: str, items: Sequence[Numbered], style: Style) -> str:
+    """Return an entry of the updates on one line, or some that are shown together
+    (`updates.joined`)."""
+    numbered, entries = items[0], [update.entry for update in items]
     item = numbered.entry
-    place = style(f"{one_line(topic)} #{numbered.idx}", BOLD)
+    place = style(f"{one_line(topic)} {numbers_text(items)}", BOLD)
+    balls = [entry.ball for entry in entries if entry.ball is not None]
     ball = ""
-    if item.ball is not None:
-        ball = style(f" → {one_line(holder_text(item.ball.holder))}", YELLOW)
+    if balls:
+        ball = style(f" → {one_line(holder_text(balls[-1].holder))}", YELLOW)
     about = ", ".join(references(item).words(_MOST_REFERENCES))
     about = style(f" ({one_line(about)})", DIM) if about else ""
     at = one_line(shown_stamp(item.at))
     mark = style(_mark(numbered), DIM)
     kind = one_line(wording.kind_text(item))
-    title = f"{kind}: {one_line(item.title)}" if kind else one_line(item.title)
+    titles = one_line(titles_text(items))
+    title = f"{kind}: {titles}" if kind else titles
     return f"{at} {place} {one_line(item.agent)}: {title}{about}{mark}{ball}"
 
 

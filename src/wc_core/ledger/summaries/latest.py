@@ -1,13 +1,21 @@
-"""The summary of a thread's last entry, from the end of its log."""
+"""What was said last in a thread, from the end of its log: the last entry in which its
+author says something (`revisions.has_own_text`), with its latest text."""
 
 from __future__ import annotations
 
 from wc_core.base.errors import WcError
 from wc_core.base.files import Folder
+from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.summaries.choosing import NO_SUMMARY, Summary, summary_in
+from wc_core.ledger.summaries.choosing import (
+    AUTHOR,
+    NO_SUMMARY,
+    Summary,
+    summary_in,
+)
+from wc_core.ledger.summaries.kept import MOST
 from wc_core.ledger.threads import codec
-from wc_core.ledger.threads.revisions import AMEND, RETRACT, has_text
+from wc_core.ledger.threads.revisions import AMEND, RETRACT, has_own_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +31,8 @@ _TAIL = 1 << 15
 
 
 class LatestWords(NamedTuple):
-    """The last author in a thread, and their words. Both are empty if there is none."""
+    """Who said something last in a thread, and their words. Both are empty if no one
+    has said more than the thread's title."""
 
     author: str = ""
     summary: Summary = NO_SUMMARY
@@ -38,43 +47,54 @@ class LatestWords(NamedTuple):
 NO_WORDS = LatestWords()
 
 
-def latest_words(reader: StoreReader, topic: str) -> LatestWords:
-    """Returns the last entry with more than a title, in short. Only the end of the log
-    is read; a thread that cannot be read gives nothing."""
+def latest_words(reader: StoreReader, topic: str, title: str) -> LatestWords:
+    """Returns what was said last, in short: its summary, or its title if that is not
+    the ``title`` of the thread. Only the end of the log is read; a thread that cannot
+    be read gives nothing."""
     layout = reader.layout
     try:
         with Folder(layout.folder(topic), layout.root) as folder:
-            return _words_in(folder, layout, topic)
+            entry = latest_text_in(folder, layout, topic)
+            if entry is None:
+                return NO_WORDS
+            summary = summary_in(folder, layout, topic, entry)
     except (OSError, WcError):
         return NO_WORDS
-
-
-def _words_in(folder: Folder, layout: Layout, topic: str) -> LatestWords:
-    for entry in _texts_backwards(folder, layout, topic):
-        summary = summary_in(folder, layout, topic, entry)
-        if summary.text:
-            return LatestWords(entry.agent, summary)
-    return NO_WORDS
+    if not summary.text and entry.title != title:
+        summary = Summary(one_line(entry.title, MOST), AUTHOR)
+    return LatestWords(entry.agent, summary) if summary.text else NO_WORDS
 
 
 def latest_entry(reader: StoreReader, topic: str) -> Entry | None:
-    """Returns the last entry with a title or a text that is still valid, from the end
-    of the log; ``None`` if there is none, or the thread cannot be read."""
+    """Returns the entry in which something was said last, or its correction; ``None``
+    if there is none, or the thread cannot be read."""
     layout = reader.layout
     try:
         with Folder(layout.folder(topic), layout.root) as folder:
-            return next(_texts_backwards(folder, layout, topic), None)
+            return latest_text_in(folder, layout, topic)
     except (OSError, WcError):
         return None
 
 
+def latest_text_in(
+    folder: Folder, layout: Layout, topic: str, last_line: bytes = b""
+) -> Entry | None:
+    """Returns the result of `latest_entry`, from the open folder of the thread.
+    ``last_line`` of its log is enough if that says something. Raises OSError."""
+    for entry in _entries_backwards(topic, last_line[:_TAIL]):
+        if has_own_text(entry):
+            return entry
+    return next(_texts_backwards(folder, layout, topic), None)
+
+
 def _texts_backwards(folder: Folder, layout: Layout, topic: str) -> Iterator[Entry]:
-    """Yields the entries with text that were not retracted, last one first."""
+    """Yields the entries in which something is said and that were not retracted, last
+    one first."""
     retracted = set[str]()
     for entry in _entries_backwards(topic, folder.tail(layout.log(topic), _TAIL)):
         if entry.action == RETRACT:
             retracted.add(entry.supersedes)
-        is_text = has_text(entry) or entry.action == AMEND
+        is_text = has_own_text(entry) or entry.action == AMEND
         if is_text and not retracted & {entry.id, entry.supersedes}:
             yield entry
 

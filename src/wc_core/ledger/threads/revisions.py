@@ -28,6 +28,9 @@ RETRACTED = "(retracted)"
 _WITHOUT_TEXT = CORRECTIONS | {
     *("rename", "tag", "move", "link", "unlink", "checklist", "gate", "budget")
 }
+# The actions whose title the command writes, and the title of a bare ``wc ack``.
+_TITLED_BY_COMMAND = frozenset({"handoff", "take", "set_status"})
+BARE_ACK = "Ack"
 
 
 class Revision(NamedTuple):
@@ -41,6 +44,13 @@ class Revision(NamedTuple):
     entry: Entry
     corrections: tuple[str, ...] = ()
     retracted: bool = False
+
+    @property
+    def has_own_text(self) -> bool:
+        """Whether its author says something in it, with its latest text."""
+        if self.retracted:
+            return False
+        return bool(self.corrections) or has_own_text(self.entry)
 
 
 def corrections(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
@@ -161,9 +171,31 @@ def last_text(entries: Sequence[Entry]) -> Revision | None:
     return next(texts, None)
 
 
+def last_own_text(entries: Sequence[Entry]) -> Entry | None:
+    """The last entry in which its author says something; ``None`` if there is none."""
+    texts = (item for item in reversed(revisions(entries)) if item.has_own_text)
+    revision = next(texts, None)
+    return None if revision is None else revision.entry
+
+
 def has_text(entry: Entry) -> bool:
     """Whether an entry has text, which can be corrected."""
     return entry.action not in _WITHOUT_TEXT
+
+
+def has_own_text(entry: Entry) -> bool:
+    """Whether its author says something in an entry that was not corrected: it does
+    more than move the ball, change the status or keep the thread in order.
+
+    What was said last in a thread is the last of these, wherever it is quoted.
+    """
+    return has_text(entry) and bool(entry.body or own_title(entry))
+
+
+def own_title(entry: Entry) -> str:
+    """The title of an entry that was not corrected, unless the command wrote it."""
+    is_bare_ack = (entry.action, entry.title) == ("ack", BARE_ACK)
+    return "" if entry.action in _TITLED_BY_COMMAND or is_bare_ack else entry.title
 
 
 def _retraction(draft: Draft, latest: Revision) -> Draft:

@@ -23,7 +23,7 @@ from wc_core.base.ulid import RANDOM_BITS, encode
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.guidance import for_brief
 from wc_core.ledger.summaries.choosing import summary_in
-from wc_core.ledger.threads import codec
+from wc_core.ledger.summaries.latest import latest_text_in
 from wc_core.ledger.threads.counterparts import counterpart
 from wc_core.ledger.threads.model import BLOCKED, CLOSED
 from wc_core.reading.views import holding
@@ -85,8 +85,6 @@ RECENT = 300
 # The threads of others are counted until there are more than this many times those
 # shown: a file is read for each.
 _COUNTED = 2
-# A longer last entry is shown without its title and summary.
-_LONGEST_LINE = 1 << 15
 
 
 class BriefQuery(NamedTuple):
@@ -115,8 +113,8 @@ class _Thread(NamedTuple):
 
 
 class LastEntry(NamedTuple):
-    """The last entry of a thread, with its summary. Its title is empty if it was not
-    read."""
+    """What was said last in a thread, with its summary: the entry, or its correction.
+    Without a title it is the last entry, which was not read."""
 
     id: str
     author: str
@@ -446,23 +444,17 @@ def _is_next(query: BriefQuery, state: State) -> bool:
 def _last_entry(
     layout: Layout, state: State, last_line: bytes, folder: Folder
 ) -> LastEntry:
-    """Returns the last entry, from the last line of the log or otherwise its end: for a
-    title and a summary, reading all of it is not worth the time."""
-    untitled = LastEntry(state.last_id, state.updated_by)
-    topic, path = state.topic, layout.log(state.topic)
+    """Returns what was said last, from the last line of the log or otherwise its end:
+    for a title and a summary, reading all of it is not worth the time."""
+    topic = state.topic
     try:
-        data = last_line or folder.tail(path, _LONGEST_LINE)
-        line = data.rstrip(b"\n").rpartition(b"\n")[2]
-        if len(line) > _LONGEST_LINE:
-            return untitled
-        entries = codec.read_log(topic, line + b"\n", path).entries
-        if not entries or entries[-1].id != state.last_id:
-            return untitled
-        entry = entries[-1]
+        entry = latest_text_in(folder, layout, topic, last_line)
+        if entry is None:
+            return LastEntry(state.last_id, state.updated_by)
         summary = summary_in(folder, layout, topic, entry)
     except OSError:
-        return untitled
-    return LastEntry(entry.id, state.updated_by, entry.title, *summary)
+        return LastEntry(state.last_id, state.updated_by)
+    return LastEntry(entry.id, entry.agent, entry.title, *summary)
 
 
 def _with_others(query: BriefQuery, names: Mapping[str, list[str]]) -> BriefSection:

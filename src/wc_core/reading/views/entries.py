@@ -67,6 +67,12 @@ class Numbered(NamedTuple):
         return "amended" if self.corrections else ""
 
     @property
+    def has_own_text(self) -> bool:
+        """Whether its author says something in it: see `revisions.has_own_text`."""
+        revision = (self.idx, self.entry, self.corrections, self.retracted)
+        return revisions.Revision(*revision).has_own_text
+
+    @property
     def way_text(self) -> str:
         """How it came, as ``via claude/fix``; usually empty."""
         return f"via {self.way}" if self.way else ""

@@ -10,7 +10,7 @@ from wc_core.reading.views.excerpts.since import entries_since
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from wc_core.lookup.index.entries import IndexedEntry
@@ -90,6 +90,37 @@ def updates(
     )
     hidden = len(entries) - len(visible)
     return Updates(tuple(visible), hidden, following, tuple(unreadable))
+
+
+def joined(
+    entries: Iterable[tuple[str, Numbered]],
+) -> list[tuple[str, list[Numbered]]]:
+    """Returns the entries in groups, to be shown together: those next to each other in
+    which one author says nothing of their own in one thread, such as changes of tags
+    and of the status. Each other entry is alone."""
+    groups: list[tuple[str, list[Numbered]]] = []
+    for topic, item in entries:
+        if groups and not item.has_own_text:
+            last_topic, items = groups[-1]
+            previous = items[-1]
+            is_same = (topic, item.entry.agent) == (last_topic, previous.entry.agent)
+            if is_same and not previous.has_own_text:
+                items.append(item)
+                continue
+        groups.append((topic, [item]))
+    return groups
+
+
+def numbers_text(items: Sequence[Numbered]) -> str:
+    """Returns the numbers of the first and the last of some entries: ``#3`` or
+    ``#3-#5``."""
+    start, end = items[0].idx, items[-1].idx
+    return f"#{start}" if start == end else f"#{start}-#{end}"
+
+
+def titles_text(items: Iterable[Numbered]) -> str:
+    """Returns the titles of some entries."""
+    return "; ".join(item.entry.title for item in items)
 
 
 def _indexed_updates(

@@ -15,6 +15,7 @@ from wc_core.edits.radar import kept
 from wc_core.ledger.planning import kinds
 from wc_core.ledger.summaries.latest import latest_entry
 from wc_core.ledger.summaries.lead import lead
+from wc_core.ledger.threads.revisions import own_title
 from wc_core.reading.views.holding import is_stale, since_ms
 from wc_observe.answers.claims import read_claims
 from wc_observe.web.html import element
@@ -34,7 +35,7 @@ _SAID, _PLACE = 200, 60
 
 
 class LastEntryText(NamedTuple):
-    """Who wrote the last entry, and its text; empty if that is the thread's title."""
+    """Who said something last, and what; empty if that is the thread's title."""
 
     author: str = ""
     text: str = ""
@@ -50,11 +51,11 @@ class BoardFacts(NamedTuple):
     conflicts: Mapping[str, list[tuple[Side, SharedFile]]]
 
     def last_entry_text(self, row: ThreadRow) -> LastEntryText:
-        """Returns the last entry of a thread, in short."""
+        """Returns what was said last in a thread, in short."""
         entry = latest_entry(self.store.reader, row.topic)
         if entry is None:
             return LastEntryText()
-        title = one_line(entry.title, _SAID)
+        title = one_line(own_title(entry), _SAID)
         text = "" if title == one_line(row.title, _SAID) else title
         text = text or one_line(lead(entry.body, entry.title, _SAID), _SAID)
         return LastEntryText(entry.agent, text)

@@ -8,7 +8,6 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.summaries.choosing import Summary, summary_of
 from wc_core.ledger.summaries.kept import read_kept
 from wc_core.ledger.threads.model import DECISION, holder_text
-from wc_core.ledger.threads.revisions import has_text
 from wc_core.reading.views.excerpts.since import entries_since
 
 TYPE_CHECKING = False
@@ -40,7 +39,8 @@ class SummarizedEntry(NamedTuple):
 
 class News(NamedTuple):
     """What happened in a thread: its current row, how many entries were added, who
-    wrote them, the first and the last one.
+    wrote them, the first one, and the last one that says something; if none does, the
+    last one.
 
     ``before`` is its earlier state; ``None`` if it was begun since, or if that is not
     known. ``decisions`` are among the new entries, ``summaries`` are the last of those
@@ -185,14 +185,14 @@ def _latest(overview: Overview, floor: str, limit: int) -> Digest | None:
 
 def _news(reader: StoreReader, row: ThreadRow, new: EntriesSince) -> News:
     entries = new.entries
-    texts = [item for item in entries if has_text(item.entry) and not item.retracted]
+    texts = [item for item in entries if item.has_own_text]
     kept = read_kept(reader.layout, row.topic)
     return News(
         row=row,
         new=len(entries),
         authors=tuple(dict.fromkeys(item.entry.agent for item in entries)),
         first=entries[0],
-        last=entries[-1],
+        last=(texts or entries)[-1],
         begun=new.begun,
         before=new.before,
         decisions=tuple(item for item in texts if item.entry.any_kind == DECISION),
