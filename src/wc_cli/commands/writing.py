@@ -14,6 +14,7 @@ from wc_cli.run.entries.commits import commit_id
 from wc_cli.run.entries.paths import repository_path
 from wc_cli.run.options import REQUIRED, Options, argument, command, flag, text, texts
 from wc_core.base.errors import InvalidInputError, WcError
+from wc_core.base.layout import new_topic
 from wc_core.base.lean import contextlib
 from wc_core.base.text import one_line
 from wc_core.ledger.git import repository as repositories
@@ -363,11 +364,11 @@ def new(context: Context, options: NewOptions) -> None:
         draft = draft._replace(links_added=links)
     _write_text_entry(context, options, draft)
     _note_missing_branch(context, draft.thread_branch)
-    _note_similar_thread(context, draft)
+    _note_similar_thread(context, new_topic(draft.topic), draft.title)
 
 
-def _note_similar_thread(context: Context, draft: Draft) -> None:
-    """Print a note if there is a thread with a similar topic and title."""
+def _note_similar_thread(context: Context, topic: str, title: str) -> None:
+    """Print a note if another thread has a similar topic and title."""
     # 9 ms, only for a new thread
     from wc_core.reading.views.search.alike import similar_thread
 
@@ -375,10 +376,10 @@ def _note_similar_thread(context: Context, draft: Draft) -> None:
     with contextlib.suppress(
         WcError
     ):  # the new thread is saved, whatever happens to this note
-        row = similar_thread(context.overview, draft.topic, draft.title)
+        row = similar_thread(context.overview, topic, title)
     if row is not None:
-        title, topic = one_line(row.title), one_line(row.name)
-        output.remark(f"note: there is a similar thread: {topic} ({title})")
+        similar = f"{one_line(row.name)} ({one_line(row.title)})"
+        output.remark(f"note: there is a similar thread: {similar}")
 
 
 def _contribution(context: Context, action: str, options: ContributionOptions) -> Draft:

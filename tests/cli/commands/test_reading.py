@@ -819,6 +819,12 @@ def test_related_threads_and_a_new_one_like_another(repo: Repo) -> None:
     assert "note:" not in done.err
 
 
+@pytest.mark.parametrize("topic", ["Login", "Größe", "STRASSE", "Cafe\u0301"])
+def test_a_new_thread_is_not_similar_to_itself(repo: Repo, topic: str) -> None:
+    done = repo.ok("new", topic, "--title", f"{topic} of the form is wrong")
+    assert done.err == ""
+
+
 def test_a_question_in_your_own_words(repo: Repo) -> None:
     repo.ok("new", "retries", "--title", "Back off", "--body", "We retry five times.")
     done = repo.ok("search", "what", "about", "retries?")

@@ -138,6 +138,24 @@ def test_saying_passes_a_ball_that_is_mine_or_free(
     assert move(state, "say", rules, **fields) == Move(ball, status)
 
 
+@pytest.mark.parametrize("rules", [WARN, OFF, REFUSE])
+@pytest.mark.parametrize("state", [FREE_BALL, MINE, MINE_BY_MATCH])
+@pytest.mark.parametrize("status", [None, "BLOCKED"])
+def test_a_ball_that_can_go_to_no_one_stays(
+    state: State, rules: Settings, status: str | None
+) -> None:
+    alone = state._replace(passes=(), participants=(Participant(ME, 0),), asker=ME)
+    assert move(alone, "say", rules, status=status or "") == Move(None, status)
+    assert move(alone, "say", rules, to="anyone") == Move(FREE, None)
+    configured = rules._replace(counterparts={"*": ("Zed",)})
+    assert move(alone, "say", configured) == Move(Ball("Zed (pat)"), None)
+
+
+def test_without_enforcement_the_ball_of_someone_else_is_not_freed() -> None:
+    state = THEIRS._replace(passes=(), participants=(Participant(ME, 0),))
+    assert move(state, "say", OFF) == Move(None, None)
+
+
 def test_the_first_entry_of_a_thread_opens_it() -> None:
     rules = Settings(counterparts={"codex": ("Zed",)})
     for action in ("new", "say"):
@@ -597,9 +615,11 @@ def test_a_free_ball_never_goes_to_a_bystander(
     me: str, passes: tuple[Pass, ...], holder: str | None
 ) -> None:
     state = ASKED._replace(ball=None, passes=passes)
-    for action in ("say", "handoff"):
-        if action == "say" or holder:
-            assert move(state, action, me=me).ball == Ball(holder)
+    # A free ball that can go to no one stays free.
+    ball = None if holder is None else Ball(holder)
+    assert move(state, "say", me=me).ball == ball
+    if holder:
+        assert move(state, "handoff", me=me).ball == ball
 
 
 def test_a_holder_is_spelled_as_in_the_thread() -> None:

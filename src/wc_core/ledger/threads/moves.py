@@ -87,6 +87,9 @@ def _say(proposal: Proposal) -> Move:
     if not proposal.may_pass:
         return Move(None, status, (_out_of_turn_note(proposal),))
     ball = proposal.next_holder()
+    if ball == FREE and not proposal.draft.to:
+        # There is no one to pass it to, and only who means to free it does so.
+        return Move(None, status)
     return Move(ball, status, tuple(_asker_notes(proposal, ball)))
 
 
