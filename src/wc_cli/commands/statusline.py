@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from wc_core.ledger.git.discovery import Place
 
+# More than any client sends, so that no writer without end fills the memory.
+_MOST_INPUT = 1 << 20
 _WHEN = ("auto", "always", "never")
 
 
@@ -54,7 +56,7 @@ def print_statusline(context: Context, options: StatuslineOptions) -> None:
         )
     style = _style(context, options)
     if options.stdin:
-        folder = _claude_folder(sys.stdin.buffer.read())
+        folder = _claude_folder(sys.stdin.buffer.read(_MOST_INPUT))
         if os.path.isdir(folder):
             context = Context(context.env, folder)
     try:

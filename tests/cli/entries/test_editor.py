@@ -343,13 +343,14 @@ def test_what_is_not_utf_8_is_not_written(repo: Repo) -> None:
 
 
 def test_a_text_that_is_refused_is_kept(repo: Repo, editor: dict[str, str]) -> None:
-    repo.ok("new", "auth", "--title", "x", "--status", "CLOSED")
-    code, shown = at_terminal(repo, "say", "auth", env=editor)
-    assert code == 4, shown
+    repo.ok("new", "auth", "--title", "x")
+    typed = {"TYPED": f"Written by hand{'!' * 500}\\n\\nAll of it.\\n"}
+    code, shown = at_terminal(repo, "say", "auth", env=editor | typed)
+    assert code == 2, shown
     _, _, path = shown.partition("note: what you wrote is kept in ")
     path = path.split("\r\n", maxsplit=1)[0]
     with open(path, encoding="utf-8") as file:
-        assert file.read().startswith("Written by hand\n\nAll of it.\nTwice.\n")
+        assert file.read().startswith(f"Written by hand{'!' * 500}\n\nAll of it.\n")
     shutil.rmtree(os.path.dirname(path))
 
 
@@ -359,6 +360,28 @@ def test_new_is_refused_before_anyone_writes(
     repo.ok("new", "auth", "--title", "x")
     code, shown = at_terminal(repo, "new", "auth", env=editor)
     assert (code, "There is already a thread auth" in shown) == (4, True)
+    assert not (repo.machine.root / "seen").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("say", "auth"), "only the holder may"),
+        (("say", "auth", "--to", "Codx"), "Codx"),
+        (("done", "auth"), "only the holder may"),
+        (("say", "over"), "over is closed"),
+        (("say", "autj"), "there is"),
+    ],
+)
+def test_what_no_text_could_change_is_refused_before_anyone_writes(
+    repo: Repo, editor: dict[str, str], words: tuple[str, ...], said: str
+) -> None:
+    repo.ok("new", "auth", "--title", "T", "--as", "Codex")
+    repo.ok("new", "over", "--title", "T", "--status", "CLOSED")
+    repo.ok("config", "set", "ball.enforce", "refuse")
+    code, shown = at_terminal(repo, *words, env=editor)
+    assert code != 0
+    assert said in shown, shown
     assert not (repo.machine.root / "seen").exists()
 
 

@@ -7,9 +7,11 @@ import sys
 from wc_cli.bridges.exchange import importing
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.run.entries import receipts
+from wc_cli.run.entries.body import read_limited
 from wc_cli.run.options import command, flag, text, words
 from wc_cli.run.output import remark, say, say_json
 from wc_core.base.errors import InvalidInputError, NotFoundError, WcError
+from wc_core.base.files import MAX_BYTES
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.reading.exchange import imports
@@ -102,10 +104,10 @@ def _import_list(context: Context, options: ImportOptions) -> None:
 def _read(path: str, form: str) -> list[ImportedThread]:
     try:
         if path == "-":
-            data = sys.stdin.buffer.read()
+            data = read_limited(sys.stdin.buffer, "Standard input", MAX_BYTES)
         else:
             with open(path, "rb") as file:
-                data = file.read()
+                data = read_limited(file, path, MAX_BYTES)
     except FileNotFoundError as error:
         raise NotFoundError(
             f"There is no file {path!r}.", "Name a file that exists."

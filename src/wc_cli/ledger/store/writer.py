@@ -120,6 +120,12 @@ class StoreWriter:
         draft = self._addressed(draft)
         self._decided(draft, lockedthread.read(self.reader, draft), now_ms)
 
+    def check_move(self, draft: Draft) -> None:
+        """Raise what `write` would raise now whatever the text of the entry is: because
+        of who has the ball, the status of the thread, or a name."""
+        draft = self._addressed(draft)
+        self._moved(draft, lockedthread.read(self.reader, draft))
+
     def _addressed(self, draft: Draft) -> Draft:
         """The draft with the topic of its thread, and the full name of the ball's
         recipient."""
@@ -246,21 +252,27 @@ class StoreWriter:
     ) -> tuple[Draft, Move]:
         """The complete draft, and its move. Raises ConflictError and others if it may
         not be written."""
-        topic, me = draft.topic, self.author.identity.name
+        topic = draft.topic
         draft = drafts.complete(draft, thread, self.reader, self.author_name)
-        questions = self._questions(draft, thread)
-        if questions is not None:
-            draft = questions.complete(draft)
-        move = moves.decide(thread.state, draft, me, self.rules)
-        if questions is not None:
-            notes = questions.notes(draft)
-            draft = questions.checked(draft, move)
-            move = move._replace(notes=(*move.notes, *notes))
+        draft, move = self._moved(draft, thread)
         if self.rules.rules != NO_RULES:
             self._check_rules(draft, move, thread)
         draft = draft._replace(topic=topic)
         if move.status == CLOSED:
             draft, notes = self._closing(draft, thread.state, now_ms)
+            move = move._replace(notes=(*move.notes, *notes))
+        return draft, move
+
+    def _moved(self, draft: Draft, thread: LockedThread) -> tuple[Draft, Move]:
+        """The draft with the question that it asks or answers, and its move. Raises
+        ConflictError and others if it may not be made."""
+        questions = self._questions(draft, thread)
+        if questions is not None:
+            draft = questions.complete(draft)
+        move = moves.decide(thread.state, draft, self.author.identity.name, self.rules)
+        if questions is not None:
+            notes = questions.notes(draft)
+            draft = questions.checked(draft, move)
             move = move._replace(notes=(*move.notes, *notes))
         return draft, move
 

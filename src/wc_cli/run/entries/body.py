@@ -16,7 +16,7 @@ from wc_core.people.identity import environment
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Protocol
+    from typing import IO, Protocol
 
     from wc_cli.run.context import Context
 
@@ -53,7 +53,10 @@ def body_text(text: str, context: Context, hint: str = _AT_HINT) -> str:
     worktree and the folder of temporary files. Raises InvalidInputError, NotFoundError.
     """
     if text == "-":
-        return vocabulary.body(_decode(sys.stdin.buffer.read(), "Standard input"))
+        data = read_limited(
+            sys.stdin.buffer, "Standard input", vocabulary.MAX_BODY_BYTES
+        )
+        return vocabulary.body(_decode(data, "Standard input"))
     if text.startswith("@@"):
         return vocabulary.body(text[1:])
     if text.startswith("@"):
@@ -92,7 +95,7 @@ def _is_below(path: str, folder: str) -> bool:
 def _read_file(path: str, hint: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            return file.read()
+            return read_limited(file, path, vocabulary.MAX_BODY_BYTES)
     except FileNotFoundError as error:
         raise NotFoundError(
             f"There is no file {path!r} to take the text from.", hint
@@ -101,6 +104,18 @@ def _read_file(path: str, hint: str) -> bytes:
         raise InvalidInputError(
             f"The text cannot be read from {path!r}: {error}.", hint
         ) from error
+
+
+def read_limited(file: IO[bytes], source: str, most: int) -> bytes:
+    """Return the content of a file of at most ``most`` bytes, which another program may
+    be writing without end. Raises InvalidInputError if there is more."""
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise InvalidInputError(
+            f"{source} has more than {most} bytes. Nothing was written.",
+            "Put a long text into the code's repository, and name the file here.",
+        )
+    return data
 
 
 def _decode(data: bytes, source: str) -> str:
@@ -163,9 +178,10 @@ def entry_text(
     A person at a terminal who gave neither writes both in their editor, which starts
     with the text ``before`` or the draft's. ``edit`` always opens it, or never, if it
     is off. ``command`` is the one to name in errors, if it is not called as the draft's
-    action. It never opens for agents, because they would hang in it. If the block
-    fails, the edited text is kept in a file, whose path is printed. Raises
-    InvalidInputError without a title.
+    action. It never opens for agents, because they would hang in it. If the entry would
+    be refused whatever its text is, it does not open either. If the block fails, the
+    edited text is kept in a file, whose path is printed. Raises InvalidInputError
+    without a title.
     """
     editor = ""
     is_wanted = edit if edit is not None else not (draft.title or draft.body)
@@ -180,6 +196,9 @@ def entry_text(
     if not editor:
         yield _checked(draft, command)
         return
+    if context.place.exists:
+        to = vocabulary.name(draft.to)
+        context.writer_of(draft).check_move(draft._replace(to=to))
     from wc_cli.run.entries import editor as editors  # 8 ms, only for an editor
 
     around = editors.thread_context(
