@@ -88,12 +88,13 @@ def claims_markdown(view: ClaimsView, now_ms: int) -> str:
     lines = []
     for claim in book.claims[:_MANY]:
         standing = book.standing(claim)
-        remaining = span(max(0, int(book.seconds_left(claim))))
+        seconds = book.seconds_left(claim)
+        remaining = f"{span(seconds)} left" if seconds else "due for renewal"
         facts = [
             f"{word(claim.id, 200)} ({claim.mode})",
             word(claim.holder, 250),
             ago(seconds_between(claim.at * 1000, now_ms)),
-            f"{remaining} left" if standing == books.HELD else standing,
+            remaining if standing == books.HELD else standing,
             *([word(refusal, 250)] if (refusal := book.refusal(claim)) else []),
             *([f"thread {word(claim.thread)}"] if claim.thread else []),
             *([f"branch {word(claim.branch)}"] if claim.branch else []),

@@ -187,7 +187,8 @@ def _claim(view: ClaimsView, claim: Claim, context: PageContext) -> Iterator[Htm
         "td", moment(rfc3339(claim.at * 1000), context.now_ms), class_="number"
     )
     standing = view.book.standing(claim)
-    remaining = f"in {span(max(0, int(view.book.seconds_left(claim))))}"
+    seconds = view.book.seconds_left(claim)
+    remaining = f"in {span(seconds)}" if seconds else "due for renewal"
     ends = {
         HELD: remaining,
         ENDED: "its session has ended",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -40,6 +41,32 @@ CODEX, CLAUDE = ("--as", "Codex"), ("--as", "Claude Code")
 def claimed(repo: Here) -> dict[str, str]:
     """Who has claimed what."""
     return {claim["id"]: claim["holder"] for claim in repo.json("claims")["claims"]}
+
+
+def test_what_does_not_exist_is_reported(login: Here) -> None:
+    (login.path / "here.py").write_text("")
+    done = login.ok("claim", "here.py", "gone.py", *CODEX)
+    assert done.err == (
+        "note: gone.py does not exist in this worktree; for something new: --new\n"
+    )
+    assert login.ok("claim", "soon.py", "--new", *CODEX).err == ""
+
+
+def test_taking_over_what_nobody_has_is_reported(login: Here, review: Here) -> None:
+    login.ok("claim", "src/a.py", *CODEX)
+    words = ("takeover", "src", "b.py", "--reason", "r", *CLAUDE)
+    assert review.ok(*words).err == (
+        "note: src/a.py was claimed by Codex@login (Pat)\n"
+        "note: no one else had claimed b.py\n"
+    )
+
+
+def test_a_list_counts_down_from_what_was_asked_for(login: Here) -> None:
+    login.ok("claim", "a.py", "--ttl", "15m", *CODEX)
+    out = login.ok("claims").out
+    assert re.search(r" · (15m 0s|14m \d+s) left", out), out
+    (claim,) = login.json("claims")["claims"]
+    assert 880 <= claim["seconds_left"] <= 900
 
 
 def test_one_worktree_claims_and_the_other_is_refused(
@@ -252,6 +279,8 @@ def test_two_sessions_of_one_name_hear_of_each_other(
     login: Here, session: subprocess.Popen[bytes]
 ) -> None:
     env = {"WATERCOOLER_SESSION_PID": str(session.pid)}
+    (login.path / "src").mkdir()
+    (login.path / "src/a.py").touch()
     assert login.ok("claim", "src", *CODEX, env=env).err == ""
     note = "note: src was claimed by another session of Codex@login (Pat), too\n"
     assert login.ok("claim", "src/a.py", *CODEX).err == note

@@ -95,7 +95,26 @@ def test_the_records_are_kept_when_the_machine_restarts(repo: Here) -> None:
     index.write_text(json.dumps(fields))
     book = read(repo, repo.store)
     assert ids_of(book) == ["a.py", "src"]
-    assert all(book.seconds_left(claim) == 900 * 1.5 for claim in book.claims)
+    assert all(book.seconds_left(claim) == 900 for claim in book.claims)
+    assert all(book.seconds_to_lapse(claim) == 900 * 1.5 for claim in book.claims)
+
+
+@pytest.mark.parametrize(
+    ("age_s", "left", "standing"),
+    [
+        (0, 900, books.HELD),
+        (60, 840, books.HELD),
+        (900, 0, books.HELD),
+        (1349, 0, books.HELD),
+        (1350, 0, books.LAPSED),
+    ],
+)
+def test_a_claim_counts_down_from_its_time_to_live(
+    age_s: int, left: int, standing: str
+) -> None:
+    claim = Claim("a.py", WRITE, "Codex", ttl_s=900, oid="1" * 40)
+    book = books.Book((claim,), {}, {claim.oid: 5_000}, 5_000 + age_s * 1000)
+    assert (book.seconds_left(claim), book.standing(claim)) == (left, standing)
 
 
 @pytest.mark.parametrize("oid", ["", "HEAD", "../../config", "\0", "a" * 39])

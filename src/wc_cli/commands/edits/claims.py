@@ -123,6 +123,10 @@ def claim(context: Context, options: ClaimOptions) -> None:
     else:
         top = holding.registry.repository.top
         holding.notes += existing.require_symbols(top, targets)
+        holding.notes += [
+            f"{target} does not exist in this worktree; for something new: --new"
+            for target in existing.absent(top, targets)
+        ]
     plan = holding.claim(targets, draft, local_only=options.local_only)
     _print_claims(options, plan, draft)
     _print_notes(holding)
@@ -145,6 +149,11 @@ def takeover(context: Context, options: TakeoverOptions) -> None:
     targets = targets_of(context, options.targets)
     holding = holding_of(context, options)
     plan = holding.claim(targets, draft, takeover=True)
+    holding.notes += [
+        f"no one else had claimed {target}"
+        for target in targets
+        if not any(claim.target.overlaps(target) for claim in plan.replaced)
+    ]
     _print_claims(options, plan, draft)
     _print_notes(holding)
 

@@ -51,9 +51,9 @@ def claim_line(claim: Claim, book: Book, now_ms: int) -> str:
     return " · ".join(facts)
 
 
-def _standing_text(standing: str, seconds: float, refusal: str) -> str:
+def _standing_text(standing: str, seconds: int, refusal: str) -> str:
     texts = {
-        HELD: f"{span(max(0, int(seconds)))} left",
+        HELD: f"{span(seconds)} left" if seconds else "due for renewal",
         ENDED: "its session has ended",
         LAPSED: "not renewed in time",
         REFUSED: f"refused: {refusal}",

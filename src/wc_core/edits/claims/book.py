@@ -71,7 +71,7 @@ class Book(NamedTuple):
             return REFUSED
         if sessions.state(claim.session) == sessions.ENDED:
             return ENDED
-        if self.seconds_left(claim) <= 0:
+        if self.seconds_to_lapse(claim) <= 0:
             return LAPSED
         is_verified = self.checks is None or claim.oid in self.checks
         return HELD if is_verified else UNVERIFIED
@@ -86,11 +86,20 @@ class Book(NamedTuple):
         counts."""
         return self.standing(claim) in {HELD, UNVERIFIED}
 
-    def seconds_left(self, claim: Claim) -> float:
-        """The seconds until a claim lapses unless it is renewed. Only this machine's
-        clock counts: setting another clock makes no claim older or younger."""
+    def seconds_left(self, claim: Claim) -> int:
+        """The seconds until a claim is due for renewal, counted down from its time to
+        live; 0 during the time after that in which it still holds."""
+        return max(0, int(claim.ttl_s - self._age_s(claim)))
+
+    def seconds_to_lapse(self, claim: Claim) -> float:
+        """The seconds until a claim lapses unless it is renewed."""
+        return claim.ttl_s * _LAPSE - self._age_s(claim)
+
+    def _age_s(self, claim: Claim) -> float:
+        """The age of a claim in seconds. Only this machine's clock counts: setting
+        another clock makes no claim older or younger."""
         first_ms = self.seen_ms.get(claim.oid, self.now_ms)
-        return claim.ttl_s * _LAPSE - (self.now_ms - first_ms) / 1000
+        return (self.now_ms - first_ms) / 1000
 
     def fields(self, claim: Claim, *, own: bool) -> dict[str, Any]:
         """A claim in JSON output."""
@@ -101,7 +110,7 @@ class Book(NamedTuple):
             "standing": self.standing(claim),
             "refusal": self.refusal(claim) or None,
             "session": sessions.state(claim.session),
-            "seconds_left": max(0, int(self.seconds_left(claim))),
+            "seconds_left": self.seconds_left(claim),
             "at": rfc3339(claim.at * 1000),
         }
 

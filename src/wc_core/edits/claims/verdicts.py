@@ -282,7 +282,7 @@ def _rival(claim: Claim, name: str, situation: Situation) -> Reason:
     if claim.mode == READ:
         text = f"{claim.holder} relies on {label(claim.id)}{about}."
         return Reason(DIRECT_READ, READ_ONLY, name, text, claim)
-    seconds = situation.book.seconds_left(claim)
+    seconds = situation.book.seconds_to_lapse(claim)
     verdict = WAIT if seconds < _SOON_SECONDS else SWITCH_TASK
     remaining = f" It lapses in {int(seconds)} s." if verdict == WAIT else ""
     text = f"{claim.holder} edits {label(claim.id)}{about}.{remaining}"
