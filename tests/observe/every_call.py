@@ -39,13 +39,18 @@ from wc_observe.callers.calls import ServerContext
 from wc_observe.mcp.server import build_server
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from fastmcp import FastMCP
 
 _FORMATS: tuple[dict[str, Any], ...] = ({}, {"format": "json"}, {"format": "xml"})
 _WHERE = ("plan", "forked", "torn", "garbage", "markdown", "a%20b", "linked", "empty")
 _BAD = ("nope", "../plan", "", "a\0b", "%2e%2e", "x" * 300)
+# Every topic as text; a good, a bad and a damaged one in each format.
+_TOPICS_AND_FORMATS: tuple[tuple[str, dict[str, Any]], ...] = (
+    *((topic, {}) for topic in (*_WHERE, *_BAD)),
+    *((topic, form) for topic in ("plan", "nope", "torn") for form in _FORMATS[1:]),
+)
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("health", {}),
@@ -135,8 +140,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ),
     *(
         ("read_thread", {"topic": topic} | arguments | form)
-        for form in _FORMATS
-        for topic in (*_WHERE, *_BAD)
+        for topic, form in _TOPICS_AND_FORMATS
         for arguments in (
             {},
             {"from_entry": -1, "limit": 1},
@@ -156,8 +160,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ),
     *(
         ("get_entry", {"topic": topic} | arguments | form)
-        for form in _FORMATS
-        for topic in (*_WHERE, *_BAD)
+        for topic, form in _TOPICS_AND_FORMATS
         for arguments in (
             {"index": 0},
             {"index": 0, "history": True},
@@ -275,6 +278,14 @@ COMPLETIONS: list[tuple[str, str, str, dict[str, str]]] = [
 ]
 
 EVERYTHING = len(CALLS) + len(ADDRESSES) + len(PROMPTS) + len(COMPLETIONS)
+# One call for each tool, set of arguments and format: what a transport can add to a
+# call does not depend on the words.
+ONE_OF_EACH = list(
+    {
+        (name, *sorted(arguments), arguments.get("format")): (name, arguments)
+        for name, arguments in reversed(CALLS)
+    }.values()
+)
 
 
 class WriteError(BaseException):
@@ -382,8 +393,11 @@ async def completed(client: Client[Any]) -> dict[str, set[str]]:
     return prompts | {f"completion of {one}": names for one, names in whole.items()}
 
 
-async def call_everything(client: Client[Any]) -> dict[str, Any]:
-    """What was called, and what the server offers."""
+async def call_everything(
+    client: Client[Any], calls: Sequence[tuple[str, dict[str, Any]]] = CALLS
+) -> dict[str, Any]:
+    """Make these calls of tools, and all others. Returns how many were made and failed,
+    and what the server offers that none of them uses."""
     used: dict[str, set[str]] = {}
     failures = 0
     async with client:
@@ -391,7 +405,7 @@ async def call_everything(client: Client[Any]) -> dict[str, Any]:
         offered = {
             one.name: set(one.input_schema.get("properties", {})) for one in tools
         }
-        for name, arguments in CALLS:
+        for name, arguments in calls:
             tool = PREFIX + name
             result = await client.call_tool_mcp(tool, arguments)
             failures += bool(result.is_error)
@@ -415,7 +429,7 @@ async def call_everything(client: Client[Any]) -> dict[str, Any]:
             used.setdefault(f"completion of {where}", set()).add(name)
         offered |= await completed(client)
     return {
-        "calls": EVERYTHING,
+        "calls": EVERYTHING - len(CALLS) + len(calls),
         "failures": failures,
         "left_out": sorted(
             f"{tool}({name})"
