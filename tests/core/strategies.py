@@ -25,9 +25,17 @@ from wc_core.base.names import Directory, parse
 from wc_core.ledger.threads import codec, entryfields, folding, model
 from wc_core.ledger.threads.gates import GateChange
 from wc_core.ledger.threads.linerefs import LineRef
-from wc_core.ledger.threads.model import Ball, Base, Entry, Link, State
+from wc_core.ledger.threads.model import (
+    NO_REVIEW,
+    OUTCOMES,
+    Ball,
+    Base,
+    Entry,
+    Link,
+    Review,
+    State,
+)
 from wc_core.ledger.threads.projections import render_meta
-from wc_core.ledger.threads.reviews import NO_REVIEW, OUTCOMES, Review
 from wc_core.people.identity.resolve import Identity
 from wc_core.people.identity.viewer import Viewer
 

@@ -28,7 +28,7 @@ from wc_core.base.times import age_text, ago, seconds_between
 from wc_core.edits.review import outcomes
 from wc_core.ledger.carry import records
 from wc_core.ledger.configuration import preferences
-from wc_core.ledger.configuration.rules import NO_RULES
+from wc_core.ledger.configuration.keys import NO_RULES
 from wc_core.ledger.git import storefolder
 from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.planning import linkfiles

@@ -19,9 +19,14 @@ from wc_core.base.lean import contextlib
 from wc_core.base.text import one_line
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.threads import vocabulary
-from wc_core.ledger.threads.model import ENTRY_TYPES, ROLES, STATUSES
+from wc_core.ledger.threads.model import (
+    APPROVED,
+    CHANGES_REQUESTED,
+    ENTRY_TYPES,
+    ROLES,
+    STATUSES,
+)
 from wc_core.ledger.threads.proposals import Draft
-from wc_core.ledger.threads.reviews import APPROVED, CHANGES_REQUESTED
 from wc_core.ledger.threads.revisions import BARE_ACK
 
 TYPE_CHECKING = False

@@ -7,7 +7,6 @@ A topic becomes part of a path only here, so this module is the guard against
 from __future__ import annotations
 
 import os
-import unicodedata
 
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.lean import hashlib, re
@@ -564,23 +563,39 @@ def is_slug(text: str) -> bool:
         len(text.encode(errors="replace")) <= MAX_TOPIC_BYTES
         and text.casefold() not in RESERVED
         and not text.startswith(("-", "."))
-        and unicodedata.category(text[0])[0] != "M"
+        and _kind(text[0]) != "M"
         and not text.endswith(".")
         and all(_is_slug_character(character) for character in text)
-        and unicodedata.normalize("NFC", text) == text
+        and _composed(text) == text
     )
 
 
 def _is_slug_character(character: str) -> bool:
-    if character in _EXTRA:
-        return True
+    if character.isascii():
+        return character.isalnum() or character in _EXTRA
     # L: letters, M: the marks that many scripts write vowels with, N: digits.
-    return unicodedata.category(character)[0] in "LMN"
+    return _kind(character) in "LMN"
+
+
+def _kind(character: str) -> str:
+    """Return the first letter of a character's category in Unicode."""
+    import unicodedata  # 0.2 ms, only for topics that are not ASCII
+
+    return unicodedata.category(character)[0]
+
+
+def _composed(text: str) -> str:
+    """Return ``text`` in NFC."""
+    if text.isascii():
+        return text
+    import unicodedata  # as above
+
+    return unicodedata.normalize("NFC", text)
 
 
 def folded(text: str) -> str:
     """``text`` in the spelling of new topics: NFC, case-folded."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    return _composed(_composed(text).casefold())
 
 
 def nearest_slug(text: str) -> str:
@@ -593,7 +608,7 @@ def nearest_slug(text: str) -> str:
         slug = slug.replace("--", "-")
     slug = slug.encode(errors="ignore")[:MAX_TOPIC_BYTES].decode(errors="ignore")
     slug = slug.strip("-.")
-    while slug and unicodedata.category(slug[0])[0] == "M":
+    while slug and _kind(slug[0]) == "M":
         slug = slug[1:].lstrip("-.")
     return slug if _may_be_new(slug) else ""
 

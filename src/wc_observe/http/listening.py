@@ -8,12 +8,12 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import uvicorn
 from sse_starlette.sse import AppStatus
 
 from wc_core.base.errors import StorageError
 from wc_core.base.values import NamedTuple
-from wc_observe.http.closedstreams import leave_out_closed_streams
 from wc_observe.http.connection import Connection
 from wc_observe.http.waiting import WaitingConnections
 
@@ -24,6 +24,35 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from wc_observe.http.leaving import UnderWay
+
+_CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
+
+
+class ClosedStreamFilter(logging.Filter):
+    """Drops error records that are only about closed streams: a client ended its
+    session, or disconnected, while another of its requests was on the way.
+
+    The SDK logs this with a traceback, although nothing failed on our side.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Returns whether a record is logged."""
+        error = record.exc_info[1] if record.exc_info else None
+        return error is None or not _is_closed_stream(error)
+
+
+def _is_closed_stream(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_is_closed_stream, error.exceptions))
+    return isinstance(error, _CLOSED)
+
+
+def leave_out_closed_streams() -> None:
+    """Installs the filter where the SDK logs request errors."""
+    log = logging.getLogger("mcp.server.streamable_http")
+    if not any(isinstance(item, ClosedStreamFilter) for item in log.filters):
+        log.addFilter(ClosedStreamFilter())
+
 
 # Seconds after the end of all calls, for the protocol's last messages.
 _LAST_WORDS = 2

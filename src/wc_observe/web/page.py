@@ -14,8 +14,13 @@ from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import rfc3339
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
-from wc_core.ledger.threads.reviews import CHANGES_REQUESTED, outcome_text
+from wc_core.ledger.threads.model import (
+    CHANGES_REQUESTED,
+    CLOSED,
+    OPEN,
+    holder_text,
+    outcome_text,
+)
 from wc_core.reading.views.drawing.badges import badge_of
 from wc_observe.web.html import NOTHING, Html, code_text, element, joined
 

@@ -12,23 +12,21 @@ from wc_core.base.names import parse
 from wc_core.edits.review import outcomes
 from wc_core.ledger.threads.folding import fold
 from wc_core.ledger.threads.model import (
+    APPROVED,
+    CHANGES_REQUESTED,
     CLOSED,
     FREE,
     IN_REVIEW,
+    NO_REVIEW,
     OPEN,
+    OUTCOMES,
     Ball,
     Pass,
+    Review,
     State,
 )
 from wc_core.ledger.threads.moves import Move, decide
 from wc_core.ledger.threads.proposals import Draft
-from wc_core.ledger.threads.reviews import (
-    APPROVED,
-    CHANGES_REQUESTED,
-    NO_REVIEW,
-    OUTCOMES,
-    Review,
-)
 from wc_core.ledger.threads.settings import Settings
 
 AUTHOR, CRITIC, ASKER = "Claude Code (pat)", "Codex (pat)", "Pat"

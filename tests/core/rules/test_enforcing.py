@@ -8,7 +8,7 @@ import pytest
 
 from wc_core.base.errors import ConflictError, InvalidInputError, WcError
 from wc_core.base.names import Directory, parse
-from wc_core.ledger.configuration.rules import Rules
+from wc_core.ledger.configuration.keys import Rules
 from wc_core.ledger.rules import enforcing, titles
 from wc_core.ledger.threads import moves
 from wc_core.ledger.threads.model import Entry, State

@@ -12,6 +12,7 @@ from wc_core.base.errors import ConflictError, InvalidInputError
 from wc_core.base.names import SPELLINGS, Directory, parse
 from wc_core.ledger.threads.counterparts import counterpart, distinct
 from wc_core.ledger.threads.model import (
+    CHANGES_REQUESTED,
     CLOSED,
     FREE,
     OPEN,
@@ -23,7 +24,6 @@ from wc_core.ledger.threads.model import (
 )
 from wc_core.ledger.threads.moves import Move, bounce_note, decide, unknown_parts
 from wc_core.ledger.threads.proposals import Draft
-from wc_core.ledger.threads.reviews import CHANGES_REQUESTED
 from wc_core.ledger.threads.settings import Settings
 
 ME = "Codex@fix (pat)"

@@ -20,7 +20,7 @@ from tests.core.strategies import (
     write_thread,
 )
 from wc_core.base.errors import CorruptError, InvalidInputError, NotFoundError
-from wc_core.base.similar import near_names
+from wc_core.base.names import near_names
 from wc_core.ledger.threads import codec, folding, model
 from wc_core.ledger.threads.cursors import Cursor
 from wc_core.ledger.threads.model import Base, State

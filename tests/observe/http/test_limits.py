@@ -22,8 +22,8 @@ import pytest
 
 from tests.observe.serving import HEADERS, HELLO, Served, serving
 from tests.observe.stores import Store, only_text
-from wc_observe.http.closedstreams import leave_out_closed_streams
 from wc_observe.http.limits import MAX_BODY, Buckets
+from wc_observe.http.listening import leave_out_closed_streams
 from wc_observe.http.waiting import WaitingConnections, caller_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from wc_core.ledger.threads.model import Entry
 from wc_core.ledger.threads.reader import Thread
 from wc_core.ledger.threads.snapshot import Snapshot
 from wc_observe.stores.live.filestamps import Stamp
-from wc_observe.stores.live.threadcache import MOST_ENTRIES, CachedThread, ThreadCache
+from wc_observe.stores.live.reader import MOST_ENTRIES, CachedThread, ThreadCache
 
 HALF = MOST_ENTRIES // 2
 

@@ -23,7 +23,7 @@ from wc_cli.agents.install.ledger import Ledger, Owner, open_ledger, tidy
 from wc_cli.run.options import Options, command, flag, text, words
 from wc_cli.run.output import remark, say
 from wc_core.base.errors import FindingsError, InvalidInputError, WcError
-from wc_core.base.similar import are_similar, near_names
+from wc_core.base.names import are_similar, near_names
 from wc_core.base.values import NamedTuple
 from wc_core.people.identity import userrecord
 

@@ -33,7 +33,7 @@ from wc_core.base.lean import contextlib
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.carry import carriers, modes, records
+from wc_core.ledger.carry import carriers, records, sandboxes
 from wc_core.ledger.carry.records import Harvested, Refused
 from wc_core.ledger.configuration import keys
 from wc_core.ledger.git import remotes
@@ -183,7 +183,7 @@ class _Harvesting:
         matching = 0
         for ref, commit in refs.items():
             name = ref.removeprefix(prefix)
-            is_agents = modes.is_agents(name, self.rules.agents_branches)
+            is_agents = sandboxes.is_agents(name, self.rules.agents_branches)
             examined = self.harvested.get(ref, Harvested()).commit
             if branches:
                 if name in branches:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wc_cli.bridges.graphdb.writing import BATCH
 from wc_core.base.errors import NotFoundError
-from wc_core.base.similar import near_names
+from wc_core.base.names import near_names
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False

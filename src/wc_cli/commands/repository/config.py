@@ -11,7 +11,7 @@ from wc_cli.run.entries import receipts
 from wc_cli.run.options import argument, command, flag, text, words
 from wc_cli.run.output import remark, say, say_json
 from wc_core.base.errors import CorruptError, InvalidInputError, NotFoundError
-from wc_core.base.similar import near_names
+from wc_core.base.names import near_names
 from wc_core.base.text import one_line
 from wc_core.ledger import settingvalues
 from wc_core.ledger.configuration import keys, personalkeys, preferences

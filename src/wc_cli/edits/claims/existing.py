@@ -9,8 +9,8 @@ from wc_cli.ledger.branch.git import GitError
 from wc_core.base.errors import NotFoundError, StorageError
 from wc_core.base.files import NotPlainError, read_plain
 from wc_core.base.layout import BRANCH
+from wc_core.base.names import near_names
 from wc_core.base.phrases import quoted
-from wc_core.base.similar import near_names
 from wc_core.edits.claims.ids import TOP
 from wc_core.edits.graph import parsing, symbols
 from wc_core.ledger.git.worktrees import worktrees

@@ -7,8 +7,8 @@ from wc_cli.ledger.store.lockedthread import STARTING_ACTIONS
 from wc_core.base import files
 from wc_core.base.errors import ConflictError, NotFoundError
 from wc_core.base.layout import new_topic
+from wc_core.base.names import are_similar
 from wc_core.base.phrases import quoted
-from wc_core.base.similar import are_similar
 from wc_core.ledger.git.discovery import IN_TREE_STORE
 from wc_core.ledger.threads import aliases, revisions, vocabulary
 

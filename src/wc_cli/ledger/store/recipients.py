@@ -6,7 +6,7 @@ from wc_core.base import names
 from wc_core.base.agents import AGENTS
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.lean import contextlib
-from wc_core.base.similar import near_names
+from wc_core.base.names import near_names
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.threads import moves
 from wc_core.ledger.threads.counterparts import in_use

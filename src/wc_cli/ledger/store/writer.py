@@ -32,7 +32,7 @@ from wc_core.base.layout import (
 from wc_core.base.lean import contextlib
 from wc_core.base.times import rfc3339
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.configuration.rules import NO_RULES
+from wc_core.ledger.configuration.keys import NO_RULES
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.discovery import BRANCH_STORE, NAMED, PLAIN
 from wc_core.ledger.threads import aliases, codec, folding, model, moves

@@ -12,7 +12,7 @@ import time
 
 from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.store import durable
-from wc_cli.ledger.store.linestamp import LineStamp
+from wc_cli.ledger.store.localfiles import LineStamp
 from wc_cli.run.context import Context
 from wc_core.attention.status import conflictmarks, elsewhere, keptlines
 from wc_core.attention.status.keptlines import STAMP, KeptLine, LineRequest

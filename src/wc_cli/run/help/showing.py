@@ -11,8 +11,8 @@ from wc_cli.run.output import say
 from wc_cli.run.terminal.style import Style, is_terminal, output_style, terminal_width
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.lean import re
+from wc_core.base.names import near_names
 from wc_core.base.phrases import quoted
-from wc_core.base.similar import near_names
 from wc_core.base.text import one_line
 
 TYPE_CHECKING = False

@@ -15,8 +15,7 @@ from wc_core.ledger.planning.checklists import lines as item_lines
 from wc_core.ledger.planning.checklists import progress
 from wc_core.ledger.remarks import wording
 from wc_core.ledger.remarks.references import code_words, references
-from wc_core.ledger.threads.model import ball_text, holder_text
-from wc_core.ledger.threads.reviews import outcome_text
+from wc_core.ledger.threads.model import ball_text, holder_text, outcome_text
 from wc_core.reading.views.updates import numbers_text, titles_text
 
 TYPE_CHECKING = False

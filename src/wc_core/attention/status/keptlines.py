@@ -5,7 +5,7 @@ store: the worktree, who looks, the options. The name of the file is made from t
 A kept line is printed while all of this is so:
 
 - its first line has the store's stamp, which changes with everything that wc writes
-  (`wc_cli.ledger.store.linestamp`), and the `facts` about the worktree
+  (`wc_cli.ledger.store.localfiles`), and the `facts` about the worktree
 - its second line is the key, or only the template where the name has the key as it is,
   and its third line is the root of the worktree
 - no file of `sources`, which others than wc change, is newer than it

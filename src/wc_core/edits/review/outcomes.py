@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.phrases import quoted
-from wc_core.ledger.threads.model import CLOSED
-from wc_core.ledger.threads.reviews import CHANGES_REQUESTED, outcome_text
+from wc_core.ledger.threads.model import CHANGES_REQUESTED, CLOSED, outcome_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

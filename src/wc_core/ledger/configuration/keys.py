@@ -1,4 +1,5 @@
-"""The table of a store's keys, and checking a value for any key.
+"""The table of a store's keys, checking a value for any key, and the rules that are
+among them.
 
 `wc_core.ledger.configuration.personalkeys` has the table of personal ones.
 """
@@ -7,12 +8,36 @@ from __future__ import annotations
 
 from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.configuration import rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
+
+# Words for who may close a thread, besides names.
+CLOSER_ASKER, CLOSER_HOLDER = "asker", "holder"
+NO_LINK, BRANCH_LINK, PR_LINK, ANY_LINK = "none", "branch", "pr", "any"
+CLOSE_LINKS = (NO_LINK, BRANCH_LINK, PR_LINK, ANY_LINK)
+
+
+class Rules(NamedTuple):
+    """Requirements for threads and entries. Empty, 0 and "none" require nothing."""
+
+    title: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    close_roles: tuple[str, ...] = ()
+    close_types: tuple[str, ...] = ()
+    close_kinds: tuple[str, ...] = ()
+    close_link: str = NO_LINK
+    closers: tuple[str, ...] = ()
+    balls: int = 0
+    thread_days: int = 0
+    ball_days: int = 0
+
+
+NO_RULES = Rules()
+
 
 CHOICE, NUMBER, SWITCH = "choice", "number", "switch"
 NAME, NAMES, TEXTS, CHOICES = "name", "names", "texts", "choices"
@@ -299,9 +324,9 @@ KEYS = (
         "rules.close_link",
         CHOICE,
         "A closed thread must have a branch, a pull request, or either.",
-        rules.NO_LINK,
+        NO_LINK,
         field="close_link",
-        allowed=rules.CLOSE_LINKS,
+        allowed=CLOSE_LINKS,
     ),
     Key(
         "rules.closers",

@@ -14,7 +14,6 @@ from wc_core.base import times
 from wc_core.base.files import read_plain
 from wc_core.base.text import one_line, whole_number
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.git import remotes
 from wc_core.ledger.git.discovery import BRANCH_STORE
 
 TYPE_CHECKING = False
@@ -88,15 +87,17 @@ def load(repository: Repository) -> Contact | None:
             data = None
         if data is not None:
             lines = data.decode(errors="replace").splitlines()
-            at, silent, problem, *remotes = [*lines, "", "", ""][: max(3, len(lines))]
+            at, silent, problem, *labels = [*lines, "", "", ""][: max(3, len(lines))]
             at_ms = whole_number(at, _MAX_DIGITS) or 0
-            return Contact(at_ms, silent, problem, tuple(remotes))
+            return Contact(at_ms, silent, problem, tuple(labels))
     return None
 
 
 def candidates(repository: Repository, env: Mapping[str, str]) -> list[Remote]:
     """The remotes that may have threads, the most likely one first. A remote that
     ``WATERCOOLER_GIT_REPO`` or git's configuration chooses is the only one."""
+    from wc_core.ledger.git import remotes  # 0.1 ms, not where threads are
+
     chosen = remotes.find(repository, env)
     if chosen is not None and remotes.is_chosen(repository, env):
         return [chosen]

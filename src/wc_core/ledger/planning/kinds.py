@@ -7,7 +7,7 @@ of ui, of the kind ``blocked_by``.
 from __future__ import annotations
 
 from wc_core.base.errors import InvalidInputError
-from wc_core.base.similar import near_names
+from wc_core.base.names import near_names
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.base.names import Directory
-    from wc_core.ledger.configuration.rules import Rules
+    from wc_core.ledger.configuration.keys import Rules
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import StoreReader
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.configuration.rules import BRANCH_LINK, NO_LINK, PR_LINK, Rules
+from wc_core.ledger.configuration.keys import BRANCH_LINK, NO_LINK, PR_LINK, Rules
 from wc_core.ledger.remarks.references import prs_in
 from wc_core.ledger.threads import revisions
 

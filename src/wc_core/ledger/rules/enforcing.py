@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_core.base.errors import ConflictError, InvalidInputError
 from wc_core.base.phrases import counted, quoted
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.configuration.rules import CLOSER_ASKER, CLOSER_HOLDER, Rules
+from wc_core.ledger.configuration.keys import CLOSER_ASKER, CLOSER_HOLDER, Rules
 from wc_core.ledger.rules import closing, titles
 from wc_core.ledger.threads.model import CLOSED
 

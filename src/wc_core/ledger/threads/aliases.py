@@ -14,7 +14,7 @@ from __future__ import annotations
 from wc_core.base.errors import WcError
 from wc_core.base.files import names_in, size_of
 from wc_core.base.layout import folded, key_of, safe_name
-from wc_core.base.similar import near_names
+from wc_core.base.names import near_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

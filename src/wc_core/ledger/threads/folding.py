@@ -9,6 +9,7 @@ from wc_core.ledger.threads.gates import changed_gates
 from wc_core.ledger.threads.model import (
     CLOSED,
     IN_REVIEW,
+    NO_REVIEW,
     Item,
     Link,
     OpenQuestion,
@@ -16,10 +17,10 @@ from wc_core.ledger.threads.model import (
     Pass,
     initial_state,
     parent_graph,
+    reviewed,
     unseen,
     written_by_wc,
 )
-from wc_core.ledger.threads.reviews import NO_REVIEW, reviewed
 from wc_core.ledger.threads.revisions import (
     CORRECTIONS,
     RETRACT,

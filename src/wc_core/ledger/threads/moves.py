@@ -13,9 +13,15 @@ from wc_core.base.names import ASKER, FREE_WORDS, ME
 from wc_core.base.phrases import quoted
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.counterparts import distinct, in_use
-from wc_core.ledger.threads.model import CLOSED, FREE, OPEN, Ball, State
+from wc_core.ledger.threads.model import (
+    CHANGES_REQUESTED,
+    CLOSED,
+    FREE,
+    OPEN,
+    Ball,
+    State,
+)
 from wc_core.ledger.threads.proposals import Proposal
-from wc_core.ledger.threads.reviews import CHANGES_REQUESTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.gates import Gate
 from wc_core.ledger.threads.jsontext import dumps, loads
 from wc_core.ledger.threads.model import (
+    NO_REVIEW,
     OPEN,
     Base,
     Item,
@@ -23,10 +24,10 @@ from wc_core.ledger.threads.model import (
     OpenQuestion,
     Participant,
     Pass,
+    Review,
     State,
     holder_text,
 )
-from wc_core.ledger.threads.reviews import NO_REVIEW, Review
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

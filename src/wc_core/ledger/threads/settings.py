@@ -18,13 +18,14 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.configuration import keys
 from wc_core.ledger.configuration.keys import (
     ADVISE,
+    NO_RULES,
     NUMBER,
     RULES,
     SWITCH,
+    Rules,
     ValueOfKeyError,
     is_name,
 )
-from wc_core.ledger.configuration.rules import NO_RULES, Rules
 from wc_core.ledger.threads.jsontext import loads
 
 TYPE_CHECKING = False

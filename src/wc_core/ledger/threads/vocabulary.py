@@ -14,11 +14,11 @@ from wc_core.ledger.threads.model import (
     ACTIONS,
     ENTRY_TYPES,
     KINDS,
+    OUTCOMES,
     ROLES,
     SEVERITIES,
     STATUSES,
 )
-from wc_core.ledger.threads.reviews import OUTCOMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from binascii import crc32
 from wc_core.base.files import read_from, read_plain
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.jsontext import dumps
-from wc_core.ledger.threads.reviews import NO_REVIEW
+from wc_core.ledger.threads.model import NO_REVIEW
 from wc_core.lookup.index.keys import NONE, ThreadFiles
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from wc_core.base.errors import InvalidInputError, WcError
-from wc_core.base.similar import near_names
+from wc_core.base.names import near_names
 from wc_core.ledger.planning.kinds import PARENT
 from wc_core.ledger.remarks.references import references
 from wc_core.reading.views.rows import Filter

@@ -13,8 +13,14 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.checklists import progress
 from wc_core.ledger.threads import aliases
 from wc_core.ledger.threads.gates import Gate
-from wc_core.ledger.threads.model import Item, Link, OpenQuestion, State
-from wc_core.ledger.threads.reviews import NO_REVIEW, Review
+from wc_core.ledger.threads.model import (
+    NO_REVIEW,
+    Item,
+    Link,
+    OpenQuestion,
+    Review,
+    State,
+)
 from wc_core.lookup.index import overview
 from wc_core.lookup.index.keys import NONE, thread_keys, word_keys
 from wc_core.reading.views.rows import ThreadRow, askers, listed_row, recency

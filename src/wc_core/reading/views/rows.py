@@ -13,8 +13,7 @@ from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.checklists import NO_CHECKLIST, ChecklistProgress, progress
 from wc_core.ledger.planning.obstacles import own_obstacles
-from wc_core.ledger.threads.model import CLOSED, State
-from wc_core.ledger.threads.reviews import NO_REVIEW, Review, outcome_text
+from wc_core.ledger.threads.model import CLOSED, NO_REVIEW, Review, State, outcome_text
 from wc_core.ledger.threads.tags import has_all
 
 TYPE_CHECKING = False

@@ -19,6 +19,7 @@ import copy
 import os
 import threading
 import time
+from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from wc_core.base.errors import WcError
@@ -31,13 +32,59 @@ from wc_core.ledger.threads.cursors import Cursor
 from wc_core.ledger.threads.reader import StoreReader, Thread
 from wc_core.lookup.index.keys import NONE, thread_keys, words_part
 from wc_observe.stores.live.filestamps import Stamp, stamp_of
-from wc_observe.stores.live.threadcache import CachedThread, ThreadCache
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from wc_core.ledger.threads.snapshot import Snapshot
     from wc_core.lookup.index.overview import Survey
+
+# The most entries kept, of all threads together.
+MOST_ENTRIES = 4_000
+
+
+class CachedThread(NamedTuple):
+    """A thread with its entries, and the stamps of its log and meta."""
+
+    log: Stamp
+    meta: Stamp
+    thread: Thread
+
+
+class ThreadCache:
+    """Threads by topic. Those that were put longest ago are dropped first."""
+
+    def __init__(self) -> None:
+        self._threads: OrderedDict[str, CachedThread] = OrderedDict()
+        # How many entries they have. Counted as threads come and go: there may be as
+        # many threads as entries, and each call reads one.
+        self._count = 0
+
+    def get(self, topic: str) -> CachedThread | None:
+        """Returns a thread, ``None`` if it is not there."""
+        return self._threads.get(topic)
+
+    def pop(self, topic: str) -> CachedThread | None:
+        """Removes a thread and returns it, ``None`` if it is not there."""
+        cached = self._threads.pop(topic, None)
+        if cached is not None:
+            self._count -= len(cached.thread.entries)
+        return cached
+
+    def put(self, topic: str, cached: CachedThread) -> None:
+        """Adds or replaces a thread, and drops others until there are few enough
+        entries."""
+        self.pop(topic)
+        self._threads[topic] = cached
+        self._count += len(cached.thread.entries)
+        while self._count > MOST_ENTRIES:
+            self.pop(next(iter(self._threads)))
+
+    def clear(self) -> None:
+        """Removes all threads."""
+        self._threads.clear()
+        self._count = 0
+
 
 # Up to this many threads are checked one by one at each call.
 FEW = 100
