@@ -16,6 +16,7 @@ import pickle
 import shutil
 import signal
 import sys
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tests import amounts
@@ -149,7 +150,7 @@ class Trial:
         for number in range(_STORM_ENTRIES):
             scenes.write(self.now, f"{TRIED} {number}")
         signal.setitimer(signal.ITIMER_REAL, 0)
-        there = promises.titles(self.now, TOPIC)[1:]
+        there = promises.everything(self.now)[TOPIC][1:]
         assert there == [f"{TRIED} {number}" for number in range(_STORM_ENTRIES)]
         return {"calls": _STORM_ENTRIES, "hit": len(caught), "wrong": []}
 
@@ -167,7 +168,8 @@ def _places(calls: tuple[faults.Call, ...], action: str, *, every: bool) -> list
     if not action.startswith("die"):  # a handle is closed whatever happens
         numbered = [(at, one) for at, one in numbered if one.name != "close"]
     if action == "unreadable":
-        return [at for at, one in numbered if one.module == "files"]
+        reads = [(at, one) for at, one in numbered if one.module == "files"]
+        return [at for at, _ in reads] if ALL else _own_ways(reads)
     # What only reads is another matter, see above.
     numbered = [(at, one) for at, one in numbered if one.module != "files"]
     if ALL or action in {"die-before", "die-after", "EIO"}:
@@ -179,6 +181,19 @@ def _places(calls: tuple[faults.Call, ...], action: str, *, every: bool) -> list
     for at, one in numbered:
         first.setdefault((one.module, one.name, one.changes), at)
     return sorted(first.values())
+
+
+def _own_ways(reads: list[tuple[int, faults.Call]]) -> list[int]:
+    """The calls of reads that differ. A path is opened folder by folder, and a read
+    fails alike in each of its folders: so the last call on each way, and the first of
+    each folder."""
+    places, known = [], set()
+    for (at, one), (_, after) in pairwise([*reads, (0, faults.Call("", "", ""))]):
+        is_last = not after.path.startswith(f"{one.path}/")
+        if is_last or (one.name, one.path) not in known:
+            places.append(at)
+        known.add((one.name, one.path))
+    return places
 
 
 def main() -> None:

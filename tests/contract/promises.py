@@ -29,10 +29,9 @@ _RENDERED = frozenset({"meta.json", "edges.jsonl"})
 _UNREADABLE = "?"
 
 
-def titles(folder: str, topic: str) -> list[str]:
+def _titles(reader: StoreReader, topic: str) -> list[str]:
     """The titles of a thread, in order; each a whole entry."""
-    reader = StoreReader(scenes.layout_of(folder).root)
-    if topic not in reader.topics() or not reader.has(topic):
+    if not reader.has(topic):
         return []
     return [
         one.title if one.body.strip() == scenes.BODY.strip() else f"half of {one.title}"
@@ -42,10 +41,11 @@ def titles(folder: str, topic: str) -> list[str]:
 
 def everything(folder: str) -> dict[str, list[str]]:
     """The titles of every thread there is."""
+    reader = StoreReader(scenes.layout_of(folder).root)
     found = {}
-    for topic in StoreReader(scenes.layout_of(folder).root).topics():
+    for topic in reader.topics():
         try:
-            found[topic] = titles(folder, topic)
+            found[topic] = _titles(reader, topic)
         except CorruptError:
             found[topic] = [_UNREADABLE]
     return {topic: those for topic, those in found.items() if those}
@@ -97,8 +97,7 @@ class Promises:
         """Look at once, then after the next write and all that follows it."""
         if said.startswith("bug") or (deadly and said and not self.scene.goes_on):
             self.wrong.append(f"it said {said}")
-        self._lost(said)
-        self._write_on()
+        self._write_on(self._lost(said))
         # What was left half-made is no longer new.
         _age(scenes.layout_of(self.folder).scratch)
         self.scene.finish(self.folder)
@@ -108,8 +107,8 @@ class Promises:
         if os.path.exists(f"{self.folder}/.git"):
             self._committed()
 
-    def _lost(self, said: str) -> None:
-        """What should be there and is not, or the other way round."""
+    def _lost(self, said: str) -> dict[str, list[str]]:
+        """What should be there and is not, or the other way round; returns what is."""
         found = everything(self.folder)
         for topic, those in self.titles.items():
             here = found.get(topic, [])
@@ -131,10 +130,11 @@ class Promises:
         gone = self.lines - held(scenes.layout_of(self.folder))
         if gone:
             self.wrong.append(f"bytes are gone: {dict(gone)}")
+        return found
 
-    def _write_on(self) -> None:
+    def _write_on(self, found: dict[str, list[str]]) -> None:
         """The next write: at once, and in every thread that can be written."""
-        for topic, those in everything(self.folder).items() or {TOPIC: []}.items():
+        for topic, those in found.items() or {TOPIC: []}.items():
             if topic not in scenes.LOST:
                 after = f"after {len(those)}"
                 scenes.write(self.folder, after, topic)
