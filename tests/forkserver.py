@@ -162,6 +162,7 @@ def _run() -> None:
     if "most" in sys.argv:
         _import_all("wc_core", "wc_cli", without=(*_TYPER, *_LARGE))
     gc.freeze()
+    gc.set_threshold(100_000)
     serve(main)
 
 
