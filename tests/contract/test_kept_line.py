@@ -128,7 +128,7 @@ def test_after_each_change_the_line_is_true(repo: Repo, linked: Repo) -> None:
         change()
         for prompt in prompts:
             said = [prompt.says(), prompt.says(), prompt.says("--stdin", *PLAIN)]
-            assert said == [prompt.says_afresh()] * 3, (number, prompt)
+            assert said == [prompt.truth()] * 3, (number, prompt)
         # A command records who we are on this branch.
         prompt = prompts[number % len(prompts)]
         prompt.home.ok("list", env=prompt.env)

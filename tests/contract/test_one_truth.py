@@ -102,9 +102,19 @@ def by_row(row: dict[str, object]) -> str:
     return FREE if row["ball"] is None else OTHERS
 
 
+# The row of the list, by party: until the next move the surfaces compare with it.
+LISTED: dict[str, dict[str, object]] = {}
+
+
+def listed(party: Party) -> dict[str, object]:
+    if party.name not in LISTED:
+        answer = party.home.json("list", "--all", env=party.variables)
+        (LISTED[party.name],) = answer["threads"]
+    return LISTED[party.name]
+
+
 def by_list(party: Party) -> str:
-    (row,) = party.home.json("list", "--all", env=party.variables)["threads"]
-    return by_row(row)
+    return by_row(listed(party))
 
 
 def by_mine(party: Party) -> str:
@@ -183,7 +193,7 @@ def _by_line(line: str, party: Party) -> str:
     """The thread was opened in the main worktree and is named after the branch of
     Claude Code. In that of Codex it is elsewhere, unless Codex has the ball there or
     passed it to who has it."""
-    (row,) = party.home.json("list", "--all", env=party.variables)["threads"]
+    row = listed(party)
     whose = by_row(row)
     is_here = party.name != CODEX or whose == MINE or _passer(party) == CODEX
     here = {
@@ -256,6 +266,7 @@ def test_all_surfaces_agree_after_each_of_twelve_moves(
         closed = receipt["status"] == "CLOSED"
         for party in parties.values():
             whose = expected(party, move.holder, closed=closed)
+            LISTED.clear()
             for surface in SURFACES:
                 said = surface(party)
                 assert said == whose, (number, party.name, surface.__name__)
