@@ -167,10 +167,15 @@ def refused(
 ) -> tuple[int, str]:
     """The exit status of a server that does not start, and what it says."""
     surroundings = environment(env)
+    if program == PROGRAM:
+        surroundings = measuring.measured(surroundings)
+        command = forking.observing(surroundings)
+    else:
+        command = [sys.executable, "-c", program]
     done = subprocess.run(
-        [sys.executable, "-c", program, "--transport", "http", "--port=0", *options],
+        [*command, "--transport", "http", "--port=0", *options],
         check=False,
-        env=measuring.measured(surroundings) if program == PROGRAM else surroundings,
+        env=surroundings,
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,

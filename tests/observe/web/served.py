@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import IO, TYPE_CHECKING
 
-from tests import measuring
+from tests import forking, measuring
 from tests.observe.serving import environment
 
 if TYPE_CHECKING:
@@ -46,15 +46,26 @@ def _pipe(stream: IO[str] | None) -> IO[str]:
     return stream
 
 
+def _forked(env: dict[str, str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The command line of a page that is forked, and its environment."""
+    surroundings = measuring.measured(environment(env))
+    return (*forking.observing(surroundings), "web"), surroundings
+
+
 @contextlib.contextmanager
 def serving(
-    folder: Path, env: dict[str, str], *options: str, program: tuple[str, ...] = COMMAND
+    folder: Path, env: dict[str, str], *options: str, program: tuple[str, ...] = ()
 ) -> Iterator[Served]:
-    """The page of this folder."""
-    surroundings = environment(env)
+    """The page of this folder; forked, unless a ``program`` is given."""
+    if program:
+        surroundings = environment(env)
+        if program == COMMAND:
+            surroundings = measuring.measured(surroundings)
+    else:
+        program, surroundings = _forked(env)
     with subprocess.Popen(
         [*program, *options],
-        env=measuring.measured(surroundings) if program == COMMAND else surroundings,
+        env=surroundings,
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -72,10 +83,11 @@ def serving(
 
 def refused(folder: Path, env: dict[str, str], *options: str) -> tuple[int, str]:
     """The exit status of one that does not start, and what it says."""
+    program, surroundings = _forked(env)
     done = subprocess.run(
-        [*COMMAND, *options],
+        [*program, *options],
         check=False,
-        env=measuring.measured(environment(env)),
+        env=surroundings,
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from tests.observe.web.served import refused, serving
+from tests.observe.web.served import COMMAND, refused, serving
 from wc_core.base.errors import InvalidInputError
 from wc_observe.http import address
 from wc_observe.web import options
@@ -55,7 +55,8 @@ def test_it_serves_tells_and_leaves(
     store.thread("plan")
     with (
         serving(
-            store.root.parent, env, "--port", "0", "--open", "--as", "Codex"
+            *(store.root.parent, env, "--port", "0", "--open", "--as", "Codex"),
+            program=COMMAND,
         ) as page,
         httpx2.Client(verify=False, trust_env=False, timeout=20) as client,
     ):
