@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from tests.observe.serving import HEADERS, HELLO, Served, bearer, serving
-from tests.observe.stores import MODES, Mode, Store, only_text
+from tests.observe.stores import Mode, Store, only_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,8 +55,16 @@ async def agents_start(server: Served, mode: Mode, token: str) -> list[str]:
     return await asyncio.gather(*started)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("token", ["", TOKEN], ids=["no token", "one token"])
+@pytest.mark.parametrize(
+    ("token", "mode"),
+    [
+        ("", "auto"),
+        (TOKEN, "legacy"),
+        pytest.param("", "legacy", marks=pytest.mark.long),
+        pytest.param(TOKEN, "auto", marks=pytest.mark.long),
+    ],
+    ids=lambda value: {"": "no token", TOKEN: "one token"}.get(value, value),
+)
 def test_fifty_agents_of_one_person_start_at_once(
     place: Path, env: dict[str, str], mode: Mode, token: str
 ) -> None:
