@@ -22,10 +22,10 @@ from tests.core.strategies import (
 from wc_core.base.errors import CorruptError, InvalidInputError, NotFoundError
 from wc_core.base.names import near_names
 from wc_core.ledger.threads import codec, folding, model
-from wc_core.ledger.threads.cursors import Cursor
 from wc_core.ledger.threads.model import Base, State
 from wc_core.ledger.threads.projections import VERSION, render_meta
 from wc_core.ledger.threads.reader import StoreReader
+from wc_core.ledger.threads.snapshot import Cursor
 
 PAT, CLAUDE, _ = AGENTS
 LOG = chain(entry(1, status="IN_REVIEW"), entry(2, CLAUDE))

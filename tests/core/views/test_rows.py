@@ -28,9 +28,9 @@ from tests.core.strategies import (
 )
 from wc_cli.ledger.index import overviewfile
 from wc_core.base.errors import InvalidInputError, NotFoundError
-from wc_core.ledger.threads.cursors import Cursor
 from wc_core.ledger.threads.model import FREE, Ball, Entry
 from wc_core.ledger.threads.reader import StoreReader
+from wc_core.ledger.threads.snapshot import Cursor
 from wc_core.reading.views import entries as entry_views
 from wc_core.reading.views import overview
 from wc_core.reading.views import rows as views

@@ -31,11 +31,6 @@ class Definition(NamedTuple):
         """The name without those of its enclosing definitions."""
         return self.name.rpartition(_SEPARATOR)[2]
 
-    @property
-    def is_top(self) -> bool:
-        """Whether it is in no other definition."""
-        return _SEPARATOR not in self.name
-
 
 class _Span(NamedTuple):
     """A definition before its full name is known: where it starts and ends, in bytes

@@ -11,7 +11,7 @@ from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 # Words for who may close a thread, besides names.
@@ -485,11 +485,3 @@ def typed(key: Key, words: Sequence[str]) -> Any:
 
 
 _DIGITS = 18
-
-
-def value_in(fields: Mapping[str, Any], parts: Sequence[str]) -> Any:
-    """The value at a path of tables; ``None`` if there is none."""
-    value: Any = fields
-    for part in parts:
-        value = value.get(part) if isinstance(value, dict) else None
-    return value

@@ -22,9 +22,8 @@ from wc_core.base.phrases import counted
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import aliases, codec, folding
 from wc_core.ledger.threads.aliases import labelled
-from wc_core.ledger.threads.cursors import Cursor, read_cursor
 from wc_core.ledger.threads.projections import Meta, read_meta
-from wc_core.ledger.threads.snapshot import Snapshot
+from wc_core.ledger.threads.snapshot import Cursor, Snapshot, read_cursor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,9 +1,11 @@
-"""The state of one thread at one moment."""
+"""The state of one thread at one moment, and how far a participant has read it."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 
+from wc_core.base.files import read_plain
+from wc_core.base.lean import json
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.projections import Meta
 
@@ -43,3 +45,33 @@ class Snapshot(NamedTuple):
     def topic(self) -> str:
         """The thread's slug."""
         return self.state.topic
+
+
+_ERRORS = (
+    *(OSError, ValueError, TypeError, KeyError),
+    *(OverflowError, RecursionError),
+)
+
+
+class Cursor(NamedTuple):
+    """How far a participant has read: the heads at that time, and the entry count.
+
+    ``key`` is the participant's, see `names.Directory.key`.
+    """
+
+    key: str
+    heads: tuple[str, ...] = ()
+    entry_count: int = 0
+
+
+def read_cursor(path: str, root: str) -> Cursor | None:
+    """Read the cursor in a file; ``None`` if there is none, or it cannot be read.
+
+    Cursors are a convenience on one machine. Without one, nothing was read.
+    """
+    try:
+        fields = json.loads(read_plain(path, root) or b"null")
+        heads = tuple(map(str, fields["heads"]))
+        return Cursor(str(fields["key"]), heads, int(fields["count"]))
+    except _ERRORS:
+        return None

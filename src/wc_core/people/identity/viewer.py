@@ -8,8 +8,8 @@ from wc_core.ledger.threads import model
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.base.names import Directory
-    from wc_core.ledger.threads.cursors import Cursor
     from wc_core.ledger.threads.model import State
+    from wc_core.ledger.threads.snapshot import Cursor
     from wc_core.people.identity.resolve import Identity
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from importlib.machinery import PathFinder
 
-from wc_core.base.phrases import quoted
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -67,8 +66,3 @@ def chosen(preferences: Preferences) -> Choice:
     dimensions = preferences.meaning_dimensions
     endpoint = preferences.meaning_endpoint
     return Choice(Model(preferences.meaning_model, dimensions, endpoint))
-
-
-def install_hint() -> str:
-    """Returns how to install the requirements."""
-    return f"Install it: pip install {quoted(EXTRA)}"

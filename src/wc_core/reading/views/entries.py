@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from wc_core.base.layout import Layout
     from wc_core.ledger.summaries.choosing import Summary
-    from wc_core.ledger.threads.cursors import Cursor
     from wc_core.ledger.threads.excerpts.sealed import Excerpt
     from wc_core.ledger.threads.model import Entry
     from wc_core.ledger.threads.reader import Thread
+    from wc_core.ledger.threads.snapshot import Cursor
     from wc_core.people.identity.viewer import Viewer
 
 

@@ -28,8 +28,8 @@ from wc_core.base.layout import file_name, topic_of, topics_of
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec, folding, model
 from wc_core.ledger.threads.aliases import labelled
-from wc_core.ledger.threads.cursors import Cursor
 from wc_core.ledger.threads.reader import StoreReader, Thread
+from wc_core.ledger.threads.snapshot import Cursor
 from wc_core.lookup.index.keys import NONE, thread_keys, words_part
 from wc_observe.stores.live.filestamps import Stamp, stamp_of
 

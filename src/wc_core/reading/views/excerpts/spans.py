@@ -21,9 +21,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from wc_core.ledger.threads.cursors import Cursor
     from wc_core.ledger.threads.excerpts.sealed import Excerpt, SealedThread
     from wc_core.ledger.threads.reader import StoreReader, Thread
+    from wc_core.ledger.threads.snapshot import Cursor
     from wc_core.people.identity.viewer import Viewer
 
 
