@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,6 +39,29 @@ def test_axe_finds_no_violation(
         shown.open(name)
         assert shown.violations() == [], name
         assert shown.too_wide() <= 0, name
+
+
+@pytest.mark.parametrize(("width", "height"), _WIDTHS)
+def test_axe_finds_no_violation_in_what_opens_over_a_page(
+    shown: Gallery, width: int, height: int
+) -> None:
+    page = shown.page
+    page.sized(width, height)
+    shown.open("board-filtered")
+    page.js("document.getElementById('go').click()")
+    page.until("document.querySelector('#palette .topic')")
+    assert shown.violations() == []
+    assert shown.too_wide() <= 0
+    page.press("Escape")
+    page.press("j")
+    page.press(" ")
+    page.until("document.querySelector('#peek h1')")
+    assert shown.violations() == []
+    assert shown.too_wide() <= 0
+    page.press("Escape")
+    page.js("document.querySelector('#saved button').click()")
+    assert shown.violations() == []
+    page.js("localStorage.clear()")
 
 
 def test_axe_sees_what_is_wrong(shown: Gallery) -> None:
@@ -139,6 +163,9 @@ def test_paper_has_no_controls(shown: Gallery) -> None:
         shown.open("thread")
         fade = "getComputedStyle(document.querySelector('.aside'), '::after').display"
         assert page.js(fade) == "none"
+        # An age means nothing on paper.
+        said = "getComputedStyle(document.querySelector('time.age'), '::after').content"
+        assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", page.js(said))
     finally:
         page.send("Emulation.setEmulatedMedia", media="")
 

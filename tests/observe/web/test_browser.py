@@ -275,3 +275,101 @@ def test_a_store_that_comes_and_a_server_that_goes_are_reported(
     page.sized(1280, 900)
     page.open(served.url)  # first: until then the page tries again and again
     page.forgiven()
+
+
+def chord(page: Page, key: str) -> None:
+    """A key with Ctrl."""
+    told = {"key": key, "code": f"Key{key.upper()}", "modifiers": 2}
+    page.send("Input.dispatchKeyEvent", type="keyDown", **told)
+    page.send("Input.dispatchKeyEvent", type="keyUp", **told)
+
+
+CHOSEN = "document.querySelector('#palette [aria-selected=true]')?.innerText ?? ''"
+
+
+def test_a_palette_leads_everywhere(page: Page, served: Served) -> None:
+    page.open(served.url)
+    live(page)
+    chord(page, "k")
+    assert page.js("document.getElementById('palette').open")
+    for words, kind in (("timel", "page"), ("notes", "thread")):
+        page.js("document.activeElement.select()")
+        page.type(words)
+        page.until(f"{CHOSEN}.endsWith('{kind}')")
+    page.until("document.querySelectorAll('#palette li').length === 2")
+    # A frame later, a screen reader knows it as well.
+    page.js("new Promise(done => requestAnimationFrame(() => setTimeout(done, 100)))")
+    roles = page.roles()
+    assert "About notes notes thread" in roles["option"]
+    assert any("go to a page or thread" in one.lower() for one in roles["combobox"])
+    chosen = "document.activeElement.getAttribute('aria-activedescendant')"
+    assert page.js(chosen) == "palette-0"
+    page.press("ArrowDown")
+    assert page.js(chosen) == "palette-1"
+    page.press("ArrowUp")
+    page.press("Enter")
+    page.until("location.pathname.endsWith('/threads/notes')")
+    live(page)
+    # Also with letters switched off, and from a field; here it copies a command.
+    page.js("localStorage.setItem('wc-no-letters', 1)")
+    page.js("document.getElementById('q').focus()")
+    chord(page, "k")
+    page.until(f"{CHOSEN}.startsWith('wc ')")
+    page.js("navigator.clipboard.writeText = async (text) => (window.copied = text); 0")
+    page.press("Enter")
+    page.until("window.copied?.startsWith('wc ')")
+    chord(page, "k")
+    page.press("Escape")
+    assert not page.js("document.getElementById('palette').open")
+
+
+def test_a_thread_can_be_looked_at_from_the_list(page: Page, served: Served) -> None:
+    page.open(served.url + "?filter=about")
+    live(page)
+    page.press("j")
+    page.press("j")
+    assert page.js(HERE) == "t-auth"
+    page.press(" ")
+    page.until("document.querySelector('#peek h1')?.innerText === 'About auth'")
+    assert page.js("location.pathname").endswith("/")
+    assert page.js("document.querySelectorAll('#peek [id]').length") == 0
+    assert "About auth" in page.roles()["dialog"]
+    page.press("k")
+    page.until("document.querySelector('#peek h1').innerText === 'About sync'")
+    page.press("Escape")
+    page.until(f"{HERE} === 't-sync'")
+    page.press(" ")
+    page.until("document.querySelector('#peek h1').innerText === 'About sync'")
+    page.press("Enter")
+    page.until("location.pathname.endsWith('/threads/sync')")
+
+
+def test_a_filter_is_kept_and_come_back_to(page: Page, served: Served) -> None:
+    page.open(served.url + "threads")
+    live(page)
+    assert page.js("document.getElementById('saved').hidden")
+    page.press("f")
+    page.type("auth")
+    page.until("location.search === '?filter=auth'")
+    page.until("document.querySelector('#saved button')")
+    page.js("document.querySelector('#saved button').click()")
+    assert page.js("document.querySelector('#saved a').innerText") == "auth (threads)"
+    kept = page.js("localStorage.getItem('wc-filters')")
+    assert kept == '[{"place":"threads","query":"filter=auth"}]'
+    page.open(served.url)
+    live(page)
+    page.js("document.querySelector('#saved a').click()")
+    page.until("location.pathname.endsWith('/threads') && location.search")
+    live(page)
+    assert page.js("document.querySelectorAll('main tbody tr').length") == 1
+    page.js("document.querySelector('#saved button').click()")
+    assert page.js("localStorage.getItem('wc-filters')") == "[]"
+    # Back from a thread, the board has the filter that it had.
+    page.open(served.url + "?filter=auth")
+    live(page)
+    page.press("j")
+    page.press("Enter")
+    page.until("location.pathname.endsWith('/threads/auth')")
+    live(page)
+    page.press("Escape")
+    page.until(f"location.search === '?filter=auth' && {HERE} === 't-auth'")

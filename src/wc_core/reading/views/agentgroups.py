@@ -58,9 +58,19 @@ def agent_groups(rows: Iterable[ThreadRow], directory: Directory) -> list[Group]
     return sorted(groups.values(), key=lambda group: KINDS.index(group.kind))
 
 
-def is_folded(row: ThreadRow, now_ms: int) -> bool:
-    """Returns whether a thread has not moved for weeks, so that boards fold it away.
-    One that asks the viewer something is never folded."""
+def folded_topics(rows: Iterable[ThreadRow], now_ms: int) -> frozenset[str]:
+    """Returns the open threads that have not moved for weeks, which boards fold away:
+    none if no other has moved either. One that asks the viewer something is never
+    folded."""
+    is_quiet = {
+        row.topic: _is_quiet(row, now_ms) for row in rows if row.status != CLOSED
+    }
+    if all(is_quiet.values()):
+        return frozenset()
+    return frozenset(topic for topic, quiet in is_quiet.items() if quiet)
+
+
+def _is_quiet(row: ThreadRow, now_ms: int) -> bool:
     moved = times.milliseconds(row.updated_at)
     if moved is None or row.asked_by or row.status == UNREADABLE:
         return False

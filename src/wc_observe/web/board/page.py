@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import CLOSED
 from wc_core.reading.views import agentgroups
 from wc_observe.web.board.cards import card
@@ -43,7 +44,12 @@ def board_page(
     visible, hidden = other_columns[: _COLUMNS + 1], other_columns[_COLUMNS + 1 :]
     closed = sum(row.status == CLOSED for row in rows)
     facts = board_facts(store, context.now_ms)
-    sections = [_column(column, facts, context, words) for column in visible]
+    # What was filtered for is shown.
+    folded = frozenset[str]()
+    if not words.strip():
+        folded = agentgroups.folded_topics(rows, context.now_ms)
+    place = _BoardPlace(facts, context, folded, words)
+    sections = [_column(column, place) for column in visible]
     if not other_columns:
         empty = "No match here." if words.strip() else "No one else has a ball."
         sections.append(element("p", empty, class_="none"))
@@ -53,7 +59,7 @@ def board_page(
             _filter(context.links.board(), words, len(rows)),
             element(
                 "div",
-                _column(own_column, facts, context, words),
+                _column(own_column, place),
                 element("div", *sections, class_="others-columns"),
                 class_="board",
             ),
@@ -86,12 +92,23 @@ def _filter(action: str, words: str, count: int) -> Html:
     return filter_form((label, field), output, action)
 
 
-def _column(
-    column: HolderColumn, facts: BoardFacts, context: PageContext, words: str
-) -> Html:
-    limit = _MINE if column.mine else _THEIRS
-    folded = [row for row in column.rows if agentgroups.is_folded(row, context.now_ms)]
-    moving = [row for row in column.rows if row not in folded]
+class _BoardPlace(NamedTuple):
+    """What all columns need: the topics to fold, and the words that are filtered by."""
+
+    facts: BoardFacts
+    context: PageContext
+    folded: frozenset[str]
+    words: str
+
+    def cards(self, rows: list[ThreadRow]) -> Html:
+        cards = (card(row, self.facts, self.context) for row in rows)
+        return element("ul", *cards) if rows else NOTHING
+
+
+def _column(column: HolderColumn, place: _BoardPlace) -> Html:
+    context, limit = place.context, _MINE if column.mine else _THEIRS
+    folded = [row for row in column.rows if row.topic in place.folded]
+    moving = [row for row in column.rows if row.topic not in place.folded]
     rows, folded_rows = moving[:limit], folded[: max(0, limit - len(moving))]
     key = "mine" if column.mine else quote(column.holder or "anyone", safe="")
     # Not a possible name of a holder.
@@ -106,28 +123,20 @@ def _column(
     more = more_link(href, f"{hidden} more") if hidden > 0 else NOTHING
     below = more
     if folded:
-        # What was filtered for is shown.
-        is_open = bool(words.strip())
         summary = element("summary", agentgroups.folded_text(len(folded)))
-        inside = (summary, _cards(folded_rows, facts, context), more)
-        below = element("details", *inside, class_="folded", open=is_open)
-    nothing = "No match here." if words.strip() else "Nothing is waiting for you."
+        inside = (summary, place.cards(folded_rows), more)
+        below = element("details", *inside, class_="folded")
+    is_filtered = bool(place.words.strip())
+    nothing = "No match here." if is_filtered else "Nothing is waiting for you."
     return element(
         "section",
         element("h2", joined(_heading(column, context), " "), id=f"h-{key}"),
-        _cards(rows, facts, context)
-        if column.rows
-        else element("p", nothing, class_="none"),
+        place.cards(rows) if column.rows else element("p", nothing, class_="none"),
         below,
         class_=f"column {_kind(column)}".strip(),
         aria_labelledby=f"h-{key}",
         id=f"c-{key}",
     )
-
-
-def _cards(rows: list[ThreadRow], facts: BoardFacts, context: PageContext) -> Html:
-    cards = (card(row, facts, context) for row in rows)
-    return element("ul", *cards) if rows else NOTHING
 
 
 def _heading(column: HolderColumn, context: PageContext) -> list[Html]:

@@ -1,10 +1,15 @@
 // Keyboard shortcuts. Single letters can be switched off, because voice control
 // types words as letters (WCAG 2.1.4).
 
+import * as peek from "./peek.js";
+import { back } from "./saved.js";
+
 const KEYS = [
   ["j  k", "next, previous"],
   ["h  l", "column to the left, to the right"],
   ["Enter", "open it"],
+  ["Space", "look at the selected thread; j, k: at the next, the previous one"],
+  ["Ctrl-K", "go to a thread or page, or copy a command"],
   ["Esc", "leave a field; go back up"],
   ["/", "search"],
   ["f", "filter"],
@@ -28,10 +33,12 @@ export function start(tools) {
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = "?";
+  button.id = "show-keys";
   button.title = "Keys";
   button.setAttribute("aria-label", "Keys");
   button.addEventListener("click", () => list.showModal());
   tools.append(button);
+  peek.start(items);
   addEventListener("keydown", (event) => pressed(event, list));
   arrive();
 }
@@ -44,7 +51,7 @@ function arrive() {
 
 function pressed(event, list) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (list.open || event.defaultPrevented) return;
+  if (document.querySelector("dialog[open]") || event.defaultPrevented) return;
   const field = event.target.closest?.("input, select, textarea");
   if (event.key === "Escape") leave(field);
   else if (field) return;
@@ -53,7 +60,7 @@ function pressed(event, list) {
 
 function leave(field) {
   if (field) field.blur();
-  else if (document.body.dataset.up) location.href = document.body.dataset.up;
+  else if (document.body.dataset.up) location.href = back(document.body.dataset.up);
 }
 
 function act(key, list) {
@@ -63,6 +70,7 @@ function act(key, list) {
   if (key in NEXT) return step(NEXT[key]);
   if (key in SIDE) return aside(SIDE[key]);
   if (key === "Enter") return enter();
+  if (key === " ") return peek.open(here());
   if (key === "/") return focus("q");
   if (key === "f") return focus("filter");
   if (key === "?") return list.showModal() ?? true;

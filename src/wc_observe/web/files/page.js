@@ -4,6 +4,8 @@
 import * as copy from "./copy.js";
 import * as keys from "./keys.js";
 import * as live from "./live.js";
+import * as palette from "./palette.js";
+import * as saved from "./saved.js";
 
 const COLOURS = ["", "light", "dark"];
 const NAMES = { "": "as the system", light: "light", dark: "dark" };
@@ -12,6 +14,8 @@ const SIGNS = { "": "◐", light: "○", dark: "●" };
 const tools = document.getElementById("tools");
 colours();
 keys.start(tools);
+palette.start(tools);
+saved.start();
 copy.start();
 live.start(tools);
 typing();
@@ -59,6 +63,7 @@ function typing() {
       const url = new URL(form.action, location.href);
       url.search = rest;
       history.replaceState(null, "", url);
+      saved.show();
       live.refresh([]);
     }, 150);
   });
