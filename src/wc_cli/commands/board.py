@@ -72,7 +72,9 @@ def board(context: Context, options: BoardOptions) -> None:
             f"Use: --by {HOLDER}, or --by {AREA}",
         )
     source = BoardSource(context, by_area=options.by == AREA)
-    card_filter = CardFilter(one_line(options.filter), options.closed)
+    # Programs get all threads.
+    folds = not options.json
+    card_filter = CardFilter(one_line(options.filter), options.closed, folds)
     ascii_only = options.ascii or context.env.get("WATERCOOLER_ASCII", "") not in {
         "",
         "0",

@@ -24,6 +24,7 @@ from wc_cli.run.board.view import (
 )
 from wc_cli.run.terminal.widths import width_of
 from wc_core.base.names import Directory
+from wc_core.base.times import rfc3339
 from wc_core.reading.views.drawing.badges import HUES, badge_of
 from wc_core.reading.views.rows import ThreadRow
 
@@ -60,6 +61,35 @@ def grouped(*cards: Card, card_filter: CardFilter = ALL) -> list[tuple[str, list
     return [
         (column.name, [card.topic for card in column.cards]) for column in board_columns
     ]
+
+
+def test_what_has_not_moved_for_weeks_is_folded() -> None:
+    old = rfc3339(NOON_MS - 20 * DAY_MS)
+    cards = (
+        card("a", "Codex", updated_at=rfc3339(NOON_MS - 13 * DAY_MS)),
+        card("b", "Codex", updated_at=old),
+        card("c", "Cursor", updated_at=old),
+        card("d", "Cursor", updated_at=old, asked_by=("Codex",)),
+    )
+
+    def columns(*shown: Card, **fields: object) -> list[tuple[int, int]]:
+        card_filter = CardFilter(folds=True, **fields)  # type: ignore[arg-type]
+        found = group_into_columns(shown, card_filter, Directory(), NOON_MS)
+        return [(len(column.cards), column.folded) for column in found[1:]]
+
+    assert columns(*cards) == [(1, 1), (1, 1)]
+    # Where nothing has moved, nothing is folded.
+    assert columns(*cards[1:3]) == [(1, 0), (1, 0)]
+    assert columns(*cards, words="about") == [(2, 0), (2, 0)]
+    assert columns(*cards, closed=True) == [(2, 0), (2, 0)]
+    board = Board(
+        group_into_columns(cards, CardFilter(folds=True), Directory(), NOON_MS)
+    )
+    size = layout_size(board, 100, 20)
+    painter = Painter(board, size, NOON_MS)
+    line = "".join(text for text, _ in painter.line(1))
+    assert "─ 1 not moved for weeks ─" in line
+    assert width_of(line) == width_of("".join(text for text, _ in painter.line(0)))
 
 
 CARDS = (

@@ -79,7 +79,8 @@ class CardColumn(NamedTuple):
     """The cards of one agent or of one status, the latest move first.
 
     ``key`` identifies the column, whose name can change. ``agent`` is the agent that
-    has the balls of all its cards; empty if there are several.
+    has the balls of all its cards; empty if there are several. ``folded`` counts the
+    threads that are folded away.
     """
 
     key: str
@@ -87,6 +88,7 @@ class CardColumn(NamedTuple):
     cards: tuple[Card, ...]
     is_yours: bool = False
     agent: str = ""
+    folded: int = 0
 
     def to_json(self, now_ms: int) -> dict[str, Any]:
         """The column of the board shape."""
@@ -95,10 +97,15 @@ class CardColumn(NamedTuple):
 
 
 class CardFilter(NamedTuple):
-    """Selects threads that contain all ``words``, with or without closed ones."""
+    """Selects threads that contain all ``words``, with or without closed ones.
+
+    ``folds`` if what has not moved for weeks is folded away; not where words or closed
+    threads are asked for.
+    """
 
     words: str = ""
     closed: bool = False
+    folds: bool = False
 
     def matches(self, card: Card) -> bool:
         """Return whether the card passes the filter: words and status."""
@@ -115,21 +122,29 @@ def make_card(row: ThreadRow, state: State | None) -> Card:
 
 
 def group_into_columns(
-    cards: Iterable[Card], card_filter: CardFilter, directory: Directory
+    cards: Iterable[Card],
+    card_filter: CardFilter,
+    directory: Directory,
+    now_ms: int = 0,
 ) -> tuple[CardColumn, ...]:
     """The cards that pass the filter, in columns.
 
-    Only the first column, the viewer's, may be empty.
+    Only the first column, the viewer's, may be empty, and those whose threads are all
+    folded away.
     """
     by_topic = {card.topic: card for card in cards if card_filter.matches(card)}
     rows = sorted((card.row for card in by_topic.values()), key=recency, reverse=True)
+    folded = frozenset[str]()
+    if card_filter.folds and not (card_filter.words.strip() or card_filter.closed):
+        folded = agentgroups.folded_topics(rows, now_ms)
     return tuple(
         CardColumn(
             group.key,
             _NAMES.get(group.kind) or one_line(group.agent),
-            tuple(by_topic[row.topic] for row in group.rows),
+            tuple(by_topic[row.topic] for row in group.rows if row.topic not in folded),
             group.kind == agentgroups.MINE,
             group.agent,
+            sum(row.topic in folded for row in group.rows),
         )
         for group in agentgroups.agent_groups(rows, directory)
     )

@@ -17,7 +17,7 @@ _KEYS = (
     ("←↓↑→ or hjkl", "choose a thread; page up and down, home and end"),
     ("enter", "open it"),
     ("/", "filter by words; enter keeps them, escape drops them"),
-    ("c", "show or hide closed threads"),
+    ("c", "show or hide threads that are closed, or not moved for weeks"),
     ("w", "worktrees, loops and notes"),
     ("v", "the plan: parts, sidequests, and what waits for what"),
     ("r", "refresh now (changes appear automatically)"),

@@ -160,7 +160,7 @@ class BoardSource:
             return card_views.group_by_area(
                 cards, card_filter, self._areas.of(rows), self._areas.areas
             )
-        return card_views.group_into_columns(cards, card_filter, directory)
+        return card_views.group_into_columns(cards, card_filter, directory, now_ms())
 
     def plan_text(self) -> str:
         """The tree of the linked threads, in lines that fit into a box."""

@@ -13,6 +13,7 @@ from wc_core.base import names
 from wc_core.base.names import Directory
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
+from wc_core.reading.views import agentgroups
 from wc_core.reading.views.drawing.badges import badge_of
 
 TYPE_CHECKING = False
@@ -193,7 +194,7 @@ class Painter(NamedTuple):
         if y == 0:
             yield from self._head(position)
         elif y < HEAD:
-            yield self.signs.rule * self.size.width, DIM
+            yield from self._rule(column)
         else:
             number, part = divmod(y - HEAD, CARD)
             row = self.board.tops.get(column.key, 0) + number
@@ -203,6 +204,14 @@ class Painter(NamedTuple):
                 yield self._fit("  nothing here"), DIM
             else:
                 yield " " * self.size.width, PLAIN
+
+    def _rule(self, column: CardColumn) -> Iterator[tuple[str, str]]:
+        """The line below a column's name, with how many threads are folded away."""
+        text = ""
+        if column.folded:
+            text = f"{self.signs.rule} {agentgroups.folded_text(column.folded)} "
+        text = cut_to_width(text, self.size.width)
+        yield text + self.signs.rule * (self.size.width - width_of(text)), DIM
 
     def _head(self, position: int) -> Iterator[tuple[str, str]]:
         board, column = self.board, self.board.columns[position]
