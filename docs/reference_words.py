@@ -221,12 +221,7 @@ EXAMPLES = {
     "statusline": ("wc statusline --color always",),
     "completion": ("wc completion zsh",),
     "help": ("wc help say",),
-    "run": (
-        "wc run --dry-run",
-        "wc run --max 3",
-        "wc run --ready --agent Codex --once",
-        "wc run log login",
-    ),
+    "run": ("wc run --dry-run",),
     "wake": ("wc wake", "wc wake off --until 3h", "wc wake on"),
     "whoami": ("wc whoami", "wc whoami --explain"),
     "uninstall": ("wc uninstall --dry-run", "wc uninstall codex"),
@@ -261,6 +256,11 @@ ENDLESS = {
         "wc install --check",
     ),
     "open": ("wc open login",),
+    "run": (
+        "wc run --max 3",
+        "wc run --ready --agent Codex --once",
+        "wc run log login",
+    ),
     "harvest": ("wc harvest", "wc harvest claude/fix-123"),
     "sync": ("wc sync --watch --every 10",),
     "wait": (
