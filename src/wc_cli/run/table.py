@@ -170,7 +170,7 @@ SYNONYMS = {
 NO_OCCASION = {
     "board": "it fills the screen until it ends",
     "statusline": "it has one line",
-    "whose": "it has one line",
+    "whose": "it has a line for each thread",
     "open": "it opens a page",
     "use": "it concerns this worktree, not the work in it",
     "wake": "it concerns this machine, not the repository",

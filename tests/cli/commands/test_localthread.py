@@ -284,6 +284,18 @@ def test_whose_move_it_is(login: Repo) -> None:
     assert login.ok("whose", "docs").out.startswith("docs: closed, nobody's move, ")
 
 
+def test_of_several_threads_each_has_a_line(login: Repo) -> None:
+    login.ok("new", "form", "--title", "x", "--branch", "login", "--to", "Codex")
+    first, form = login.ok("whose").out.splitlines()
+    assert form.startswith("form: Codex's move, since 20")
+    assert first.startswith("login: Codex's move, since 20")
+    threads = login.json("whose")["threads"]
+    assert [thread["topic"] for thread in threads] == ["login", "form"]
+    assert {thread["ball"] for thread in threads} == {"Codex"}
+    login.ok("take", "login", "--reason", "Mine now")
+    assert login.ok("whose").out.startswith("login: your move, since 20")
+
+
 def test_a_closed_thread_is_closed_since_it_was_closed(login: Repo) -> None:
     login.ok("close", "docs", "-m", "Written")
     closed_at = login.entries("docs")[-1]["timestamp"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
+from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.entries import localtopic
 from wc_cli.run.options import argument, command, flag
@@ -19,6 +19,8 @@ from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from wc_cli.ledger.store.writer import StoreWriter
     from wc_cli.run.context import Context
     from wc_core.ledger.threads.model import State
@@ -33,7 +35,7 @@ class UseOptions(SpeakerOptions):
 
 
 class WhoseOptions(LocalTopicOptions, SpeakerOptions):
-    """Show on one line whose move it is, and since when."""
+    """Show whose move it is, and since when: one line for each open thread here."""
 
 
 @command(UseOptions)
@@ -90,27 +92,34 @@ def _print_used(
 @command(WhoseOptions)
 def whose(context: Context, options: WhoseOptions) -> None:
     """Show whose move it is."""
-    reader = context.reader
-    fill_topic(context, options)
-    snapshot = reader.snapshot(reader.find(options.topic))
-    state, now = snapshot.state, now_ms()
-    since_ms = _since_ms(context, state)
+    if options.topic is None:
+        states = localtopic.local_states(context)
+    else:
+        reader = context.reader
+        states = [reader.snapshot(reader.find(options.topic)).state]
     if options.json:
-        say_json(
-            {
-                "store": context.store,
-                "topic": state.name,
-                "status": state.status,
-                "ball": state.ball,
-                "mine": context.viewer.holds(state.ball) and state.status != CLOSED,
-                "since": rfc3339(since_ms),
-            }
-        )
+        first, *others = rows = [_whose_json(context, state) for state in states]
+        say_json({"store": context.store} | ({"threads": rows} if others else first))
         return
+    say("\n".join(_whose_line(context, state) for state in states))
+
+
+def _whose_json(context: Context, state: State) -> dict[str, Any]:
+    return {
+        "topic": state.name,
+        "status": state.status,
+        "ball": state.ball,
+        "mine": context.viewer.holds(state.ball) and state.status != CLOSED,
+        "since": rfc3339(_since_ms(context, state)),
+    }
+
+
+def _whose_line(context: Context, state: State) -> str:
+    since_ms = _since_ms(context, state)
     since = rfc3339(since_ms)
     if is_terminal():
-        since = f"{local(since_ms)} ({ago(seconds_between(since_ms, now))})"
-    say(one_line(f"{state.name}: {_move_text(context, state)}, since {since}"))
+        since = f"{local(since_ms)} ({ago(seconds_between(since_ms, now_ms()))})"
+    return one_line(f"{state.name}: {_move_text(context, state)}, since {since}")
 
 
 def _move_text(context: Context, state: State) -> str:

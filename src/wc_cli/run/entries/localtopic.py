@@ -33,6 +33,22 @@ def local_topic(context: Context) -> str:
     Raises NotFoundError if there is none, or if the chosen thread is no longer open;
     InvalidInputError if there are several.
     """
+    threads = local_states(context)
+    if len(threads) > 1:
+        listed = ", ".join(_named(state) for state in threads[:_MOST])
+        remainder = f" and {len(threads) - _MOST} more" if len(threads) > _MOST else ""
+        raise InvalidInputError(
+            f"{len(threads)} threads are open here: {listed}{remainder}.", _HINT
+        )
+    return threads[0].topic
+
+
+def local_states(context: Context) -> list[State]:
+    """Return the open threads of this worktree, or those whose ball the viewer has; at
+    least one.
+
+    Raises NotFoundError as `local_topic` does.
+    """
     check_pin(context)
     threads = prompt_threads(context)
     if not threads:
@@ -46,13 +62,7 @@ def local_topic(context: Context) -> str:
             "No open thread belongs to this worktree.",
             _HINT if has_threads else _START_HINT,
         )
-    if len(threads) > 1:
-        listed = ", ".join(_named(state) for state in threads[:_MOST])
-        remainder = f" and {len(threads) - _MOST} more" if len(threads) > _MOST else ""
-        raise InvalidInputError(
-            f"{len(threads)} threads are open here: {listed}{remainder}.", _HINT
-        )
-    return threads[0].topic
+    return threads
 
 
 def prompt_threads(context: Context) -> list[State]:
