@@ -9,7 +9,7 @@ import wc_cli
 from wc_cli.run.completion.scripts import SCRIPTS
 from wc_cli.run.help.showing import show_overview, show_topic
 from wc_cli.run.options import Options, argument, command, flag
-from wc_cli.run.output import say
+from wc_cli.run.output import say, say_exact
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.version import __version__
 
@@ -71,7 +71,7 @@ def skill(context: Context, options: SkillOptions) -> None:  # noqa: ARG001
             f"Name one of these: {', '.join(pages)}",
         )
     with open(path, encoding="utf-8") as file:
-        say(file.read())
+        say_exact(file.read())
 
 
 @command(HelpOptions)
@@ -92,4 +92,4 @@ def completion(context: Context, options: CompletionOptions) -> None:
             f"There is no completion for {shell or 'an unnamed shell'}.",
             f"Name one: wc completion {'|'.join(SCRIPTS)}",
         )
-    say(SCRIPTS[shell])
+    say_exact(SCRIPTS[shell])

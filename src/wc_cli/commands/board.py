@@ -13,7 +13,7 @@ from wc_cli.run.board.cards import CardFilter
 from wc_cli.run.board.source import BoardSource
 from wc_cli.run.board.view import Board, Painter
 from wc_cli.run.options import command, flag, number, text
-from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.output import remark, say_exact, say_json
 from wc_cli.run.terminal.style import Style, agent_codes, is_for_people, output_style
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.phrases import counted
@@ -96,7 +96,7 @@ def board(context: Context, options: BoardOptions) -> None:
         return
     style = output_style(context.env)
     lines = _board_lines(columns, options.limit, signs, context.settings.directory)
-    say("\n".join(_with_colors(line, style) for line in lines))
+    say_exact("\n".join(_with_colors(line, style) for line in lines))
     _print_remarks(context, source, columns, options)
 
 

@@ -9,7 +9,7 @@ from wc_cli.run.context import Context
 from wc_cli.run.entries import promptlines
 from wc_cli.run.entries.promptlines import PromptLines
 from wc_cli.run.options import Options, command, flag, number, text
-from wc_cli.run.output import say
+from wc_cli.run.output import say_exact
 from wc_core.attention.status import keptlines, line
 from wc_core.attention.status.look import LineStyle
 from wc_core.base.errors import InvalidInputError
@@ -60,11 +60,11 @@ def print_statusline(context: Context, options: StatuslineOptions) -> None:
         if os.path.isdir(folder):
             context = Context(context.env, folder)
     try:
-        say(_status_line(context, style))
+        say_exact(_status_line(context, style))
     except StoreMissingError:
-        say(line.trouble_line(line.STORE_MISSING, style))
+        say_exact(line.trouble_line(line.STORE_MISSING, style))
     except StoreMovedError:
-        say(line.trouble_line(line.STORE_MOVED, style))
+        say_exact(line.trouble_line(line.STORE_MOVED, style))
 
 
 def _missing_text(place: Place) -> str:

@@ -7,7 +7,7 @@ import shutil
 from wc_cli.commands.common import SpeakerOptions, no_threads_text
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.options import command, flag, number, text, words
-from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.output import remark, say_exact, say_json
 from wc_cli.run.terminal import timeline as timeline_rendering
 from wc_cli.run.terminal.style import output_style, terminal_width
 from wc_core.base import times, ulid
@@ -128,7 +128,7 @@ def _write_files(chart: Chart, options: TimelineOptions) -> bool:
 
 def _write_file(path: str, data: str, options: TimelineOptions) -> None:
     if path == "-":
-        say(data)
+        say_exact(data)
     elif path:
         try:
             with open(path, "w", encoding="utf-8") as file:
@@ -150,7 +150,7 @@ def _draw_chart(context: Context, chart: Chart, options: TimelineOptions) -> Non
     drawing = timeline_rendering.Drawing(
         _chart_width(), output_style(context.env), options.ascii or ascii_only
     )
-    say("\n".join(timeline_rendering.chart_lines(chart, drawing)))
+    say_exact("\n".join(timeline_rendering.chart_lines(chart, drawing)))
     left_out = chart.total - len(chart.tracks)
     if left_out > 0:
         since = f" --since {quoted(options.since)}" if options.since else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from wc_cli.run.widths import columns_of, wrapped
 from wc_core.base.errors import StorageError
 from wc_core.base.lean import json
 from wc_core.base.text import clean
@@ -53,7 +54,15 @@ def json_size(value: dict[str, Any]) -> int:
 
 
 def say(text: str) -> None:
-    """Print a result to standard output. Raises StorageError, BrokenPipeError."""
+    """Print a result to standard output, on a terminal wrapped at words. Raises
+    StorageError, BrokenPipeError."""
+    columns = columns_of(sys.stdout)
+    say_exact(wrapped(text, columns) if columns else text)
+
+
+def say_exact(text: str) -> None:
+    """Print a result that is fitted already, or for programs, as it is. Raises as `say`
+    does."""
     _write_output(f"{text}\n" if text and not text.endswith("\n") else text)
 
 
@@ -63,9 +72,11 @@ def say_json(value: dict[str, Any]) -> None:
 
 
 def remark(text: str) -> None:
-    """Print a remark to standard error."""
+    """Print a remark to standard error, on a terminal wrapped at words."""
+    cleaned = clean(text)
+    columns = columns_of(sys.stderr)
     try:
-        sys.stderr.write(f"{clean(text)}\n")
+        sys.stderr.write(f"{wrapped(cleaned, columns) if columns else cleaned}\n")
         sys.stderr.flush()
     except OSError:
         return  # nobody reads it

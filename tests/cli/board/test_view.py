@@ -22,7 +22,7 @@ from wc_cli.run.board.view import (
     scroll_to_chosen,
     visible_columns,
 )
-from wc_cli.run.terminal.widths import width_of
+from wc_cli.run.widths import width_of
 from wc_core.base.names import Directory
 from wc_core.base.times import rfc3339
 from wc_core.reading.views.drawing.badges import HUES, badge_of

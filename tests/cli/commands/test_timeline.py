@@ -12,7 +12,7 @@ from tests.conftest import Machine
 from tests.core.strategies import NOON_MS, chain, entry, write_thread
 from wc_cli.run.terminal.style import Style
 from wc_cli.run.terminal.timeline import Drawing, chart_lines, track_bars
-from wc_cli.run.terminal.widths import width_of
+from wc_cli.run.widths import width_of
 from wc_core.base.names import Directory
 from wc_core.ledger.threads.model import FREE, Ball
 from wc_core.reading.views.timeline import BallSpan, Chart, Track, make_chart

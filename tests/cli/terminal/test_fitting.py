@@ -14,7 +14,7 @@ from wc_cli.run.terminal import fitting
 from wc_cli.run.terminal.fitting import ListColumn, RowAccent, fitted_widths
 from wc_cli.run.terminal.render import COLUMNS
 from wc_cli.run.terminal.style import Style
-from wc_cli.run.terminal.widths import width_of
+from wc_cli.run.widths import width_of
 from wc_core.reading.views.drawing.badges import HUES, Badge, badge_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from wc_cli.run.context import Context
 from wc_cli.run.terminal.render import COLUMNS, thread_list
 from wc_cli.run.terminal.style import Style, output_style
-from wc_cli.run.terminal.widths import cut_to_width, width_of
+from wc_cli.run.widths import cut_to_width, width_of
 from wc_core.ledger.planning.checklists import ChecklistProgress
 from wc_core.ledger.threads.model import Review
 from wc_core.reading.views.drawing.badges import badge_of

@@ -24,7 +24,7 @@ from wc_cli.agents.briefing.sessionnews import (
 from wc_cli.agents.briefing.sessions import Session
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.context import Context
-from wc_cli.run.output import remark, say
+from wc_cli.run.output import remark, say_exact
 from wc_cli.run.terminal.style import Style
 from wc_core.base.errors import ClaimedError, WcError
 from wc_core.base.layout import EARLY, Layout
@@ -99,7 +99,7 @@ def answer_hook(context: Context, options: HookOptions) -> None:
         return
     if reply:
         dialect = dialects.dialect_of(options.client)
-        say(dialect.answer(options.hook, defused(reply)))
+        say_exact(dialect.answer(options.hook, defused(reply)))
     if not hook_input.session:
         return
     try:
@@ -120,7 +120,7 @@ def _refuse(options: HookOptions, error: ClaimedError) -> None:
     refusal = dialects.dialect_of(options.client).refuse(text)
     if not refusal:
         raise error
-    say(refusal)
+    say_exact(refusal)
 
 
 def _may_follow_edits(event: str, hook_input: dialects.HookInput) -> bool:

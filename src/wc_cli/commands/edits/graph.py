@@ -7,7 +7,7 @@ from wc_cli.commands.edits.targets import repository_of, targets_of
 from wc_cli.edits.claims import existing
 from wc_cli.edits.graph.computing import GraphSource
 from wc_cli.run.options import argument, command, text, words
-from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.output import remark, say, say_exact, say_json
 from wc_cli.run.terminal import edits as edits_rendering
 from wc_cli.run.terminal.style import output_style
 from wc_core.base.errors import InvalidInputError, NotFoundError
@@ -100,7 +100,9 @@ def graph(context: Context, options: GraphOptions) -> None:
 
 def _draw(part: Graph, form: str) -> None:
     diagram = dependencies.diagram_of(part)
-    say(dependencies.svg(diagram) if form == SVG else dependencies.mermaid(diagram))
+    say_exact(
+        dependencies.svg(diagram) if form == SVG else dependencies.mermaid(diagram)
+    )
     if not diagram.is_files:
         count = counted(len(part.uses), "file")
         remark(f"note: {count}, drawn as folders; fewer: wc graph PATH")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.run.options import Options, command, flag, text, words
-from wc_cli.run.output import json_line, remark, say
+from wc_cli.run.output import json_line, remark, say_exact
 from wc_core.base.errors import InvalidInputError, NotFoundError, StorageError
 from wc_core.base.phrases import counted
 from wc_core.base.text import clean, one_line
@@ -83,7 +83,7 @@ def _exported(threads: Sequence[Thread], form: str) -> str:
 
 def _put_out(data: str, path: str) -> None:
     if not path or path == "-":
-        say(clean(data))  # pages and records keep what a terminal would obey
+        say_exact(clean(data))  # pages and records keep what a terminal would obey
         return
     try:
         with open(path, "w", encoding="utf-8") as file:

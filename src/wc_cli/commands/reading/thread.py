@@ -8,9 +8,10 @@ from wc_cli.commands.reading.paging import rest_text, topic_list
 from wc_cli.commands.reading.passed import passed_text
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.options import command, flag
-from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.output import remark, say, say_exact, say_json
 from wc_cli.run.terminal import entrytext
 from wc_cli.run.terminal.style import is_for_people, output_style, terminal_width
+from wc_cli.run.widths import wrapped
 from wc_core.attention.wake.passes import pass_fields
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.text import one_line
@@ -112,7 +113,7 @@ def _print_thread(
     head = entrytext.thread_head(thread, style, passed_text(context, thread.state))
     if raw or not is_for_people(context.env):
         texts = (entrytext.entry_text(entry, style, is_raw=raw) for entry in entries)
-        say("\n\n".join([head, *texts]))
+        say_exact("\n\n".join([head, *texts]))
         return
     from wc_cli.run.terminal import pager  # 20 ms, only on a terminal
 
@@ -149,7 +150,7 @@ def _rendered_parts(
 
     console = markdown.console_of(context.env, terminal_width())
     now = now_ms()
-    yield f"{head}\n"
+    yield f"{wrapped(head, terminal_width())}\n"
     style = output_style(context.env)
     for entry in entries:
         if entry.idx == first_new:

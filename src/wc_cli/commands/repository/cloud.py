@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_cli.agents.cloud import places
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.run.options import argument, command
-from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.output import remark, say, say_exact, say_json
 from wc_core.base.errors import InvalidInputError
 
 TYPE_CHECKING = False
@@ -44,7 +44,7 @@ def cloud(context: Context, options: CloudOptions) -> None:
     if options.json:
         say_json({"place": place.word, "target": place.target, "file": text})
         return
-    say(text.rstrip("\n"))
+    say_exact(text.rstrip("\n"))
     remark(f"It goes to: {place.target}")
     for step in place.steps:
         remark(step)

@@ -9,7 +9,7 @@ from wc_cli.ledger.clock import now_ms
 from wc_cli.run.board import cards as card_views
 from wc_cli.run.terminal import plan as plan_rendering
 from wc_cli.run.terminal.style import Style
-from wc_cli.run.terminal.widths import cut_to_width
+from wc_cli.run.widths import cut_to_width
 from wc_core.attention.status import pins
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.layout import Layout, topic_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from wc_cli.run.terminal.render import tag_words
-from wc_cli.run.terminal.widths import cut_to_width, left_to_right, width_of
+from wc_cli.run.widths import cut_to_width, left_to_right, width_of
 from wc_core.base import names
 from wc_core.base.names import Directory
 from wc_core.base.text import one_line

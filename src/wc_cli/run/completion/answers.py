@@ -10,7 +10,7 @@ from wc_cli.run.completion.scripts import VARIABLE
 from wc_cli.run.completion.words import words
 from wc_cli.run.help.overview import summaries
 from wc_cli.run.options import CHANGES, FLAG, TEXTS, WORDS, takes_signed_words
-from wc_cli.run.output import say
+from wc_cli.run.output import say_exact
 from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
 
@@ -42,7 +42,7 @@ def complete(env: Mapping[str, str]) -> None:
     if shell == "bash":
         line = _bash_line(env)
         if line is not None:
-            say("\n".join(_bash_word(item.word) for item in candidates(*line)))
+            say_exact("\n".join(_bash_word(item.word) for item in candidates(*line)))
         return
     if shell not in {"zsh", "fish"}:
         return
@@ -53,11 +53,11 @@ def complete(env: Mapping[str, str]) -> None:
         name = incomplete.partition("=")[0]
         offered = [item._replace(word=f"{name}={item.word}") for item in offered]
     if shell == "zsh":
-        say(_zsh_command(offered))
+        say_exact(_zsh_command(offered))
     elif env.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args":
         sys.exit(0 if offered else 1)
     else:
-        say("\n".join(f"{item.word}\t{item.help}".rstrip() for item in offered))
+        say_exact("\n".join(f"{item.word}\t{item.help}".rstrip() for item in offered))
 
 
 def candidates(before: Sequence[str], incomplete: str) -> list[CompletionWord]:

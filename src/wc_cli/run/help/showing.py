@@ -7,7 +7,7 @@ import os
 from wc_cli.run import table
 from wc_cli.run.help import overview
 from wc_cli.run.help.command import command_help
-from wc_cli.run.output import say
+from wc_cli.run.output import say_exact
 from wc_cli.run.terminal.style import Style, is_terminal, output_style, terminal_width
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.lean import re
@@ -102,7 +102,7 @@ def show(text: str) -> None:
     """Print a help text, through a person's pager if it is longer than the screen."""
     shown = colored(text, output_style(os.environ))
     if not is_terminal():
-        say(shown)
+        say_exact(shown)
         return
     from wc_cli.run.terminal import pager  # 20 ms, only on a terminal
 

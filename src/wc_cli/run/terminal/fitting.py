@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wc_cli.run.terminal.labels import short_name
 from wc_cli.run.terminal.style import BOLD, DIM, YELLOW, agent_codes, ink_codes
-from wc_cli.run.terminal.widths import cut_to_width, left_to_right, pad, width_of
+from wc_cli.run.widths import cut_to_width, left_to_right, pad, width_of
 from wc_core.attention.status import pins
 from wc_core.base.layout import Layout
 from wc_core.base.names import MINE

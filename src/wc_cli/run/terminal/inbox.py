@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from wc_cli.run.terminal.style import terminal_width
-from wc_cli.run.terminal.widths import cut_to_width
+from wc_cli.run.widths import cut_to_width
 from wc_core.attention.inbox.items import INPUT, KINDS, MOVE, OFFERED
 from wc_core.base.phrases import counted
 from wc_core.base.text import command_line, one_line

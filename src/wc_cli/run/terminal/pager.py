@@ -8,7 +8,7 @@ import signal
 import subprocess
 from itertools import chain
 
-from wc_cli.run.output import say
+from wc_cli.run.output import say_exact
 from wc_cli.run.terminal.style import is_for_people
 from wc_core.people.identity import environment
 
@@ -51,7 +51,7 @@ def page_parts(
     while first.count("\n") < height:
         part = next(parts, None)
         if part is None:
-            say(first)
+            say_exact(first)
             return
         first += part
     if command:
@@ -60,7 +60,7 @@ def page_parts(
         _pipe_to_pager(command, chain((first,), parts), {**env, **at_line})
         return
     for part in chain((first,), parts):
-        say(part)
+        say_exact(part)
 
 
 def _pipe_to_pager(command: str, parts: Iterable[str], env: Mapping[str, str]) -> None:

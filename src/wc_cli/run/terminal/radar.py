@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.run.terminal.style import terminal_width
-from wc_cli.run.terminal.widths import cut_to_width
+from wc_cli.run.widths import cut_to_width
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.edits.radar.model import HOT, REGISTRY, SOFT

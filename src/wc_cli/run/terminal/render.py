@@ -14,7 +14,7 @@ from wc_cli.run.terminal.style import (
     output_style,
     terminal_width,
 )
-from wc_cli.run.terminal.widths import cut_to_width, pad, width_of
+from wc_cli.run.widths import cut_to_width, pad, width_of
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.lean.functools import cache
 from wc_core.base.text import one_line, one_lines

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sys
 
+from wc_cli.run.widths import columns_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,8 +58,4 @@ def is_terminal() -> bool:
 def terminal_width() -> int:
     """Return the width to cut lines to; 0 if output is not a terminal and lines are not
     cut."""
-    if not is_terminal():
-        return 0
-    import shutil  # 6 ms with re, for people at a terminal
-
-    return shutil.get_terminal_size().columns
+    return columns_of(sys.stdout)

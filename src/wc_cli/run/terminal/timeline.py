@@ -7,7 +7,7 @@ With colours, a bar is a block of its holder's colour. Without colours, it start
 from __future__ import annotations
 
 from wc_cli.run.terminal.style import agent_codes
-from wc_cli.run.terminal.widths import cut_to_width, left_to_right, width_of
+from wc_cli.run.widths import cut_to_width, left_to_right, width_of
 from wc_core.base.text import one_line
 from wc_core.base.times import rfc3339
 from wc_core.base.values import NamedTuple
