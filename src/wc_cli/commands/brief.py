@@ -6,7 +6,7 @@ from wc_cli.agents.briefing.gather import deadline, gather_brief
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.run.options import command, number, text
 from wc_cli.run.output import json_size, say, say_json
-from wc_cli.run.terminal.style import output_style
+from wc_cli.run.terminal.style import is_terminal, output_style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ _USUAL = 1500
 
 
 class BriefOptions(SpeakerOptions):
-    """Show what waits for you: your balls, free ones, new entries."""
+    """Show what waits for you: your balls, free ones, new entries. At a person's
+    terminal, it is the inbox of this repository."""
 
     max_tokens: int = number(
         "--max-tokens", "At most this many tokens (4 characters each)."
@@ -42,13 +43,18 @@ def brief(context: Context, options: BriefOptions) -> None:
 
         hook.answer_hook(context, options)
         return
+    context.first_contact()
+    context.adopt()  # done once, so it does not count as the brief's time
+    if _is_for_person(context, options):
+        from wc_cli.commands.repository.inbox import print_own_inbox  # 5 ms
+
+        print_own_inbox(context)
+        return
     from wc_cli.agents.briefing import fitting, text  # 13 ms, not for hooks
 
     def json_length(brief: Brief) -> int:
         return json_size(brief.to_json(context.store))
 
-    context.first_contact()
-    context.adopt()  # done once, so it does not count as the brief's time
     gathered = gather_brief(context, deadline(context))
     in_json = options.json and options.max_tokens
     length_of = json_length if in_json else fitting.text_length
@@ -57,3 +63,9 @@ def brief(context: Context, options: BriefOptions) -> None:
         say_json(fitted.to_json(context.store))
     else:
         say(text.brief_text(fitted, output_style(context.env)))
+
+
+def _is_for_person(context: Context, options: BriefOptions) -> bool:
+    """Return whether a person reads it at a terminal, and asked for no size."""
+    has_size = options.json or options.max_tokens or options.budget != _USUAL
+    return is_terminal() and context.identity.person and not has_size

@@ -132,16 +132,41 @@ def _on_terminal(
     repo: Repo, width: int, term: str, *words: str, as_agent: str = ""
 ) -> list[str]:
     """The lines that a command prints on a terminal of this width."""
+    return _lines_on_terminal(repo, width, term, *words, as_agent=as_agent)
+
+
+def _both_on_terminal(
+    repo: Repo, width: int, *words: str, as_agent: str = "", code: int = 0
+) -> list[str]:
+    """The lines that a command prints on a terminal, those on standard error too."""
+    lines = _lines_on_terminal(
+        repo, width, "dumb", *words, as_agent=as_agent, code=code, both=True
+    )
+    assert lines
+    return lines
+
+
+def _lines_on_terminal(
+    repo: Repo,
+    width: int,
+    term: str,
+    *words: str,
+    as_agent: str,
+    code: int = 0,
+    both: bool = False,
+) -> list[str]:
     own = {"WATERCOOLER_AGENT": as_agent} if as_agent else {}
     machine = repo.machine
     ours, theirs = pty.openpty()
-    subprocess.run(
+    done = subprocess.run(
         [*machine.wc_words, *words],
         cwd=repo.path,
         env={**machine.env, **own, "TERM": term, "COLUMNS": str(width)},
         stdout=theirs,
-        check=True,
+        stderr=theirs if both else None,
+        check=False,
     )
+    assert done.returncode == code
     os.close(theirs)
     shown = os.read(ours, 1 << 16).decode().replace("\r\n", "\n")
     os.close(ours)
@@ -233,6 +258,70 @@ def test_times_are_for_people_on_a_terminal_and_for_programs_in_a_pipe(
     piped = repo.ok("read", "login").out.splitlines()
     stamp = r"#0 · \S+ · \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z · .*"
     assert any(re.fullmatch(stamp, line) for line in piped)
+
+
+def test_a_brief_at_a_persons_terminal_is_the_inbox_of_the_repository(
+    repo: Repo,
+) -> None:
+    claude = ("--as", "Claude Code (Pat)")
+    repo.ok("new", "login", "-m", "Log in with a passkey " * 5, *claude)
+    repo.ok("say", "login", "-m", "Please look", "--to", "Pat", "--force", *claude)
+    assert _on_terminal(repo, 60, "dumb", "brief", as_agent="Pat") == [
+        "MY MOVE",
+        f"  {repo.path.name}: login · Log in with a … · Claude Code passed it · now",
+        "    wc say login -m '…'",
+    ]
+    # An agent gets the brief, at a terminal, too; and so does a pipe.
+    assert _on_terminal(repo, 60, "dumb", "brief", *claude)[0].startswith("Watercooler")
+    assert _on_terminal(repo, 60, "dumb", "brief", "--budget", "900", as_agent="Pat")[0]
+    assert repo.ok("brief", "--as", "Pat").out.startswith("Watercooler: you are Pat.")
+
+
+def test_an_empty_inbox_of_the_repository_names_the_other_one(repo: Repo) -> None:
+    repo.ok("new", "login", "-m", "Log in", "--to", "Codex", "--force")
+    shown = _both_on_terminal(repo, 60, "brief", as_agent="Pat")
+    assert shown == ["Nothing needs you here. In all repositories: wc inbox"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("brief", "--as", "Claude Code (Pat)"),
+        ("claims",),
+        ("digest", "--since", "today"),
+        ("note",),
+        ("search", "terminal"),
+        ("updates", "--since", "today"),
+        ("whoami",),
+        ("whose",),
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_is_printed_is_wrapped_at_words(
+    repo: Repo, words: tuple[str, ...]
+) -> None:
+    text = "A terminal breaks long sentences anywhere, wc between two words. " * 3
+    repo.ok("new", "login", "-m", text, "-m", text, "--to", "Codex", "--force")
+    for topic in ("a", "b", "c", "d", "e", "f"):
+        repo.ok("new", topic, "-m", text, "--to", "Claude Code (Pat)", "--force")
+    repo.ok("note", text)
+    repo.ok("claim", "a.py", "b.py", "-m", text)
+    shown = _both_on_terminal(repo, 50, *words)
+    wide = _both_on_terminal(repo, 100, *words)
+    assert [line for line in shown if len(line) > 50 and " " in line.strip()] == []
+    assert _words(shown) == _words(wide)
+
+
+def _words(lines: list[str]) -> list[str]:
+    """The words of lines, without the marks of quotations."""
+    return [word for line in lines for word in line.split() if word != ">"]
+
+
+def test_an_error_is_wrapped_at_words(repo: Repo) -> None:
+    for topic in ("one-topic-of-many", "another-topic-of-many"):
+        repo.ok("new", topic, "-m", "x")
+    shown = _both_on_terminal(repo, 50, "stats", "one-topic-of-some", code=3)
+    assert max(map(len, shown)) <= 50
 
 
 def test_whose_move_it_is_has_a_local_time_on_a_terminal(repo: Repo) -> None:

@@ -6,7 +6,7 @@ import sys
 import time
 
 from wc_cli.bridges import elsewhere
-from wc_cli.commands.common import SpeakerOptions
+from wc_cli.commands.common import SpeakerOptions, no_threads_text
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.options import command, flag, number, texts
 from wc_cli.run.output import remark, say, say_json
@@ -83,12 +83,30 @@ def _stores(context: Context, options: InboxOptions) -> list[InboxStore]:
     )
 
 
+def print_own_inbox(context: Context) -> None:
+    """Print what needs the viewer in this repository alone, for a person."""
+    stores = inbox_stores.known_stores(context.cwd, context.env)
+    current = [store for store in stores if store.is_current]
+    owner = InboxOwner(context.env, context.asked, context.evidence.started_by)
+    answer = inbox_views.inbox(current, owner, now_ms())
+    say(_text(context, answer))
+    if not answer.counts and not answer.unreadable:
+        remark(no_threads_text(context))
+    elif not answer.total:
+        remark("Nothing needs you here. In all repositories: wc inbox")
+    _remark_unreadable(context, answer)
+
+
+def _text(context: Context, answer: Inbox) -> str:
+    style, viewer = output_style(context.env), context.viewer
+    return inbox_rendering.inbox_text(answer, viewer, now_ms(), style)
+
+
 def _print_inbox(context: Context, options: InboxOptions, answer: Inbox) -> None:
     if options.json:
         say_json(answer.to_json())
         return
-    style = output_style(context.env)
-    text = inbox_rendering.inbox_text(answer, now_ms(), style)
+    text = _text(context, answer)
     say(f"{_CLEAR}{text}" if _is_drawn(options) else text)
     if not (answer.counts or answer.unreadable or options.excluded):
         remark(f"{answer.empty_text} Start one with: wc new TOPIC -m '…'")
@@ -96,6 +114,10 @@ def _print_inbox(context: Context, options: InboxOptions, answer: Inbox) -> None
         remark(answer.empty_text)
     if answer.more:
         remark(f"{answer.more} more: wc inbox --limit 0")
+    _remark_unreadable(context, answer)
+
+
+def _remark_unreadable(context: Context, answer: Inbox) -> None:
     for store in answer.unreadable:
         folder = shown_path(store.folder, context.env)
         remark(one_line(f"not read: {store.name} ({folder}): {store.problem}"))
