@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tests.cli.entries.test_editor import at_terminal
+from tests.cli.entries.test_editor import Terminal, at_terminal
 from tests.conftest import Machine
 from tests.contract.fuzzer import obeyed
 from tests.core.strategies import NOON_MS, entries, entry, relaxed
@@ -263,8 +264,27 @@ def test_reading_begins_at_what_is_new(repo: Repo) -> None:
     assert "── new ──" not in first
     repo.ok("say", "auth", "-m", "Answer", "-b", "new\n\n" * 30, "--as", "Codex")
     _, second = at_terminal(repo, "read", "auth", env=asked)
-    assert "LESS=FRX +/^── new ──\r\n" in second
+    assert "LESS=+/^── new ──$ FRX\r\n" in second
     old, _, new = second.partition("\r\n── new ──\r\n")
     assert "Begin" in old
     assert "Answer" not in old
     assert "Answer" in new
+
+
+@pytest.mark.parametrize("options", ["-iM", "-M", "", "i", "-PMmy prompt", None])
+@pytest.mark.parametrize("words", [("help", "say"), ("read", "auth")])
+def test_less_shows_colours_whatever_options_a_person_has(
+    repo: Repo, options: str | None, words: tuple[str, ...]
+) -> None:
+    if not shutil.which("less"):
+        pytest.skip("less is not installed")
+    repo.ok("new", "auth", "-m", "Begin", "-b", "old\n\n" * 30, "--to", "Codex")
+    repo.ok("say", "auth", "-m", "Answer", "-b", "new\n\n" * 30, "--as", "Codex")
+    own = {} if options is None else {"LESS": options}
+    size = {"LINES": "24", "COLUMNS": "80", "PAGER": "less"}
+    terminal = Terminal(repo, *words, env=size | own)
+    terminal.wait_for(b"Usage:" if words[0] == "help" else "── new ──".encode())
+    terminal.type(b"q")
+    _, shown = terminal.end()
+    assert "ESC[" not in shown
+    assert "\x1b[1m" in shown

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 # git's defaults for less: quit if everything fits, show colours, keep the text on the
 # screen.
-_LESS = {"LESS": "FRX", "LV": "-c"}
+_USUAL = {"LESS": "FRX", "LV": "-c"}
+# Colours, which a person's own options for less and lv rarely ask for.
+_COLORS = {"LESS": "-R", "LV": "-c"}
 _VARIABLES = ("WATERCOOLER_PAGER", "GIT_PAGER", "PAGER")
 
 
@@ -55,12 +57,22 @@ def page_parts(
             return
         first += part
     if command:
-        options = env.get("LESS", _LESS["LESS"])
-        at_line = {"LESS": f"{options} +/^{begin}"} if begin else {}
-        _pipe_to_pager(command, chain((first,), parts), {**env, **at_line})
+        _pipe_to_pager(command, chain((first,), parts), _pager_env(env, begin))
         return
     for part in chain((first,), parts):
         say_exact(part)
+
+
+def _pager_env(env: Mapping[str, str], begin: str) -> dict[str, str]:
+    """Return the environment of a pager that shows colours and begins at a line."""
+    options = {
+        name: f"{_COLORS[name]} {env[name]}" if name in env else usual
+        for name, usual in _USUAL.items()
+    }
+    if begin:
+        # First: an own option for the prompt would take what follows it. $ ends ours.
+        options["LESS"] = f"+/^{begin}$ {options['LESS']}"
+    return {**env, **options}
 
 
 def _pipe_to_pager(command: str, parts: Iterable[str], env: Mapping[str, str]) -> None:
@@ -68,7 +80,7 @@ def _pipe_to_pager(command: str, parts: Iterable[str], env: Mapping[str, str]) -
         command,
         shell=True,
         stdin=subprocess.PIPE,
-        env={**_LESS, **env},
+        env={**env},
         text=True,
         encoding="utf-8",
         errors="replace",
