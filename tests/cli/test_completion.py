@@ -129,6 +129,19 @@ def test_names_with_blanks_in_bash(repo: Repo) -> None:
     ]
 
 
+def test_participants_come_first_and_other_agents_after_a_letter(repo: Repo) -> None:
+    here = ["Claude Code (Pat)", "Codex@fix (Pat)", "Pat"]
+    line = "wc handoff auth --to "
+    assert fish(repo, line).out.splitlines() == [*here, "anyone", "me"]
+    offered = fish(repo, f"{line}C").out.splitlines()
+    assert offered[:2] == here[:2]
+    assert {"Cursor", "Claude Desktop"} <= {*offered[2:]}
+    script = f"{script_for(repo, 'bash')}\ncomplete -p wc"
+    assert "-o nosort" in "".join(_offered(repo, "bash", script))
+    assert zsh(repo, "wc", "say", "au").startswith("-V ")
+    assert repo.ok("completion", "fish").out.count("--keep-order") == 2
+
+
 def at_a_prompt(repo: Repo, typed: str) -> str:
     """What stands at the prompt of a real bash after ``typed`` and a tab."""
     if not shutil.which("bash"):
@@ -173,11 +186,30 @@ def test_names_with_a_seat_at_a_prompt_of_bash(repo: Repo, typed: str) -> None:
     assert completed == "[take][auth][--if-ball][Codex@fix (Pat)]"
 
 
+@pytest.mark.parametrize(
+    ("typed", "word"),
+    [
+        ("'Claude Code (", "Claude Code (Pat)"),
+        ('"Claude Code (', "Claude Code (Pat)"),
+        ("Claude\\ Code\\ \\(", "Claude Code (Pat)"),
+        ("'Codex@", "Codex@fix (Pat)"),
+        ("'Claude De", "Claude Desktop"),
+    ],
+)
+def test_names_within_quotes_at_a_prompt_of_bash(
+    repo: Repo, typed: str, word: str
+) -> None:
+    completed = at_a_prompt(repo, f"wc handoff auth --to {typed}")
+    assert completed == f"[handoff][auth][--to][{word}]"
+
+
 def zsh(repo: Repo, *words: str) -> str:
-    """What zsh would offer: the arguments of `_arguments`, or `_files`."""
+    """What zsh would offer: the arguments of `_describe` and its array, or nothing for
+    `_files`."""
     quoted = " ".join(shlex.quote(one) for one in words)
     script = (
-        'compdef() { : }; _arguments() { print -r -- "$@" }; _files() { : }; '
+        "compdef() { : }; _files() { : }; "
+        '_describe() { print -r -- "$@" = "${(@P)3}" }; '
         f"{script_for(repo, 'zsh')}\nwords=({quoted}); CURRENT={len(words)}; "
         "_wc_completion"
     )
@@ -185,17 +217,54 @@ def zsh(repo: Repo, *words: str) -> str:
 
 
 def test_in_zsh(repo: Repo) -> None:
-    assert zsh(repo, "wc", "say", "au") == '*: :(("auth" "authors"))'
+    assert zsh(repo, "wc", "say", "au") == "-V word offered = auth authors"
     assert zsh(repo, "wc", "-l", "code") == ""
-    assert '"Claude Code (Pat)"' in zsh(repo, "wc", "handoff", "auth", "--to", "Cl")
+    assert " Claude Code (Pat) " in zsh(repo, "wc", "handoff", "auth", "--to", "Cl")
     offered = zsh(repo, "wc-cli", "sa")
-    assert offered == '*: :(("say":"Add an entry and pass the ball"))'
+    assert offered == "-V word offered = say:Add an entry and pass the ball"
+
+
+@pytest.mark.parametrize("folder", ["", "zfunc"])
+def test_the_first_tab_of_zsh_completes(repo: Repo, folder: str) -> None:
+    """Also if the script is in a folder of fpath, which zsh reads at the first tab."""
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is not installed")
+    ready = "PS1=READY; unsetopt prompt_cr prompt_sp"
+    begin = "autoload -Uz compinit; compinit -D -u"
+    lines = [begin, 'eval "$(wc completion zsh)"', ready]
+    if folder:
+        functions = repo.machine.home / folder
+        functions.mkdir()
+        (functions / "_wc").write_text(script_for(repo, "zsh"))
+        lines = [f"fpath=({functions} $fpath)", begin, ready]
+    (repo.machine.home / ".zshrc").write_text("\n".join(lines))
+    here, there = pty.openpty()
+    env = repo.machine.env | {"TERM": "dumb", "ZDOTDIR": str(repo.machine.home)}
+    with subprocess.Popen(
+        ["zsh", "-i"],
+        cwd=repo.path,
+        env=env,
+        stdin=there,
+        stdout=there,
+        stderr=there,
+        start_new_session=True,
+    ) as shell:
+        os.close(there)
+        _until(here, "READY")
+        os.write(here, b"wc sa\t")
+        try:
+            _until(here, "say")
+        finally:
+            shell.kill()
+            os.close(here)
 
 
 def test_descriptions_fit_and_keep_their_apostrophes_in_zsh(repo: Repo) -> None:
     offered = zsh(repo, "wc", "takeov")
-    assert offered == '*: :(("takeover":"Take over someone else\u2019s claim"))'
-    descriptions = re.findall(r'"([a-z-]+)":"([^"]*)"', zsh(repo, "wc", ""))
+    assert offered == "-V word offered = takeover:Take over someone else\u2019s claim"
+    names = "|".join(table.COMMANDS)
+    pattern = rf"(?:^| )({names}):(.*?)(?= (?:{names}):|$)"
+    descriptions = re.findall(pattern, zsh(repo, "wc", "").partition("= ")[2])
     assert len(descriptions) == len(table.COMMANDS)
     longest = max(len(name) + len(text) for name, text in descriptions)
     assert longest < 72
@@ -203,7 +272,7 @@ def test_descriptions_fit_and_keep_their_apostrophes_in_zsh(repo: Repo) -> None:
 
 def test_zsh_takes_the_script_from_its_own_folder_too(repo: Repo) -> None:
     first = repo.ok("completion", "zsh").out.partition("\n")[0]
-    assert first == "#compdef wc wc-cli"
+    assert first == "#compdef wc wc-cli wc-observe"
 
 
 def fish(repo: Repo, line: str, action: str = "get") -> Done:

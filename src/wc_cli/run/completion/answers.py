@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 # With the longest word before it, one line of a terminal with 80 columns.
 _HELP_WIDTH = 60
 _SHOW_HELP = "Show the help"
-_ZSH_QUOTED = (('"', '""'), ("$", "\\$"), ("`", "\\`"), (":", r"\\:"))
 
 
 class CompletionWord(NamedTuple):
@@ -42,7 +41,10 @@ def complete(env: Mapping[str, str]) -> None:
     if shell == "bash":
         line = _bash_line(env)
         if line is not None:
-            say_exact("\n".join(_bash_word(item.word) for item in candidates(*line)))
+            offered = [item.word for item in candidates(*line)]
+            if not _ends_in_quotes(env["COMP_WORDS"]):
+                offered = [_bash_word(word) for word in offered]
+            say_exact("\n".join(offered))
         return
     if shell not in {"zsh", "fish"}:
         return
@@ -170,8 +172,8 @@ def _is_option(word: str) -> bool:
 
 
 def _short_help(sentence: str) -> str:
-    """Return what fits beside a word in a list of completions. What zsh is given is
-    quoted twice, so no word has an apostrophe of ASCII."""
+    """Return what fits beside a word in a list of completions. zsh gets it in single
+    quotes, so no word has an apostrophe of ASCII."""
     text = sentence.partition(";")[0].rstrip(".").replace("'", "\u2019")
     if len(text) <= _HELP_WIDTH:
         return text
@@ -199,15 +201,31 @@ def _typed_line(typed: str) -> tuple[list[str], str]:
 def split_words(typed: str) -> list[str]:
     """Return the words of a command line, which may end within quotes or with a
     backslash. Nothing is expanded."""
-    lexer = shlex.shlex(typed, posix=True)
-    lexer.whitespace_split = True
-    lexer.commenters = ""
+    lexer = _lexer(typed)
     offered: list[str] = []
     try:
         offered.extend(lexer)
     except ValueError:  # the end is missing
         offered.append(lexer.token)
     return offered
+
+
+def _ends_in_quotes(typed: str) -> bool:
+    """Return whether a line ends within quotes: bash inserts what is offered there as
+    it is, and closes them."""
+    lexer = _lexer(typed)
+    try:
+        list(lexer)
+    except ValueError:
+        return str(lexer.state) in lexer.quotes
+    return False
+
+
+def _lexer(typed: str) -> shlex.shlex:
+    lexer = shlex.shlex(typed, posix=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    return lexer
 
 
 def _bash_word(word: str) -> str:
@@ -220,14 +238,11 @@ def _zsh_command(offered: Sequence[CompletionWord]) -> str:
     """Return what zsh evaluates: the words with their descriptions, or files."""
     if not offered:
         return "_files"
-    rows = (
-        ":".join(f'"{_zsh_text(text)}"' for text in item if text) for item in offered
-    )
-    return "_arguments '*: :((" + "\n".join(rows) + "))'"
+    rows = (":".join(_zsh_text(text) for text in item if text) for item in offered)
+    quoted = " ".join(f"'{row}'" for row in rows)
+    return f"local -a offered=({quoted}); _describe -V word offered"
 
 
 def _zsh_text(text: str) -> str:
-    """Return a text quoted for a double-quoted word within single quotes."""
-    for char, quoted in _ZSH_QUOTED:
-        text = text.replace(char, quoted)
-    return text
+    """Return a word or its description as `_describe` reads it."""
+    return text.replace("\\", "\\\\").replace(":", "\\:")

@@ -42,12 +42,14 @@ _wc_completion() {{
         done
     fi
 }}
-complete -o default -F _wc_completion wc wc-cli
+# Participants come first. bash before 4.4 sorts what is offered.
+complete -o default -o nosort -F _wc_completion wc wc-cli 2>/dev/null ||
+    complete -o default -F _wc_completion wc wc-cli
 complete -o default -W '{_OBSERVE}' wc-observe
 """
 
 _ZSH = f"""\
-#compdef wc wc-cli
+#compdef wc wc-cli wc-observe
 
 _wc_completion() {{
     eval "$(_TYPER_COMPLETE_ARGS="${{words[1,$CURRENT]}}" \\
@@ -58,6 +60,10 @@ _wc_observe_completion() {{
 }}
 compdef _wc_completion wc wc-cli
 compdef _wc_observe_completion wc-observe
+# In a folder of fpath, this file is read at the first completion, which it answers.
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    $_comps[$service] "$@"
+fi
 """
 
 _FISH_ASKS = (
@@ -65,7 +71,8 @@ _FISH_ASKS = (
     "_TYPER_COMPLETE_ARGS=(commandline -cp) wc completion fish 2>/dev/null </dev/null"
 )
 _FISH = "".join(
-    f'complete --command {name} --no-files --arguments "({_FISH_ASKS.format("get")})" '
+    f"complete --command {name} --no-files --keep-order "
+    f'--arguments "({_FISH_ASKS.format("get")})" '
     f'--condition "{_FISH_ASKS.format("is")}"\n'
     for name in ("wc", "wc-cli")
 )

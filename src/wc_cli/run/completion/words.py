@@ -13,7 +13,7 @@ from wc_core.ledger.threads.model import ENTRY_TYPES, KINDS, ROLES, SEVERITIES, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 # The pages of `wc skill`; a test compares them with the files.
 SKILL_PAGES = ("cloud", "edits", "planning", "review", "search", "writing")
@@ -28,6 +28,8 @@ def words(kind: str, incomplete: str) -> list[str]:
     """Return the words of this kind that begin with ``incomplete``."""
     try:
         every = _WORDS[kind]()
+        if kind == "agent" and incomplete:
+            every = dict.fromkeys((*every, *_known_agents()))
     except (WcError, OSError):
         return []  # errors do not belong in a prompt
     return [
@@ -45,15 +47,21 @@ def _topics() -> list[str]:
 
 
 def _agents() -> list[str]:
+    """The participants of all threads, and the words for others."""
     context = _context()
-    people: dict[str, None] = {}
+    people: set[str] = set()
     for topic in _stored_topics(context):
         try:
-            people.update(dict.fromkeys(context.reader.snapshot(topic).state.people))
+            people.update(context.reader.snapshot(topic).state.people)
         except WcError:
             continue  # one damaged thread must not hide the names in others
-    aliases = context.settings.directory.aliases.values()
-    return [*dict.fromkeys((*people, *aliases)), "anyone", "me"]
+    return [*sorted(people, key=str.casefold), "anyone", "me"]
+
+
+def _known_agents() -> Iterable[str]:
+    """The agents that may never have been here: too many to be offered without a
+    letter."""
+    return _context().settings.directory.aliases.values()
 
 
 def _stored_topics(context: Context) -> list[str]:
