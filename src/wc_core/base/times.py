@@ -6,7 +6,7 @@ import time
 
 from wc_core.base import ulid
 from wc_core.base.errors import InvalidInputError
-from wc_core.base.lean import datetime
+from wc_core.base.lean import datetime, re
 
 # The age in seconds of what is dated more than a day ahead.
 DOUBTFUL = -1
@@ -137,6 +137,21 @@ def local(moment_ms: int) -> str:
     """A time as people read it, in the zone of this machine: ``2026-01-31 13:00
     CET``."""
     return time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(moment_ms // 1000))
+
+
+# As `wc_core.ledger.planning.gates.words` writes the time of a gate.
+_UTC_TIME = re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d(?:\.\d+)?)?Z")
+
+
+def with_local_times(text: str) -> str:
+    """The text with each time such as ``2026-01-31 12:00Z`` as people read it; see
+    `local`."""
+
+    def in_zone(found: re.Match[str]) -> str:
+        moment = milliseconds(found[0])
+        return found[0] if moment is None else local(moment)
+
+    return _UTC_TIME.sub(in_zone, text) if "Z" in text else text
 
 
 def ago_and_local(moment_ms: int, now_ms: int) -> str:

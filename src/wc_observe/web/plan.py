@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
+from wc_core.base.times import with_local_times
 from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
 from wc_core.reading.views import planning
 from wc_core.reading.views.drawing import plangraph
@@ -99,7 +100,7 @@ def _state(plan: ThreadPlan, topic: str) -> tuple[str, str]:
     holder = one_line(holder_text(thread.ball))
     if waits := plan.waits(topic):
         words = waits[0].words if len(waits) == 1 else str(len(waits))
-        return "waits", f"waits for {one_line(words)}"
+        return "waits", f"waits for {with_local_times(one_line(words))}"
     if plan.is_ready(topic):
         return "ready", f"ready · {holder}"
     status = "" if thread.status == OPEN else f"{_words(thread.status)} · "
@@ -252,7 +253,7 @@ def _node(node: TreeNode, room: _Room, context: PageContext) -> Html:
     if thread.status != OPEN:
         marks.append(status_mark(thread.status))
     if node.waits:
-        names = ", ".join(map(one_line, node.waits[:_REASONS]))
+        names = with_local_times(", ".join(map(one_line, node.waits[:_REASONS])))
         marks.append(element("span", f"waits for {names}", class_="mark waits"))
     holder = NOTHING
     if thread.status != CLOSED:

@@ -11,6 +11,7 @@ from wc_cli.run.entries import receipts
 from wc_cli.run.options import command as declare
 from wc_cli.run.options import flag, number, text, words
 from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.terminal.labels import shown_waits
 from wc_core.base.errors import ConflictError, InvalidInputError, NotFoundError
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
@@ -120,7 +121,8 @@ def _gate_lines(state: State, moment: int) -> Iterator[str]:
         mark = "closed" if gates.is_closed(item, moment) else "open"
         by = f" by {item.checked_by}" if item.outcome else ""
         outcome = {"": "", PASS: f", passed{by}"}.get(item.outcome, f", failed{by}")
-        yield one_line(f"{position}. {gates.words(item)}: {mark}{outcome}")
+        waits = shown_waits(gates.words(item))
+        yield one_line(f"{position}. {waits}: {mark}{outcome}")
 
 
 def _adding(options: GateOptions, state: State) -> Draft:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from wc_cli.run.terminal.style import is_terminal
+from wc_cli.run.widths import left_to_right
 from wc_core.base.names import MINE, Name, fold, parse
+from wc_core.base.text import one_line
+from wc_core.base.times import with_local_times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +25,19 @@ def short_name(name: str, viewer: Viewer) -> str:
     if parsed.tag and fold(parsed.tag) == fold(own_tag):
         return str(Name(parsed.agent, parsed.seat))
     return name
+
+
+def title_before_more(title: str) -> str:
+    """Return a title on one line. On a terminal, what follows it stays to its right
+    after right-to-left letters, too."""
+    line = one_line(title)
+    return left_to_right(line) if is_terminal() else line
+
+
+def shown_waits(text: str) -> str:
+    """Return what a thread waits for, on a terminal with times in the zone of this
+    machine."""
+    return with_local_times(text) if is_terminal() else text
 
 
 def says_more(title: str, topic: str) -> bool:

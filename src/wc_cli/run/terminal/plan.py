@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from wc_cli.run.terminal.labels import says_more, shown_waits
+from wc_cli.run.terminal.style import terminal_width
+from wc_cli.run.widths import cut_to_width
 from wc_core.base.text import one_line
 from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
 
@@ -29,7 +32,7 @@ def chain_text(chain: Chain, style: Style) -> str:
 def _chain_lines(chain: Chain) -> Iterator[str]:
     for obstacle, behind in chain.reasons:
         ready = ", which is ready" if behind is not None and behind.is_ready else ""
-        yield f"{one_line(obstacle.text)}{ready}"
+        yield f"{shown_waits(one_line(obstacle.text))}{ready}"
         if behind is not None:
             name = one_line(behind.name)
             for line in _chain_lines(behind):
@@ -39,7 +42,7 @@ def _chain_lines(chain: Chain) -> Iterator[str]:
 def tree_text(tree: Tree, style: Style) -> str:
     """Return a line for each thread, indented below the thread that it belongs to,
     followed by the links that do not count."""
-    lines = [line for node in tree.nodes for line in _node_lines(node, 0, style)]
+    lines = [line for node in tree.nodes for line in _node_lines(node, "", "", style)]
     lines += [
         one_line(f"does not count, it would be a cycle: {sentence}")
         for sentence in tree.ignored
@@ -47,19 +50,29 @@ def tree_text(tree: Tree, style: Style) -> str:
     return "\n".join(lines)
 
 
-def _node_lines(node: TreeNode, depth: int, style: Style) -> Iterator[str]:
-    thread = node.thread
+def _node_lines(node: TreeNode, first: str, other: str, style: Style) -> Iterator[str]:
+    """Yield the line of a thread and those below it, which begin with ``first`` and
+    with ``other``. On a terminal, branches are drawn and no line wraps."""
+    thread, limit = node.thread, terminal_width()
     mark = "✓" if thread.status == CLOSED else ">" if node.is_ready else " "
+    waits = shown_waits(", ".join(node.waits))
     facts = [
         thread.name,
         *([f"({node.kind})"] if node.kind == "sidequest" else []),
         *([thread.status] if thread.status != OPEN else []),
         *([holder_text(thread.ball)] if thread.status != CLOSED else []),
-        *([f"waits for {', '.join(node.waits)}"] if node.waits else []),
+        *([f"waits for {waits}"] if waits else []),
         thread.title[:_MAX_TITLE],
     ]
-    line = f"{mark} {'  ' * depth}{one_line(' · '.join(facts))}"
+    if limit and not says_more(thread.title, thread.name):
+        facts.pop()
+    line = f"{mark} {first}{one_line(' · '.join(facts))}"
     code = _BOLD if node.is_ready else _DIM if thread.status == CLOSED else ""
-    yield style(line, code) if code else line
+    shown = cut_to_width(line, limit) if limit else line
+    yield style(shown, code) if code else shown
     for lower in node.nodes:
-        yield from _node_lines(lower, depth + 1, style)
+        is_last = lower is node.nodes[-1]
+        branch, below = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+        if not limit:
+            branch = below = "  "
+        yield from _node_lines(lower, other + branch, other + below, style)

@@ -25,6 +25,7 @@ from wc_core.base.times import (
     milliseconds,
     seconds_between,
     utc,
+    with_local_times,
 )
 from wc_core.ledger.threads.model import ball_text
 
@@ -84,6 +85,8 @@ def thread_list(
     if limit:
         from wc_cli.run.terminal import fitting  # 2 ms, only on a terminal
 
+        if "status" in texts:
+            texts["status"] = [*map(with_local_times, texts["status"])]
         if "title" in texts:
             texts["title"] = _short_titles(rows, context.viewer, moment_ms)
         shown = fitting.shortened(context.viewer, rows, texts)
@@ -235,9 +238,17 @@ def _aligned_line(cells: tuple[str, ...], widths: list[int], limit: int) -> str:
 
 
 def table_lines(table: Table, style: Style) -> list[str]:
-    """Return a table as aligned lines. Only the last column is cut to the terminal's
+    """Return a table as aligned lines, the longest columns cut to the terminal's
     width."""
     lines = [table.head, *(tuple(map(one_line, row)) for row in table.rows)]
-    columns = [*zip(*lines, strict=True)]
-    head, *rows = _aligned_lines(columns, terminal_width())
+    columns: list[Sequence[str]] = [*zip(*lines, strict=True)]
+    if limit := terminal_width():
+        widths = [*map(_width, columns)]
+        most = max(widths)
+        # The last column may be cut below what this leaves to the others.
+        gaps = 2 * (len(columns) - 1)
+        while most > _MIN_TITLE and sum(min(w, most) for w in widths) + gaps > limit:
+            most -= 1
+        columns = [[cut_to_width(text, most) for text in texts] for texts in columns]
+    head, *rows = _aligned_lines(columns, limit)
     return [style(head, DIM), *rows]

@@ -6,14 +6,16 @@ With colours, a bar is a block of its holder's colour. Without colours, it start
 
 from __future__ import annotations
 
+import time
+
 from wc_cli.run.terminal.style import agent_codes
 from wc_cli.run.widths import cut_to_width, left_to_right, width_of
 from wc_core.base.text import one_line
-from wc_core.base.times import rfc3339
+from wc_core.base.times import local
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import BLOCKED, CLOSED, IN_REVIEW, holder_text
 from wc_core.reading.views.drawing.badges import HUES
-from wc_core.reading.views.timeline import ticks
+from wc_core.reading.views.timeline import local_ticks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +78,9 @@ def chart_lines(chart: Chart, drawing: Drawing) -> list[str]:
         return []
     room = _topic_room(chart, drawing)
     width = max(_LEAST_BAR, drawing.width - room - 1)
-    axis = drawing.style(f"{'UTC':<{room}} {_axis(chart, width)}".rstrip(), _DIM)
+    zone = drawing.text(time.strftime("%Z", time.localtime(chart.until // 1000)))
+    line = f"{zone[:room]:<{room}} {_axis(chart, width)}"
+    axis = drawing.style(line.rstrip(), _DIM)
     body = [_line(chart, track, room, width, drawing) for track in chart.tracks]
     return [axis, *body, "", *_legend(chart, drawing)]
 
@@ -94,12 +98,12 @@ def _label(track: Track, drawing: Drawing) -> str:
 
 def _axis(chart: Chart, width: int) -> str:
     line = ""
-    for tick in ticks(chart.since, chart.until, max(1, width // _TICK_ROOM)):
+    for tick in local_ticks(chart.since, chart.until, max(1, width // _TICK_ROOM)):
         place = int(chart.place(tick.at, width))
         if place >= len(line) + bool(line) and place + len(tick.label) <= width:
             line = line.ljust(place) + tick.label
     # A window without a round moment shows at least its start.
-    return line or rfc3339(chart.since)[: min(width, _MINUTES)].replace("T", " ")
+    return line or local(chart.since)[: min(width, _MINUTES)]
 
 
 def _line(chart: Chart, track: Track, room: int, width: int, drawing: Drawing) -> str:

@@ -279,6 +279,14 @@ def _holders(
     )
 
 
+def local_ticks(since: int, until: int, most: int) -> list[Tick]:
+    """Returns `ticks` in the zone of this machine, with the difference to UTC that it
+    has at the end of the period."""
+    ahead = (time.localtime(until // 1000).tm_gmtoff or 0) * 1000
+    shifted = ticks(since + ahead, until + ahead, most)
+    return [Tick(tick.at - ahead, tick.label) for tick in shifted]
+
+
 def ticks(since: int, until: int, most: int) -> list[Tick]:
     """Returns at most ``most`` round times in a period, in UTC. Labels are the date at
     the beginning of a day, otherwise the time; the year at its beginning or if only
