@@ -18,6 +18,7 @@ from wc_cli.ledger.branch.git import Git, GitError
 from wc_cli.run.options import command, number
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import render
+from wc_cli.run.terminal.labels import title_before_more
 from wc_cli.run.terminal.style import output_style
 from wc_core.base.layout import BRANCH, Layout
 from wc_core.base.names import fold, parse
@@ -148,9 +149,10 @@ def _entry_line(
     # The command as typed, not as the log spells it.
     command = (entry.action or "").replace("_", "-")
     action = f"{entry.agent or '?'} {command}".strip()
-    line = f"{render.shown_stamp(entry.at)} #{numbered.idx} {action}: {entry.title}"
+    about = f"{render.shown_stamp(entry.at)} #{numbered.idx} {action}:"
+    line = f"{one_line(about)} {title_before_more(entry.title)}"
     tail = "".join(f" · {one_line(fact)}" for fact in facts)
-    return f"{style(short, '33')} {one_line(line)}{style(tail, '2')}".lstrip()
+    return f"{style(short, '33')} {line}{style(tail, '2')}".strip()
 
 
 def _with_carried(history: CommitHistory, context: Context) -> CommitHistory:

@@ -54,7 +54,7 @@ def test_what_happened_by_thread(told: tuple[Repo, str]) -> None:
     assert done.out == (
         "signup Sign up\n"
         "    new · OPEN · ball: Pat · 1 entry by Pat\n"
-        "    #0 Pat: Sign up: With a passkey as well.\n"
+        "    #0 Pat: With a passkey as well.\n"
         "\n"
         "login Log in\n"
         "    OPEN → IN_REVIEW · ball: Codex → Pat · 6 entries by Codex (Pat), Pat\n"

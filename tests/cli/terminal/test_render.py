@@ -329,3 +329,76 @@ def test_whose_move_it_is_has_a_local_time_on_a_terminal(repo: Repo) -> None:
     (line,) = _on_terminal(repo, 100, "dumb", "whose", "login")
     since = r"since \d{4}-\d\d-\d\d \d\d:\d\d \S+ \(just now\)"
     assert re.fullmatch(f"login: your move, {since}", line)
+
+
+def test_a_tree_has_branches_on_a_terminal(repo: Repo) -> None:
+    repo.ok("new", "login", "-m", "Log in", "--to", "Codex", "--force")
+    for topic in ("form", "page"):
+        repo.ok("new", topic, "-m", f"The {topic} of it", "--parent", "login")
+    repo.ok("new", "key-field", "-m", "Key field", "--parent", "form")
+    piped = repo.ok("tree").out.splitlines()
+    assert piped[2] == ">     key-field · Pat · Key field"
+    assert _on_terminal(repo, 30, "dumb", "tree") == [
+        "  login · Codex · Log in",
+        "  ├─ form · Pat · The form of…",
+        "> │  └─ key-field · Pat",
+        "> └─ page · Pat · The page of…",
+    ]
+
+
+def test_the_time_of_a_gate_is_local_on_a_terminal(repo: Repo) -> None:
+    repo.ok("new", "login", "-m", "Log in")
+    repo.ok("gate", "login", "--until", "5h")
+    for words in (["gate", "login"], ["why", "login"], ["list"]):
+        assert re.search(r"\d\d:\d\d(:\d\d\.\d+)?Z", repo.ok(*words).out)
+        shown = "\n".join(_on_terminal(repo, 200, "dumb", *words))
+        assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", shown), shown
+        assert not re.search(r"\d\dZ", shown)
+
+
+def test_times_of_a_timeline_are_local(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.ok("new", "login", "-m", "Log in")
+    monkeypatch.setitem(repo.machine.env, "TZ", "XYZ-5:30")
+    heading, *_ = _on_terminal(repo, 80, "dumb", "timeline", "login")
+    assert heading.startswith("XYZ ")
+
+
+def test_a_long_title_is_shown_once(repo: Repo) -> None:
+    title = "A title that is long enough to be seen twice"
+    repo.ok("new", "login", "-m", title, "-m", "The text of it.")
+    repo.ok("say", "login", "-m", "Half to even", "--kind", "decision")
+    shown = "\n".join(_on_terminal(repo, 100, "xterm", "read", "login"))
+    assert shown.count(title) == 1
+    for words in (["digest", "--since", "today"], ["search", "long"], ["decisions"]):
+        out = repo.ok(*words).out
+        assert out.count(title) <= 1
+        assert out.count("Half to even") <= 1
+
+
+def test_what_follows_a_title_from_right_to_left_stays_to_its_right(
+    repo: Repo,
+) -> None:
+    title = "\u05db\u05e0\u05d9\u05e1\u05d4"
+    marked = f"{title}\u200e"
+    repo.ok("new", "login", "-m", "Log in")
+    repo.ok("say", "login", "-m", title, "--to", "Codex", "--force")
+    repo.ok("rename", "login", "sign-in")
+    for words in (
+        ("read", "login"),
+        ("log", "login"),
+        ("search", title),
+        ("updates", "--since", "today"),
+    ):
+        shown = "\n".join(_on_terminal(repo, 100, "xterm", *words))
+        assert marked in shown, words
+        assert "\u200e" not in repo.ok(*words).out
+
+
+def test_tables_fit_their_terminal(repo: Repo) -> None:
+    topic = "history-arc-02-lazygit-investigation-and-harvest"
+    repo.ok("new", topic, "-m", "Harvest it all " * 5, "--to", "Codex", "--force")
+    lines = _on_terminal(repo, 70, "dumb", "stats")
+    assert any(topic[:20] in line for line in lines)
+    assert max(map(width_of, lines)) <= 70

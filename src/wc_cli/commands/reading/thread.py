@@ -120,7 +120,8 @@ def _print_thread(
     # Agents run commands on terminals, too, and would hang in a pager.
     command = pager.pager_command(context.env) if context.identity.person else ""
     first_new = _first_new(context, thread, entries)
-    parts = _rendered_parts(context, head, entries, first_new)
+    title = thread.state.title
+    parts = _rendered_parts(context, (head, title), entries, first_new)
     begin = _NEW_MARK if first_new >= 0 else ""
     pager.page_parts(parts, command, context.env, begin=begin)
 
@@ -142,12 +143,13 @@ def _first_new(
 
 
 def _rendered_parts(
-    context: Context, head: str, entries: list[Numbered], first_new: int
+    context: Context, above: tuple[str, str], entries: list[Numbered], first_new: int
 ) -> Iterator[str]:
     """Yield the head and the entries as a terminal shows them, with a mark above the
-    first new one."""
+    first new one. ``above`` is the head, and the title in it."""
     from wc_cli.run.terminal import markdown  # Rich: 200 ms, only on a terminal
 
+    head, title = above
     console = markdown.console_of(context.env, terminal_width())
     now = now_ms()
     yield f"{wrapped(head, terminal_width())}\n"
@@ -156,7 +158,7 @@ def _rendered_parts(
         if entry.idx == first_new:
             yield f"\n{style(_NEW_MARK, '33')}\n"
         yield "\n" + markdown.terminal_text(
-            console, markdown.rendered_entry(entry, now)
+            console, markdown.rendered_entry(entry, now, title)
         )
 
 

@@ -6,6 +6,7 @@ Untrusted text is cleaned before it is printed.
 from __future__ import annotations
 
 from wc_cli.ledger.clock import now_ms
+from wc_cli.run.terminal.labels import title_before_more
 from wc_cli.run.terminal.render import shown_stamp, tag_words
 from wc_cli.run.terminal.style import BOLD, DIM, YELLOW
 from wc_core.base.phrases import counted, quoted
@@ -106,7 +107,7 @@ def summary_text(numbered: Numbered, summary: Summary, style: Style) -> str:
     facts = (f"#{numbered.idx}", item.agent or "?", wording.kind_text(item))
     about = style(" · ".join(one_line(fact) for fact in facts if fact), DIM)
     mark = style(_mark(numbered), DIM)
-    line = f"{about}: {style(one_line(item.title), BOLD)}{mark}{ball}"
+    line = f"{about}: {style(title_before_more(item.title), BOLD)}{mark}{ball}"
     return f"{line}\n    {one_line(summary.text)}" if summary.text else line
 
 
@@ -139,11 +140,12 @@ def hit_text(hit: Hit, style: Style) -> str:
     kind = wording.kind_text(item)
     facts = (item.agent, shown_stamp(item.at), *([kind] if kind else []))
     about = " · ".join(map(one_line, facts))
-    return (
-        f"{style(place, BOLD)} {one_line(item.title)} "
-        f"{style(about + _mark(hit.numbered), DIM)}\n"
-        f"    {one_line(hit.snippet)}"
+    snippet = one_line(hit.snippet)
+    head = (
+        f"{style(place, BOLD)} {title_before_more(item.title)} "
+        f"{style(about + _mark(hit.numbered), DIM)}"
     )
+    return head if snippet == one_line(item.title) else f"{head}\n    {snippet}"
 
 
 def hits_text(hits: Hits, style: Style) -> str:
@@ -170,7 +172,7 @@ def facets_text(facets: Iterable[Facet], style: Style) -> str:
 def related_text(thread: SimilarThread, style: Style) -> str:
     """Return a related thread: its title and status, and the words that it shares."""
     row = thread.row
-    name, title = one_line(row.name), one_line(row.title)
+    name, title = one_line(row.name), title_before_more(row.title)
     shared = ", ".join(map(one_line, thread.words))
     status = style(f"({one_line(row.status_text)})", DIM)
     return f"{style(name, BOLD)} {title} {status}\n    {shared}"
@@ -185,13 +187,18 @@ def news_text(news: News, style: Style) -> str:
     count = counted(news.new, "entry", "entries")
     facts = " · ".join([*map(one_line, news.changes()), f"{count} by {authors}"])
     lines = [f"{style(name, BOLD)} {one_line(row.title)}", style(facts, DIM)]
+    # The title of the first entry is often that of the thread.
+    above = {one_line(row.title)}
     for item in news.decisions:
         decision = one_line(item.entry.title)
+        above.add(decision)
         lines.append(f"{style('decided:', YELLOW)} {decision}")
     for entry, summary in news.summaries:
         author = style(f"#{entry.idx} {one_line(entry.entry.agent or '?')}:", DIM)
-        texts = filter(None, (one_line(entry.entry.title), one_line(summary.text)))
-        lines.append(f"{author} {': '.join(texts)}")
+        title = one_line(entry.entry.title)
+        texts = ["" if title in above else title, one_line(summary.text)]
+        if any(texts):
+            lines.append(f"{author} {': '.join(filter(None, texts))}")
     if earlier := news.texts - len(news.summaries):
         lines.append(style(f"and {earlier} before: {_summaries_command(news)}", DIM))
     return "\n    ".join(lines)
@@ -217,7 +224,7 @@ def update_line(topic: str, items: Sequence[Numbered], style: Style) -> str:
     at = one_line(shown_stamp(item.at))
     mark = style(_mark(numbered), DIM)
     kind = one_line(wording.kind_text(item))
-    titles = one_line(titles_text(items))
+    titles = title_before_more(titles_text(items))
     title = f"{kind}: {titles}" if kind else titles
     return f"{at} {place} {one_line(item.agent)}: {title}{about}{mark}{ball}"
 

@@ -15,6 +15,7 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from wc_cli.run.terminal import entrytext
+from wc_cli.run.widths import left_to_right
 from wc_core.base.markdowntokens import DISABLED, MAX_NESTING, is_whole, uncover
 from wc_core.base.text import clean, one_line
 from wc_core.base.times import ago, ago_and_local, milliseconds, seconds_between
@@ -142,11 +143,12 @@ def terminal_text(console: Console, renderable: RenderableType) -> str:
     return "\n".join(line.rstrip(" ") for line in capture.get().split("\n"))
 
 
-def rendered_entry(numbered: Numbered, now_ms: int) -> RenderableType:
-    """Return an entry: author, ball, status, time, role and type; its title; its
-    body, indented so that it cannot imitate the next entry."""
+def rendered_entry(numbered: Numbered, now_ms: int, above: str = "") -> RenderableType:
+    """Return an entry: author, ball, status, time, role and type; its title, unless it
+    is the one ``above`` the entry; its body, indented so that it cannot imitate the
+    next entry."""
     item = numbered.entry
-    parts: list[RenderableType] = [_Head(numbered, now_ms)]
+    parts: list[RenderableType] = [_Head(numbered, now_ms, above)]
     parts += [Text(one_line(line)) for line in entrytext.labelled_lines(item)]
     if item.body.strip():
         parts.append(Padding(Body(item.body), (1, 0, 0, _INDENT)))
@@ -158,15 +160,18 @@ class _Head:
     for which the first line has no room are on the second; the time in this machine's
     zone is shown where there is room for everything."""
 
-    def __init__(self, numbered: Numbered, now_ms: int) -> None:
+    def __init__(self, numbered: Numbered, now_ms: int, above: str) -> None:
         self._numbered = numbered
         self._now_ms = now_ms
+        self._above = above
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> RenderResult:
         item = self._numbered.entry
-        lead, title = self._lead(), Text(one_line(item.title), style="bold")
+        line = one_line(item.title)
+        line = "" if line == one_line(self._above) else f"{left_to_right(line)}  "
+        lead, title = self._lead(), Text(line, style="bold")
         moment_ms = milliseconds(item.at)
         when = exact = one_line(item.at)
         if moment_ms is not None:
@@ -185,7 +190,7 @@ class _Head:
             yield _joined(lead, facts[:count])
             facts = facts[count:]
         yield title.append(
-            f"  {' · '.join([*facts, one_line(item.id)])}", style="not bold dim"
+            " · ".join([*facts, one_line(item.id)]), style="not bold dim"
         )
 
     def _lead(self) -> Text:
