@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 
-from wc_cli.run.widths import columns_of, wrapped
 from wc_core.base.errors import StorageError
 from wc_core.base.lean import json
 from wc_core.base.text import clean
@@ -18,7 +17,7 @@ from wc_core.ledger.threads.jsontext import dumps
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TextIO
 
 
 class Answer:
@@ -56,8 +55,7 @@ def json_size(value: dict[str, Any]) -> int:
 def say(text: str) -> None:
     """Print a result to standard output, on a terminal wrapped at words. Raises
     StorageError, BrokenPipeError."""
-    columns = columns_of(sys.stdout)
-    say_exact(wrapped(text, columns) if columns else text)
+    say_exact(_fitted(text, sys.stdout))
 
 
 def say_exact(text: str) -> None:
@@ -73,13 +71,20 @@ def say_json(value: dict[str, Any]) -> None:
 
 def remark(text: str) -> None:
     """Print a remark to standard error, on a terminal wrapped at words."""
-    cleaned = clean(text)
-    columns = columns_of(sys.stderr)
     try:
-        sys.stderr.write(f"{wrapped(cleaned, columns) if columns else cleaned}\n")
+        sys.stderr.write(f"{_fitted(clean(text), sys.stderr)}\n")
         sys.stderr.flush()
     except OSError:
         return  # nobody reads it
+
+
+def _fitted(text: str, stream: TextIO) -> str:
+    """Return a text as it is written to a stream: wrapped, if that is a terminal."""
+    if not stream.isatty():
+        return text
+    from wc_cli.run.widths import columns_of, wrapped  # 0.5 ms, only on a terminal
+
+    return wrapped(text, columns_of(stream))
 
 
 def json_line(value: Any) -> str:
