@@ -105,7 +105,8 @@ def _wrapped_line(line: str, width: int) -> Iterator[str]:
     if width_of(plain) <= width:
         yield line
         return
-    blanks, mark = _BEGINNING.match(plain).groups("")
+    beginning = _BEGINNING.match(plain)
+    blanks, mark = beginning.groups("") if beginning else ("", "")
     hang = f"{blanks}{mark if mark == '> ' else ' ' * len(mark) or _HANG}"
     begun = ""  # the line up to here, without the blank before the next word
     for word in _words(line, plain):

@@ -41,10 +41,9 @@ def complete(env: Mapping[str, str]) -> None:
     if shell == "bash":
         line = _bash_line(env)
         if line is not None:
-            offered = [item.word for item in candidates(*line)]
-            if not _ends_in_quotes(env["COMP_WORDS"]):
-                offered = [_bash_word(word) for word in offered]
-            say_exact("\n".join(offered))
+            plain = [item.word for item in candidates(*line)]
+            is_quoted = _ends_in_quotes(env["COMP_WORDS"])
+            say_exact("\n".join(plain if is_quoted else map(_bash_word, plain)))
         return
     if shell not in {"zsh", "fish"}:
         return
@@ -213,11 +212,10 @@ def split_words(typed: str) -> list[str]:
 def _ends_in_quotes(typed: str) -> bool:
     """Return whether a line ends within quotes: bash inserts what is offered there as
     it is, and closes them."""
-    lexer = _lexer(typed)
     try:
-        list(lexer)
+        list(_lexer(f"{typed}x"))  # not after a backslash, which ends no line then
     except ValueError:
-        return str(lexer.state) in lexer.quotes
+        return True
     return False
 
 

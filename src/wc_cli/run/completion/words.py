@@ -29,7 +29,7 @@ def words(kind: str, incomplete: str) -> list[str]:
     try:
         every = _WORDS[kind]()
         if kind == "agent" and incomplete:
-            every = dict.fromkeys((*every, *_known_agents()))
+            every = [*dict.fromkeys((*every, *_known_agents()))]
     except (WcError, OSError):
         return []  # errors do not belong in a prompt
     return [
