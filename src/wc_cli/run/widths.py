@@ -101,8 +101,8 @@ def wrapped(text: str, width: int) -> str:
 
 
 def _wrapped_line(line: str, width: int) -> Iterator[str]:
-    plain = _COLOR.sub("", line)
-    if width_of(plain) <= width:
+    # Counting its colours, too: most lines need no pattern.
+    if width_of(line) <= width or width_of(plain := _COLOR.sub("", line)) <= width:
         yield line
         return
     beginning = _BEGINNING.match(plain)
