@@ -22,6 +22,7 @@ from wc_core.base.times import (
     since_id,
     span,
     utc,
+    with_local_times,
 )
 
 if TYPE_CHECKING:
@@ -257,3 +258,17 @@ def test_a_duration_is_shown_in_two_units(seconds: int, text: str) -> None:
 @given(st.integers(-(10**13), 10**14))
 def test_a_moment_in_words_is_that_moment(moment: int) -> None:
     assert milliseconds(rfc3339(moment)) == moment
+
+
+@pytest.mark.usefixtures("in_auckland")
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("waits for 2026-01-31 12:00Z", "waits for 2026-02-01 01:00 NZDT"),
+        ("2026-07-31 12:00:59.123Z +1", "2026-08-01 00:00 NZST +1"),
+        ("waits for 2026-01-31", "waits for 2026-01-31"),
+        ("2026-99-31 12:00Z", "2026-99-31 12:00Z"),
+    ],
+)
+def test_times_in_words_are_local(text: str, shown: str) -> None:
+    assert with_local_times(text) == shown

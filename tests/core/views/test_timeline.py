@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -35,6 +36,7 @@ from wc_core.reading.views.timeline import (
     Track,
     ball_spans,
     clip_spans,
+    local_ticks,
     make_chart,
     ticks,
 )
@@ -174,6 +176,21 @@ def test_ticks_stand_at_round_moments(
     length: int, most: int, labels: list[str]
 ) -> None:
     assert [one.label for one in ticks(NOON_MS, NOON_MS + length, most)] == labels
+
+
+def test_local_ticks_stand_at_round_moments_of_the_zone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TZ", "XYZ-5:30")
+    time.tzset()
+    try:
+        found = local_ticks(NOON_MS, NOON_MS + DAY_MS, 4)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert [tick.label for tick in found] == ["Jan 02", "12:00"]
+    midnight = NOON_MS + 12 * HOUR_MS - 5 * HOUR_MS - HOUR_MS // 2
+    assert found[0].at == midnight
 
 
 @given(st.integers(-(10**13), 10**14), st.integers(0, 10**14), st.integers(0, 40))
