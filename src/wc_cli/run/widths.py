@@ -122,7 +122,7 @@ def _wrapped_line(line: str, width: int) -> Iterator[str]:
 
 def _words(line: str, plain: str) -> Iterator[str]:
     """Yield the words of a line with their colours; empty ones between blanks."""
-    whole = [found.span() for found in _COMMAND.finditer(plain)]
+    whole = [match.span() for match in _COMMAND.finditer(plain)]
     word, at = "", 0
     for piece in _PIECES.split(line):
         if piece == " " and not any(start <= at < end for start, end in whole):

@@ -147,9 +147,9 @@ def with_local_times(text: str) -> str:
     """The text with each time such as ``2026-01-31 12:00Z`` as people read it; see
     `local`."""
 
-    def in_zone(found: re.Match[str]) -> str:
-        moment = milliseconds(found[0])
-        return found[0] if moment is None else local(moment)
+    def in_zone(match: re.Match[str]) -> str:
+        moment = milliseconds(match[0])
+        return match[0] if moment is None else local(moment)
 
     return _UTC_TIME.sub(in_zone, text) if "Z" in text else text
 

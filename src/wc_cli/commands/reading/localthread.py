@@ -98,8 +98,8 @@ def whose(context: Context, options: WhoseOptions) -> None:
         reader = context.reader
         states = [reader.snapshot(reader.find(options.topic)).state]
     if options.json:
-        first, *others = rows = [_whose_json(context, state) for state in states]
-        say_json({"store": context.store} | ({"threads": rows} if others else first))
+        first, *more = rows = [_whose_json(context, state) for state in states]
+        say_json({"store": context.store} | ({"threads": rows} if more else first))
         return
     say("\n".join(_whose_line(context, state) for state in states))
 

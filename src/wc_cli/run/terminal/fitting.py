@@ -119,9 +119,9 @@ def shortened(
     """Return the columns of a list for a person at a terminal, from their full texts by
     name. The viewer is ``you``, and a title is only there if it says more than the
     topic."""
-    shown = {**texts}
-    if "ball" in shown:
-        shown["ball"] = [
+    long_texts = {**texts}
+    if "ball" in long_texts:
+        long_texts["ball"] = [
             one_line(short_name(row.ball, viewer))
             if row.ball and row.status != CLOSED
             else text
@@ -139,7 +139,7 @@ def shortened(
             _SHORT_HEADINGS.get(name, name.upper()),
             short.get(name, ()),
         )
-        for name, full in shown.items()
+        for name, full in long_texts.items()
     ]
 
 

@@ -50,9 +50,9 @@ def tree_text(tree: Tree, style: Style) -> str:
     return "\n".join(lines)
 
 
-def _node_lines(node: TreeNode, first: str, other: str, style: Style) -> Iterator[str]:
+def _node_lines(node: TreeNode, first: str, below: str, style: Style) -> Iterator[str]:
     """Yield the line of a thread and those below it, which begin with ``first`` and
-    with ``other``. On a terminal, branches are drawn and no line wraps."""
+    with ``below``. On a terminal, branches are drawn and no line wraps."""
     thread, limit = node.thread, terminal_width()
     mark = "✓" if thread.status == CLOSED else ">" if node.is_ready else " "
     waits = shown_waits(", ".join(node.waits))
@@ -68,11 +68,11 @@ def _node_lines(node: TreeNode, first: str, other: str, style: Style) -> Iterato
         facts.pop()
     line = f"{mark} {first}{one_line(' · '.join(facts))}"
     code = _BOLD if node.is_ready else _DIM if thread.status == CLOSED else ""
-    shown = cut_to_width(line, limit) if limit else line
-    yield style(shown, code) if code else shown
+    line = cut_to_width(line, limit) if limit else line
+    yield style(line, code) if code else line
     for lower in node.nodes:
         is_last = lower is node.nodes[-1]
-        branch, below = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+        branch, trunk = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
         if not limit:
-            branch = below = "  "
-        yield from _node_lines(lower, other + branch, other + below, style)
+            branch = trunk = "  "
+        yield from _node_lines(lower, below + branch, below + trunk, style)

@@ -89,9 +89,9 @@ def thread_list(
             texts["status"] = [*map(with_local_times, texts["status"])]
         if "title" in texts:
             texts["title"] = _short_titles(rows, context.viewer, moment_ms)
-        shown = fitting.shortened(context.viewer, rows, texts)
+        list_columns = fitting.shortened(context.viewer, rows, texts)
         accents = fitting.row_accents(context, rows)
-        lines = fitting.fitted_lines(marks, shown, accents, style, limit)
+        lines = fitting.fitted_lines(marks, list_columns, accents, style, limit)
     else:
         named = ([name.upper(), *column] for name, column in texts.items())
         lines = _aligned_lines([["", *marks], *named])
