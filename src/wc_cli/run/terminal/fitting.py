@@ -144,8 +144,10 @@ def shortened(
 
 
 def _short_status(row: ThreadRow) -> str:
+    """Return the status with the progress of the checklist, if there is room for it."""
     status = "waits" if row.waits else one_line(row.status)
-    return f"{status} {row.checklist}" if row.checklist.total else status
+    progress = f"{status} {row.checklist}" if row.checklist.total else status
+    return progress if width_of(progress) <= _SHORT["status"] else status
 
 
 def fitted_lines(
