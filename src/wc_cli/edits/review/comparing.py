@@ -1,5 +1,8 @@
 """The changes in the code between two points of a thread.
 
+What the author's branch has taken in from the trunk in between, by a merge or a rebase,
+is not among them: it is added to the first point before the two are compared.
+
 A worktree is compared as it is now, uncommitted changes included, by a snapshot whose
 objects are removed afterwards.
 """
@@ -9,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 
-from wc_cli.edits.radar import snapshots
+from wc_cli.edits.radar import merges, sides, snapshots
 from wc_cli.edits.radar.objects import objects_of
 from wc_cli.ledger.branch.git import NO_NETWORK, Git, GitError
 from wc_core.base.errors import NotFoundError, StorageError
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 60.0
 _SHORT = 7
+_MOST_PATHS = 3
 
 
 class CodePoint(NamedTuple):
@@ -127,7 +131,9 @@ class _Comparer:
         base, head = self.base(pair.base), self.head(pair.head)
         if pair.is_fork:
             base = self.fork(base, head, pair)
-        commits = (base.commit, head.commit)
+        branch = pair.head.code_branch if pair.head is not None else ""
+        base, tree = self._with_trunk(base, head, branch)
+        commits = (tree, head.commit)
         return Comparison(
             base,
             head,
@@ -289,6 +295,66 @@ class _Comparer:
         branch = pair.base.code_branch if pair.base is not None else ""
         text = f"commit {commit[:_SHORT]}, where it left {branch or base.text}"
         return CodePoint(commit, text, base.entry_id)
+
+    def _with_trunk(
+        self, base: CodePoint, head: CodePoint, branch: str
+    ) -> tuple[CodePoint, str]:
+        """The base, and the tree to compare the head with: the base's, merged with what
+        the head has taken in from the trunk since."""
+        name, commit = self._taken_in(base.commit, head.commit, branch)
+        if not commit:
+            return base, base.commit
+        (merge,) = merges.merge_all(self.git, self.objects, [(base.commit, commit)])
+        if merge.problem:
+            self.notes.append(f"includes what came from {name}: {merge.problem}")
+            return base, base.commit
+        if merge.conflicts:
+            paths = ", ".join(path for path, _ in merge.conflicts[:_MOST_PATHS])
+            self.notes.append(
+                f"includes how conflicts with {name} were resolved: {paths}"
+            )
+        text = f"{base.text}, with {name} up to {commit[:_SHORT]}"
+        return base._replace(text=text), merge.tree
+
+    def _taken_in(self, base: str, head: str, branch: str) -> tuple[str, str]:
+        """The name of the trunk, and its newest commit that the head has and the base
+        lacks; an empty commit if there is none."""
+        trunk = sides.find_base(self.repository, self._main_branch())
+        if trunk.name == branch or not trunk.commit:
+            return trunk.name, ""
+        fetched = (commit for _, commit in self._fetched(trunk.name))
+        newest = ""
+        for tip in dict.fromkeys((trunk.commit, *fetched)):
+            commit = self._shared(tip, head)
+            if commit and (not newest or self._is_ancestor(newest, commit)):
+                newest = commit
+        # A branch that the trunk has as a whole has nothing of its own to tell apart.
+        is_merged = newest == head
+        if not newest or is_merged or self._is_ancestor(newest, base):
+            return trunk.name, ""
+        return trunk.name, newest
+
+    def _main_branch(self) -> str:
+        """The branch of the main worktree."""
+        every = worktrees.worktrees(self.repository, self.env)
+        return next((tree.branch for tree in every if tree.main), "")
+
+    def _shared(self, trunk: str, head: str) -> str:
+        """The newest commit of the trunk itself, not of a branch that was merged into
+        it, that the head has; empty if they share none."""
+        env = self.objects.merge_env
+        try:
+            common = self.git.line("merge-base", trunk, head, env=env)
+            span = f"{common}..{trunk}"
+            words = ("rev-list", "--first-parent", "--parents", span)
+            output = self.git.run(*words, env=env).decode()
+        except GitError:
+            return ""
+        since = output.split("\n")[:-1]
+        if not since:
+            return common
+        _, *parents = since[-1].split()
+        return parents[0] if parents else ""
 
     def _by(self, entry: Entry) -> str:
         """An entry in words: its number and its author."""
