@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import pytest
 from hypothesis import given
@@ -73,15 +74,14 @@ def test_the_path_of_a_cycle(
     assert order(*written).cycle(OwnedLink(topic, Link(kind, target))) == expected
 
 
-LINKS = st.lists(
-    st.tuples(
-        st.sampled_from(TOPICS),
-        st.sampled_from((BLOCKED_BY, PARENT, RELATES)),
-        st.sampled_from(TOPICS),
-        st.integers(0, 5),
-    ),
-    max_size=14,
+LINK = st.tuples(
+    st.sampled_from(TOPICS),
+    st.sampled_from((BLOCKED_BY, PARENT, RELATES)),
+    st.sampled_from(TOPICS),
+    st.integers(0, 5),
 )
+LINKS = st.lists(LINK, max_size=14)
+MANY_LINKS = st.lists(LINK, max_size=40)
 
 
 def mapping(links: list[tuple[str, str, str, int]]) -> dict[str, tuple[Link, ...]]:
@@ -102,6 +102,44 @@ def test_every_clone_leaves_out_the_same(
     assert one.ignored == two.ignored
     for item in one.ignored:
         assert one.cycle(item)
+
+
+@given(MANY_LINKS)
+def test_links_count_as_if_each_was_checked_by_a_search(
+    links: list[tuple[str, str, str, int]],
+) -> None:
+    whole = Order(mapping(links))
+    searched, left_out = Order({}), []
+    for item in sorted((*whole.counted, *whole.ignored), key=lambda item: item.key):
+        if searched.cycle(item):
+            left_out.append(item)
+        else:
+            searched.add(item)
+    assert whole.ignored == left_out
+    assert whole.counted == searched.counted
+
+
+def test_a_cycle_among_a_thousand_threads_takes_no_search_for_each_link() -> None:
+    """A chain of wholes with parts, closed by its first link. A search for each link
+    took 250 times as long as reading the links; a limit of 60 leaves room."""
+    wholes, parts = 60, 1000
+    links = {
+        f"w{n}": (Link(BLOCKED_BY, f"w{n - 1}", f"{n:05}"),) for n in range(wholes)
+    }
+    links["w0"] = (Link(BLOCKED_BY, f"w{wholes - 1}", "00000"),)
+    for n in range(parts):
+        links[f"p{n}"] = (Link(PARENT, f"w{n % wholes}", f"{wholes + n:05}"),)
+    straight = {t: own for t, own in links.items() if t != "w0"}
+    times = []
+    for each in (straight, links):
+        spent = []
+        for _ in range(3):
+            start = time.process_time()
+            result = Order(each)
+            spent.append(time.process_time() - start)
+        times.append(min(spent))
+    assert [item.topic for item in result.ignored] == [f"w{wholes - 1}"]
+    assert times[1] < 60 * times[0]
 
 
 def thread(

@@ -116,9 +116,10 @@ def _write(
                 message = f"Line {addition.item.number}: {error.message}"
                 hint = f"Nothing was written. {error.hint}"
                 raise type(error)(message, hint) from error
-        for addition, draft in drafts:
-            receipt = writer.write(draft, context.source, seconds)
-            _check_off(context, writer, addition, draft, receipt.entry_id)
+        with writer.upkeep.together(author):
+            for addition, draft in drafts:
+                receipt = writer.write(draft, context.source, seconds)
+                _check_off(context, writer, addition, draft, receipt.entry_id)
     for note in receipts.start_settling(context):
         remark(f"note: {one_line(note)}")
     return additions

@@ -211,6 +211,10 @@ class Settler:
             reason = "committed, but not everything on the branch is in the folder yet"
             self.problems = dict.fromkeys(topics, reason) | self.problems
         for thread in threads:
+            # Its writer may have died before updating the threads that wait for it.
+            self.upkeep.status.note_replanned(thread.topic)
+        self.upkeep.refresh_waiting("settling")
+        for thread in threads:
             if thread.topic not in self.problems:
                 with self._recorded([thread.topic], "not finished"):
                     self._remove_marker(thread)
@@ -270,8 +274,6 @@ class Settler:
         """Remove a thread's marker, unless in the meantime its log grew or lost
         entries, or it was summarised."""
         topic = thread.topic
-        # Its writer may have died before updating the threads that wait for it.
-        self.upkeep.status.note_replanned(topic)
         with contextlib.suppress(LockTimeoutError), self.upkeep.lock(topic):
             size = size_of(self.layout.log(topic), self.layout.root)
             # Outside git, nothing was removed that would have to be restored.

@@ -20,9 +20,10 @@ from wc_core.ledger.threads.model import CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from wc_cli.ledger.store.localfiles import LocalFiles
+    from wc_core.ledger.planning.readiness import ThreadPlan
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import StoreReader
 
@@ -40,6 +41,11 @@ class StatusFiles:
         self.replanned: set[str] = set()
         # The threads that wait for others than before: a cycle was closed or opened.
         self.recounted: set[str] = set()
+        # The plan of the threads whose files are being written, if they share one.
+        self.plan: ThreadPlan | None = None
+        # While several threads are written together: the state of each whose links
+        # have changed, and its state before that.
+        self._relinked: dict[str, tuple[State, State | None]] | None = None
         self._paths_by_name: dict[str, set[str]] | None = None
 
     def write(self, state: State, before: State | None = None) -> bool:
@@ -121,12 +127,48 @@ class StatusFiles:
         whose waiting this changes."""
         if state.links == (before.links if before is not None else ()):
             return
+        if self._relinked is not None:
+            first = self._relinked.get(state.topic, (state, before))[1]
+            self._relinked[state.topic] = (state, first)
+            return
+        self._record_cycles([(state, before)])
+
+    def _record_cycles(self, changes: Sequence[tuple[State, State | None]]) -> bool:
+        """Record whether changed links close a cycle, and whose waiting this changes.
+        Returns whether they do."""
         from wc_core.ledger.planning import linkfiles  # as in `_index_links`
 
-        cycles = linkfiles.cycles(self.reader, state, before)
+        cycles = linkfiles.cycles(self.reader, changes)
         if cycles.found:
             self.local.write(linkfiles.CYCLES, b"")
             self.recounted |= cycles.recounted
+        return cycles.found
+
+    @property
+    def is_together(self) -> bool:
+        """Whether several threads are being written together."""
+        return self._relinked is not None
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Look for cycles after the block, once for all threads that it writes. Until
+        then, what a thread waits for is what its neighbours show."""
+        from wc_core.ledger.planning import linkfiles  # as in `_index_links`
+
+        had_cycles = linkfiles.has_cycles(self.reader)
+        if not had_cycles:
+            # If this process dies, what it has written may have cycles.
+            self.local.write(linkfiles.CYCLES, b"")
+        self._relinked = {}
+        try:
+            yield
+        finally:
+            changes, self._relinked = self._relinked, None
+            if self._record_cycles([*changes.values()]):
+                self.replanned.update(changes)
+                self.recounted.update(changes)
+            elif not had_cycles:
+                self.local.remove(linkfiles.CYCLES)
 
     def _index_links(self, state: State, before: State | None) -> list[bool]:
         """Write the index of the links of a thread,
@@ -268,13 +310,17 @@ class StatusFiles:
 
     def _waits(self, state: State) -> tuple[str, ...]:
         """The names of the threads for which a thread waits."""
+        if state.status == CLOSED:
+            return ()  # it has no status files
         # The first link of a store is not in the index yet.
         if not (state.links or state.gates or os.path.isdir(self.reader.layout.links)):
             return ()
         # 1 ms, for stores with a plan
-        from wc_core.ledger.planning.linkfiles import waits_of
+        from wc_core.ledger.planning.linkfiles import wait_words, waits_of
 
-        return waits_of(self.reader, state, _now_ms())
+        if self.plan is not None and state.topic in self.plan.threads:
+            return wait_words(self.plan, state.topic)
+        return waits_of(self.reader, state, _now_ms(), ignores_cycles=self.is_together)
 
 
 def _now_ms() -> int:

@@ -21,7 +21,7 @@ from wc_core.ledger.threads import projections, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from wc_core.ledger.threads.model import Entry, State
@@ -29,8 +29,15 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.reader import StoreReader, Thread
 
 LOCK_SECONDS = 2.0
+# How often the status files of threads are written again because other processes
+# change these threads.
+_MOST_ROUNDS = 5
 _MINUTE = 60.0
 _DAY = 24 * 3600.0
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _nobody(_topic: str) -> str:
@@ -72,20 +79,50 @@ class Upkeep:
         ):
             yield
             self.local.stamp.renew()
-        if self.status.replanned:
-            self._refresh_waiting(holder)
+        if self.status.replanned and not self.status.is_together:
+            self.refresh_waiting(holder)
 
-    def _refresh_waiting(self, holder: str) -> None:
+    @contextlib.contextmanager
+    def together(self, holder: str) -> Iterator[None]:
+        """Write several threads in a block. The threads that wait for them get their
+        status files at its end, once."""
+        try:
+            with self.status.together():
+                yield
+        finally:
+            self.refresh_waiting(holder)
+
+    def refresh_waiting(self, holder: str) -> None:
         """Write the status files of the threads whose readiness may have changed.
         Failures are repeated when the changed thread is settled."""
+        if not (self.status.replanned or self.status.recounted):
+            return
         # 1 ms, only when a plan has changed
         from wc_core.ledger.planning import linkfiles
 
         topics, self.status.replanned = self.status.replanned, set()
         waiting, self.status.recounted = self.status.recounted, set()
-        for topic in topics | waiting:
-            waiting.update(linkfiles.affected(self.reader, topic))
-        for topic in sorted(waiting):
+        waiting.update(linkfiles.affected(self.reader, topics | waiting))
+        if not linkfiles.has_cycles(self.reader):
+            self._write_status(waiting, holder)
+            return
+        # They share a plan, which must be that of the threads as they are afterwards:
+        # another process may change one of them, and write before this one.
+        plan = linkfiles.plan_around(self.reader, waiting, now_ms=_now_ms())
+        for _ in range(_MOST_ROUNDS):
+            self.status.plan = plan
+            try:
+                self._write_status(waiting, holder)
+            finally:
+                self.status.plan = None
+            current = linkfiles.plan_around(self.reader, waiting, now_ms=_now_ms())
+            if current.threads == plan.threads:
+                break
+            plan = current
+
+    def _write_status(self, topics: Iterable[str], holder: str) -> None:
+        """Write the status files of threads again, as far as they can be locked."""
+        for topic in sorted(topics):
             with contextlib.suppress(WcError, OSError), self.lock(topic, holder):
                 state = self.reader.snapshot(topic).state
                 self.status.write(state, state)
@@ -97,7 +134,7 @@ class Upkeep:
             return
         from wc_core.ledger.planning import duefiles  # 1 ms, for stores with such gates
 
-        for topic in duefiles.due_topics(self.layout, time.time_ns() // 1_000_000):
+        for topic in duefiles.due_topics(self.layout, _now_ms()):
             with contextlib.suppress(NotFoundError), self.lock(topic):
                 state = self.reader.snapshot(topic).state
                 self.status.write(state, state)

@@ -57,14 +57,15 @@ def notes(reader: StoreReader, state: State, author: str, now_ms: int) -> list[s
 def _freed(reader: StoreReader, state: State, now_ms: int) -> list[PlannedThread]:
     """The threads that wait for nothing but one that is about to be closed."""
     freed = []
-    closed = {state.topic: state._replace(status=CLOSED)}
-    for topic in linkfiles.affected(reader, state.topic):
-        plan = linkfiles.plan_beside(reader, topic, closed, now_ms)
+    topics = linkfiles.affected(reader, [state.topic])
+    plan_of = linkfiles.plans_of(reader, topics, {state.topic: state}, now_ms)
+    for topic in topics:
+        plan = plan_of(topic)
         thread = plan.threads.get(topic)
-        if thread is None or thread.status in {BLOCKED, CLOSED} or plan.waits(topic):
+        if thread is None or thread.status in {BLOCKED, CLOSED}:
             continue
-        before = linkfiles.plan_beside(reader, topic, {state.topic: state}, now_ms)
-        if before.waits(topic):
+        waits = {obstacle.topic for obstacle in plan.waits(topic)}
+        if waits == {state.topic} and topic != state.topic:
             freed.append(thread)
     return freed
 

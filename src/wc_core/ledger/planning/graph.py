@@ -62,16 +62,12 @@ class Order:
         self._before: dict[Point, list[Point]] = {}
         self.counted: list[OwnedLink] = []
         self.ignored: list[OwnedLink] = []
-        groups = _groups(owned)
+        acyclic = _AcyclicEdges(_components(owned))
         for item in owned:
-            in_group = any(
-                groups.get(after) == groups.get(before)
-                for after, before in item.edges()
-            )
-            if in_group and self.cycle(item):
-                self.ignored.append(item)
-            else:
+            if acyclic.add(item.edges()):
                 self.add(item)
+            else:
+                self.ignored.append(item)
 
     def add(self, item: OwnedLink) -> None:
         """Count a link, which must not close a cycle."""
@@ -122,9 +118,77 @@ def _without_repeats(topics: Iterable[str]) -> list[str]:
     return path
 
 
-def _groups(owned: Iterable[OwnedLink]) -> dict[Point, int]:
-    """The strongly connected components of all links, by Tarjan's algorithm: a link
-    between different components closes no cycle."""
+class _AcyclicEdges:
+    """Edges that close no cycle, added one by one.
+
+    Each point has a rank, and each edge leads to a lower one. If a new edge does not,
+    only the points between its two ranks can be on a cycle with it, and only they get
+    other ranks: the algorithm of Pearce and Kelly, "A dynamic topological sort
+    algorithm for directed acyclic graphs" (2006). The ranks begin in the order in which
+    a depth-first search left the points, so few edges need that.
+    """
+
+    def __init__(self, components: _Components) -> None:
+        self._group_of = components.group_of
+        self._ranks = {point: rank for rank, point in enumerate(components.left)}
+        self._before: dict[Point, list[Point]] = {}
+        self._after: dict[Point, list[Point]] = {}
+        self.add(
+            ((topic, True), (topic, False)) for topic, is_end in self._ranks if is_end
+        )
+
+    def add(self, edges: Iterable[tuple[Point, Point]]) -> bool:
+        """Add edges, unless one of them closes a cycle. Returns whether they were
+        added."""
+        added: list[tuple[Point, Point]] = []
+        for after, before in edges:
+            # An edge between different components closes no cycle.
+            if self._group_of[after] != self._group_of[before]:
+                continue
+            if not self._make_room(after, before):
+                for earlier_after, earlier_before in added:
+                    self._before[earlier_after].remove(earlier_before)
+                    self._after[earlier_before].remove(earlier_after)
+                return False
+            added.append((after, before))
+            self._before.setdefault(after, []).append(before)
+            self._after.setdefault(before, []).append(after)
+        return True
+
+    def _make_room(self, after: Point, before: Point) -> bool:
+        """Change ranks so that ``after`` is above ``before``. Returns false if that is
+        impossible, because there is a path from ``before`` to ``after``."""
+        ranks = self._ranks
+        lowest, highest = ranks[after], ranks[before]
+        if lowest > highest:
+            return True
+        below = self._reached(before, self._before, range(lowest, highest + 1))
+        if after in below:
+            return False
+        above = self._reached(after, self._after, range(lowest, highest + 1))
+        points = [
+            *sorted(below, key=ranks.__getitem__),
+            *sorted(above, key=ranks.__getitem__),
+        ]
+        free = sorted(map(ranks.__getitem__, points))
+        ranks.update(zip(points, free, strict=True))
+        return True
+
+    def _reached(
+        self, start: Point, edges: Mapping[Point, list[Point]], allowed: range
+    ) -> set[Point]:
+        """The points that are reached along edges, by points with an allowed rank."""
+        reached, pending = {start}, [start]
+        for point in pending:
+            for target in edges.get(point, ()):
+                if target not in reached and self._ranks[target] in allowed:
+                    reached.add(target)
+                    pending.append(target)
+        return reached
+
+
+def _components(owned: Iterable[OwnedLink]) -> _Components:
+    """The strongly connected components of all links, by Tarjan's algorithm."""
     edges: dict[Point, list[Point]] = {}
     for item in owned:
         for topic in (item.topic, item.link.topic):
@@ -132,14 +196,16 @@ def _groups(owned: Iterable[OwnedLink]) -> dict[Point, int]:
             edges.setdefault((topic, False), [])
         for after, before in item.edges():
             edges[after].append(before)
-    return _Components(edges).group_of
+    return _Components(edges)
 
 
 class _Components:
-    """Tarjan's algorithm, without recursion."""
+    """Tarjan's algorithm, without recursion. ``left`` are the points in the order in
+    which the search left them: those that it reached from a point before the point."""
 
     def __init__(self, edges: Mapping[Point, list[Point]]) -> None:
         self.edges = edges
+        self.left: list[Point] = []
         self.group_of: dict[Point, int] = {}
         self._number: dict[Point, int] = {}
         self._low: dict[Point, int] = {}
@@ -171,6 +237,7 @@ class _Components:
         self._stack.append(point)
 
     def _leave(self, point: Point) -> None:
+        self.left.append(point)
         if self._low[point] != self._number[point]:
             return
         while True:

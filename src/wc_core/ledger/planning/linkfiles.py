@@ -23,7 +23,7 @@ from wc_core.ledger.threads.model import CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from wc_core.base.layout import Layout
     from wc_core.ledger.threads.model import State
@@ -64,7 +64,8 @@ def plan_around(
     """The plan of some threads and of everything that they wait for, however far away.
     It lacks the ownership of balls. ``states`` are those of threads that differ from
     the stored ones. Without ``now_ms``, time gates are closed."""
-    threads = _gathered(reader, topics, states, lambda state: _needed(reader, state))
+    stored = _StoredStates(reader)
+    threads = _gathered(stored, topics, states, lambda state: _needed(stored, state))
     return ThreadPlan(threads.values(), now_ms)
 
 
@@ -77,52 +78,95 @@ def plan_beside(
     """As `plan_around` for one thread, if only its own waits are needed. It reads what
     the thread is part of, what these wait for, and its parts; in a store with cycles
     everything, because which links count there depends on the others."""
-    if os.path.exists(f"{reader.layout.local}/{CYCLES}"):
+    if has_cycles(reader):
         return plan_around(reader, [topic], states, now_ms)
-    wholes = _gathered(reader, [topic], states, lambda state: _targets(state, PARENT))
+    return _plan_near(reader, topic, states, now_ms)
+
+
+def plans_of(
+    reader: StoreReader,
+    topics: Iterable[str],
+    states: Mapping[str, State] = MappingProxyType({}),
+    now_ms: int = 0,
+) -> Callable[[str], ThreadPlan]:
+    """Returns the function that gives the plan of each of the threads, as
+    `plan_beside`. In a store with cycles they share one, which is read once."""
+    if has_cycles(reader):
+        plan = plan_around(reader, topics, states, now_ms)
+        return lambda _: plan
+    return lambda topic: _plan_near(reader, topic, states, now_ms)
+
+
+def has_cycles(reader: StoreReader) -> bool:
+    """Whether links ever closed a cycle."""
+    return os.path.exists(f"{reader.layout.local}/{CYCLES}")
+
+
+def _plan_near(
+    reader: StoreReader, topic: str, states: Mapping[str, State], now_ms: int
+) -> ThreadPlan:
+    """The plan of a thread whose links are on no cycle."""
+    stored = _StoredStates(reader)
+    wholes = _gathered(stored, [topic], states, lambda state: _targets(state, PARENT))
     waited_for = [
         link.topic
         for thread in wholes.values()
         for link in thread.links
         if link.kind == BLOCKED_BY
     ]
-    pending = [*waited_for, *_parts(reader, topic)]
-    others = _gathered(reader, pending, states, lambda _: ())
+    pending = [*waited_for, *_parts(stored, topic)]
+    others = _gathered(stored, pending, states, lambda _: ())
     return ThreadPlan((wholes | others).values(), now_ms)
 
 
-def waits_of(reader: StoreReader, state: State, now_ms: int) -> tuple[str, ...]:
+def waits_of(
+    reader: StoreReader, state: State, now_ms: int, *, ignores_cycles: bool = False
+) -> tuple[str, ...]:
     """The threads that must be closed, and the gates that must open, before a thread is
-    ready, in words."""
+    ready, in words. Without cycles, only its neighbours are read."""
     if not (state.links or state.gates or has_links(reader.layout)):
         return ()
-    plan = plan_beside(reader, state.topic, {state.topic: state}, now_ms)
-    return tuple(item.words for item in plan.waits(state.topic))
+    plan_for = _plan_near if ignores_cycles else plan_beside
+    plan = plan_for(reader, state.topic, {state.topic: state}, now_ms)
+    return wait_words(plan, state.topic)
+
+
+def wait_words(plan: ThreadPlan, topic: str) -> tuple[str, ...]:
+    """What a thread of a plan waits for, in words."""
+    return tuple(item.words for item in plan.waits(topic))
 
 
 class Cycles(NamedTuple):
-    """The effect of a change of a thread's links on cycles: whether there is or was
-    one, and the other threads with a link that no longer counts, or counts again."""
+    """The effect of changes of links on cycles: whether there is or was one, and the
+    threads with a link that no longer counts, or counts again."""
 
     found: bool = False
     recounted: frozenset[str] = frozenset()
 
 
-def cycles(reader: StoreReader, state: State, before: State | None) -> Cycles:
-    """The cycles around a thread whose links have changed."""
-    links_before = before.links if before is not None else ()
-    links = tuple(dict.fromkeys((*state.links, *links_before)))
-    states = {state.topic: state._replace(links=links)}
-    plan = plan_around(reader, [state.topic], states)
+def cycles(
+    reader: StoreReader, changes: Sequence[tuple[State, State | None]]
+) -> Cycles:
+    """The cycles around threads whose links have changed, each with its state before,
+    if it had one."""
+    links = {state.topic: state.links for state, _ in changes}
+    before = {
+        state.topic: earlier.links if earlier is not None else ()
+        for state, earlier in changes
+    }
+    states = {
+        state.topic: state._replace(
+            links=tuple(dict.fromkeys((*state.links, *before[state.topic])))
+        )
+        for state, _ in changes
+    }
+    plan = plan_around(reader, states, states)
     if not plan.order.ignored:
         return Cycles()
     all_links = {topic: thread.links for topic, thread in plan.threads.items()}
-    ignored = [
-        set(Order(all_links | {state.topic: own}).ignored)
-        for own in (state.links, links_before)
-    ]
-    owners = {item.topic for item in ignored[0] ^ ignored[1]}
-    return Cycles(found=True, recounted=frozenset(owners - {state.topic}))
+    ignored = [set(Order(all_links | changed).ignored) for changed in (links, before)]
+    owners = frozenset(item.topic for item in ignored[0] ^ ignored[1])
+    return Cycles(found=True, recounted=owners)
 
 
 def freed_text(reader: StoreReader, state: State) -> str:
@@ -144,24 +188,43 @@ def freed_text(reader: StoreReader, state: State) -> str:
     )
 
 
-def affected(reader: StoreReader, topic: str) -> list[str]:
-    """The threads that may become ready, or not, when a thread is closed, opened or
-    linked: those that wait for it, with all their parts, and those that it is part
-    of."""
-    state = _state(reader, topic)
-    wholes = _targets(state, PARENT) if state else []
-    pending = list(dict.fromkeys([*wholes, *sources(reader.layout, topic)]))
-    reached = {topic, *pending}
-    for current in pending[len(wholes) :]:
-        for part in _parts(reader, current):
+def affected(reader: StoreReader, topics: Iterable[str]) -> list[str]:
+    """The threads that may become ready, or not, when some threads are closed, opened
+    or linked: those that wait for them, with all their parts, and those that they are
+    part of."""
+    stored = _StoredStates(reader)
+    wholes: dict[str, None] = {}
+    reached: dict[str, None] = {}
+    for topic in topics:
+        state = stored.state(topic)
+        wholes |= dict.fromkeys(_targets(state, PARENT) if state else ())
+        reached |= dict.fromkeys(sources(reader.layout, topic))
+    pending = list(reached)
+    for current in pending:
+        for part in _parts(stored, current):
             if part not in reached:
-                reached.add(part)
+                reached[part] = None
                 pending.append(part)
-    return pending
+    return list(wholes | reached)
+
+
+class _StoredStates:
+    """The states of a store's threads, each read once, however many threads are linked
+    to it."""
+
+    def __init__(self, reader: StoreReader) -> None:
+        self.reader = reader
+        self._states: dict[str, State | None] = {}
+
+    def state(self, topic: str) -> State | None:
+        """The state of a thread; ``None`` if it is not in the store, or unreadable."""
+        if topic not in self._states:
+            self._states[topic] = _state(self.reader, topic)
+        return self._states[topic]
 
 
 def _gathered(
-    reader: StoreReader,
+    stored: _StoredStates,
     topics: Iterable[str],
     states: Mapping[str, State],
     following: Callable[[State], Iterable[str]],
@@ -170,8 +233,10 @@ def _gathered(
     threads: dict[str, PlannedThread] = {}
     pending = list(topics)
     for topic in pending:
-        state = states.get(topic) or _state(reader, topic)
-        if state is None or topic in threads:
+        if topic in threads:
+            continue
+        state = states.get(topic) or stored.state(topic)
+        if state is None:
             continue
         threads[topic] = _planned(state)
         pending += following(state)
@@ -182,16 +247,16 @@ def _targets(state: State, kind: str) -> list[str]:
     return [link.topic for link in state.links if link.kind == kind]
 
 
-def _needed(reader: StoreReader, state: State) -> Iterator[str]:
+def _needed(stored: _StoredStates, state: State) -> Iterator[str]:
     for link in state.links:
         if link.kind in ORDERING:
             yield link.topic
-    yield from _parts(reader, state.topic)
+    yield from _parts(stored, state.topic)
 
 
-def _parts(reader: StoreReader, topic: str) -> Iterator[str]:
-    for source in sources(reader.layout, topic):
-        state = _state(reader, source)
+def _parts(stored: _StoredStates, topic: str) -> Iterator[str]:
+    for source in sources(stored.reader.layout, topic):
+        state = stored.state(source)
         if state and any(item[:2] == (PARENT, topic) for item in state.links):
             yield source
 
