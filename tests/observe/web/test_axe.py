@@ -53,7 +53,9 @@ def test_axe_finds_no_violation_in_what_opens_over_a_page(
     assert shown.violations() == []
     assert shown.too_wide() <= 0
     page.press("Escape")
+    page.until("!document.getElementById('palette').open")
     page.press("j")
+    page.until("document.activeElement.matches('[data-item]')")
     page.press(" ")
     page.until("document.querySelector('#peek h1')")
     assert shown.violations() == []
