@@ -61,7 +61,7 @@ def test_what_happened_by_thread(told: tuple[Repo, str]) -> None:
         "    decided: Passkeys only\n"
         "    #3 Codex (Pat): Step 2: It does step 2.\n"
         "    #4 Codex (Pat): Step 3: It does step 3.\n"
-        "    #5 Codex (Pat): Passkeys only: Passwords leak, too often.\n"
+        "    #5 Codex (Pat): Passwords leak, too often.\n"
         "    #6 Codex (Pat): Work: It works now, in all browsers.\n"
         "    and 1 before: wc read login --from 2 --summary-only\n"
     )
