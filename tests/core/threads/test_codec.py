@@ -380,6 +380,31 @@ def test_the_words_for_a_field_of_another_shape() -> None:
     assert damage_of(odd) == (Damage("a.jsonl", 1, "field", message, lost=False),)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("budget", "5"),
+        ("budget", -1),
+        ("budget", True),
+        ("links_added", ["x"]),
+        ("links_added", [{"kind": "blocked-by"}]),
+        ("links_added", [{"kind": "blocked-by", "topic": 5}]),
+        ("links_added", [{"kind": "blocked-by", "topic": "a"}, 5]),
+    ],
+)
+def test_a_field_of_another_shape_changes_nothing(name: str, value: Any) -> None:
+    line = to_line(entry(1, extra={name: value}), 0)
+    message = f"{name} of entry {entry_id(1)} has an unknown shape"
+    assert damage_of(line) == (Damage("a.jsonl", 1, "field", message, lost=False),)
+    (read,) = read_log("t", line).entries
+    assert (read.budget, read.links_added) == (None, ())
+
+
+def test_a_log_says_whether_its_lines_are_in_order() -> None:
+    assert read_log("t", GOOD + OTHER).ordered is True
+    assert read_log("t", OTHER + GOOD).ordered is False
+
+
 def test_damage_comes_by_line_and_then_as_it_was_found() -> None:
     odd = to_line(entry(1, title="", extra={"status": 5}), 0)
     field, differs, garbage = damage_of(odd, GOOD, b"x\n")

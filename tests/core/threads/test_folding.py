@@ -1,0 +1,201 @@
+"""What the changes that few entries make come to: questions, names, links, checklists,
+gates, reviews; and which ids a wrong clock dated before what their authors had seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.core.strategies import entry
+from wc_core.ledger.threads import folding
+from wc_core.ledger.threads.gates import ADD, HUMAN, Gate, GateChange
+from wc_core.ledger.threads.model import (
+    NO_REVIEW,
+    Ball,
+    Entry,
+    Item,
+    Link,
+    OpenQuestion,
+    Review,
+    State,
+)
+from wc_core.ledger.threads.revisions import AMEND, RETRACT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PAT, CODEX, ZED = "Pat", "Codex (Pat)", "Zed (Pat)"
+
+
+def after(*entries: Entry) -> State:
+    """The state after entries that follow one another."""
+    return folding.fold("login", entries)
+
+
+def asked(step: int = 1, **fields: Any) -> Entry:
+    return entry(step, PAT, title="Which?", asks=CODEX, **fields)
+
+
+def question(title: str = "Which?") -> OpenQuestion:
+    return OpenQuestion(asked().id, PAT, CODEX, title)
+
+
+def test_a_question_is_open_until_it_is_answered() -> None:
+    assert after(asked()).questions == (question(),)
+    answer = entry(2, CODEX, answers=asked().id)
+    assert after(asked(), answer).questions == ()
+    other = entry(2, CODEX, answers=entry(9).id)
+    assert after(asked(), other).questions == (question(),)
+
+
+@pytest.mark.parametrize(
+    ("author", "action", "left"),
+    [
+        (PAT, RETRACT, ()),
+        (CODEX, RETRACT, (question(),)),
+        (PAT, AMEND, (question("Which one?"),)),
+        (CODEX, AMEND, (question(),)),
+        (PAT, "say", (question(),)),
+    ],
+)
+def test_a_question_is_corrected_by_its_author(
+    author: str, action: str, left: tuple[OpenQuestion, ...]
+) -> None:
+    begun = entry(0)
+    correction = entry(
+        2, author, action=action, supersedes=asked().id, title="Which one?"
+    )
+    assert after(begun, asked(), correction).questions == left
+    elsewhere = correction._replace(supersedes=begun.id)
+    assert after(begun, asked(), elsewhere).questions == (question(),)
+
+
+def test_of_two_questions_the_answered_one_is_closed() -> None:
+    second = asked(2)
+    state = after(asked(), second, entry(3, CODEX, answers=asked().id))
+    assert [one.id for one in state.questions] == [second.id]
+
+
+def test_the_latest_name_is_the_last() -> None:
+    names = ("b", "c", "b")
+    renamed = [entry(1 + n, new_topic=name) for n, name in enumerate(names)]
+    assert after(entry(0), *renamed).names == ("c", "b")
+
+
+def test_links_are_made_by_the_first_entry_and_removed_by_kind_and_topic() -> None:
+    to_a, to_b = Link("blocked-by", "a"), Link("blocked-by", "b")
+    first = entry(1, links_added=(to_a, to_b))
+    again = entry(2, links_added=(to_a,))
+    made = (to_a._replace(id=first.id), to_b._replace(id=first.id))
+    assert after(first, again).links == made
+    removed = entry(3, links_removed=(to_a,))
+    assert after(first, again, removed).links == made[1:]
+
+
+def test_items_have_the_id_of_their_entry_and_their_position() -> None:
+    added = entry(1, items_added=("tests", "docs"))
+    first, second = f"{added.id}.1", f"{added.id}.2"
+    assert after(added).items == (Item(first, "tests"), Item(second, "docs"))
+    checked = entry(2, items_checked=(second, "none"))
+    done = Item(second, "docs", checked.id)
+    assert after(added, checked).items == (Item(first, "tests"), done)
+    unchecked = entry(3, items_unchecked=(second,))
+    assert after(added, checked, unchecked).items[1] == Item(second, "docs")
+    removed = entry(4, items_removed=(first,))
+    assert after(added, checked, removed).items == (done,)
+
+
+def test_a_gate_has_the_id_of_its_entry() -> None:
+    added = entry(1, PAT, gates=(GateChange(ADD, kind=HUMAN, value=PAT),))
+    assert after(added).gates == (Gate(f"{added.id}.1", HUMAN, PAT, PAT),)
+
+
+def reviewed(*, ball: str | None = CODEX) -> list[Entry]:
+    """A thread whose work was approved by Pat."""
+    return [
+        entry(0, PAT, ball=Ball(ball)),
+        entry(1, PAT, outcome="approved"),
+    ]
+
+
+def test_a_review_is_about_the_holders_work() -> None:
+    begun, approval = reviewed()
+    assert after(begun, approval).review == Review("approved", PAT, CODEX, approval.id)
+    begun, approval = reviewed(ball=None)
+    assert after(begun, approval).review == Review("approved", PAT, "", approval.id)
+
+
+@pytest.mark.parametrize(
+    ("author", "action", "is_gone"),
+    [(PAT, RETRACT, True), (CODEX, RETRACT, False), (PAT, AMEND, False)],
+)
+def test_a_review_that_its_author_retracts_is_gone(
+    author: str, action: str, *, is_gone: bool
+) -> None:
+    begun, approval = reviewed()
+    correction = entry(2, author, action=action, supersedes=approval.id, title="x")
+    kept = after(begun, approval).review
+    assert after(begun, approval, correction).review == (NO_REVIEW if is_gone else kept)
+    elsewhere = correction._replace(supersedes=begun.id)
+    assert after(begun, approval, elsewhere).review == kept
+
+
+def test_the_next_review_begins_with_the_status() -> None:
+    begun, approval = reviewed()
+    again = after(begun, approval, entry(2, PAT, status="IN_REVIEW"))
+    assert again.review == Review("", PAT, CODEX, approval.id)
+    other = after(begun, approval, entry(2, PAT, status="BLOCKED"))
+    assert other.review.outcome == "approved"
+    closed = after(begun, approval, entry(2, PAT, status="CLOSED"))
+    assert closed.review.outcome == "approved"
+    reopened = after(
+        begun,
+        approval,
+        entry(2, PAT, status="CLOSED"),
+        entry(3, PAT, status="OPEN"),
+    )
+    assert reopened.review == NO_REVIEW
+
+
+def ids_of(entries: Sequence[Entry]) -> list[str]:
+    return [one.id for one in entries]
+
+
+def test_what_a_clock_dated_before_what_was_seen() -> None:
+    first, ahead = entry(1), entry(50)
+    answer = entry(2)._replace(parents=(ahead.id,))
+    later = entry(3)._replace(parents=(answer.id,))
+    right = entry(60)._replace(parents=(later.id,))
+    ahead = ahead._replace(parents=(first.id,))
+    log = [first, ahead, answer, later, right]
+    assert folding.newest_seen(log) == {answer.id: ahead.id, later.id: ahead.id}
+    assert folding.newest_seen([first._replace(parents=None)]) == {}
+    assert folding.newest_seen([first._replace(parents=())]) == {}
+    joined = entry(4)._replace(parents=(first.id, ahead.id))
+    assert folding.newest_seen([first, ahead, joined]) == {joined.id: ahead.id}
+
+
+def test_the_same_id_is_not_before_itself() -> None:
+    first = entry(1)
+    same = first._replace(parents=(first.id,))
+    assert folding.newest_seen([same]) == {}
+
+
+def test_an_entry_without_parents_follows_the_one_before_it() -> None:
+    """An older tool's entry among entries of a wrong clock."""
+    begun, other = entry(0)._replace(parents=()), entry(3)._replace(parents=())
+    ahead = entry(50)._replace(parents=())
+    early = entry(1)._replace(parents=(ahead.id,))
+    plain = entry(2)._replace(parents=None)
+    ordered = folding.in_effect_order([begun, early, plain, other, ahead])
+    assert ids_of(ordered) == ids_of([begun, other, ahead, early, plain])
+
+
+def test_entries_that_name_each_other_come_in_the_order_of_their_ids() -> None:
+    one, two, three = entry(1), entry(2), entry(3)
+    one = one._replace(parents=(two.id,))
+    two = two._replace(parents=(one.id,))
+    three = three._replace(parents=(two.id,))
+    ordered = folding.in_effect_order([one, two, three])
+    assert ids_of(ordered) == ids_of([one, two, three])
