@@ -34,6 +34,10 @@ export function start(tools) {
   field.addEventListener("input", changed);
   box.addEventListener("keydown", pressed);
   box.addEventListener("click", clicked);
+  // Not every browser removes the focus from a closed dialog at once.
+  box.addEventListener("close", () => {
+    if (box.contains(document.activeElement)) document.activeElement.blur();
+  });
   const button = document.createElement("button");
   attributes(button, {
     type: "button",
