@@ -16,6 +16,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, NoReturn
 
+from wc_core.base import extras
 from wc_core.base.errors import InvalidInputError, StorageError, WcError
 from wc_core.base.version import __version__
 
@@ -237,7 +238,7 @@ def _serve_network(options: HttpOptions) -> None:
     if find_spec("prometheus_client") is None:
         raise InvalidInputError(
             "--transport http needs prometheus-client, which is not installed.",
-            "Install wc with its extra, '.[http]', or: pip install prometheus-client",
+            f"Install it: {extras.adding('http')}",
         )
     from wc_observe.http import stores as httpstores  # 20 ms, only here
 

@@ -51,6 +51,7 @@ _CODE = "def login(user):\n    return None\n"
 class DemoOptions(Options):
     """Watch two agents in two worktrees pass the ball."""
 
+    all: bool = flag("--all", help="Show all scenes, not only the first six.")
     keep: bool = flag("--keep", help="Keep the throwaway folder to look around.")
     fast: bool = flag("--fast", help="Do not wait for Enter after each scene.")
 
@@ -60,14 +61,17 @@ def demo(context: Context, options: DemoOptions) -> None:
     """Play the session."""
     folder = tempfile.mkdtemp(prefix="wc-demo-")
     try:
-        _Story(folder, context, pauses=_has_viewer() and not options.fast).tell()
+        story = _Story(folder, context, pauses=_has_viewer() and not options.fast)
+        story.tell(is_all=options.all)
     finally:
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
     if options.keep:
         say(f"\nEverything is in {folder}; the store's HOME is {folder}/home.")
     else:
-        say("\nThe throwaway folder is deleted. Your turn: wc new TOPIC -m …")
+        say("\nThe throwaway folder is deleted. Your turn: wc new TOPIC -m '…'")
+    if not options.all:
+        say("Editing together, planning, syncing, the cloud: wc demo --all")
 
 
 def _has_viewer() -> bool:
@@ -112,8 +116,20 @@ class _Story:
             "WATERCOOLER_SANDBOX": "demo",
         }
 
-    def tell(self) -> None:
-        """Play every step in order."""
+    def tell(self, *, is_all: bool) -> None:
+        """Play the scenes in order: how the ball is passed, and the others."""
+        self._pass_the_ball(is_all=is_all)
+        self._prompts()
+        if is_all:
+            self._edit_the_same_function()
+            self._plan_the_next_pieces()
+            self._finish_the_work()
+            self._meet_another_machine()
+            self._hear_from_the_cloud()
+
+    def _pass_the_ball(self, *, is_all: bool) -> None:
+        """Let one agent start a thread and the other answer; with ``is_all``, the
+        answer wakes the first."""
         self._title("A repository with two worktrees, an agent in each")
         self._make_repository()
         self._title("Claude Code, in the main worktree, starts a thread for Codex")
@@ -129,15 +145,18 @@ class _Story:
         self._title("Codex answers; the ball goes back to whoever passed it")
         title = "Passkeys work, please review"
         words = ["say", "login", "-m", title, "--type", "PR"]
+        if not is_all:
+            self._wc("Codex", self.fix, *words)
+            return
         with self._idle_agent("Claude Code", self.app) as idle:
             self._wc("Codex", self.fix, *words)
             # The waiting process has a time limit, which a pause could exceed.
             title = "Claude Code was idle. The ball wakes it; its turn begins with"
             self._title(title, may_pause=False)
             self._show_what_wakes(idle)
-        self._prompts()
-        self._edit_the_same_function()
-        self._plan_the_next_pieces()
+
+    def _finish_the_work(self) -> None:
+        """Hand the thread off, and close it."""
         self._title("An entry out of turn is saved, but the ball stays")
         title = "One more thing: the tests are slow"
         self._wc("Codex", self.fix, "say", "login", "-m", title)
@@ -162,8 +181,6 @@ class _Story:
         self._wc("Codex", self.fix, "list")
         log = ["log", "--format=%h %s", "watercooler/threads"]
         self._show(self.app, ["git", *log], ["git", *log], self.env)
-        self._meet_another_machine()
-        self._hear_from_the_cloud()
 
     @contextmanager
     def _idle_agent(self, agent: str, folder: str) -> Iterator[subprocess.Popen[str]]:

@@ -58,6 +58,9 @@ class DoctorOptions(SpeakerOptions):
 
     repair: bool = flag("--repair", help="Repair what can be repaired without loss.")
     dry_run: bool = flag("--dry-run", help="With --repair: only show what it would do.")
+    all: bool = flag(
+        "--all", help="Also note what is not installed, and guards without a claim."
+    )
 
 
 _JSON_NAMES = {"repaired": "mended"}
@@ -93,7 +96,8 @@ def doctor(context: Context, options: DoctorOptions) -> None:
     if options.dry_run and not options.repair:
         raise InvalidInputError("--dry-run only works with --repair.", "Give both.")
     repaired, failures = _repair_store(context, options) if options.repair else ((), ())
-    report = _with_graph(examine_store(context)._replace(repaired=repaired))
+    report = examine_store(context, is_all=options.all)._replace(repaired=repaired)
+    report = _with_graph(report, is_all=options.all)
     report = _with_meaning(report, context)
     report = report._replace(notes=(*report.notes, *_login_notes(context)))
     if report.findings:
@@ -133,10 +137,12 @@ def _repair_store(
     return repaired, tuple(Finding("repair", 0, text, fix) for text in repair.failures)
 
 
-def _with_graph(report: DoctorReport) -> DoctorReport:
+def _with_graph(report: DoctorReport, *, is_all: bool) -> DoctorReport:
     """The report, with the state of the parsers that the extra installs."""
     if not parsing.missing_modules():
         return report._replace(graph=True)
+    if not is_all:
+        return report
     note = (
         f"symbols and neighbours are unknown: {parsing.EXTRA} is not installed "
         "(docs/edits.md#symbols-and-neighbours)"
@@ -166,8 +172,9 @@ def _print_report(report: DoctorReport, *, dry_run: bool) -> None:
         say(one_line(f"note: {note}"))
 
 
-def examine_store(context: Context) -> DoctorReport:
-    """Run every check that is possible here. Returns the findings."""
+def examine_store(context: Context, *, is_all: bool = False) -> DoctorReport:
+    """Run every check that is possible here. Returns the findings, with ``is_all`` also
+    notes about what nobody here has used yet."""
     findings = list(_git_findings(context))
     try:
         place = context.place
@@ -200,7 +207,7 @@ def examine_store(context: Context) -> DoctorReport:
         examined.threads,
         examined.entries,
         tuple(findings),
-        tuple(_report_notes(context, examined)),
+        tuple(_report_notes(context, examined, is_all=is_all)),
     )
 
 
@@ -219,6 +226,7 @@ def missing_store_findings(context: Context) -> Iterator[Finding]:
     """Yield findings about a store that is not checked out: its branch exists, or an
     earlier repository left something in its place."""
     place = context.place
+    yield from _unwritable_findings(context)
     if place.branch_exists:
         error = discovery.not_checked_out_error()
         yield Finding("store", 0, error.message, error.hint)
@@ -233,6 +241,20 @@ def missing_store_findings(context: Context) -> Iterator[Finding]:
         message = "belonged to an earlier repository here, and is not read"
         fix = "Set it aside, and create the store: wc init"
         yield Finding(with_home(path, context.env), 0, message, fix)
+
+
+def _unwritable_findings(context: Context) -> Iterator[Finding]:
+    """Yield a finding if the folder of the store cannot be made."""
+    folder = context.place.root
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    if os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK):
+        return
+    fix = (
+        f"Check its owner and permissions: ls -ld {quoted(folder)}; or name another "
+        "place for the store: WATERCOOLER_DIR"
+    )
+    yield Finding(folder, 0, "cannot be written, so no store can be made there", fix)
 
 
 def settings_findings(context: Context) -> Iterator[Finding]:
@@ -286,7 +308,9 @@ def _owner_findings(context: Context) -> Iterator[Finding]:
         yield Finding("store", 0, problem.message, problem.fix)
 
 
-def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
+def _report_notes(
+    context: Context, examined: ThreadExaminer, *, is_all: bool
+) -> Iterator[str]:
     for key in context.settings.ignored:
         yield f"{key} has no effect: remove or correct it (settings: docs/store.md)"
     for topic in examined.forked:
@@ -301,7 +325,7 @@ def _report_notes(context: Context, examined: ThreadExaminer) -> Iterator[str]:
         yield standing.sentence(now_ms())
     elif context.unasked:
         yield context.unasked
-    yield from _claims_notes(context)
+    yield from _claims_notes(context, is_all=is_all)
     yield from _hook_notes(context)
     yield from _server_notes(context)
     yield from _start_notes(context)
@@ -371,17 +395,19 @@ def _server_notes(context: Context) -> Iterator[str]:
         yield f"wc enrich sends nothing: {summaries.off_reason(wanted)}"
 
 
-def _claims_notes(context: Context) -> Iterator[str]:
-    """Yield whose edits are guarded, and whether claims hold between clones, which
-    takes a request to the remote."""
+def _claims_notes(context: Context, *, is_all: bool) -> Iterator[str]:
+    """Yield whose edits are guarded, if anything is claimed or with ``is_all``, and
+    whether claims hold between clones, which takes a request to the remote."""
     repository = context.place.repository
     if repository is None:
         return
     layout, level = Layout(context.place.root), context.settings.guard
     index = books.load_index(layout)
     book = books.read(repository.common, index, books.no_commits)
-    rows = coverage(layout, level, [claim.holder for claim in book.claims])
-    yield from (f"edits: {line}" for line in coverage_text(level, rows).splitlines())
+    if book.claims or is_all:
+        rows = coverage(layout, level, [claim.holder for claim in book.claims])
+        lines = coverage_text(level, rows).splitlines()
+        yield from (f"edits: {line}" for line in lines)
     registry = Registry(repository, layout, context.env)
     try:
         if note := travel.probe_remote(registry, context.settings, _PROBE_SECONDS):

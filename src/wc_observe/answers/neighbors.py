@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wc_core.base.layout import Layout
-from wc_core.base.phrases import counted
+from wc_core.base.phrases import counted, quoted
 from wc_core.base.times import ago, rfc3339, seconds_between
 from wc_core.base.values import NamedTuple
 from wc_core.edits.claims.neighbours import GRAPH_STALE, GRAPH_UNAVAILABLE
@@ -69,17 +69,16 @@ def neighbors_json(view: NeighborsView) -> dict[str, Any]:
 def neighbors_markdown(view: NeighborsView, now_ms: int) -> str:
     """The files that the target uses, and the files that use it."""
     name = word(view.target, _WIDE)
+    command = f"wc neighbors {quoted(view.target)}"
     if view.graph is None:
-        return (
-            f"{view.status}: no graph for this worktree yet. Compute it: wc neighbors\n"
-        )
+        return f"{view.status}: no graph for this worktree yet. Compute it: {command}\n"
     if view.neighbourhood is None:
         return (
             f"{view.status}: {name} is not parsed, so its neighbours are not known.\n"
         )
     lines = [f"**{name}** · {ago(seconds_between(view.graph.at_ms, now_ms))}"]
     if view.is_stale:
-        lines.append(f"{view.status}: of another commit. Compute it: wc neighbors")
+        lines.append(f"{view.status}: of another commit. Compute it: {command}")
     sides = (("uses", view.neighbourhood.uses), ("used by", view.neighbourhood.used_by))
     for verb, uses in sides:
         lines.append(f"- {verb} {counted(len(uses), 'file')}")

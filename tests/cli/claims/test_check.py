@@ -59,7 +59,7 @@ def test_someone_edits_it(repo: Here) -> None:
         "SWITCH_TASK",
         "DIRECT_WRITE: Codex (Pat) edits src/a.py for the thread auth.",
         "FREE: No one has claimed free.py.",
-        f"GRAPH_UNAVAILABLE: {unknown}: wc neighbors",
+        f"GRAPH_UNAVAILABLE: {unknown}: wc neighbors src",
         "You have the ball of: ui",
     ]
     assert "Next: wc read ui --new" in done.err

@@ -336,7 +336,12 @@ def test_the_record_is_as_documented(login: Here) -> None:
 def test_publishing_needs_a_commit_and_a_remote(machine: Machine) -> None:
     repo = Here(machine, machine.repo().path)
     repo.ok("init")
-    assert "There is no remote to publish to." in repo.fails(2, "publish")
+    error = repo.fails(2, "publish")
+    assert "There is no remote to publish to." in error
+    assert "git remote add origin URL" in error
+    repo.git("remote", "add", "one", "../one.git")
+    repo.git("remote", "add", "two", "../two.git")
+    assert "wc publish one main" in repo.fails(2, "publish")
     repo.git("checkout", "-q", "--orphan", "empty")
     assert "There is no commit to publish." in repo.fails(2, "publish", "origin")
 

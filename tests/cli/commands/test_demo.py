@@ -22,7 +22,7 @@ def test_the_demo(machine: Machine) -> None:
     temporary = machine.root / "tmp"
     temporary.mkdir()
     env = {"TMPDIR": str(temporary), "PATH": f"{BIN}:{machine.env['PATH']}"}
-    done = place.ok("demo", env=env)
+    done = place.ok("demo", "--all", env=env)
     told = [
         "wc new login",
         "🎾",
@@ -60,6 +60,14 @@ def test_the_demo(machine: Machine) -> None:
     assert os.listdir(temporary) == []
     assert os.listdir(place.path) == []
     assert not (machine.home / ".watercooler").exists()
+
+
+def test_the_demo_stops_after_six_scenes(machine: Machine) -> None:
+    place = machine.folder("anywhere")
+    out = place.ok("demo", env={"PATH": f"{BIN}:{machine.env['PATH']}"}).out
+    assert len(re.findall("^# ", out, re.MULTILINE)) == 6
+    assert "Claude Code has the ball" in out or "🎾" in out
+    assert out.endswith("wc demo --all\n")
 
 
 def test_at_a_terminal_it_waits_for_enter_after_each_scene(machine: Machine) -> None:

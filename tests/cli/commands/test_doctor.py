@@ -133,3 +133,20 @@ def test_in_the_home_folder_there_is_no_store_and_nothing_is_wrong(
     assert note.startswith(
         "note: The home folder itself cannot hold a store. Run wc in"
     )
+
+
+def test_what_was_never_needed_is_only_noted_on_request(repo: Repo) -> None:
+    repo.ok("new", "login", "-m", "Log in", env={"WATERCOOLER_AGENT": "Codex"})
+    assert repo.ok("doctor").out.splitlines()[1:] == ["Nothing is wrong."]
+    assert "note: edits: advisory" in repo.ok("doctor", "--all").out
+    repo.ok("claim", "code.txt", "--as", "Codex")
+    assert "note: edits: advisory" in repo.ok("doctor").out
+
+
+def test_a_place_where_no_store_can_be_made(repo: Repo) -> None:
+    file = repo.machine.root / "no-folder"
+    file.write_text("")
+    done = repo.wc("doctor", env={"HOME": str(file)})
+    assert done.code == 9
+    assert f"{file}: cannot be written, so no store can be made there" in done.out
+    assert "WATERCOOLER_DIR" in done.out

@@ -222,7 +222,7 @@ def test_questions_and_answers_are_written_in_an_editor(
     assert code == 0, shown
     assert titles(repo)[-1] == ("Written by hand", "All of it.\nTwice.")
     no_text = repo.fails(2, "ask", "auth", "--to", "Codex")
-    assert "Say it in one line: wc ask auth -m '…'" in no_text
+    assert "Say it in one line: wc ask auth --to Codex -m '…'" in no_text
 
 
 @pytest.mark.parametrize(

@@ -367,7 +367,15 @@ def test_conflicts_with_one_branch(repo: Here, login: Here, review: Here) -> Non
     assert (answer.code, answer.out.splitlines()[0]) == (9, "login + review")
     assert "1 file would conflict." in answer.err
     answer = login.wc("conflicts")
-    assert (answer.code, answer.err) == (0, "Nothing would conflict.\n")
+    assert (answer.code, answer.err.splitlines()) == (
+        0,
+        [
+            "Nothing would conflict with main.",
+            "It would with other worktrees: wc conflicts review",
+        ],
+    )
+    answer = repo.wc("conflicts", "HEAD")
+    assert answer.err == "Nothing would conflict with HEAD.\n"
     edit(repo, "auth.py", "b = 2", "b = 22")
     repo.git("commit", "-qam", "base")
     answer = login.wc("conflicts", "--json")

@@ -11,7 +11,8 @@ from wc_cli.agents.install.searchpath import login_problems, path_remedy
 from wc_cli.agents.launcher import is_ours, own_program
 from wc_cli.run.output import say, say_json
 from wc_cli.run.terminal.style import is_for_people, output_style
-from wc_core.base.phrases import counted, shown_path
+from wc_core.base.agents import AGENTS
+from wc_core.base.phrases import counted, quoted, shown_path
 from wc_core.base.text import clean, one_line
 from wc_core.base.values import NamedTuple
 
@@ -113,8 +114,21 @@ def print_outcomes(
     _print_parts(outcomes, site, _DONE[verb])
     changed = (outcome for outcome in outcomes if outcome.files)
     for note in dict.fromkeys(note for outcome in changed for note in outcome.notes):
-        say(one_line(f"next: {note}"))
-    _print_warnings(problems)
+        _print_action(f"next: {note}", site)
+    _print_warnings(problems, site)
+    if verb == "install":
+        say(f"Try it: {_first_command(outcomes, site)}")
+
+
+def _first_command(outcomes: Iterable[PartOutcome], site: InstallSite) -> str:
+    """Return the command to try next: in a repository, a thread for an agent that was
+    connected; elsewhere the demo."""
+    if site.project is None:
+        return "wc demo"
+    clients = {outcome.owner.client for outcome in outcomes if outcome.error is None}
+    agent = next((agent.name for agent in AGENTS if agent.client in clients), "")
+    to = f" --to {quoted(agent)}" if agent else ""
+    return f"wc new hello -m 'Say hello'{to}"
 
 
 def print_states(
@@ -132,7 +146,7 @@ def print_states(
         say(line)
     if not states:
         say("No client was found.")
-    _print_warnings(problems)
+    _print_warnings(problems, site)
 
 
 def _problems(
@@ -161,9 +175,14 @@ def _server_warning(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]
         yield f"wc-observe is not on PATH: {remedy}."
 
 
-def _print_warnings(problems: Iterable[str]) -> None:
+def _print_warnings(problems: Iterable[str], site: InstallSite) -> None:
     for problem in problems:
-        say(one_line(f"note: {problem}"))
+        _print_action(f"note: {problem}", site)
+
+
+def _print_action(line: str, site: InstallSite) -> None:
+    """Print a line that asks the user to do something, so that it stands out."""
+    say(output_style(site.env)(one_line(line), _BOLD, _YELLOW))
 
 
 def _print_parts(outcomes: Iterable[PartOutcome], site: InstallSite, done: str) -> None:

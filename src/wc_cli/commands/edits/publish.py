@@ -10,6 +10,7 @@ from wc_cli.edits.claims.publishing import Publication
 from wc_cli.run.options import argument, command
 from wc_cli.run.output import say, say_json
 from wc_core.base.errors import InvalidInputError
+from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.ledger.git import config, remotes
 from wc_core.ledger.threads import vocabulary
@@ -69,10 +70,15 @@ def _publication(
         raise InvalidInputError(
             "There is no commit to publish.", "Commit first: git commit"
         )
-    if not name or not branch:
-        noun = "no remote" if not name else "no branch"
+    if not names and not options.remote:
         raise InvalidInputError(
-            f"There is {noun} to publish to.", "Name both: wc publish origin main"
+            "There is no remote to publish to.", "Add one: git remote add origin URL"
+        )
+    if not name or not branch:
+        noun = "no branch" if name else "no single remote"
+        command = f"wc publish {quoted(name or names[0])} {quoted(branch or 'main')}"
+        raise InvalidInputError(
+            f"There is {noun} to publish to.", f"Name both: {command}"
         )
     remote = remotes.by_name(repository, env, name)
     return Publication(remote, vocabulary.branch(branch), repository.commit)

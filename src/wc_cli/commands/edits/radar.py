@@ -15,9 +15,10 @@ from wc_cli.run.terminal import radar as radar_rendering
 from wc_cli.run.terminal.style import output_style
 from wc_core.base.errors import FindingsError, InvalidInputError
 from wc_core.base.layout import Layout
-from wc_core.base.phrases import counted
+from wc_core.base.phrases import counted, quoted
+from wc_core.base.text import one_line
 from wc_core.edits.radar.model import HOT, REGISTRY
-from wc_core.reading.views.conflicts import RadarView
+from wc_core.reading.views.conflicts import RadarView, conflicts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +117,22 @@ def conflicts(context: Context, options: ConflictsOptions) -> None:
             "Agree on who changes what, or merge the other branch now.",
         )
     if not options.json:
-        remark("Nothing would conflict.")
+        _remark_others(source, top, view, is_named=bool(options.branch))
+
+
+def _remark_others(
+    source: RadarSource, top: str, view: RadarView, *, is_named: bool
+) -> None:
+    """Say that nothing would conflict, and with which other worktrees it would, unless
+    a branch was named."""
+    compared = next((side.name for side in view.radar.sides if side.path != top), "")
+    remark(f"Nothing would conflict with {one_line(compared)}.")
+    if is_named:
+        return
+    others = conflicts_of(source.compute(remote=False), top, now_ms())
+    if others:
+        commands = ", ".join(f"wc conflicts {quoted(other.name)}" for other in others)
+        remark(f"It would with other worktrees: {commands}")
 
 
 def _source(context: Context) -> RadarSource:

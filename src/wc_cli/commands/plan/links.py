@@ -5,7 +5,7 @@ from __future__ import annotations
 from wc_cli.commands.common import WriteOptions
 from wc_cli.commands.writing import write_entry
 from wc_cli.ledger.plan import batch, linking
-from wc_cli.run.entries.body import body_text
+from wc_cli.run.entries.body import FILE_HINT, body_text
 from wc_cli.run.options import REQUIRED, argument, command, text, words
 from wc_cli.run.output import say
 from wc_core.base.errors import InvalidInputError
@@ -91,7 +91,7 @@ def _link_many(context: Context, options: LinkOptions) -> None:
             "Use one of them.",
         )
     file = options.file if options.file == "-" else f"@{options.file}"
-    links = batch.parse(body_text(file, context))
+    links = batch.parse(body_text(file, context, FILE_HINT))
     with _locked(context, options):
         plan = context.overview.plan()
         changes = batch.additions(context.reader, plan, links)

@@ -7,7 +7,7 @@ import sys
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.ledger.plan import drafting, linking
 from wc_cli.run.entries import receipts
-from wc_cli.run.entries.body import body_text
+from wc_cli.run.entries.body import FILE_HINT, body_text
 from wc_cli.run.options import argument, command, flag, text
 from wc_cli.run.output import remark, say, say_json
 from wc_core.base.errors import WcError
@@ -47,7 +47,7 @@ class PlanOptions(SpeakerOptions):
 def plan(context: Context, options: PlanOptions) -> None:
     """Show a plan, and write it."""
     file = options.file if options.file == "-" else f"@{options.file}"
-    items = planfile.parse(body_text(file, context))
+    items = planfile.parse(body_text(file, context, FILE_HINT))
     if options.parent:
         parent = context.reader.find(options.parent)
         items = [

@@ -8,6 +8,7 @@ import time
 from wc_cli.edits.graph.sources import SourceReader
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.store.localfiles import LocalFiles
+from wc_core.base import extras
 from wc_core.base.errors import NotFoundError, StorageError, WcError
 from wc_core.base.files import read_plain
 from wc_core.base.lean import contextlib, hashlib, json
@@ -88,8 +89,7 @@ class GraphSource:
         if parsing.missing_modules():
             raise NotFoundError(
                 f"Files cannot be parsed: {parsing.EXTRA} is not installed.",
-                "Install wc with its extra, '.[graph]'; in a checkout: "
-                "bin/bootstrap --dev",
+                f"Install it: {extras.adding('graph')}",
             )
         cached = self._cached_facts()
         missing = {

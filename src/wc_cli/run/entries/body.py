@@ -7,7 +7,9 @@ import sys
 
 from wc_cli.run.output import remark
 from wc_core.base.errors import InvalidInputError, NotFoundError
+from wc_core.base.layout import nearest_slug
 from wc_core.base.lean.contextlib import contextmanager
+from wc_core.base.phrases import quoted
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import config
 from wc_core.ledger.threads import vocabulary
@@ -42,6 +44,8 @@ class Message(NamedTuple):
 
 
 _AT_HINT = "To post text that begins with '@', double it: --body '@@…'"
+# For options and arguments that only take a file.
+FILE_HINT = "Name a file, or '-' for standard input."
 
 
 def body_text(text: str, context: Context, hint: str = _AT_HINT) -> str:
@@ -138,7 +142,7 @@ def message(context: Context, options: HasMessage, default_title: str = "") -> M
         _check_alone("-F", {"-m": options.message, "--body": options.body})
         source = options.from_file
         place = source if source == "-" else f"@{source}"
-        text = body_text(place, context, "Name a file, or '-' for standard input.")
+        text = body_text(place, context, FILE_HINT)
         return Message(title, text) if title else _split_message(text)
     if not options.message:
         return Message(title or default_title, body_text(options.body or "", context))
@@ -191,7 +195,7 @@ def entry_text(
         raise InvalidInputError(
             "There is no editor here: -e is for a person at a terminal, with EDITOR or "
             "git's core.editor set.",
-            f"Give the text: wc {command or draft.action} {draft.topic} -m '…'",
+            f"Give the text: wc {command or draft.action} {quoted(draft.topic)} -m '…'",
         )
     if not editor:
         yield _checked(draft, command)
@@ -217,12 +221,21 @@ def entry_text(
 def _checked(draft: Draft, command: str) -> Draft:
     if not draft.title:
         name = command or draft.action
-        raise InvalidInputError(
-            "No title was given.",
-            f"Say it in one line: wc {name} {draft.topic} -m '…' (see: wc help {name})",
-        )
+        raise InvalidInputError("No title was given.", _title_hint(draft, name))
     return draft._replace(
         title=vocabulary.title(draft.title), body=vocabulary.body(draft.body)
+    )
+
+
+def _title_hint(draft: Draft, command: str) -> str:
+    """Return the command that gives an entry its title."""
+    if command == "new" and len(draft.topic.split()) > 1:
+        topic = quoted(nearest_slug(draft.topic))
+        return f"Name the thread, too: wc new {topic} -m {quoted(draft.topic)}"
+    to = f" --to {quoted(draft.to)}" if draft.to else ""
+    return (
+        f"Say it in one line: wc {command} {quoted(draft.topic)}{to} -m '…' "
+        f"(see: wc help {command})"
     )
 
 

@@ -3,6 +3,7 @@ files that use it."""
 
 from __future__ import annotations
 
+from wc_core.base.phrases import quoted
 from wc_core.base.values import NamedTuple
 from wc_core.edits.claims.ids import ClaimId, label
 
@@ -36,12 +37,13 @@ def facts(
     """The known neighbours of the targets, at the commit ``head``; ``graph`` was stored
     earlier. ``claims`` are those of others that exclude editing."""
     names = ", ".join(map(str, targets[:_SHOWN]))
+    command = f"wc neighbors {quoted(str(targets[0]))}" if targets else "wc graph"
     if graph is None:
-        text = f"The neighbours of {names} are not known here: wc neighbors"
+        text = f"The neighbours of {names} are not known here: {command}"
         yield NeighborFact(GRAPH_UNAVAILABLE, "", text)
         return
     if graph.head != head:
-        text = f"The neighbours of {names} are those at another commit: wc neighbors"
+        text = f"The neighbours of {names} are those at another commit: {command}"
         yield NeighborFact(GRAPH_STALE, "", text)
     for target in targets:
         neighbourhood = graph.neighbourhood(target.path, target.symbol)

@@ -277,7 +277,8 @@ def _rival(claim: Claim, name: str, situation: Situation) -> Reason:
     if situation.book.standing(claim) == UNVERIFIED:
         verdict = READ_ONLY if claim.mode == READ else WAIT
         text = f"{claim.holder} claims {label(claim.id)}. Its signature is not verified"
-        return Reason(UNVERIFIED_CLAIM, verdict, name, f"{text} yet: wc check", claim)
+        text = f"{text} yet: wc check {quoted(label(claim.id))}"
+        return Reason(UNVERIFIED_CLAIM, verdict, name, text, claim)
     about = f" for the thread {claim.thread}" if claim.thread else ""
     if claim.mode == READ:
         text = f"{claim.holder} relies on {label(claim.id)}{about}."
@@ -305,7 +306,8 @@ def _of_neighbours(situation: Situation) -> Iterator[Reason]:
 
 def _fenced(situation: Situation) -> Iterator[Reason]:
     for claim_id in situation.lost:
-        text = f"You have lost the claim on {claim_id}; give it up: wc release"
+        release = f"wc release {quoted(claim_id)}"
+        text = f"You have lost the claim on {claim_id}; give it up: {release}"
         yield Reason(FENCED, STOP, claim_id, text)
 
 
@@ -316,7 +318,8 @@ def _of_repository(situation: Situation) -> Iterator[Reason]:
         text = f"The remote was not reached: {situation.offline}."
         yield Reason(REMOTE_UNREACHABLE, verdict, "", text)
     if situation.behind is None:
-        text = "Whether the remote's branch has more commits takes git: wc check"
+        ids = " ".join(quoted(str(target)) for target in situation.targets)
+        text = f"Whether the remote's branch has more commits takes git: wc check {ids}"
         yield Reason(STALE_HEAD, PROCEED, "", text)
     elif situation.behind:
         text = "The remote's branch has commits that are not here."

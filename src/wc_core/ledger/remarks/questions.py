@@ -147,7 +147,9 @@ class Questions(NamedTuple):
         if not questions:
             return f"To add a remark: wc ack {quoted(draft.topic)} -m '…'"
         listed = "; ".join(f"{self._named(q)} to {q.asked}" for q in questions)
-        return f"Open are: {listed}. Say which: wc answer {quoted(draft.topic)} N"
+        return (
+            f"Open are: {listed}. Say which: wc answer {quoted(draft.topic)} N -m '…'"
+        )
 
     def _id_at(self, position: str) -> str:
         """The id of the entry at a position (``#3`` or ``3``), or with the beginning of

@@ -6,6 +6,7 @@ is used.
 
 from __future__ import annotations
 
+from wc_core.base import extras
 from wc_core.base.errors import (
     ConflictError,
     InvalidInputError,
@@ -27,7 +28,7 @@ def package_missing() -> InvalidInputError:
     """Returns the error for a machine without the client."""
     return InvalidInputError(
         "Graph databases need the package falkordb, which is not installed.",
-        "Install wc with its extra, '.[graphdb]', or: pip install falkordb",
+        f"Install it: {extras.adding('graphdb')}",
     )
 
 
