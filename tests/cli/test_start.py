@@ -93,3 +93,15 @@ def test_a_bundle_of_an_older_version_is_harmless(repo: Repo, tmp_path: Path) ->
     )
     assert done.out.startswith("wc ")
     assert path.read_bytes() == b"an older version's"
+
+
+def test_a_locale_with_ascii_alone_is_no_obstacle(repo: Repo) -> None:
+    env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    wc = [sys.executable, "-c", "from wc_cli.start import main; main()"]
+    written = repo.machine.run([*wc, "new", "τέλος", "-m", "→ 🎾"], repo.path, env=env)
+    assert (written.code, written.err) == (0, "")
+    for name in ("list", "read"):
+        done = repo.machine.run([*wc, name], repo.path, env=env)
+        assert done.code == 0, done
+        assert "→ 🎾" in done.out
+    assert [entry["title"] for entry in repo.entries("τέλοσ")] == ["→ 🎾"]

@@ -6,6 +6,7 @@ from wc_cli.run.options import Options, argument, flag, text
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.layout import nearest_slug
 from wc_core.base.phrases import quoted
+from wc_core.ledger.git.discovery import PLAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +17,15 @@ _NO_THREADS = "No threads here. Start one with: wc new TOPIC -m '…'"
 
 def no_threads_text(context: Context) -> str:
     """Return what lists and charts of an empty store say."""
+    if not context.place.exists and context.place.kind == PLAIN:
+        return _NO_REPOSITORY
     return context.unasked or _NO_THREADS
 
 
+_NO_REPOSITORY = (
+    "There is no git repository here, and there are no threads in this folder. Change "
+    "to a repository, or start a thread in this folder: wc new TOPIC -m '…'"
+)
 _TEXTS = ("message", "title", "body", "from_file")
 _LEAST_WORDS = 2
 

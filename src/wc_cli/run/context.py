@@ -20,7 +20,7 @@ from wc_core.base.text import one_line
 from wc_core.ledger.configuration import preferences
 from wc_core.ledger.git import contact, discovery
 from wc_core.ledger.git import repository as repositories
-from wc_core.ledger.git.discovery import BRANCH_STORE
+from wc_core.ledger.git.discovery import BRANCH_STORE, PLAIN
 from wc_core.ledger.threads import settings
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.people.identity import resolve, userrecord
@@ -363,6 +363,9 @@ class Context:
         writer = self._store_writer(authorship)
         is_new = not os.path.isdir(writer.layout.unsettled)
         writer.prepare_store()
+        if is_first and self.place.kind == PLAIN:
+            where = one_line(self.store)
+            remark(f"note: there is no git repository here; the threads are in {where}")
         if is_new:
             self.note_unindexed(len(writer.reader.topics()))
         if not self._is_recorded(authorship):

@@ -382,3 +382,12 @@ def test_a_store_that_lost_its_repository_has_the_name_in_its_folder(name: str) 
         [store] = known_stores(home, {"HOME": home})
     assert store.problem == "its folder belongs to no repository"
     assert store.name == (match[1] if match else name or "x")
+
+
+def test_a_submodule_is_named_by_its_folder(app: Repo, shop: Repo) -> None:
+    allow = ("-c", "protocol.file.allow=always")
+    app.git(*allow, "submodule", "--quiet", "add", str(shop.path), "vendor/shop")
+    start(Repo(app.machine, app.path / "vendor/shop"), "inside")
+    (item,) = app.json("inbox")["items"]
+    assert item["command"].startswith("cd ~/src/app/vendor/shop && ")
+    assert item["path"].endswith("/src/app/vendor/shop")

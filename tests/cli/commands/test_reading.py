@@ -476,6 +476,21 @@ def test_where_no_store_is_none_is_made(repo: Repo) -> None:
     assert repo.git("branch", "--list", "watercooler/*") == ""
 
 
+def test_outside_of_a_repository(machine: Machine) -> None:
+    folder = machine.folder("plain")
+    for name in ("list", "timeline"):
+        done = folder.ok(name)
+        assert "There is no git repository here" in done.err
+        assert "start a thread in this folder: wc new TOPIC" in done.err
+    done = folder.ok("new", "login", "-m", "Log in")
+    assert done.err == (
+        "note: there is no git repository here; the threads are in "
+        f"{folder.path}/.watercooler\n"
+    )
+    assert folder.ok("say", "login", "-m", "More").err == ""
+    assert "login" in folder.ok("list").out
+
+
 # --- what a terminal obeys ----------------------------------------------------
 
 PWN = "\x1b]0;pwn\x07\x9b31m\u202e"

@@ -75,7 +75,7 @@ def guidance(context: Context, options: GuidanceOptions) -> None:
     else:
         number = _number(options.words)
         removed = guidancefiles.remove(layout, occasion, number, by, seconds)
-        text_of_change = f"removed: {removed}"
+        text_of_change = f"removed {removed!r}"
     notes = receipts.start_settling(context)
     if options.json:
         say_json({"store": context.store} | _fields(layout, occasion))

@@ -67,7 +67,10 @@ def run(context: Context, options: RunOptions) -> None:
         return
     request = _request(context, options)
     if not context.place.exists and not context.place.branch_exists:
-        raise NotFoundError("There are no threads here.", "Start one with: wc new")
+        raise NotFoundError(
+            "There are no threads here.",
+            "Start one with: wc new TOPIC -m '…' --to NAME",
+        )
     if options.dry_run:
         _show_plan(context, options, request)
         return

@@ -16,7 +16,7 @@ from wc_core.ledger.threads.revisions import CORRECTIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from wc_core.ledger.threads.model import Entry, State
@@ -34,8 +34,8 @@ class Receipt(NamedTuple):
     """The result of a write. It exists only for an entry that is on disk.
 
     ``carried`` is the branch or the file with which the entry travels if it was not
-    pushed; usually empty. ``is_new_status`` says whether it changed the status; JSON
-    does not have it.
+    pushed; usually empty. ``is_new_status`` says whether it changed the status, and
+    ``deed`` what the entry did besides; JSON has neither.
     """
 
     topic: str
@@ -49,11 +49,12 @@ class Receipt(NamedTuple):
     notes: tuple[str, ...] = ()
     is_new_status: bool = False
     carried: str = ""
+    deed: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The receipt as a JSON object."""
         fields = self._asdict()
-        del fields["is_new_status"]
+        del fields["is_new_status"], fields["deed"]
         if not self.carried:
             del fields["carried"]
         fields["notes"] = list(self.notes)
@@ -61,12 +62,14 @@ class Receipt(NamedTuple):
 
 
 class Written(NamedTuple):
-    """An entry of a log at ``idx``, with the states before and after it."""
+    """An entry of a log at ``idx``, with the states before and after it. ``entries``
+    are those before a correction."""
 
     entry: Entry
     idx: int
     before: State
     after: State
+    entries: Sequence[Entry] = ()
 
     def receipt(self, *notes: str) -> Receipt:
         """The receipt of the write."""
@@ -79,7 +82,29 @@ class Written(NamedTuple):
             status=self.after.status,
             notes=notes,
             is_new_status=self.after.status != self.before.status,
+            deed=self._deed(),
         )
+
+    def _deed(self) -> str:
+        """What the entry did to the thread; empty if it says so itself."""
+        entry, deed = self.entry, ""
+        if entry.action == "say" and not self.idx:
+            deed = f"new thread {entry.topic}"
+        elif entry.action == "tag":
+            added = [f"+{tag}" for tag in entry.tags_added]
+            removed = [f"-{tag}" for tag in entry.tags_removed]
+            deed = f"tagged {' '.join((*added, *removed))}"
+        elif entry.action == "rename":
+            deed = f"renamed {self.before.name} → {entry.new_topic}"
+        elif entry.action == "move":
+            deed = f"moved to {entry.thread_branch}"
+        elif entry.action == "budget":
+            deed = f"budget {entry.budget:,} tokens" if entry.budget else "no budget"
+        elif entry.action in CORRECTIONS:
+            ids = [item.id for item in self.entries]
+            number = ids.index(entry.supersedes) if entry.supersedes in ids else "?"
+            deed = f"#{number} {entry.action.removesuffix('e')}ed"
+        return deed
 
 
 class LockedThread(NamedTuple):
@@ -175,7 +200,8 @@ class LockedThread(NamedTuple):
             if entry.key == key:
                 before = folding.fold(entry.topic, entries[:idx], base)
                 after = folding.fold(entry.topic, entries[: idx + 1], base)
-                return Written(entry, idx, before, after).receipt(_KEY_USED_BEFORE)
+                written = Written(entry, idx, before, after, entries[:idx])
+                return written.receipt(_KEY_USED_BEFORE)
         return None
 
     def check_room(self, size: int) -> None:

@@ -429,7 +429,8 @@ class StoreWriter:
         notes += self._review_notes(entry, state)
         if thread.has_lost_lines:
             notes.append(f"{entry.topic} has damage in its log: wc doctor")
-        receipt = Written(entry, idx, thread.state, state).receipt(*notes)
+        earlier = thread.entries or ()
+        receipt = Written(entry, idx, thread.state, state, earlier).receipt(*notes)
         return receipt._replace(topic=aliases.name_of(self.reader, state))
 
     def _review_notes(self, entry: Entry, state: model.State) -> list[str]:

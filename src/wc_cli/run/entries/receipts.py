@@ -196,7 +196,7 @@ def _receipt_sentence(receipt: Receipt, *, topic_first: bool) -> str:
         ball = (
             f"ball: {holder_text(receipt.previous_ball)} → {holder_text(receipt.ball)}"
         )
-    facts = [saved, ball]
+    facts = [saved, *([receipt.deed] if receipt.deed else []), ball]
     if receipt.status != "OPEN" or receipt.is_new_status:
         facts.append(receipt.status)
     if receipt.committed:

@@ -13,7 +13,7 @@ from wc_core.base.layout import BRANCH
 from wc_core.base.phrases import shown_path
 from wc_core.base.text import is_hexadecimal
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.git import discovery, storefolder
+from wc_core.ledger.git import config, discovery, storefolder
 from wc_core.ledger.git import repository as repositories
 
 TYPE_CHECKING = False
@@ -143,7 +143,7 @@ def _repository_name(folder: str) -> str:
 
 def _store_of(repository: Repository, root: str, env: Mapping[str, str]) -> InboxStore:
     """The store of a repository with a checkout at ``root``."""
-    folder = _working_folder(repository, root)
+    folder = _working_folder(repository, root, env)
     store = InboxStore(repository.name, folder, root)
     try:
         place = discovery.find(folder, env)
@@ -156,11 +156,16 @@ def _store_of(repository: Repository, root: str, env: Mapping[str, str]) -> Inbo
     return store._replace(place=place)
 
 
-def _working_folder(repository: Repository, root: str) -> str:
+def _working_folder(repository: Repository, root: str, env: Mapping[str, str]) -> str:
     """The folder in which commands about a repository are run."""
     folder, base = os.path.split(repository.common)
     if base == ".git":
         return folder
+    # That of a submodule, whose repository is inside that of another one.
+    own = config.get("core.worktree", repository, env)
+    path = os.path.realpath(os.path.join(repository.common, own))
+    if own and os.path.isdir(path):
+        return path
     for path, branch in repositories.worktrees(repository):
         if branch != BRANCH and path != root and os.path.isdir(path):
             return os.path.realpath(path)
