@@ -50,6 +50,8 @@ class Service(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Answer)
         self.turns = turns
         self.read: dict[str, list[str]] = {who: [] for who in turns}
+        # What a person's prompt has in it.
+        self.prompt = PROMPT
         # Made in the next turn, where a test did not know before which that is.
         self.next_call: Call | None = None
         self.lock = threading.Lock()
@@ -64,7 +66,7 @@ class Service(ThreadingHTTPServer):
         if not tools:
             return "aside", _END
         text = "\n".join(_texts(body))
-        who = MAIN if PROMPT in text else SUB
+        who = MAIN if self.prompt in text else SUB
         with self.lock:
             number, turns = len(self.read[who]), self.turns[who]
             self.read[who].append(text)
