@@ -391,6 +391,23 @@ def test_a_new_ball_is_started_while_it_waits(
     assert one.close() == 0
 
 
+def test_everyone_sees_who_works(repo: Repo, running: list[Running]) -> None:
+    ask_for(repo, "login", "nap done")
+    running.append(one := Running(repo, "--once"))
+    one.until("started")
+    passed = repo.json("read", "login", "--peek")["pass"]
+    assert (passed["state"], passed["agent"]) == ("running", "Codex@login (Pat)")
+    assert "at work, started" in repo.ok("list").out
+    (place,) = [
+        place
+        for place in repo.json("worktrees")["worktrees"]
+        if place.get("branch") == "login"
+    ]
+    assert place["loop"]["status"] == "running"
+    assert one.close() == 0
+    assert repo.json("read", "login", "--peek")["pass"]["state"] == "saved"
+
+
 def test_a_review_with_three_parties(repo: Repo, running: list[Running]) -> None:
     """The reviewer asks for changes, and then approves: the person gets the ball."""
     ask_for(repo, "login", "review")

@@ -1,7 +1,8 @@
-"""The balls for which someone was called, and how far they have come."""
+"""The balls for which someone was called or started, and how far they have come."""
 
 from __future__ import annotations
 
+from wc_core.attention.runs import records as runs
 from wc_core.attention.status.files import file_name
 from wc_core.attention.status.holders import HeldBall
 from wc_core.attention.wake import records
@@ -24,14 +25,19 @@ _MOST = 1000
 def called_balls(
     reader: StoreReader, directory: Directory
 ) -> Iterator[tuple[State, PassState]]:
-    """Yields the threads whose holders were called for their balls and still have them,
-    latest pass first, with how far they have come."""
-    for name in sorted(records.names(reader.layout), reverse=True)[:_MOST]:
+    """Yields the threads whose holders were called or started for their balls and still
+    have them, latest pass first, with how far they have come."""
+    running = [
+        record.topic for record in runs.all_records(reader.layout) if record.is_alive
+    ]
+    names = sorted(records.names(reader.layout), reverse=True)[:_MOST]
+    called = {HeldBall("", name).topic: name for name in reversed(names)}
+    for topic in dict.fromkeys((*running, *reversed(called))):
         try:
-            state = reader.snapshot(HeldBall("", name).topic).state
+            state = reader.snapshot(topic).state
         except WcError:
             continue
-        if file_name(state) != name:
+        if topic not in running and file_name(state) != called[topic]:
             continue  # it has been passed on
         passed = called_state(reader, state, directory)
         if passed is not None:

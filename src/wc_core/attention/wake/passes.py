@@ -1,16 +1,19 @@
 """How far a ball's holder has come with it, as seen on this machine: saved, called,
-woken, seen, answered.
+woken, running, seen, answered.
 
 ``saved`` comes from the log. A ``called`` client has received the news, and the agent
 is ``woken`` once its session has begun a turn. ``seen`` is from the holder's read
-cursor, ``answered`` from the log again. Nothing is inferred: anything on another
+cursor, ``answered`` from the log again. While `wc run` has started the holder for the
+ball and it runs, it is ``running``. Nothing is inferred: anything on another
 machine stays ``saved``.
 """
 
 from __future__ import annotations
 
+import os
 from itertools import dropwhile, islice
 
+from wc_core.attention.runs import records as runs
 from wc_core.attention.status.files import file_name
 from wc_core.attention.wake import records
 from wc_core.base.errors import WcError
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.reader import StoreReader
 
 SAVED, CALLED, WOKEN, SEEN, ANSWERED = "saved", "called", "woken", "seen", "answered"
+RUNNING = "running"
 
 
 class PassState(NamedTuple):
@@ -55,6 +59,8 @@ class PassState(NamedTuple):
         if self.failure:
             return f"not woken: {self.failure}"
         when = ago(seconds_between(self.at_ms, now_ms)) if self.at_ms else ""
+        if self.state == RUNNING:
+            return f"at work, started {when}"
         words = {CALLED: f"called {when}", WOKEN: f"woken {when}"}
         return words.get(self.state, "" if self.state == SAVED else self.state)
 
@@ -66,6 +72,8 @@ def pass_state(
     thread is closed."""
     if not _has_holder(state):
         return None
+    if (running := running_state(reader, state)) is not None:
+        return running
     return _progress(reader, state, directory, _record_of(reader, state))
 
 
@@ -74,11 +82,25 @@ def called_state(
 ) -> PassState | None:
     """Returns how far the ball of a thread has come since its holder was called for it;
     ``None`` if that was not done."""
-    record = _record_of(reader, state) if _has_holder(state) else None
+    if not _has_holder(state):
+        return None
+    if (running := running_state(reader, state)) is not None:
+        return running
+    record = _record_of(reader, state)
     if record is None:
         return None
     passed = _progress(reader, state, directory, record)
     return passed if passed.at_ms else None
+
+
+def running_state(reader: StoreReader, state: State) -> PassState | None:
+    """Returns that the holder of a ball runs, started by `wc run`; ``None`` if not."""
+    if not os.path.isdir(reader.layout.runs):
+        return None
+    record = runs.load(reader.layout, state.topic)
+    if record is None or record.agent != state.ball or not record.is_alive:
+        return None
+    return PassState(RUNNING, record.agent, record.started_ms)
 
 
 def _has_holder(state: State) -> bool:

@@ -190,8 +190,10 @@ class Overview:
 def with_passes(
     reader: StoreReader, rows: list[ThreadRow], directory: Directory
 ) -> list[ThreadRow]:
-    """Returns the rows; balls whose holders were called get how far they have come."""
-    if not os.path.isdir(reader.layout.wakes):
+    """Returns the rows; balls whose holders were called or started get how far they
+    have come."""
+    layout = reader.layout
+    if not (os.path.isdir(layout.wakes) or os.path.isdir(layout.runs)):
         return rows
     from wc_core.attention.wake import called  # 2 ms, only where agents are woken
 
