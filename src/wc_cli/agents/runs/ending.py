@@ -52,7 +52,7 @@ def outcome_of(at: Context, record: RunRecord) -> RunOutcome:
     questions = [
         question
         for question in state.questions
-        if question.id > record.since and at.viewer.is_me(question.asker)
+        if question.id >= record.since and at.viewer.is_me(question.asker)
     ]
     if state.status == CLOSED:
         return RunOutcome(PASSED, state, "closed")

@@ -275,7 +275,7 @@ class Runner:
             place.branch,
             STARTING,
             now_ms(),
-            since=state.last_id,
+            since=state.since,
             previous=(earlier.previous if earlier and is_again else state.ball or ""),
             tries=(earlier.tries + 1 if earlier and is_again else 1),
             runner=os.getpid(),
@@ -284,22 +284,13 @@ class Runner:
             or bool(earlier and earlier.is_made and earlier.worktree == place.path),
         )
         self._save(record)
-        if state.branch != place.branch and place.branch:
-            self._write(
-                at,
-                Draft(
-                    state.topic,
-                    "move",
-                    f"Moved to {place.branch}",
-                    thread_branch=place.branch,
-                ),
-            )
-        draft = Draft(state.topic, "take", f"Started by wc run in {place.branch}")
+        draft = Draft(state.topic, "take", f"Started by wc run on {place.branch}")
         if state.ball == at.identity.author:
             draft = draft._replace(action="ack")
+        if place.branch and state.branch != place.branch:
+            draft = draft._replace(thread_branch=place.branch)
         self._write(at, draft)
-        since = Context(at.env, at.cwd, at.asked).reader.snapshot(state.topic).state
-        record = record._replace(since=since.since if since.ball else since.last_id)
+        record = record._replace(since=at.reader.snapshot(state.topic).state.since)
         self._save(record)
         return record
 
