@@ -323,7 +323,7 @@ class Runner:
         self._save(record)
         self._watch_run(record, started, at, thread.state.title)
         self.started += 1
-        self._tell(_event("started", record, f"in {record.worktree}"))
+        self._tell(_event("started", record, f"started in {record.worktree}"))
 
     def _watch_run(
         self, record: RunRecord, started: AgentProcess, at: Context, title: str

@@ -14,6 +14,7 @@ from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal.markdown import console_of
 from wc_cli.run.terminal.style import is_for_people, terminal_width
 from wc_core.attention.runs import records
+from wc_core.base.names import parse
 from wc_core.base.phrases import counted, shown_path
 from wc_core.base.text import one_line
 from wc_core.base.times import span
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from wc_cli.agents.runs.runner import Run, RunEvent, Runner
 
 _MOST_WAITING = 8
+# Columns of the table.
+_NAME, _TIME = 24, 7
 _REDRAW_SECONDS = 1.0
 _MARKS = {
     "started": "▶",
@@ -101,22 +104,34 @@ def event_line(event: RunEvent, env: Mapping[str, str]) -> str:
     text = event.text
     if worktree := event.fields.get("worktree"):
         text = text.replace(worktree, shown_path(worktree, env))
-    words = f"{mark} {event.topic} · {event.agent} {event.name}"
     tokens = event.fields.get("tokens")
     ending = f" · {tokens:,} tokens" if tokens else ""
-    return one_line(f"{words}: {text}{ending}" if text else words)
+    agent = _short(event.agent, event.topic)
+    return one_line(f"{mark} {event.topic} · {agent} · {text}{ending}")
+
+
+def _short(agent: str, topic: str) -> str:
+    """Return the name of an agent without the tag, which all have, and without a seat
+    that is the topic beside it."""
+    name = parse(agent)._replace(tag="")
+    return one_line(str(name._replace(seat="") if name.seat == topic else name))
 
 
 def state_of(runner: Runner, env: Mapping[str, str]) -> Group:
     """Return what runs, as a table, and what waits."""
-    table = Table(box=None, pad_edge=False, show_header=bool(runner.runs))
-    table.add_column("thread", overflow="ellipsis", no_wrap=True, ratio=3)
-    table.add_column("agent", overflow="ellipsis", no_wrap=True, ratio=2)
-    table.add_column("time", justify="right", no_wrap=True)
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("last line", overflow="ellipsis", no_wrap=True, ratio=5)
-    for run in runner.runs.values():
-        table.add_row(*map(Text, _cells(run, runner, env)))
+    rows = [_cells(run, runner, env) for run in runner.runs.values()]
+    has_tokens = any(row[3] for row in rows)
+    table = Table(box=None, pad_edge=False, show_header=bool(rows), expand=True)
+    # Only the last line gives way to the others.
+    table.add_column("thread", overflow="ellipsis", no_wrap=True, max_width=_NAME)
+    table.add_column("agent", overflow="ellipsis", no_wrap=True, max_width=_NAME)
+    table.add_column("time", justify="right", no_wrap=True, min_width=_TIME)
+    if has_tokens:
+        table.add_column("tokens", justify="right", no_wrap=True, min_width=_TIME)
+    table.add_column("last line", overflow="ellipsis", no_wrap=True, ratio=1)
+    for *head, tokens, last_line in rows:
+        cells = (*head, tokens, last_line) if has_tokens else (*head, last_line)
+        table.add_row(*map(Text, cells))
     lines = [Text(line, style="dim") for line in waiting_lines(runner.waiting)]
     return Group(table, *lines, Text(_footer(runner), style="dim"))
 
@@ -129,7 +144,7 @@ def _cells(run: Run, runner: Runner, env: Mapping[str, str]) -> list[str]:
     output = RunOutput(path, runner.layout.root, env)
     return [
         one_line(record.topic),
-        one_line(record.agent),
+        _short(record.agent, record.topic),
         span(seconds),
         f"{spent:,}" if spent else "",
         one_line(output.last_line()),
