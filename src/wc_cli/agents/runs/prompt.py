@@ -7,6 +7,7 @@ from wc_cli.agents.briefing.text import TITLE_WIDTH, quoted
 from wc_core.base.phrases import counted
 from wc_core.base.text import defused, one_line
 from wc_core.ledger.threads.model import holder_text
+from wc_core.ledger.threads.revisions import revisions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,8 +69,9 @@ def _status(state: State) -> str:
 
 
 def _entries(entries: Sequence[Entry]) -> Iterator[str]:
-    """Yield the latest entries, oldest first, each with its author; the newest get the
-    room first."""
+    """Yield the latest entries in which someone says something, oldest first, each with
+    its author; the newest get the room first."""
+    entries = [item.entry for item in revisions(entries) if item.has_own_text]
     parts: list[list[str]] = []
     room, lines = _MAX_CHARACTERS, _MAX_LINES
     for entry in reversed(entries[-_MAX_ENTRIES:]):

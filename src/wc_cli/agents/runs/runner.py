@@ -284,12 +284,14 @@ class Runner:
             or bool(earlier and earlier.is_made and earlier.worktree == place.path),
         )
         self._save(record)
+        moves = bool(place.branch) and state.branch != place.branch
         draft = Draft(state.topic, "take", f"Started by wc run on {place.branch}")
-        if state.ball == at.identity.author:
-            draft = draft._replace(action="ack")
-        if place.branch and state.branch != place.branch:
+        if moves:
             draft = draft._replace(thread_branch=place.branch)
-        self._write(at, draft)
+        if state.ball == at.identity.author:
+            draft = draft._replace(action="move", title=f"Moved to {place.branch}")
+        if draft.action == "take" or moves:
+            self._write(at, draft)
         record = record._replace(since=at.reader.snapshot(state.topic).state.since)
         self._save(record)
         return record
