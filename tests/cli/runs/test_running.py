@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.clients.conftest import installed
+from tests.conftest import Repo
 from wc_core.attention.runs import records
 from wc_core.base import processes
 from wc_core.base.layout import Layout
@@ -22,18 +23,15 @@ from wc_core.base.layout import Layout
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.conftest import Repo
+    from tests.conftest import Machine
 
 STANDIN = Path(__file__).parent / "standin.py"
 SECONDS = 30.0
 FOUND = 9
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    """A repository where nobody has run wc, and a person whose agents are stand-ins."""
-    repo = installed(tmp_path).repo()
-    machine = repo.machine
+def with_standins(machine: Machine) -> Machine:
+    """A machine of a person whose agents are stand-ins."""
     program = machine.root / "bin/standin"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} {STANDIN} "$@"\n')
     program.chmod(0o755)
@@ -44,7 +42,13 @@ def repo(tmp_path: Path) -> Repo:
         f"[run]\ncodex = {words}\nclaude = {words}\nminutes = 60\n"
     )
     machine.env["SERVICE_TOKEN"] = "sesame-open-0123"
-    return repo
+    return machine
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    """A repository where nobody has run wc."""
+    return with_standins(installed(tmp_path)).repo()
 
 
 def ask_for(repo: Repo, topic: str, title: str, to: str = "Codex") -> None:
@@ -383,6 +387,33 @@ def test_what_a_killed_one_left_is_found_by_the_next(
     assert state(repo, "login")["ball"] == "Pat"
 
 
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_one_that_was_killed_before_the_start_is_no_start(
+    repo: Repo, *, is_taken: bool
+) -> None:
+    ask_for(repo, "login", "work done")
+    place = repo.worktree(f"{repo.path.name}-wt-login", "login")
+    if is_taken:
+        place.ok("take", "login", "--as", "Codex")
+    layout = Layout(str(repo.store))
+    begun = records.RunRecord(
+        "login",
+        "Codex@login (Pat)",
+        str(place.path),
+        "login",
+        records.STARTING,
+        1_800_000_000_000,
+        previous="Codex",
+        runner=2**22 + 1,
+    )
+    path = Path(records.path_of(layout, "login"))
+    path.parent.mkdir(parents=True)
+    path.write_bytes(begun.to_bytes())
+    told = events(repo)
+    assert names(told) == [("started", "login"), ("passed", "login")]
+    assert told[0]["try"] == 1
+
+
 def test_two_at_once_start_no_ball_twice(repo: Repo, running: list[Running]) -> None:
     for number in range(6):
         ask_for(repo, f"t{number}", "work done")
@@ -391,6 +422,38 @@ def test_two_at_once_start_no_ball_twice(repo: Repo, running: list[Running]) -> 
     starts = (repo.machine.home / "starts").read_text().splitlines()
     assert sorted(line.split()[0] for line in starts) == [f"t{n}" for n in range(6)]
     assert {state(repo, f"t{n}")["ball"] for n in range(6)} == {"Pat"}
+
+
+def test_two_machines_start_no_ball_twice(
+    tmp_path: Path, running: list[Running]
+) -> None:
+    """Of a person who left `wc run` open on both: the remote decides."""
+    machines = []
+    for name in ("desk", "lap"):
+        (tmp_path / name).mkdir()
+        machines.append(with_standins(installed(tmp_path / name)))
+    desk, lap = machines
+    hub = tmp_path / "hub.git"
+    desk.git("init", "-q", "--bare", "-b", "main", str(hub), cwd=tmp_path)
+    here = desk.repo()
+    here.git("remote", "add", "origin", str(hub))
+    here.git("push", "-q", "-u", "origin", "main")
+    ask_for(here, "login", "nap done")
+    here.ok("sync")
+    lap.git("clone", "-q", str(hub), "app", cwd=lap.root)
+    there = Repo(lap, lap.root / "app")
+    there.ok("sync")
+    for machine in machines:
+        machine.env["WATERCOOLER_SYNC"] = "inline"
+    running += [Running(repo, "--once") for repo in (here, there)]
+    assert [one.close() for one in running] == [0, 0], [one.told for one in running]
+    starts = [machine.home / "starts" for machine in machines]
+    assert sorted(path.exists() for path in starts) == [False, True]
+    (loser,) = [one for one in running if "passed" not in one.told]
+    assert "login" in loser.told
+    here.ok("sync")
+    there.ok("sync")
+    assert (here.ball("login"), there.ball("login")) == ("Pat", "Pat")
 
 
 def test_a_new_ball_is_started_while_it_waits(

@@ -361,8 +361,9 @@ class Runner:
         for record in records.all_records(self.layout):
             if not record.is_open or record.is_watched:
                 continue
-            if not os.path.isdir(record.worktree):
-                self._save(record._replace(state=FAILED, ended_ms=now_ms()))
+            if not record.pid or not os.path.isdir(record.worktree):
+                # It was killed before it started the agent, or the place is gone.
+                self._save(record._replace(state=STOPPED, ended_ms=now_ms()))
                 continue
             own = record._replace(
                 runner=os.getpid(), runner_begin=processes.started(os.getpid()) or 0
