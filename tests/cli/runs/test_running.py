@@ -19,6 +19,9 @@ from tests.conftest import Repo
 from wc_core.attention.runs import records
 from wc_core.base import processes
 from wc_core.base.layout import Layout
+from wc_core.people.cost import ledger
+from wc_core.people.cost.ledger import SessionCost, Spent
+from wc_core.people.cost.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -268,22 +271,34 @@ def test_a_foreign_loop_is_left_alone(repo: Repo) -> None:
     assert (place / ".claude/loop-state.json").read_text() == foreign
 
 
-def test_a_budget_ends_it(repo: Repo) -> None:
-    ask_for(repo, "login", "idle")
+def spend(repo: Repo, tokens: int) -> None:
+    """Count tokens for the thread, as the hook of a client does."""
+    cost = SessionCost("Codex (Pat)").with_spent("login", Spent(Usage(input=tokens)))
+    folder = repo.store / ".local/cost"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "codex:1").write_bytes(ledger.encode(cost))
+
+
+def test_a_budget_that_is_spent_starts_nobody(repo: Repo) -> None:
+    ask_for(repo, "login", "done")
     repo.ok("budget", "login", "10")
-    cost = repo.store / ".local/cost"
-    cost.mkdir(parents=True)
-    fields = {
-        "version": 1,
-        "agent": "Codex (Pat)",
-        "offset": 0,
-        "topic": "login",
-        "began_ms": 0,
-        "threads": {"login": {"input": 20, "output": 1}},
-    }
-    (cost / "s").write_text(json.dumps(fields))
-    reasons = [row["reason"] for row in plan(repo)["waiting"]]
-    assert reasons in ([], ["its budget is spent"])
+    spend(repo, 9)
+    assert len(plan(repo)["start"]) == 1
+    spend(repo, 10)
+    assert [row["reason"] for row in plan(repo)["waiting"]] == ["its budget is spent"]
+
+
+def test_a_budget_ends_a_run(repo: Repo, running: list[Running]) -> None:
+    ask_for(repo, "login", "hang")
+    repo.ok("budget", "login", "10")
+    running.append(one := Running(repo, "--once", "--json"))
+    one.until("started")
+    spend(repo, 12)
+    assert one.close() == 0
+    ended = json.loads(one.told.splitlines()[-1])
+    assert (ended["text"], ended["tokens"]) == ("stopped: its budget is spent", 12)
+    assert state(repo, "login")["ball"] == "Pat"
+    assert titles(repo, "login")[-1] == "The budget is spent: 12 of 10 tokens"
 
 
 def test_a_command_that_is_not_installed_or_unknown(repo: Repo) -> None:

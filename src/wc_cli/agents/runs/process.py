@@ -73,10 +73,12 @@ class AgentProcess:
                 os.killpg(self.pid, number)
 
     def end_group(self) -> None:
-        """End what it left running in its group. The group has its number until the
-        last of them has ended, so this never reaches another one's."""
+        """End it, and what it left running in its group. The group has its number until
+        the last of them has ended, so this never reaches another one's."""
         with contextlib.suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
+        if self._child is not None:
+            self._child.wait()
 
 
 def open_log(path: str) -> int:

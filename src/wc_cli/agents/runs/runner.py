@@ -42,7 +42,7 @@ from wc_core.base.names import parse
 from wc_core.base.text import one_line
 from wc_core.base.times import span
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.threads.model import CLOSED
+from wc_core.ledger.threads.model import CLOSED, initial_state
 from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
@@ -50,8 +50,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from wc_core.ledger.threads.model import State
+
 # Between two looks at what runs; when nothing runs, at the store.
 _TICK, _IDLE_TICK = 0.1, 1.0
+# Between two looks at what was spent.
+_COUNT_SECONDS = 1.0
 # Everything is looked at again after so many seconds, even if nothing has changed.
 _LOOK_SECONDS = 30.0
 # After an interrupt, an agent has so many seconds to end its turn.
@@ -85,12 +89,14 @@ class RunEvent(NamedTuple):
 
 class Run(NamedTuple):
     """A run that is watched: its record, its process, the agent's context, the thread's
-    title, when it must end (on the monotonic clock), and what had been spent before."""
+    title and budget (0: none), when it must end (on the monotonic clock), and what had
+    been spent before."""
 
     record: RunRecord
     process: AgentProcess
     at: Context
     title: str
+    budget: int
     end: float
     tokens_before: int
 
@@ -130,7 +136,7 @@ class Runner:
         self._stamp: bytes | None = None
         # Whether something has changed here that the stamp does not show.
         self._must_look = True
-        self._looked_at = 0.0
+        self._looked_at = self._counted_at = 0.0
 
     # --- the loop -----------------------------------------------------------------
 
@@ -323,23 +329,24 @@ class Runner:
             os.close(log)
         record = record._replace(state=RUNNING, pid=started.pid, begin=started.begin)
         self._save(record)
-        self._watch_run(record, started, at, thread.state.title)
+        self._watch_run(record, started, at, thread.state)
         self.started += 1
         self._tell(_event("started", record, f"started in {record.worktree}"))
 
     def _watch_run(
-        self, record: RunRecord, started: AgentProcess, at: Context, title: str
+        self, record: RunRecord, started: AgentProcess, at: Context, state: State
     ) -> None:
         elapsed = max(0, now_ms() - record.started_ms) / 1000
         self.runs[record.topic] = Run(
             record,
             started,
             at,
-            title,
+            state.title,
+            state.budget,
             time.monotonic() + self._limits.seconds - elapsed,
             ending.tokens_of(self.layout, record.topic) - record.tokens,
         )
-        loopfile.write(record, title, "running", now_ms())
+        loopfile.write(record, state.title, "running", now_ms())
 
     def _save(self, record: RunRecord) -> None:
         durable.make_folder(self.layout.runs, self.layout.root, flush=False)
@@ -371,11 +378,11 @@ class Runner:
             self._save(own)
             agent = parse(record.agent).agent
             at = chooser.agent_context(agent, record.worktree)
-            title = ""
+            state = initial_state(record.topic)
             with contextlib.suppress(WcError):
-                title = at.reader.snapshot(record.topic).state.title
+                state = at.reader.snapshot(record.topic).state
             started = AgentProcess(record.pid, record.begin)
-            self._watch_run(own, started, at, title)
+            self._watch_run(own, started, at, state)
 
     def _remove_worktrees(self, chooser: Chooser) -> None:
         """Remove the worktrees that were made for threads that are closed, if nothing
@@ -411,9 +418,16 @@ class Runner:
 
     def _limit(self, run: Run) -> None:
         """End a run that has taken too long, or whose budget is spent."""
-        if time.monotonic() >= run.end:
+        now, reason = time.monotonic(), ""
+        if now >= run.end:
+            reason = f"took longer than {span(int(self._limits.seconds))}"
+        elif run.budget and now - self._counted_at >= _COUNT_SECONDS:
+            self._counted_at = now
+            if ending.tokens_of(self.layout, run.topic) >= run.budget:
+                reason = "has spent its budget"
+        if reason:
             run.process.end_group()
-            self._end(run, f"took longer than {span(int(self._limits.seconds))}")
+            self._end(run, reason)
 
     def _end(self, run: Run, reason: str) -> None:
         """Decide what happens after a run has ended."""
