@@ -54,11 +54,13 @@ def test_what_does_not_exist_is_reported(login: Here) -> None:
 
 def test_taking_over_what_nobody_has_is_reported(login: Here, review: Here) -> None:
     login.ok("claim", "src/a.py", *CODEX)
-    words = ("takeover", "src", "b.py", "--reason", "r", *CLAUDE)
-    assert review.ok(*words).err == (
-        "note: src/a.py was claimed by Codex@login (Pat)\n"
-        "note: no one else had claimed b.py\n"
-    )
+    (review.path / "b.py").write_text("")
+    words = ("takeover", "src", "b.py", "gone.py", "--reason", "r", *CLAUDE)
+    lines = review.ok(*words).err.splitlines()
+    assert "note: src/a.py was claimed by Codex@login (Pat)" in lines
+    assert "note: no one else had claimed b.py" in lines
+    assert "note: gone.py does not exist in this worktree" in lines
+    assert "note: b.py does not exist in this worktree" not in lines
 
 
 def test_a_list_counts_down_from_what_was_asked_for(login: Here) -> None:

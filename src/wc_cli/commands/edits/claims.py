@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from wc_core.edits.claims.rules import ClaimPlan
 
 _TARGETS = "Files, folders, or PATH::SYMBOL."
+_ABSENT = "does not exist in this worktree"
 
 
 class ChangeOptions(SpeakerOptions):
@@ -124,7 +125,7 @@ def claim(context: Context, options: ClaimOptions) -> None:
         top = holding.registry.repository.top
         holding.notes += existing.require_symbols(top, targets)
         holding.notes += [
-            f"{target} does not exist in this worktree; for something new: --new"
+            f"{target} {_ABSENT}; for something new: --new"
             for target in existing.absent(top, targets)
         ]
     plan = holding.claim(targets, draft, local_only=options.local_only)
@@ -149,6 +150,8 @@ def takeover(context: Context, options: TakeoverOptions) -> None:
     targets = targets_of(context, options.targets)
     holding = holding_of(context, options)
     plan = holding.claim(targets, draft, takeover=True)
+    absent = existing.absent(holding.registry.repository.top, targets)
+    holding.notes += [f"{target} {_ABSENT}" for target in absent]
     holding.notes += [
         f"no one else had claimed {target}"
         for target in targets
