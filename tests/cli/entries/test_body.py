@@ -117,7 +117,7 @@ def test_a_megabyte(repo: Repo) -> None:
 def test_more_than_anyone_reads(repo: Repo) -> None:
     words = ["say", "auth", "--title", "x", "--body", "-"]
     said = repo.fails(2, *words, feed=b"a" * (16 * 1024 * 1024 + 1))
-    assert "Standard input has more than 16777216 bytes" in said
+    assert "Standard input has more than 16,777,216 bytes" in said
     assert "Nothing was written" in said
     assert not repo.log("auth").exists()
 
@@ -130,13 +130,13 @@ def test_a_writer_without_end(repo: Repo, words: tuple[str, ...]) -> None:
     command = shlex.join([*machine.wc_words, "say", "auth", *words])
     done = machine.run(["sh", "-c", f"yes | {command}"], repo.path)
     assert done.code == 2
-    assert "Standard input has more than 16777216 bytes" in done.err
+    assert "Standard input has more than 16,777,216 bytes" in done.err
     assert not repo.log("auth").exists()
 
 
 def test_a_file_without_end(repo: Repo) -> None:
     said = repo.fails(2, "say", "auth", "--title", "x", "--body", "@/dev/zero")
-    assert "/dev/zero has more than 16777216 bytes" in said
+    assert "/dev/zero has more than 16,777,216 bytes" in said
 
 
 def test_a_forged_header_makes_no_entry(repo: Repo) -> None:

@@ -215,7 +215,7 @@ def test_of_several_questions_the_receipt_names_each(repo: Here, action: str) ->
         repo.ok("ask", "login", "--to", "Codex", "--title", title, *CLAUDE)
     done = repo.ok(action, "login", "--title", "Argon2", *CODEX)
     assert (
-        "note: still open are #1 'Which hash?', #2 'Which salt?'; to answer one: "
+        "note: #1 'Which hash?', #2 'Which salt?' are still open; to answer one: "
         "wc answer login N -m '…'"
     ) in done.err
     assert open_questions(repo) == ["Which hash?", "Which salt?"]

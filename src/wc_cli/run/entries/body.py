@@ -116,7 +116,7 @@ def read_limited(file: IO[bytes], source: str, most: int) -> bytes:
     data = file.read(most + 1)
     if len(data) > most:
         raise InvalidInputError(
-            f"{source} has more than {most} bytes. Nothing was written.",
+            f"{source} has more than {most:,} bytes. Nothing was written.",
             "Put a long text into the code's repository, and name the file here.",
         )
     return data

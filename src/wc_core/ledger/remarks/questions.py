@@ -192,7 +192,7 @@ class Questions(NamedTuple):
         listed = ", ".join(map(self._named, pending))
         if len(pending) == 1:
             return [f"{listed} is still open; to answer it: wc answer {topic} -m '…'"]
-        return [f"still open are {listed}; to answer one: wc answer {topic} N -m '…'"]
+        return [f"{listed} are still open; to answer one: wc answer {topic} N -m '…'"]
 
     def checked(self, draft: Draft, move: Move) -> Draft:
         """The draft of a move. If it is forced although a question of its author is
