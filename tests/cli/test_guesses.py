@@ -53,7 +53,7 @@ UNDERSTOOD = (
     Guess("block slow api", "waits for api", "why slow"),
     Guess("link slow api", "wc link slow relates-to api"),
     Guess("move login feature", "login", "list --branch feature"),
-    Guess("rename login passkey", "passkey", "list"),
+    Guess("rename login passkey", r"^passkey: Log in", "read passkey"),
     Guess("checklist login 'Update the docs'", "Update the docs", "checklist login"),
     Guess("check-off login tests", r"\[x\].*tests", "checklist login"),
     Guess("check-off login 1", r"\[x\].*tests", "checklist login"),
@@ -156,3 +156,16 @@ def test_a_text_without_quotation_marks_starts_no_thread(repo: Here) -> None:
     assert "wc say 'It works'" in error
     repo.ok("say", "it", "works", "--new")
     assert repo.json("read", "it")["entries"][0]["title"] == "works"
+
+
+def test_a_question_without_a_name_is_no_name(repo: Here) -> None:
+    for text in ("Which one?", "Who?"):
+        error = repo.fails(2, "ask", "login", text)
+        assert "wc ask login --to NAME -m" in error
+        assert text not in error
+
+
+def test_a_text_in_quotation_marks_is_not_quoted_again(repo: Here) -> None:
+    error = repo.fails(2, "amend", "api", "0", "Which browsers do we support?")
+    assert "'0 Which" not in error
+    assert "See: wc help amend" in error

@@ -174,7 +174,8 @@ def _left_over(
     took some: usually a text without quotation marks."""
     by_name = {param.name: param for param in options.params()}
     correction: tuple[str, ...] = ()
-    if bare_names and by_name[bare_names[-1]].kind == TEXTS:
+    is_quoted = any(len(word.split()) > 1 for word in surplus)
+    if bare_names and by_name[bare_names[-1]].kind == TEXTS and not is_quoted:
         before = len(arguments) - len(surplus) - 1
         correction = (*arguments[:before], " ".join(arguments[before:]))
     return ArgumentsError(f"Too many arguments: {' '.join(surplus)}", correction)

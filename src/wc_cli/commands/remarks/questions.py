@@ -37,6 +37,13 @@ class AskOptions(AddressedOptions, EntryOptions, EditorOptions):
     to: str = text("--to", "NAME", "Whom to ask (or: asker).", complete="agent")
     force: bool = flag("--force", help="Allow a new name.")
 
+    def took_text(self, context: Context) -> None:
+        """If a text was given without a flag and without a name, take it as such."""
+        is_alone = "to" in self.taken_bare and not self.message
+        is_text = len(self.to.split()) > 1 or self.to.endswith("?")
+        if is_alone and is_text and not context.writer().knows(self.to):
+            self.message, self.to = (self.to,), ""
+
 
 class AnswerOptions(LocalTopicOptions, EntryOptions, EditorOptions):
     """Answer a question that you were asked; the ball stays where it is."""
@@ -62,6 +69,7 @@ class AnswerOptions(LocalTopicOptions, EntryOptions, EditorOptions):
 def ask(context: Context, options: AskOptions) -> None:
     """Ask someone."""
     fill_topic(context, options)
+    options.took_text(context)
     draft = _entry_draft(context, options, body.message(context, options))
     if not options.to:
         raise InvalidInputError(
