@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -45,6 +46,14 @@ while read old new ref; do
   case $ref in refs/heads/claude/*) ;; *) exit 1 ;; esac
 done
 """
+# Stands in for an agent that works without a terminal: `codex exec PROMPT`.
+_STAND_IN = """\
+#!/bin/sh
+echo 'def export(): ...' > export.py
+git add export.py
+git commit -q -m 'Export the list'
+wc done export -m 'Written and committed'
+"""
 _CODE = "def login(user):\n    return None\n"
 
 
@@ -71,7 +80,7 @@ def demo(context: Context, options: DemoOptions) -> None:
     else:
         say("\nThe throwaway folder is deleted. Your turn: wc new TOPIC -m '…'")
     if not options.all:
-        say("Editing together, planning, syncing, the cloud: wc demo --all")
+        say("Editing, planning, running agents, syncing, the cloud: wc demo --all")
 
 
 def _has_viewer() -> bool:
@@ -124,6 +133,7 @@ class _Story:
             self._edit_the_same_function()
             self._plan_the_next_pieces()
             self._finish_the_work()
+            self._run_an_agent()
             self._meet_another_machine()
             self._hear_from_the_cloud()
 
@@ -181,6 +191,34 @@ class _Story:
         self._wc("Codex", self.fix, "list")
         log = ["log", "--format=%h %s", "watercooler/threads"]
         self._show(self.app, ["git", *log], ["git", *log], self.env)
+
+    def _run_an_agent(self) -> None:
+        """Let ``wc run`` start a stand-in for Codex, which works and passes the ball to
+        the person."""
+        self._title(
+            "Nobody has to open Codex: wc run starts it for its ball, in a worktree of "
+            "its own. Here, a script stands in for it"
+        )
+        programs = f"{self.folder}/bin"
+        os.mkdir(programs)
+        ours = shlex.join([sys.executable, "-m", "wc_cli.run.main"])
+        self._write_program(f"{programs}/wc", f'#!/bin/sh\nexec {ours} "$@"\n')
+        self._write_program(f"{programs}/codex", _STAND_IN)
+        self.env["PATH"] = f"{programs}:{self.env['PATH']}"
+        cat = ["cat", "bin/codex"]
+        self._show(self.folder, cat, cat)
+        title = "Export the list"
+        self._wc("", self.app, "new", "export", "-m", title, "--to", "Codex")
+        self._wc("", self.app, "run", "--once")
+        self._title("It has committed its work, and the ball is the person's")
+        log = ["git", "log", "--format=%h %s", "main..export"]
+        self._show(self.app, log, log)
+        self._wc("", self.app, "read", "export", "--new")
+
+    def _write_program(self, path: str, text: str) -> None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o755)  # noqa: S103 - it is run
 
     @contextmanager
     def _idle_agent(self, agent: str, folder: str) -> Iterator[subprocess.Popen[str]]:
@@ -289,9 +327,7 @@ class _Story:
         self._wc("Claude Code", self.app, "sync")
         hook = f"{self.folder}/hub.git/hooks/pre-receive"
         os.makedirs(os.path.dirname(hook), exist_ok=True)
-        with open(hook, "w", encoding="utf-8") as file:
-            file.write(_ONLY_AGENTS_BRANCHES)
-        os.chmod(hook, 0o755)  # noqa: S103 - git runs it
+        self._write_program(hook, _ONLY_AGENTS_BRANCHES)
         os.mkdir(self.cloud["HOME"])
         clone = ["git", "clone", "hub.git", "session"]
         self._show(self.folder, clone, [*clone, "-q"], self.cloud)
@@ -342,10 +378,11 @@ class _Story:
         refused: bool = False,
         apart: bool = False,
     ) -> None:
-        """Run a command as an agent, in its worktree; ``apart``: without syncing."""
+        """Run a command as an agent, in its worktree, or as the person if ``agent`` is
+        empty; ``apart``: without syncing."""
         machines = {self.laptop: self.there, self.session: self.cloud}
         machine = machines.get(folder, self.env)
-        env = {**machine, "WATERCOOLER_AGENT": agent}
+        env = {**machine, **({"WATERCOOLER_AGENT": agent} if agent else {})}
         if apart:
             env["WATERCOOLER_SYNC"] = "off"
         real = [sys.executable, "-m", "wc_cli.run.main", *words]
