@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CODES = frozenset({0, 2, 3, 4, 5, 6, 7, 8, 9, 10})
 # What ends only when someone else acts: a command, or one of its flags. `demo` takes
 # its time, and makes stores of its own.
-_ENDLESS = {"demo": "", "open": "", "wait": "", "inbox": "--watch"}
+_ENDLESS = {"demo": "", "open": "", "run": "", "wait": "", "inbox": "--watch"}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _VALUES = (
     *("auth", "AUTH", "new-one", "me", "anyone", "Codex", "OPEN", "CLOSED", "Note"),

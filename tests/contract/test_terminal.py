@@ -138,7 +138,7 @@ def test_no_completion_puts_it_on_the_command_line(
         "_TYPER_COMPLETE_FISH_ACTION": "get-args",
     }
     done = scene.repo.wc("completion", shell, env=asked)
-    assert "csi" in done.out or "Claude" in done.out
+    assert "csi" in done.out or "Codex" in done.out
     assert not obeyed(done.out + done.err)
     # What zsh completes is evaluated, and a backslash undoes Typer's quotes.
     assert "touch owned" not in done.out

@@ -270,7 +270,7 @@ def test_help_continues_a_line_below_its_text(
     live.run(steps, (width, 40))
 
 
-PLAN_TREE = "auth.*\n.*  passkeys.*…"
+PLAN_TREE = "auth.*\n.*└─ passkeys.*…"
 
 
 def test_the_plan_is_a_tree_in_a_box(

@@ -60,7 +60,7 @@ def test_a_list_with_summaries_quotes_what_was_said(repo: Here) -> None:
 def test_a_digest_has_no_lines_of_upkeep(repo: Here) -> None:
     out = repo.ok("digest", "--since", "1d").out.splitlines()
     assert [line.strip() for line in out[2:]] == [
-        "#0 Pat: Log in: With a passkey.",
+        "#0 Pat: With a passkey.",
         "#1 Codex (Pat): Which browser?: Chrome is fast. Is it enough?",
     ]
     (thread,) = repo.json("digest", "--since", "1d")["threads"]
