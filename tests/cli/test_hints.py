@@ -139,6 +139,7 @@ MISTAKES = (
     Mistake("say It works", ("wc new it -m works",)),
     Mistake("say 'It' works", ("wc say 'It works'",)),
     Mistake("say", ("wc say login -m '…'", "wc help say")),
+    Mistake("say ''", ("wc say TOPIC -m '…'",)),
     Mistake("new", ("wc help new",)),
     Mistake("new login -m x", ("wc say login -m '…'",)),
     Mistake("new 'A new idea'", ("wc new a-new-idea -m 'A new idea'",)),

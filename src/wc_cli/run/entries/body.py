@@ -232,10 +232,10 @@ def _title_hint(draft: Draft, command: str) -> str:
     if command == "new" and len(draft.topic.split()) > 1:
         topic = quoted(nearest_slug(draft.topic))
         return f"Name the thread, too: wc new {topic} -m {quoted(draft.topic)}"
+    topic = quoted(draft.topic) if draft.topic.strip() else "TOPIC"
     to = f" --to {quoted(draft.to)}" if draft.to else ""
     return (
-        f"Say it in one line: wc {command} {quoted(draft.topic)}{to} -m '…' "
-        f"(see: wc help {command})"
+        f"Say it in one line: wc {command} {topic}{to} -m '…' (see: wc help {command})"
     )
 
 
