@@ -162,6 +162,19 @@ def test_a_rate_limit_stops_it_at_once(repo: Repo) -> None:
     assert state(repo, "b")["ball"] == "Codex"
 
 
+def test_an_agent_has_wc_where_the_person_has_only_the_systems(repo: Repo) -> None:
+    """As in a checkout that nobody has installed: `./bin/wc run`."""
+    machine = repo.machine
+    (machine.root / "bin/wc").unlink()
+    machine.env["PATH"] = f"{machine.root}/bin:/usr/bin:/bin"
+    ask_for(repo, "login", "work done")
+    assert names(events(repo))[-1] == ("passed", "login"), repo.wc(
+        "run", "log", "login"
+    )
+    (folder,) = (repo.store / ".local/runs").glob("bin")
+    assert [path.name for path in folder.iterdir()] == ["wc"]
+
+
 def test_secrets_are_in_no_entry_and_no_answer(repo: Repo) -> None:
     ask_for(repo, "login", "secret crash")
     events(repo)

@@ -3,8 +3,11 @@ table of agents."""
 
 from __future__ import annotations
 
+import os
 import shutil
 
+from wc_cli.agents import launcher
+from wc_cli.ledger.store import durable
 from wc_core.base import agents
 from wc_core.base.errors import NotFoundError
 from wc_core.base.names import fold
@@ -13,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from wc_core.base.layout import Layout
     from wc_core.ledger.configuration.preferences import Preferences
 
 # What a command has in place of the prompt.
@@ -65,3 +69,16 @@ def variables(env: Mapping[str, str], agent: str) -> dict[str, str]:
         if not name.startswith(_INTERNALS) and name not in _SPEAKER
     }
     return {**kept, "WATERCOOLER_AGENT": agent}
+
+
+def with_our_program(env: Mapping[str, str], layout: Layout) -> dict[str, str]:
+    """Return an environment in which ``wc`` is ours, not the system's word count: an
+    agent answers with it. Of our folder it gets only that: others have a Python."""
+    path = env.get("PATH", os.defpath)
+    present, own = shutil.which("wc", path=path), launcher.own_program("wc")
+    if not own or (present and launcher.is_ours(present, "wc")):
+        return {**env}
+    folder = f"{layout.runs}/bin"
+    durable.make_folder(folder, layout.root, flush=False)
+    durable.point(f"{folder}/wc", own)
+    return {**env, "PATH": f"{folder}:{path}"}

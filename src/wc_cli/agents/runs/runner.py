@@ -315,6 +315,7 @@ class Runner:
         )
         words = commands.with_prompt(candidate.command, text)
         env = commands.variables(self.env, candidate.agent)
+        env = commands.with_our_program(env, self.layout)
         log = process.open_log(records.log_of(self.layout, record.topic))
         try:
             started = AgentProcess.start(words, record.worktree, env, log)
