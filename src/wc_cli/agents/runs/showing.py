@@ -55,6 +55,11 @@ class Display:
             console = console_of(env, terminal_width())
             self._live = Live(console=console, auto_refresh=False, transient=True)
 
+    @property
+    def is_live(self) -> bool:
+        """Whether it shows the state only while it runs, at a terminal."""
+        return self._live is not None
+
     def __enter__(self) -> Self:
         if self._live is not None:
             self._live.start()

@@ -89,7 +89,7 @@ def run(context: Context, options: RunOptions) -> None:
         for number_ in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number_, lambda *_: runner.interrupt())
         runner.run(display.show)
-    _tell_rest(runner, options)
+    _tell_rest(runner, display, options)
     if runner.problem:
         raise FindingsError(
             f"wc run has stopped: {one_line(runner.problem)}.",
@@ -118,10 +118,10 @@ def _request(context: Context, options: RunOptions) -> RunRequest:
     )
 
 
-def _tell_rest(runner: Runner, options: RunOptions) -> None:
-    """Say what was not started."""
+def _tell_rest(runner: Runner, display: showing.Display, options: RunOptions) -> None:
+    """Say what was not started, unless the display has."""
     lines = showing.waiting_lines(runner.waiting)
-    if lines and not options.json:
+    if lines and display.is_live:
         remark("\n".join(("Not started:", *lines)))
     elif not lines and not runner.started and not options.json:
         remark("No ball is an agent's. Pass one: wc handoff TOPIC --to Codex")
