@@ -26,6 +26,7 @@ def repo(machine: Machine) -> Here:
     [
         ("say typo -m x", "new thread typo"),
         ("tag slow urgent -old", "tagged +urgent -old"),
+        ("tag slow -old", "untagged old"),
         ("rename slow fast", "renamed slow → fast"),
         ("retract slow", "#0 retracted"),
         ("amend slow -m Fast", "#0 amended"),

@@ -94,6 +94,8 @@ class Written(NamedTuple):
             added = [f"+{tag}" for tag in entry.tags_added]
             removed = [f"-{tag}" for tag in entry.tags_removed]
             deed = f"tagged {' '.join((*added, *removed))}"
+            if not added:
+                deed = f"untagged {' '.join(entry.tags_removed)}"
         elif entry.action == "rename":
             deed = f"renamed {self.before.name} → {entry.new_topic}"
         elif entry.action == "move":
