@@ -16,6 +16,7 @@ from tests.bench.peers import Peers
 from tests.bench.planning import PlanRows
 from tests.bench.radar import RadarRows
 from tests.bench.rows import Table
+from tests.bench.running import RunRows
 from tests.bench.searching import SearchRows
 from tests.bench.serving import Serving
 from tests.bench.travel import Travels
@@ -45,6 +46,7 @@ class Parts(NamedTuple):
     planning: PlanRows
     inbox: InboxRows
     waking: WakeRows
+    running: RunRows
     peers: Peers
 
     def rows(self) -> list[Row]:
@@ -79,5 +81,6 @@ def parts(scratch: Scratch, size: Size, peers: str = "") -> Parts:
         planning=PlanRows(scratch),
         inbox=InboxRows(scratch, size.big[0]),
         waking=WakeRows(scratch, size.asleep),
+        running=RunRows(scratch, size.run, size.watched),
         peers=Peers(scratch, size, peers),
     )

@@ -27,7 +27,8 @@ class Size(NamedTuple):
     how many threads of one entry, how many writers with how many posts each, how
     many clones with how many entries each, how many commits of one entry; how many
     threads are repaired; the stores of servers, the seconds that one of them is idle,
-    and those that a session is."""
+    those that a session is; how many agents are run for how many seconds, and the
+    seconds that ``wc run`` is idle."""
 
     big: tuple[int, int] = (1000, 20)
     lengths: tuple[int, ...] = (10, 1000, 10_000)
@@ -43,6 +44,9 @@ class Size(NamedTuple):
     )
     idle: float = 10.0
     asleep: float = 20.0
+    run: tuple[int, float] = (50, 2.0)
+    # It looks at everything every 30 seconds.
+    watched: float = 30.0
 
 
 QUICK_SIZE = Size(
@@ -57,6 +61,8 @@ QUICK_SIZE = Size(
     served=(Served(100, 5, search=10),),
     idle=0.5,
     asleep=0.5,
+    run=(10, 0.5),
+    watched=0.5,
 )
 SH, PYTHON, TYPER = "sh -c :", "python -c pass", "one-command Typer app"
 # Each against its own bare start.
