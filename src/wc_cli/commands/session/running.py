@@ -87,7 +87,9 @@ def run(context: Context, options: RunOptions) -> None:
     with showing.Display(context.env, as_json=options.json) as display:
         runner = Runner(fresh, request, limits, display.tell)
         for number_ in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number_, lambda *_: runner.interrupt())
+            # Who ignores a signal for us, such as nohup, is obeyed.
+            if signal.getsignal(number_) is not signal.SIG_IGN:
+                signal.signal(number_, lambda *_: runner.interrupt())
         runner.run(display.show)
     _tell_rest(runner, display, options)
     if runner.problem:
