@@ -71,6 +71,11 @@ class Places:
         is_own = repositories.has_branch(self.repository, branch) if branch else False
         if not branch or branch == self.base.name or (self._is_main(branch)):
             branch, is_own = state.name, False
+        if self._is_main(branch):
+            raise ConflictError(
+                f"Its branch {one_line(branch)} is checked out in the main worktree.",
+                "Check out another branch there.",
+            )
         tree = next((tree for tree in self.trees if tree.branch == branch), None)
         if tree is not None:
             return RunPlace(tree.path, branch)
@@ -142,10 +147,14 @@ class Places:
         return [changed for changed in paths if changed != own]
 
     def remove(self, path: str) -> bool:
-        """Remove a worktree that has nothing uncommitted; its branch stays. Returns
-        whether it is gone."""
-        with contextlib.suppress(StorageError):
+        """Remove a worktree that has nothing uncommitted and no commit that only it
+        has; its branch stays. Returns whether it is gone."""
+        with contextlib.suppress(StorageError, GitError):
             if self.changed(path):
+                return False
+            # Of a detached HEAD, nothing else would find the commits.
+            words = ("for-each-ref", "--count=1", "--contains=HEAD")
+            if not self._git(path).run(*words):
                 return False
         with contextlib.suppress(GitError):
             git = self._git(self.repository.common)
