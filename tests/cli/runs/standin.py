@@ -10,12 +10,15 @@ the title of its thread says, one word of it after the other.
   rate limit, ``secret``: prints a variable
 - ``hang``: until it is ended; ``nap``: for two seconds
 - ``other``: answers another thread
+- ``detach``: leaves its branch, ``vanish``: removes its worktree; ``close``: closes
+  the thread
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -81,6 +84,11 @@ ACTS: dict[str, Callable[[str], object]] = {
         *("say", topic, "-m", "Not yet", "--request-changes", "--to", "Codex")
     ),
     "approve": lambda topic: wc("say", topic, "--approve", "--to", "Pat"),
+    "detach": lambda _: subprocess.run(
+        ["git", "checkout", "-q", "--detach"], check=True
+    ),
+    "vanish": lambda _: shutil.rmtree(Path.cwd()),
+    "close": lambda topic: wc("close", topic, "-m", "Closed"),
     "idle": lambda _: print("nothing to do"),
 }
 CRASHES = {

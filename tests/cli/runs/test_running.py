@@ -272,6 +272,46 @@ def test_a_worktree_that_it_made_is_removed_once_closed_and_clean(repo: Repo) ->
     assert repo.git("rev-parse", "--verify", "-q", "login")
 
 
+def test_commits_that_only_a_worktree_has_keep_it(repo: Repo) -> None:
+    ask_for(repo, "login", "detach work close")
+    assert names(events(repo)) == [("started", "login"), ("passed", "login")]
+    assert (tree(repo, "login") / "login.txt").exists()
+    repo.git("-C", str(tree(repo, "login")), "branch", "kept")
+    assert names(events(repo)) == [("removed", "login")]
+
+
+def test_who_removes_the_worktree_does_not_keep_the_ball(repo: Repo) -> None:
+    ask_for(repo, "login", "vanish crash")
+    told = events(repo)
+    assert told[1]["text"] == "its worktree is gone; Pat has the ball"
+    assert not tree(repo, "login").exists()
+    assert state(repo, "login")["ball"] == "Pat"
+
+
+def test_nobody_works_in_the_main_worktree(repo: Repo) -> None:
+    ask_for(repo, "main", "done")
+    reason = "Its branch main is checked out in the main worktree"
+    assert plan(repo)["waiting"][0]["reason"] == reason
+
+
+def test_two_threads_with_one_branch_take_turns(repo: Repo) -> None:
+    repo.git("worktree", "add", "-q", "-b", "feature", str(tree(repo, "f")))
+    inside = Repo(repo.machine, tree(repo, "f"))
+    for topic in ("a", "b"):
+        ask_for(inside, topic, "nap done")
+    repo.git("worktree", "remove", str(tree(repo, "f")))
+    told = names(events(repo))
+    assert [name for name, _ in told] == ["started", "passed"] * 2
+
+
+def test_an_output_that_cannot_be_opened_gives_the_ball_back(repo: Repo) -> None:
+    ask_for(repo, "login", "done")
+    layout = Layout(str(repo.store))
+    Path(records.log_of(layout, "login")).mkdir(parents=True)
+    assert names(events(repo)) == [("failed", "login")]
+    assert state(repo, "login")["ball"] == "Codex"
+
+
 def test_a_foreign_loop_is_left_alone(repo: Repo) -> None:
     place = tree(repo, "login")
     repo.git("worktree", "add", "-q", "-b", "login", str(place))
@@ -312,6 +352,33 @@ def test_a_budget_ends_a_run(repo: Repo, running: list[Running]) -> None:
     assert (ended["text"], ended["tokens"]) == ("stopped: its budget is spent", 12)
     assert state(repo, "login")["ball"] == "Pat"
     assert titles(repo, "login")[-1] == "The budget is spent: 12 of 10 tokens"
+
+
+def test_each_of_several_runs_is_held_to_its_budget(
+    repo: Repo, running: list[Running]
+) -> None:
+    for topic in ("first", "login"):
+        ask_for(repo, topic, "hang")
+        repo.ok("budget", topic, "10")
+    running.append(one := Running(repo, "--json"))
+    one.until('"started","topic":"login"')
+    spend(repo, 12)
+    one.until("stopped: its budget is spent")
+    one.process.send_signal(signal.SIGTERM)
+    assert one.close() == 0
+
+
+def test_a_signal_that_is_ignored_stays_so(repo: Repo, running: list[Running]) -> None:
+    ask_for(repo, "login", "nap done")
+    earlier = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        running.append(one := Running(repo, "--once"))
+    finally:
+        signal.signal(signal.SIGHUP, earlier)
+    one.until("started")
+    one.process.send_signal(signal.SIGHUP)
+    assert one.close() == 0
+    assert "passed to Pat" in one.told
 
 
 def test_a_command_that_is_not_installed_or_unknown(repo: Repo) -> None:

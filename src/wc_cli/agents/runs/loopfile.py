@@ -24,7 +24,8 @@ def write(record: RunRecord, title: str, status: str, now_ms: int) -> None:
     """Write the state of a run: ``status`` is a loop's, such as ``running`` or
     ``waiting:human``. Another loop's file stays. A failure stops no run."""
     path = loop_path(record.worktree)
-    if os.path.lexists(path) and not is_ours(record.worktree):
+    is_foreign = os.path.lexists(path) and not is_ours(record.worktree)
+    if is_foreign or not os.path.isdir(record.worktree):
         return
     fields = {
         "writer": _WRITER,

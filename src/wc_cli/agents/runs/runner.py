@@ -210,7 +210,7 @@ class Runner:
                 return
             if self._limits.once and candidate.topic in self._done:
                 continue
-            if _path(candidate) in {run.record.worktree for run in self.runs.values()}:
+            if self._is_taken(candidate):
                 self._must_look = True  # once that one has ended
                 continue
             self.waiting.remove(candidate)
@@ -219,6 +219,16 @@ class Runner:
                 self._start(candidate)
             except WcError as error:
                 self._fail_to_start(candidate, error)
+
+    def _is_taken(self, candidate: RunCandidate) -> bool:
+        """Return whether an agent works in a candidate's worktree, or on its branch,
+        for which there was no worktree before."""
+        place = candidate.place
+        return place is not None and any(
+            run.record.worktree == place.path
+            or (bool(place.branch) and run.record.branch == place.branch)
+            for run in self.runs.values()
+        )
 
     def _fail_to_start(self, candidate: RunCandidate, error: WcError) -> None:
         text = one_line(error.message)
@@ -316,9 +326,12 @@ class Runner:
         words = commands.with_prompt(candidate.command, text)
         env = commands.variables(self.env, candidate.agent)
         env = commands.with_our_program(env, self.layout)
-        log = process.open_log(records.log_of(self.layout, record.topic))
         try:
-            started = AgentProcess.start(words, record.worktree, env, log)
+            log = process.open_log(records.log_of(self.layout, record.topic))
+            try:
+                started = AgentProcess.start(words, record.worktree, env, log)
+            finally:
+                os.close(log)
         except (OSError, ValueError) as error:
             record = record._replace(state=FAILED, ended_ms=now_ms(), reason=str(error))
             self._save(record)
@@ -326,8 +339,6 @@ class Runner:
             raise ConflictError(
                 f"{words[0]} could not be started: {error}.", "Try it by hand."
             ) from error
-        finally:
-            os.close(log)
         record = record._replace(state=RUNNING, pid=started.pid, begin=started.begin)
         self._save(record)
         self._watch_run(record, started, at, thread.state)
@@ -369,8 +380,8 @@ class Runner:
         for record in records.all_records(self.layout):
             if not record.is_open or record.is_watched:
                 continue
-            if not record.pid or not os.path.isdir(record.worktree):
-                # It was killed before it started the agent, or the place is gone.
+            if not record.pid:
+                # It was killed before it started the agent.
                 self._save(record._replace(state=STOPPED, ended_ms=now_ms()))
                 continue
             own = record._replace(
@@ -378,7 +389,8 @@ class Runner:
             )
             self._save(own)
             agent = parse(record.agent).agent
-            at = chooser.agent_context(agent, record.worktree)
+            folder = record.worktree if os.path.isdir(record.worktree) else ""
+            at = chooser.agent_context(agent, folder)
             state = initial_state(record.topic)
             with contextlib.suppress(WcError):
                 state = at.reader.snapshot(record.topic).state
@@ -408,6 +420,10 @@ class Runner:
             for run in self.runs.values():
                 run.process.send(signal.SIGINT)
         is_late = self._stop_at and time.monotonic() >= self._stop_at
+        now = time.monotonic()
+        counts = now - self._counted_at >= _COUNT_SECONDS
+        if counts:
+            self._counted_at = now
         for run in [*self.runs.values()]:
             process.limit_log(records.log_of(self.layout, run.topic), self.layout.root)
             if run.process.has_ended:
@@ -415,17 +431,16 @@ class Runner:
             elif self._interrupts > 1 or is_late:
                 run.process.send(signal.SIGKILL)
             elif not self._interrupts:
-                self._limit(run)
+                self._limit(run, counts=counts)
 
-    def _limit(self, run: Run) -> None:
-        """End a run that has taken too long, or whose budget is spent."""
-        now, reason = time.monotonic(), ""
-        if now >= run.end:
+    def _limit(self, run: Run, *, counts: bool) -> None:
+        """End a run that has taken too long, or, if it ``counts`` what was spent, whose
+        budget is spent."""
+        reason = ""
+        if time.monotonic() >= run.end:
             reason = f"took longer than {span(int(self._limits.seconds))}"
-        elif run.budget and now - self._counted_at >= _COUNT_SECONDS:
-            self._counted_at = now
-            if ending.tokens_of(self.layout, run.topic) >= run.budget:
-                reason = "has spent its budget"
+        elif counts and 0 < run.budget <= ending.tokens_of(self.layout, run.topic):
+            reason = "has spent its budget"
         if reason:
             run.process.end_group()
             self._end(run, reason)
@@ -440,7 +455,11 @@ class Runner:
             exit_status=run.process.exit_status,
             tokens=self.tokens_of(run),
         )
-        at = Context(run.at.env, run.at.cwd, run.at.asked)
+        # The agent may have removed its worktree.
+        folder = run.at.cwd if os.path.isdir(run.at.cwd) else self._fresh().cwd
+        seat = parse(record.agent).seat
+        env = {**run.at.env, "WATERCOOLER_SEAT": seat} if seat else run.at.env
+        at = Context(env, folder, run.at.asked)
         reserving.release(at, record.topic)
         try:
             self._decide(run, record, at, reason)
@@ -469,6 +488,8 @@ class Runner:
         is_limited = bool(record.exit_status) and ending.is_rate_limit(lines)
         if is_limited:
             reason = "the model's provider refuses more for now (a rate limit)"
+        if not reason and not os.path.isdir(record.worktree):
+            reason = "its worktree is gone"
         if not reason and record.tries < _MAX_TRIES:
             text = f"{outcome.text}; it is started again"
             self._finish(record, FAILED, text, run.title, "running")
@@ -504,10 +525,6 @@ def _loop_status(at: Context, outcome: ending.RunOutcome) -> str:
     ball = outcome.thread.ball
     is_agent = ball is not None and at.settings.directory.is_agent(parse(ball))
     return "waiting:agent" if is_agent and outcome.state == PASSED else "waiting:human"
-
-
-def _path(candidate: RunCandidate) -> str:
-    return candidate.place.path if candidate.place is not None else ""
 
 
 def _event(name: str, record: RunRecord, text: str) -> RunEvent:
