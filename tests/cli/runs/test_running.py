@@ -238,7 +238,7 @@ def test_a_dry_run_shows_what_would_be_started_and_starts_nothing(repo: Repo) ->
     assert start["new"]
     program, prompt = start["command"]
     assert program.endswith("standin")
-    assert "The ball of the thread login is yours" in prompt
+    assert prompt.startswith("You are Codex@login (Pat). The ball of the thread login")
     assert repo.log("login").read_bytes() == before
     assert not tree(repo, "login").exists()
 

@@ -19,6 +19,8 @@ from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.edits.activitylog import reading
 from wc_core.ledger.configuration import preferences
+from wc_core.ledger.configuration.keys import OFF
+from wc_core.ledger.git import repository
 from wc_core.ledger.threads.model import BLOCKED, CLOSED, State
 from wc_core.people.activity import loops
 from wc_core.people.activity.statefile import StateFiles
@@ -235,6 +237,16 @@ class Chooser:
     def places(self) -> Places:
         """The worktrees of the repository."""
         return self._places_of("")
+
+    def author_in(self, agent: str, place: RunPlace) -> str:
+        """Return the name under which an agent will write in a place, which may not
+        exist yet."""
+        if not place.add:
+            return self.agent_context(agent, place.path).identity.author
+        name = self.agent_context(agent, "").identity.name
+        has_seat = self.context.settings.seats != OFF
+        seat = repository.change_of(place.path) or place.branch
+        return str(name._replace(seat=seat if has_seat else ""))
 
     def agent_context(self, agent: str, folder: str) -> Context:
         """Return the context of an agent in a folder (empty: the current one)."""

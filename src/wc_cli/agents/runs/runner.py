@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.model import State
 
 # Between two looks at what runs; when nothing runs, at the store.
-_TICK, _IDLE_TICK = 0.1, 1.0
+_TICK, _IDLE_TICK = 0.03, 1.0
+# So long, what a look has found is started without another one.
+_KNOWN_SECONDS = 5.0
 # Between two looks at what was spent.
 _COUNT_SECONDS = 1.0
 # Everything is looked at again after so many seconds, even if nothing has changed.
@@ -85,6 +87,10 @@ class RunEvent(NamedTuple):
     agent: str
     text: str
     fields: Mapping[str, Any] = MappingProxyType({})
+
+
+class _ChangedError(ConflictError):
+    """A thread has changed since it was looked at."""
 
 
 class Run(NamedTuple):
@@ -157,8 +163,9 @@ class Runner:
         self._adopt()
         while True:
             self._watch()
-            if not self.is_stopping and self._is_due():
-                self._look()
+            if not self.is_stopping and len(self.runs) < self._limits.most:
+                if self._is_due():
+                    self._look()
                 self._start_all()
             show(self)
             if not self.runs and (self.is_stopping or self._is_over()):
@@ -175,9 +182,9 @@ class Runner:
         )
 
     def _is_due(self) -> bool:
-        """Return whether to look at the threads: something was written since, a place
-        is free, or it is time."""
-        if len(self.runs) >= self._limits.most:
+        """Return whether to look at the threads: something was written since, or it is
+        time. Not yet, if what the last look found can still be started."""
+        if self._startable() and time.monotonic() - self._looked_at < _KNOWN_SECONDS:
             return False
         stamp = None
         with contextlib.suppress(OSError):
@@ -203,20 +210,26 @@ class Runner:
         self._chooser = chooser
         self._remove_worktrees(chooser)
 
+    def _startable(self) -> list[RunCandidate]:
+        """Return the threads that can be started now, as of the last look."""
+        return [
+            candidate
+            for candidate in self.waiting
+            if not candidate.obstacle
+            and not self._is_taken(candidate)
+            and not (self._limits.once and candidate.topic in self._done)
+        ]
+
     def _start_all(self) -> None:
-        for candidate in [item for item in self.waiting if not item.obstacle]:
-            if len(self.runs) >= self._limits.most:
-                self._must_look = True  # once there is room
-                return
-            if self._limits.once and candidate.topic in self._done:
-                continue
-            if self._is_taken(candidate):
-                self._must_look = True  # once that one has ended
-                continue
+        while len(self.runs) < self._limits.most and (ready := self._startable()):
+            candidate = ready[0]
             self.waiting.remove(candidate)
             self._done.add(candidate.topic)
             try:
                 self._start(candidate)
+            except _ChangedError:
+                self._done.discard(candidate.topic)
+                self._must_look = True
             except WcError as error:
                 self._fail_to_start(candidate, error)
 
@@ -276,9 +289,7 @@ class Runner:
             raise ConflictError("It has no place.", "Try again.")
         state = at.reader.snapshot(candidate.topic).state
         if state != candidate.state:
-            raise ConflictError(
-                f"{candidate.topic} has changed in the meantime.", "Look again."
-            )
+            raise _ChangedError(candidate.topic, "")
         is_again = (
             earlier is not None
             and earlier.state == FAILED

@@ -169,9 +169,9 @@ def _fields(chooser: Chooser, item: RunCandidate) -> dict[str, Any]:
     place = item.place
     if place is None:
         raise NotFoundError("It has no place.", "Try again.")
-    at = chooser.agent_context(item.agent, "" if place.add else place.path)
-    entries = at.reader.thread(item.topic).entries
-    written = prompt.prompt_text(at.identity.author, item.state, entries, again=False)
+    author = chooser.author_in(item.agent, place)
+    entries = chooser.context.reader.thread(item.topic).entries
+    written = prompt.prompt_text(author, item.state, entries, again=False)
     return {
         "topic": item.state.name,
         "agent": item.agent,
