@@ -551,6 +551,38 @@ def test_two_machines_start_no_ball_twice(
     assert (here.ball("login"), there.ball("login")) == ("Pat", "Pat")
 
 
+def test_what_another_machine_runs_is_no_failure(
+    tmp_path: Path, running: list[Running]
+) -> None:
+    machines = []
+    for name in ("desk", "lap"):
+        (tmp_path / name).mkdir()
+        machines.append(with_standins(installed(tmp_path / name)))
+    desk, lap = machines
+    hub = tmp_path / "hub.git"
+    desk.git("init", "-q", "--bare", "-b", "main", str(hub), cwd=tmp_path)
+    here = desk.repo()
+    here.git("remote", "add", "origin", str(hub))
+    here.git("push", "-q", "-u", "origin", "main")
+    for topic in ("a", "b", "c"):
+        ask_for(here, topic, "hang")
+    here.ok("sync")
+    lap.git("clone", "-q", str(hub), "app", cwd=lap.root)
+    there = Repo(lap, lap.root / "app")
+    there.ok("sync")
+    for machine in machines:
+        machine.env["WATERCOOLER_SYNC"] = "inline"
+    running.append(one := Running(here))
+    for topic in ("a", "b", "c"):
+        one.until(f"▶ {topic}")
+    done = there.wc("run", "--once")
+    assert done.code == 0, done.err
+    assert "wc run starts its agent" in done.err
+    one.process.send_signal(signal.SIGTERM)
+    assert one.close() == 0
+    assert not (lap.home / "starts").exists()
+
+
 def test_a_new_ball_is_started_while_it_waits(
     repo: Repo, running: list[Running]
 ) -> None:

@@ -34,7 +34,7 @@ from wc_core.attention.runs.records import (
     RunRecord,
 )
 from wc_core.base import processes
-from wc_core.base.errors import ConflictError, WcError
+from wc_core.base.errors import ClaimedError, ConflictError, WcError
 from wc_core.base.files import read_plain
 from wc_core.base.layout import Layout
 from wc_core.base.lean import contextlib
@@ -246,6 +246,8 @@ class Runner:
     def _fail_to_start(self, candidate: RunCandidate, error: WcError) -> None:
         text = one_line(error.message)
         self.waiting.append(candidate._replace(obstacle=text.rstrip(".")))
+        if isinstance(error, ClaimedError):
+            return  # another machine runs it
         self._tell(RunEvent("failed", candidate.topic, candidate.agent, text))
         self._note_failure()
 
