@@ -460,6 +460,40 @@ def test_an_interrupt_ends_the_agents_and_gives_their_balls_back(
     assert found["entries"][-1]["title"] == "Stopped before it was finished"
 
 
+def test_a_closed_terminal_leaves_no_agent(repo: Repo, running: list[Running]) -> None:
+    for number in range(2):
+        ask_for(repo, f"t{number}", "hang")
+    master, slave = os.openpty()
+    machine = repo.machine
+    process = subprocess.Popen(
+        [*machine.wc_words, "run"],
+        cwd=repo.path,
+        env=machine.env | {"TERM": "xterm"},
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+    )
+    os.close(slave)
+    shown = b""
+    while shown.count(b"started in") < 2:
+        shown += os.read(master, 4096)
+    os.close(master)
+    os.kill(process.pid, signal.SIGHUP)
+    assert process.wait(SECONDS) == 0
+    assert {repo.ball("t0"), repo.ball("t1")} == {"Codex"}
+    ended = records.all_records(Layout(str(repo.store)))
+    assert [record.is_alive for record in ended] == [False, False]
+    assert running == []
+
+
+def test_a_topic_that_is_no_branch_is_said_to_be_none(repo: Repo) -> None:
+    ask_for(repo, "x.lock", "done")
+    assert [row["reason"] for row in plan(repo)["waiting"]] == [
+        "'x.lock' cannot be the name of a branch"
+    ]
+
+
 def wait_for(repo: Repo, name: str) -> None:
     end = time.monotonic() + SECONDS
     while not (tree(repo, "login") / name).exists():
@@ -546,6 +580,7 @@ def test_two_machines_start_no_ball_twice(
     assert sorted(path.exists() for path in starts) == [False, True]
     (loser,) = [one for one in running if "passed" not in one.told]
     assert "login" in loser.told
+    assert len([*tmp_path.glob("*/app-wt-login")]) == 1
     here.ok("sync")
     there.ok("sync")
     assert (here.ball("login"), there.ball("login")) == ("Pat", "Pat")

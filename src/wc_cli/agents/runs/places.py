@@ -13,6 +13,7 @@ from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git import worktrees
+from wc_core.ledger.threads import vocabulary
 from wc_core.people.activity import loops
 
 TYPE_CHECKING = False
@@ -108,6 +109,7 @@ class Places:
                 "Move it away, or choose another place: "
                 "wc config --global set run.worktrees …",
             )
+        vocabulary.branch(branch)  # not every topic can be one
         if is_own or repositories.has_branch(self.repository, branch):
             return RunPlace(path, branch, ("--", path, branch))
         start = self._start or self.base.name

@@ -151,6 +151,11 @@ class Runner:
         self._interrupts += 1
 
     @property
+    def is_interrupted(self) -> bool:
+        """Whether the agents were asked to end their turns."""
+        return self._interrupts > 0
+
+    @property
     def is_stopping(self) -> bool:
         """Whether nothing more is started."""
         return bool(
@@ -221,8 +226,10 @@ class Runner:
         ]
 
     def _start_all(self) -> None:
-        while len(self.runs) < self._limits.most and (ready := self._startable()):
-            candidate = ready[0]
+        while len(self.runs) < self._limits.most and not self.is_stopping:
+            candidate = next(iter(self._startable()), None)
+            if candidate is None:
+                return
             self.waiting.remove(candidate)
             self._done.add(candidate.topic)
             try:
@@ -271,16 +278,25 @@ class Runner:
             earlier = records.load(self.layout, candidate.topic)
             if earlier is not None and (earlier.is_alive or earlier.is_watched):
                 return  # another `wc run` was faster
-            chooser.places.add(place)
-            loopfile.ignore(chooser.places.repository)
-            at = chooser.agent_context(candidate.agent, place.path)
-            reserving.reserve(at, candidate.topic, self._limits.seconds)
+            claimer = chooser.agent_context(candidate.agent, "")
+            reserving.reserve(claimer, candidate.topic, self._limits.seconds)
             try:
+                chooser.places.add(place)
+                loopfile.ignore(chooser.places.repository)
+                at = chooser.agent_context(candidate.agent, place.path)
                 record = self._begin(candidate, at, earlier)
                 self._launch(candidate, at, record)
             except WcError:
-                reserving.release(at, candidate.topic)
+                self._forget_start(candidate.topic)
+                reserving.release(claimer, candidate.topic)
                 raise
+
+    def _forget_start(self, topic: str) -> None:
+        """Record that a run that was about to start did not."""
+        record = records.load(self.layout, topic)
+        is_own = record is not None and record.runner == os.getpid()
+        if record is not None and is_own and record.state == STARTING:
+            self._save(record._replace(state=STOPPED, ended_ms=now_ms()))
 
     def _begin(
         self, candidate: RunCandidate, at: Context, earlier: RunRecord | None
@@ -473,7 +489,8 @@ class Runner:
         seat = parse(record.agent).seat
         env = {**run.at.env, "WATERCOOLER_SEAT": seat} if seat else run.at.env
         at = Context(env, folder, run.at.asked)
-        reserving.release(at, record.topic)
+        agent = parse(record.agent).agent
+        reserving.release(self._chooser.agent_context(agent, ""), record.topic)
         try:
             self._decide(run, record, at, reason)
         except WcError as error:

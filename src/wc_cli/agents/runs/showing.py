@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 from rich.console import Group
@@ -10,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from wc_cli.agents.runs.process import RunOutput
-from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.output import discard_output, remark, say, say_json
 from wc_cli.run.terminal.markdown import console_of
 from wc_cli.run.terminal.style import is_for_people, terminal_width
 from wc_core.attention.runs import records
+from wc_core.base.errors import StorageError
 from wc_core.base.names import parse
 from wc_core.base.phrases import counted, shown_path
 from wc_core.base.text import one_line
@@ -21,7 +23,7 @@ from wc_core.base.times import span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import TracebackType
     from typing import Self
 
@@ -51,6 +53,8 @@ class Display:
         self._live: Live | None = None
         self._drawn_at = 0.0
         self._said = ""
+        # Whether nobody can read it.
+        self.is_lost = False
         if not as_json and is_for_people(env):
             console = console_of(env, terminal_width())
             self._live = Live(console=console, auto_refresh=False, transient=True)
@@ -72,10 +76,32 @@ class Display:
         trace: TracebackType | None,
     ) -> None:
         if self._live is not None:
-            self._live.stop()
+            with self._noticing():
+                self._live.stop()
 
     def tell(self, event: RunEvent) -> None:
-        """Show an event."""
+        """Show an event, unless nobody can read it."""
+        if not self.is_lost:
+            with self._noticing():
+                self._tell(event)
+
+    def show(self, runner: Runner) -> None:
+        """Show the current state: at a terminal, once a second; else what waits, where
+        that has changed."""
+        if not self.is_lost:
+            with self._noticing():
+                self._show(runner)
+
+    @contextlib.contextmanager
+    def _noticing(self) -> Iterator[None]:
+        """Notice that the terminal was closed, or the reader of a pipe has ended."""
+        try:
+            yield
+        except (OSError, StorageError):
+            self.is_lost = True
+            discard_output()
+
+    def _tell(self, event: RunEvent) -> None:
         if self._as_json:
             fields = {"event": event.name, "topic": event.topic, "agent": event.agent}
             say_json({**fields, "text": event.text, **event.fields})
@@ -87,9 +113,7 @@ class Display:
         else:
             say(text)
 
-    def show(self, runner: Runner) -> None:
-        """Show the current state: at a terminal, once a second; else what waits, where
-        that has changed."""
+    def _show(self, runner: Runner) -> None:
         now = time.monotonic()
         if self._live is not None:
             if now - self._drawn_at >= _REDRAW_SECONDS:

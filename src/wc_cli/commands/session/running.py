@@ -61,7 +61,7 @@ class RunOptions(SpeakerOptions):
 
 @command(RunOptions)
 def run(context: Context, options: RunOptions) -> None:
-    """Start agents, or show the output of item."""
+    """Start agents, or show the output of one."""
     if options.topics[:1] == (_LOG,) and len(options.topics) == _LOG_WORDS:
         _show_log(context, options)
         return
@@ -81,22 +81,36 @@ def run(context: Context, options: RunOptions) -> None:
         raise InvalidInputError(own.problem, "Fix the file, or see: wc config --global")
     limits = RunLimits(options.max, options.once, until, own.run_minutes * 60.0)
 
-    def fresh() -> Context:
-        return Context(context.env, context.cwd, context.asked)
-
     with showing.Display(context.env, as_json=options.json) as display:
-        runner = Runner(fresh, request, limits, display.tell)
-        for number_ in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            # Who ignores a signal for us, such as nohup, is obeyed.
-            if signal.getsignal(number_) is not signal.SIG_IGN:
-                signal.signal(number_, lambda *_: runner.interrupt())
-        runner.run(display.show)
+        runner = _run_agents(context, request, limits, display)
     _tell_rest(runner, display, options)
     if runner.problem:
         raise FindingsError(
             f"wc run has stopped: {one_line(runner.problem)}.",
             "See what the agents said: wc run log TOPIC",
         )
+
+
+def _run_agents(
+    context: Context, request: RunRequest, limits: RunLimits, display: showing.Display
+) -> Runner:
+    """Start and watch agents until the end; return what was done."""
+
+    def fresh() -> Context:
+        return Context(context.env, context.cwd, context.asked)
+
+    def show(runner: Runner) -> None:
+        display.show(runner)
+        if display.is_lost and not runner.is_interrupted:
+            runner.interrupt()  # nobody is there to stop it later
+
+    runner = Runner(fresh, request, limits, display.tell)
+    for number_ in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # Who ignores a signal for us, such as nohup, is obeyed.
+        if signal.getsignal(number_) is not signal.SIG_IGN:
+            signal.signal(number_, lambda *_: runner.interrupt())
+    runner.run(show)
+    return runner
 
 
 def _request(context: Context, options: RunOptions) -> RunRequest:
