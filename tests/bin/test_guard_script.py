@@ -94,7 +94,9 @@ def test_the_first_run_is_left_to_python_and_each_leaves_a_trace(
     assert len(guard.calls) == 1
     assert trace.read_text() == "claude\n"
     assert trace.stat().st_mtime > 1
-    assert "guarded (advise): Claude Code (its guard ran" in repo.ok("doctor").out
+    assert (
+        "guarded (advise): Claude Code (its guard ran" in repo.ok("doctor", "--all").out
+    )
 
 
 def test_where_nothing_is_claimed_nothing_is_started(repo: Here, guard: Guard) -> None:

@@ -173,4 +173,4 @@ def test_doctor_says_whether_edits_are_guarded(
         trace.touch()
     else:
         clones.pat.ok("claim", "a.py", "--as", "Claude")
-    assert f"note: edits: {words}" in clones.pat.ok("doctor").out
+    assert f"note: edits: {words}" in clones.pat.ok("doctor", "--all").out

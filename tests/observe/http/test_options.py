@@ -254,5 +254,6 @@ def test_without_the_extra_it_says_what_to_install(
     program = f"import sys; sys.modules['prometheus_client'] = None; {PROGRAM}"
     status, said = refused(tmp_path, env, program=program)
     assert status == 2
-    assert "pip install prometheus-client" in said
+    assert "needs prometheus-client, which is not installed" in said
+    assert "Install it: " in said
     assert "Traceback" not in said
