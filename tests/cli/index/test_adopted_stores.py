@@ -121,8 +121,15 @@ def test_a_running_server_is_fast_once_a_command_has_run(repo: Repo) -> None:
             await asyncio.to_thread(repo.ok, "brief", env=BACKGROUND)
             made = await asyncio.to_thread(eventually, lambda: is_indexed(root, MANY))
             assert made
-            return before, await milliseconds(client)
+            after = before
+            for _ in range(10):
+                # The server has to notice that there is an index.
+                after = min(after, await milliseconds(client))
+                if after < before / 3:
+                    break
+                await asyncio.sleep(0.3)
+            return before, after
 
     with serving(repo.path, {**repo.machine.env}) as server:
         before, after = asyncio.run(compare(server))
-    assert after < before / 2, (before, after)
+    assert after < before / 3, (before, after)
