@@ -98,7 +98,7 @@ def doctor(context: Context, options: DoctorOptions) -> None:
     repaired, failures = _repair_store(context, options) if options.repair else ((), ())
     report = examine_store(context, is_all=options.all)._replace(repaired=repaired)
     report = _with_graph(report, is_all=options.all)
-    report = _with_meaning(report, context)
+    report = _with_meaning(report, context, is_all=options.all)
     report = report._replace(notes=(*report.notes, *_login_notes(context)))
     if report.findings:
         # A failed step matters only as the cause of a remaining finding.
@@ -150,13 +150,16 @@ def _with_graph(report: DoctorReport, *, is_all: bool) -> DoctorReport:
     return report._replace(notes=(*report.notes, note))
 
 
-def _with_meaning(report: DoctorReport, context: Context) -> DoctorReport:
+def _with_meaning(
+    report: DoctorReport, context: Context, *, is_all: bool
+) -> DoctorReport:
     """The report, with what searches use besides words."""
     if not report.kind:
         return report  # there is no store
     layout, personal = Layout(context.place.root), preferences.load(context.env)
     state = meaning_report(layout, personal, report.entries)
-    notes = report.notes if state.is_plain else (*report.notes, state.sentence)
+    is_hidden = state.is_plain or (state.is_optional and not is_all)
+    notes = report.notes if is_hidden else (*report.notes, state.sentence)
     return report._replace(meaning=state.sentence, notes=notes)
 
 

@@ -89,5 +89,9 @@ def test_what_the_doctor_says(installed: set[str], tmp_path: Path) -> None:
     installed.clear()
     report = meaning_report(layout, NO_PREFERENCES, 5)
     assert not report.is_plain
+    assert not report.is_optional  # it has vectors, which are of no use now
     assert "by words alone: wc-watercooler[meaning] is not" in report.sentence
+    unused = Layout(str(tmp_path / "unused"))
+    assert meaning_report(unused, NO_PREFERENCES, 5).is_optional
+    assert not meaning_report(unused, SERVER, 5).is_optional
     assert meaning_report(layout, SERVER._replace(by_meaning=False), 5).is_plain

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 class MeaningReport(NamedTuple):
     """A ``sentence``: which model is used, where text is sent for it, and how many
     entries have a vector; or why searches use only words. ``is_plain`` if it is not
-    worth showing: nothing was set up, and nothing is missing."""
+    worth showing: nothing was set up, and nothing is missing. ``is_optional`` if only
+    an extra is missing that was never used here."""
 
     sentence: str
     is_plain: bool = False
+    is_optional: bool = False
 
 
 def meaning_report(
@@ -31,7 +33,14 @@ def meaning_report(
     model, reason = models.chosen(preferences)
     if model is None:
         sentence = f"searches go by words alone: {reason} (docs/search.md#meaning)"
-        return MeaningReport(sentence, is_plain=not preferences.by_meaning)
+        is_used = bool(
+            preferences.problem
+            or preferences.meaning_endpoint
+            or os.path.lexists(layout.vectors)
+        )
+        return MeaningReport(
+            sentence, is_plain=not preferences.by_meaning, is_optional=not is_used
+        )
     place = "text stays on this machine"
     if not model.is_local:
         place = f"text is sent to {model.endpoint}"
