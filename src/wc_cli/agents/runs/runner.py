@@ -62,7 +62,7 @@ _COUNT_SECONDS = 1.0
 _LOOK_SECONDS = 30.0
 # After an interrupt, an agent has so many seconds to end its turn.
 _GRACE_SECONDS = 15.0
-# Until a limit of the model's provider is expected to be over.
+# How often an agent is started for one ball, and how many failures in a row end it all.
 _MAX_TRIES = 2
 _MAX_FAILURES = 3
 _LOCK_SECONDS = 30.0
