@@ -7,8 +7,9 @@ the title of its thread says, one word of it after the other.
 - ``done``, ``ask``: passes the ball, or asks; ``review``: has Claude Code review it,
   who asks for changes once
 - ``idle``: ends with the ball, ``crash``: with an error, ``limited``: with that of a
-  rate limit, ``secret``: prints a variable
-- ``hang``: until it is ended; ``nap``: for two seconds
+  rate limit, ``refuse``: with that of a permission, ``die``: by a signal, ``silent``:
+  without a word; ``secret``: prints a variable and tokens
+- ``hang``: until it is ended; ``nap``: for two seconds; ``flood``: prints 30 MB
 - ``other``: answers another thread
 - ``detach``: leaves its branch, ``vanish``: removes its worktree; ``close``: closes
   the thread
@@ -19,6 +20,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -37,13 +39,14 @@ def main(prompt: str) -> int:
     match = re.search(r"The ball of the thread (\S+) is yours", prompt)
     assert match, prompt
     topic = match[1]
-    print(f"works on {topic}", flush=True)
     asked = re.search(r"asked for by .*:\n> (.*)", prompt)
     assert asked, prompt
     Path(os.environ["HOME"], f"prompt-{topic}").write_text(prompt)
     with Path(os.environ["HOME"], "starts").open("a") as file:
         file.write(f"{topic} {os.environ['WATERCOOLER_AGENT']} {Path.cwd().name}\n")
     words = asked[1].split()
+    if words != ["silent"]:
+        print(f"works on {topic}", flush=True)
     if "review" in words and os.environ["WATERCOOLER_AGENT"] == "Claude Code":
         words = ["approve" if "Changed as asked" in prompt else "changes"]
     for word in words:
@@ -70,12 +73,29 @@ def crash(words: str, code: int) -> int:
     return code
 
 
+def flood(_: str) -> None:
+    for number in range(3000):
+        print(f"{number} " * 2000)
+
+
+# In forms that are hidden; none of them was ever valid.
+SECRETS = (
+    f"the key is {os.environ.get('SERVICE_TOKEN')}",
+    f"git clone https://pat:{'sesame'}@example.com/app.git",
+    f"Authorization: Bearer {'sesame' * 4}",
+    f"ghp_{'sesame1' * 5}",
+    f"-----BEGIN RSA PRIVATE KEY-----\n{'sesame' * 9}\n-----END RSA PRIVATE KEY-----",
+)
+
 ACTS: dict[str, Callable[[str], object]] = {
     "work": lambda topic: commit(topic, f"Work on {topic}"),
     "leave": lambda _: Path("left.txt").write_text("left\n"),
     "nap": lambda _: time.sleep(2),
     "hang": lambda _: time.sleep(600),
-    "secret": lambda _: print(f"the key is {os.environ['SERVICE_TOKEN']}"),
+    "secret": lambda _: print("\n".join(SECRETS), flush=True),
+    "silent": lambda _: None,
+    "die": lambda _: os.kill(os.getpid(), signal.SIGKILL),
+    "flood": flood,
     "other": lambda _: wc("ack", "other", "-m", "Wrong thread"),
     "done": lambda topic: wc("done", topic, "-m", "Finished"),
     "ask": lambda topic: wc("ask", topic, "-m", "Which one?", "--to", "Pat"),
@@ -93,6 +113,7 @@ ACTS: dict[str, Callable[[str], object]] = {
 }
 CRASHES = {
     "crash": ("it broke", 3),
+    "refuse": ("Permission to use Bash has been denied.", 1),
     "limited": ("Error: 429 Too Many Requests", 1),
 }
 

@@ -121,6 +121,9 @@ def test_a_question_ends_a_run_until_it_is_answered(repo: Repo) -> None:
     [
         ("leave idle", "exit status 0", "ended with the ball, 2 times"),
         ("crash", "exit status 3", "it broke"),
+        ("refuse", "exit status 1", "Permission to use Bash has been denied"),
+        ("die", "ended by signal 9", "works on login"),
+        ("silent", "exit status 0", "ended with the ball, 2 times"),
     ],
 )
 def test_who_ends_with_the_ball_is_told_once_more(
@@ -175,12 +178,65 @@ def test_an_agent_has_wc_where_the_person_has_only_the_systems(repo: Repo) -> No
     assert [path.name for path in folder.iterdir()] == ["wc"]
 
 
-def test_secrets_are_in_no_entry_and_no_answer(repo: Repo) -> None:
+def test_secrets_are_in_no_entry_no_answer_and_no_file(repo: Repo) -> None:
     ask_for(repo, "login", "secret crash")
     events(repo)
     shown = repo.ok("run", "log", "login").out
-    assert "the key is …" in shown
-    assert "sesame" not in shown + str(state(repo, "login"))
+    assert shown.splitlines()[1:] == [
+        "the key is …",
+        "git clone https://pat:…@example.com/app.git",
+        "Authorization: Bearer …",
+        "…",
+        "…",
+        "it broke",
+    ]
+    entry = state(repo, "login")["entries"][-1]["body"]
+    assert "Authorization: Bearer …" in entry
+    log = Path(records.log_of(Layout(str(repo.store)), "login"))
+    assert log.stat().st_mode & 0o777 == 0o600
+    # Nothing of it is kept anywhere.
+    files = (path for path in repo.store.rglob("*") if path.is_file())
+    assert not [path for path in files if b"sesame" in path.read_bytes()]
+
+
+def test_a_long_output_is_cut_to_its_end(repo: Repo) -> None:
+    ask_for(repo, "login", "flood done")
+    assert names(events(repo))[-1] == ("passed", "login")
+    log = Path(records.log_of(Layout(str(repo.store)), "login"))
+    assert log.stat().st_size <= 8 << 20
+    assert "saved login" in repo.ok("run", "log", "login").out
+
+
+def test_a_start_that_was_not_recorded_is_none(tmp_path: Path) -> None:
+    """Who starts a process and is killed before its id is saved has started nothing."""
+    script = """
+import os, sys
+from wc_cli.agents.runs.process import AgentProcess
+started = AgentProcess.start(["touch", *sys.argv[2:]], "/", os.environ, 1)
+print(started.pid, started.begin)
+if sys.argv[1] == "released":
+    started.release()
+"""
+    for name in ("killed", "released"):
+        words = [sys.executable, "-c", script, name, str(tmp_path / name)]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        pid, begin = map(int, done.stdout.split())
+        end = time.monotonic() + SECONDS
+        while not processes.has_ended(pid, begin):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    assert [path.name for path in tmp_path.iterdir()] == ["released"]
+
+
+def test_no_file_is_written_through_a_link_out_of_the_worktree(repo: Repo) -> None:
+    outside = repo.machine.root / "elsewhere"
+    outside.mkdir()
+    (repo.path / ".claude").symlink_to(outside)
+    repo.git("add", ".claude")
+    repo.git("commit", "-qm", "A link")
+    ask_for(repo, "login", "work done")
+    assert names(events(repo))[-1] == ("passed", "login")
+    assert not [*outside.iterdir()]
 
 
 def test_the_wrong_thread_is_not_the_right_one(repo: Repo) -> None:

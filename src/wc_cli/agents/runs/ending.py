@@ -6,9 +6,8 @@ from __future__ import annotations
 import re
 
 from wc_cli.agents.cost.recording import note_if_spent
-from wc_cli.agents.runs import process
+from wc_cli.agents.runs.output import RunOutput
 from wc_cli.run.entries import receipts
-from wc_core.attention.runs import records
 from wc_core.attention.runs.records import ASKED, FAILED, PASSED, RunRecord
 from wc_core.base.errors import WcError
 from wc_core.base.layout import Layout
@@ -78,9 +77,8 @@ def is_rate_limit(lines: Sequence[str]) -> bool:
 
 def last_lines(at: Context, topic: str) -> list[str]:
     """Return the last lines of the output of a thread's agent."""
-    layout = Layout(at.place.root)
-    path = records.log_of(layout, topic)
-    return process.last_lines(path, layout.root, _LAST_LINES, at.env)
+    output = RunOutput.of(Layout(at.place.root), topic, at.env)
+    return output.last_lines(_LAST_LINES)
 
 
 def give_to_person(at: Context, record: RunRecord, changed: Sequence[str]) -> str:

@@ -12,11 +12,11 @@ from wc_cli.agents.runs import (
     commands,
     ending,
     loopfile,
-    process,
     prompt,
     reserving,
 )
 from wc_cli.agents.runs.choosing import Chooser, RunCandidate, RunRequest
+from wc_cli.agents.runs.output import RunOutput
 from wc_cli.agents.runs.process import AgentProcess
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.clock import now_ms
@@ -356,7 +356,7 @@ class Runner:
         env = commands.variables(self.env, candidate.agent)
         env = commands.with_our_program(env, self.layout)
         try:
-            log = process.open_log(records.log_of(self.layout, record.topic))
+            log = RunOutput.of(self.layout, record.topic, self.env).open()
             try:
                 started = AgentProcess.start(words, record.worktree, env, log)
             finally:
@@ -370,6 +370,7 @@ class Runner:
             ) from error
         record = record._replace(state=RUNNING, pid=started.pid, begin=started.begin)
         self._save(record)
+        started.release()
         self._watch_run(record, started, at, thread.state)
         self.started += 1
         self._tell(_event("started", record, f"started in {record.worktree}"))
@@ -454,7 +455,7 @@ class Runner:
         if counts:
             self._counted_at = now
         for run in [*self.runs.values()]:
-            process.limit_log(records.log_of(self.layout, run.topic), self.layout.root)
+            RunOutput.of(self.layout, run.topic, self.env).limit()
             if run.process.has_ended:
                 self._end(run, "")
             elif self._interrupts > 1 or is_late:
@@ -478,6 +479,7 @@ class Runner:
         """Decide what happens after a run has ended."""
         del self.runs[run.topic]
         run.process.end_group()
+        RunOutput.of(self.layout, run.topic, self.env).finish()
         self._must_look = True
         record = run.record._replace(
             ended_ms=now_ms(),

@@ -10,11 +10,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from wc_cli.agents.runs.process import RunOutput
+from wc_cli.agents.runs.output import RunOutput
 from wc_cli.run.output import discard_output, remark, say, say_json
 from wc_cli.run.terminal.markdown import console_of
 from wc_cli.run.terminal.style import is_for_people, terminal_width
-from wc_core.attention.runs import records
 from wc_core.base.errors import StorageError
 from wc_core.base.names import parse
 from wc_core.base.phrases import counted, shown_path
@@ -169,14 +168,13 @@ def _cells(run: Run, runner: Runner, env: Mapping[str, str]) -> list[str]:
     record = run.record
     seconds = max(0, int(time.time() - record.started_ms / 1000))
     spent = runner.tokens_of(run)
-    path = records.log_of(runner.layout, record.topic)
-    output = RunOutput(path, runner.layout.root, env)
+    lines = RunOutput.of(runner.layout, record.topic, env).last_lines(1)
     return [
         one_line(record.topic),
         _short(record.agent, record.topic),
         span(seconds),
         f"{spent:,}" if spent else "",
-        one_line(output.last_line()),
+        one_line(" ".join(lines)),
     ]
 
 

@@ -7,8 +7,9 @@ import shlex
 import signal
 import time
 
-from wc_cli.agents.runs import commands, process, prompt, showing
+from wc_cli.agents.runs import commands, prompt, showing
 from wc_cli.agents.runs.choosing import Chooser, RunCandidate, RunRequest
+from wc_cli.agents.runs.output import RunOutput
 from wc_cli.agents.runs.runner import RunLimits, Runner
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.run.context import Context
@@ -16,7 +17,6 @@ from wc_cli.run.options import command, flag, number, text, words
 from wc_cli.run.output import remark, say, say_json
 from wc_core.attention.runs import records
 from wc_core.base.errors import FindingsError, InvalidInputError, NotFoundError
-from wc_core.base.files import read_plain
 from wc_core.base.layout import Layout
 from wc_core.base.names import Name
 from wc_core.base.phrases import shown_path
@@ -202,18 +202,17 @@ def _show_log(context: Context, options: RunOptions) -> None:
     topic = reader.find(options.topics[1])
     layout = Layout(reader.layout.root)
     record = records.load(layout, topic)
+    if record is None:
+        raise NotFoundError(
+            f"No agent was started for {topic} here.", f"Start it: wc run {topic}"
+        )
     try:
-        data = read_plain(records.log_of(layout, topic), layout.root)
+        output = RunOutput.of(layout, topic, context.env).text()
     except OSError as error:
         raise NotFoundError(
             f"The output for {topic} cannot be read: {error.strerror}.",
             "See: wc doctor",
         ) from error
-    if record is None or data is None:
-        raise NotFoundError(
-            f"No agent was started for {topic} here.", f"Start it: wc run {topic}"
-        )
-    output = process.readable(data, context.env)
     if options.json:
         say_json({**record._asdict(), "output": output})
     else:
