@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import os
 
+from wc_cli.ledger.store import durable
+from wc_core.base.errors import WcError
+from wc_core.base.files import read_plain
 from wc_core.base.lean import contextlib, json
 from wc_core.base.times import rfc3339
 from wc_core.people.activity.loops import loop_path
@@ -38,19 +41,24 @@ def write(record: RunRecord, title: str, status: str, now_ms: int) -> None:
     }
     if status.startswith("waiting:"):
         fields["waiting_since"] = rfc3339(now_ms)
-    half = f"{path}.{os.getpid()}"
-    with contextlib.suppress(OSError):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(half, "w", encoding="utf-8") as file:
-            file.write(json.dumps(fields))
-        os.replace(half, path)
+    # A link to a folder elsewhere is not followed.
+    folder, name = os.path.split(path)
+    half = f"{name}.{os.getpid()}"
+    with (
+        contextlib.suppress(OSError, WcError),
+        durable.made_folder_handle(folder, record.worktree, flush=False) as handle,
+    ):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(half, dir_fd=handle)  # a process of this number was killed
+        durable.write_new(half, json.dumps(fields).encode(), handle)
+        os.replace(half, name, src_dir_fd=handle, dst_dir_fd=handle)
 
 
 def is_ours(worktree: str) -> bool:
     """Return whether `wc run` wrote the file in a worktree."""
     try:
-        with open(loop_path(worktree), "rb") as file:
-            fields = json.loads(file.read(_MAX_BYTES))
+        data = read_plain(loop_path(worktree), worktree, _MAX_BYTES)
+        fields = json.loads(data or b"null")
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(fields, dict) and fields.get("writer") == _WRITER
