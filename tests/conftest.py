@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from tests import amounts, forking, marking, measuring, reporting
 from wc_core.base import agents
@@ -154,12 +154,14 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[amounts.LONG] = "1"
     # The same examples each time, so that a change is not blamed for a rare one that
     # was there before; the long runs look for those.
-    settings.register_profile(
-        "usual",
+    usual = settings(
         max_examples=amounts.examples(20),
         deadline=None,  # a busy machine is not a failure
         derandomize=not amounts.is_long(),
     )
+    settings.register_profile("usual", usual)
+    # With --hypothesis-profile=any: that an example fails is enough.
+    settings.register_profile("any", usual, phases=(Phase.explicit, Phase.generate))
     settings.load_profile("usual")
 
 

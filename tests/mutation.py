@@ -8,7 +8,6 @@ docs/reliability.md; what the table explains has to survive.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -16,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.longparts import WORKERS
 
 ROOT = Path(__file__).resolve().parents[1]
 # A change that lets a test wait forever is noticed as well.
@@ -79,6 +80,8 @@ def copy_to(folder: Path, target: Target) -> None:
             f"\n[tool.mutmut]\nsource_paths = [{str(Path(target.file).parents[1])!r}]\n"
             f"only_mutate = [{target.file!r}]\n"
             f"pytest_add_cli_args_test_selection = {list(target.tests)!r}\n"
+            # To look for the smallest example that fails takes longer than all else.
+            'pytest_add_cli_args = ["--hypothesis-profile=any"]\n'
             'also_copy = ["bin", "docs", "src", "tests", "pyproject.toml"]\n'
         )
 
@@ -114,8 +117,7 @@ def main(module: str) -> int:
     with tempfile.TemporaryDirectory(prefix="wc-mutation-") as name:
         folder = Path(name)
         copy_to(folder, target)
-        children = str(os.cpu_count() or 2)
-        words = [*MUTMUT, "run", "--max-children", children]
+        words = [*MUTMUT, "run", "--max-children", WORKERS]
         subprocess.run(words, cwd=folder, stdout=subprocess.DEVNULL, check=True)
         found = states(folder)
         alive = {
