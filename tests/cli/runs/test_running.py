@@ -155,6 +155,16 @@ def test_three_failures_in_a_row_stop_it(repo: Repo) -> None:
     assert [state(repo, f"t{number}")["ball"] for number in range(5)].count("Pat") == 3
 
 
+def test_a_single_pass_says_whether_a_run_failed(repo: Repo) -> None:
+    ask_for(repo, "login", "crash")
+    done = repo.wc("run", "--once", "login")
+    assert done.code == FOUND
+    assert done.err.startswith("wc: 1 run failed.")
+    # What was told is not told again.
+    assert done.out.count("\n") == 4
+    assert repo.wc("run", "--once").code == 0
+
+
 def test_a_rate_limit_stops_it_at_once(repo: Repo) -> None:
     ask_for(repo, "a", "limited")
     ask_for(repo, "b", "done")
@@ -267,8 +277,8 @@ def test_what_is_not_an_agents_move_is_left_alone(repo: Repo) -> None:
     assert names(told) == [("started", "free"), ("passed", "free")]
 
 
-def plan(repo: Repo) -> dict[str, Any]:
-    found: dict[str, Any] = repo.json("run", "--dry-run")
+def plan(repo: Repo, *words: str) -> dict[str, Any]:
+    found: dict[str, Any] = repo.json("run", "--dry-run", *words)
     return found
 
 
@@ -348,6 +358,59 @@ def test_nobody_works_in_the_main_worktree(repo: Repo) -> None:
     ask_for(repo, "main", "done")
     reason = "Its branch main is checked out in the main worktree"
     assert plan(repo)["waiting"][0]["reason"] == reason
+
+
+def put_worktrees(repo: Repo, pattern: str) -> None:
+    repo.ok("config", "--global", "set", "run.worktrees", pattern)
+
+
+def test_a_place_for_worktrees_that_cannot_be_used(repo: Repo) -> None:
+    ask_for(repo, "login", "done")
+    inside = repo.path / ".trees/login"
+    for pattern, reason in (
+        ("../same", "run.worktrees has no {topic}: all would be at ../same"),
+        (
+            ".trees/{topic}",
+            f"{inside} would be in the main worktree, and is not ignored",
+        ),
+    ):
+        put_worktrees(repo, pattern)
+        assert [row["reason"] for row in plan(repo)["waiting"]] == [reason]
+    (repo.path / ".gitignore").write_text(".trees/\n")
+    assert plan(repo)["start"][0]["worktree"] == str(inside)
+    inside.mkdir(parents=True)
+    reason = f"{inside} is in the way of a worktree for login"
+    assert plan(repo)["waiting"][0]["reason"] == reason
+    put_worktrees(repo, "~/x/../{repo} {topic}")
+    place = f"{repo.machine.home}/{repo.path.name} login"
+    assert plan(repo)["start"][0]["worktree"] == place
+    assert plan(repo, "--from", "v9")["waiting"][0]["reason"] == (
+        "There is no branch or commit v9"
+    )
+
+
+def test_a_thread_that_was_opened_without_a_branch_gets_its_own(repo: Repo) -> None:
+    repo.git("worktree", "add", "-q", "--detach", str(tree(repo, "apart")))
+    repo.git("checkout", "-q", "--detach")
+    repo.git("branch", "-D", "main")
+    ask_for(Repo(repo.machine, tree(repo, "apart")), "a", "work done")
+    ask_for(repo, "b", "work done")
+    told = events(repo)
+    assert sorted(names(told)) == [
+        *(("passed", "a"), ("passed", "b"), ("started", "a"), ("started", "b")),
+    ]
+    assert {event["branch"] for event in told} == {"a", "b"}
+
+
+def test_beside_a_bare_repository_in_a_folder_of_its_own(repo: Repo) -> None:
+    machine, place = repo.machine, repo.machine.root / "layout"
+    place.mkdir()
+    machine.git("clone", "-q", "--bare", str(repo.path), ".bare", cwd=place)
+    (place / ".git").write_text("gitdir: ./.bare\n")
+    machine.git("worktree", "add", "-q", "main", "main", cwd=place)
+    inside = Repo(machine, place / "main")
+    ask_for(inside, "login", "work done")
+    assert events(inside)[0]["worktree"] == f"{place}/layout-wt-login"
 
 
 def test_two_threads_with_one_branch_take_turns(repo: Repo) -> None:
@@ -570,6 +633,21 @@ def test_what_a_killed_one_left_is_found_by_the_next(
     starts = (repo.machine.home / "starts").read_text().splitlines()
     assert len(starts) == 1
     assert state(repo, "login")["ball"] == "Pat"
+
+
+def test_a_record_that_cannot_be_written_ends_it_after_the_others(
+    repo: Repo, running: list[Running]
+) -> None:
+    """As on a full disk."""
+    ask_for(repo, "login", "nap done")
+    running.append(one := Running(repo))
+    one.until("started")
+    record = Path(records.path_of(Layout(str(repo.store)), "login"))
+    record.unlink()
+    (record / "in-the-way").mkdir(parents=True)
+    assert one.close() == FOUND
+    assert "passed to Pat" in one.told
+    assert "login.json could not be written" in one.told
 
 
 @pytest.mark.parametrize("is_taken", [False, True])

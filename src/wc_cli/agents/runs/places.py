@@ -6,6 +6,7 @@ import os
 
 from wc_cli.edits.radar import sides
 from wc_cli.ledger.branch.git import Git, GitError
+from wc_core.attention.status.places import is_branch
 from wc_core.base.errors import ConflictError, NotFoundError, StorageError
 from wc_core.base.lean import contextlib
 from wc_core.base.names import fold
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 # A worktree of a large repository takes its time.
 _ADD_SECONDS = 600.0
 _MAX_FILES = 3
+_TOPIC = "{topic}"
 
 
 class RunPlace(NamedTuple):
@@ -60,6 +62,9 @@ class Places:
         self.trees = [tree for tree in trees if tree.path and not tree.defect]
         self.main = next((tree for tree in trees if tree.main), None)
         self.base = sides.find_base(repository, self.main.branch if self.main else "")
+        self._without_branch = {
+            tree.worktree_id for tree in self.trees if not tree.branch
+        }
 
     def of(self, state: State, seat: str, record: RunRecord | None) -> RunPlace:
         """Return the place for a thread whose ball is for this seat (empty: any), which
@@ -68,10 +73,7 @@ class Places:
             return self._of_seat(seat)
         if record is not None and record.is_made and os.path.isdir(record.worktree):
             return RunPlace(record.worktree, record.branch)
-        branch = state.branch
-        is_own = repositories.has_branch(self.repository, branch) if branch else False
-        if not branch or branch == self.base.name or (self._is_main(branch)):
-            branch, is_own = state.name, False
+        branch = state.branch if self._is_own(state.branch) else state.name
         if self._is_main(branch):
             raise ConflictError(
                 f"Its branch {one_line(branch)} is checked out in the main worktree.",
@@ -80,7 +82,14 @@ class Places:
         tree = next((tree for tree in self.trees if tree.branch == branch), None)
         if tree is not None:
             return RunPlace(tree.path, branch)
-        return self._new(state.name, branch, is_own=is_own)
+        return self._new(state.name, branch)
+
+    def _is_own(self, branch: str) -> bool:
+        """Return whether an agent may work on the branch that a thread was opened on:
+        not on the base branch or that of the main worktree. A thread that was opened
+        without a branch has the name of a worktree in its place."""
+        has_branch = is_branch(branch) and branch not in self._without_branch
+        return has_branch and branch != self.base.name and not self._is_main(branch)
 
     def _is_main(self, branch: str) -> bool:
         """Return whether a branch is the one of the main worktree, where the person
@@ -96,29 +105,62 @@ class Places:
             "Pass the ball to the agent without a seat: wc handoff TOPIC --to NAME",
         )
 
-    def _new(self, name: str, branch: str, *, is_own: bool) -> RunPlace:
+    def _new(self, name: str, branch: str) -> RunPlace:
         """Return a worktree that is to be made, at a path of its own."""
+        path = self._new_path(name)
+        vocabulary.branch(branch)  # not every topic can be one
+        if repositories.has_branch(self.repository, branch):
+            return RunPlace(path, branch, ("--", path, branch))
+        start = self._start or self.base.name or self.repository.commit
+        if not start:
+            raise ConflictError(
+                "There is no commit to start a worktree from.",
+                "Commit something first.",
+            )
+        if self._start and not self._says(
+            "rev-parse", "--verify", f"{start}^{{commit}}"
+        ):
+            raise NotFoundError(
+                f"There is no branch or commit {one_line(start)}.",
+                "Name one that exists: --from",
+            )
+        return RunPlace(path, branch, ("--no-track", "-b", branch, "--", path, start))
+
+    def _new_path(self, name: str) -> str:
+        """Return the path of a new worktree for a thread. Raises ConflictError."""
+        if _TOPIC not in self._pattern:
+            raise ConflictError(
+                f"run.worktrees has no {_TOPIC}: all would be at "
+                f"{one_line(self._pattern)}.",
+                "Name the topic in it: wc config --global set run.worktrees "
+                f"'{self._pattern}-{_TOPIC}'",
+            )
         top = self.main.path if self.main is not None else self.repository.common
-        repo = os.path.basename(top).removesuffix(".git") or "repository"
-        path = self._pattern.replace("{repo}", repo)
-        path = path.replace("{topic}", name.replace("/", "-"))
-        path = os.path.normpath(os.path.join(top, os.path.expanduser(path)))
+        path = self._pattern.replace("{repo}", self.repository.name)
+        path = os.path.expanduser(path.replace(_TOPIC, name))
+        path = os.path.normpath(os.path.join(top, path))
         if os.path.lexists(path):
             raise ConflictError(
                 f"{one_line(path)} is in the way of a worktree for {one_line(name)}.",
                 "Move it away, or choose another place: "
                 "wc config --global set run.worktrees …",
             )
-        vocabulary.branch(branch)  # not every topic can be one
-        if is_own or repositories.has_branch(self.repository, branch):
-            return RunPlace(path, branch, ("--", path, branch))
-        start = self._start or self.base.name
-        if not start:
+        is_inside = self.main is not None and path.startswith(f"{top}/")
+        if is_inside and not self._says("check-ignore", "--", path):
             raise ConflictError(
-                "There is no commit to start a worktree from.",
-                "Commit something first.",
+                f"{one_line(path)} would be in the main worktree, and is not ignored.",
+                "Add it to .gitignore, or choose another place: "
+                "wc config --global set run.worktrees …",
             )
-        return RunPlace(path, branch, ("--no-track", "-b", branch, "--", path, start))
+        return path
+
+    def _says(self, *words: str) -> str:
+        """Return what git prints in the main worktree; nothing if it fails."""
+        top = self.main.path if self.main is not None else self.repository.common
+        try:
+            return os.fsdecode(self._git(top).run(*words))
+        except GitError:
+            return ""
 
     def add(self, place: RunPlace) -> None:
         """Make the worktree of a place, if it is to be made. Raises StorageError."""

@@ -135,6 +135,8 @@ class Runner:
         # Why it ends before it is asked to; empty if it does not.
         self.problem = ""
         self.started = 0
+        # How many runs failed, in all and since the last that did not.
+        self.failed = 0
         self._failures = 0
         self._interrupts = 0
         self._stop_at = 0.0
@@ -210,10 +212,16 @@ class Runner:
         self.waiting = [
             candidate
             for candidate in chooser.candidates()
-            if candidate.topic not in self.runs
+            if candidate.topic not in self.runs and not self._was_shown(candidate)
         ]
         self._chooser = chooser
         self._remove_worktrees(chooser)
+
+    def _was_shown(self, candidate: RunCandidate) -> bool:
+        """Return whether the only pass is over for a thread: what came of it was
+        told."""
+        is_done = self._limits.once and candidate.topic in self._done
+        return is_done and bool(candidate.obstacle)
 
     def _startable(self) -> list[RunCandidate]:
         """Return the threads that can be started now, as of the last look."""
@@ -259,6 +267,7 @@ class Runner:
         self._note_failure()
 
     def _note_failure(self) -> None:
+        self.failed += 1
         self._failures += 1
         if self._failures >= _MAX_FAILURES and not self.problem:
             self.problem = f"{_MAX_FAILURES} runs in a row failed"
@@ -287,8 +296,8 @@ class Runner:
                 record = self._begin(candidate, at, earlier)
                 self._launch(candidate, at, record)
             except WcError:
-                self._forget_start(candidate.topic)
                 reserving.release(claimer, candidate.topic)
+                self._forget_start(candidate.topic)
                 raise
 
     def _forget_start(self, topic: str) -> None:
@@ -540,7 +549,11 @@ class Runner:
         self, record: RunRecord, state: str, text: str, title: str, status: str
     ) -> None:
         record = record._replace(state=state, reason=text)
-        self._save(record)
+        try:
+            self._save(record)
+        except WcError as error:
+            # The next `wc run` finds it, and that it has ended.
+            self.problem = self.problem or one_line(error.message.rstrip("."))
         loopfile.write(record, title, status, now_ms())
         self._tell(_event(state, record, text))
 

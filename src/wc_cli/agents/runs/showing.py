@@ -191,8 +191,10 @@ def waiting_lines(waiting: list[RunCandidate]) -> list[str]:
 
 def _footer(runner: Runner) -> str:
     running = counted(len(runner.runs), "agent runs", "agents run")
-    if runner.is_stopping:
+    if runner.is_interrupted:
         return f"{running}; ending. Ctrl-C again ends them at once."
+    if runner.is_stopping:
+        return f"{running}; no more are started. Ctrl-C stops."
     ready = sum(not item.obstacle for item in runner.waiting)
     waiting = f", {counted(ready, 'thread')} ready" if ready else ""
     return f"{running}{waiting}. Ctrl-C stops."

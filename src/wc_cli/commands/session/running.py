@@ -19,7 +19,7 @@ from wc_core.attention.runs import records
 from wc_core.base.errors import FindingsError, InvalidInputError, NotFoundError
 from wc_core.base.layout import Layout
 from wc_core.base.names import Name
-from wc_core.base.phrases import shown_path
+from wc_core.base.phrases import counted, shown_path
 from wc_core.base.text import one_line
 from wc_core.ledger.configuration import preferences
 from wc_core.ledger.threads import vocabulary
@@ -87,6 +87,11 @@ def run(context: Context, options: RunOptions) -> None:
     if runner.problem:
         raise FindingsError(
             f"wc run has stopped: {one_line(runner.problem)}.",
+            "See what the agents said: wc run log TOPIC",
+        )
+    if options.once and runner.failed:
+        raise FindingsError(
+            f"{counted(runner.failed, 'run')} failed.",
             "See what the agents said: wc run log TOPIC",
         )
 
