@@ -24,6 +24,7 @@ from wc_core.base.layout import Layout
 from wc_core.base.names import Directory, parse
 from wc_core.ledger.threads import codec, entryfields, folding, model
 from wc_core.ledger.threads.gates import GateChange
+from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.linerefs import LineRef
 from wc_core.ledger.threads.model import (
     NO_REVIEW,
@@ -121,6 +122,7 @@ KNOWN_KEYS = frozenset(
             items_added=("x",), items_removed=("y",), items_checked=("z",),
             items_unchecked=("z",),
             gates=(GateChange("add"),), budget=1, outcome="approved",
+            landing=Landing("main", "b", "t", "c"),
             line_refs=(LineRef("x", 1, 1),),
         )
     )
@@ -129,6 +131,17 @@ DERIVED_KEYS = frozenset({"id", "type", "index", "thread_topic"})
 foreign_keys = texts.filter(lambda key: key not in KNOWN_KEYS | DERIVED_KEYS)
 tags = st.lists(st.sampled_from(("urgent", "later")), max_size=2).map(tuple)
 references = st.lists(texts, max_size=3).map(tuple)
+landings = st.builds(
+    Landing, words, texts, words, words, st.just(""), st.just(0)
+) | st.builds(
+    Landing,
+    words,
+    texts,
+    words,
+    st.just(""),
+    st.sampled_from(("conflict", "check")),
+    st.just(0),
+)
 line_refs = st.lists(
     st.builds(LineRef, texts, *[st.integers(0, 99)] * 3, texts), max_size=2
 ).map(tuple)
@@ -198,6 +211,7 @@ entries = st.builds(
     items_unchecked=references,
     budget=st.none() | st.integers(0, 1 << 40),
     outcome=texts,
+    landing=st.just(NO_LANDING) | landings,
     line_refs=line_refs,
     gates=st.lists(st.builds(GateChange, words, texts, texts, texts), max_size=2).map(
         tuple
@@ -232,6 +246,7 @@ rare_changes = st.one_of(
     st.fixed_dictionaries({"gates": gate_changes}),
     st.fixed_dictionaries({"budget": st.sampled_from((0, 1, 200_000))}),
     st.fixed_dictionaries({"outcome": st.sampled_from((*OUTCOMES, "later"))}),
+    st.fixed_dictionaries({"landing": landings}),
 )
 
 

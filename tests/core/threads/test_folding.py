@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.core.strategies import entry
-from wc_core.ledger.threads import folding
+from wc_core.ledger.threads import entryfields, folding
 from wc_core.ledger.threads.gates import ADD, HUMAN, Gate, GateChange
+from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import (
     NO_REVIEW,
     Ball,
@@ -139,6 +140,55 @@ def test_a_review_that_its_author_retracts_is_gone(
     assert after(begun, approval, correction).review == (NO_REVIEW if is_gone else kept)
     elsewhere = correction._replace(supersedes=begun.id)
     assert after(begun, approval, elsewhere).review == kept
+
+
+LANDED = Landing("main", "b", "t", "c")
+FAILED = Landing("main", "b", "t", "", "conflict")
+
+
+def test_failures_to_land_in_a_row_are_counted() -> None:
+    first, second = entry(1, PAT, landing=FAILED), entry(2, PAT, landing=FAILED)
+    assert after(begin(), first).landing == FAILED._replace(failures=1)
+    assert after(begin(), first, second).landing == FAILED._replace(failures=2)
+    done = entry(3, PAT, landing=LANDED)
+    assert after(begin(), first, second, done).landing == LANDED
+    again = entry(4, PAT, landing=FAILED)
+    assert after(begin(), first, done, again).landing.failures == 1
+
+
+def test_a_thread_that_is_reopened_has_not_landed() -> None:
+    done = entry(1, PAT, status="CLOSED", landing=LANDED)
+    later = entry(2, PAT, title="Thanks")
+    assert after(begin(), done, later).landing == LANDED
+    reopened = entry(2, PAT, status="OPEN")
+    assert after(begin(), done, reopened).landing == NO_LANDING
+    failed = entry(2, PAT, status="OPEN", landing=FAILED)
+    assert after(begin(), done, failed).landing == FAILED._replace(failures=1)
+
+
+def begin() -> Entry:
+    return entry(0, PAT, ball=Ball(CODEX))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"onto": "main"},
+        {"onto": "main", "tip": "t"},
+        {"onto": "main", "tip": "t", "commit": "c", "problem": "conflict"},
+        {"onto": "main", "tip": "t", "commit": ""},
+        {"onto": "main", "tip": "t", "commit": "c", "later": "x"},
+        {"onto": "main", "tip": "t", "commit": 1},
+        [],
+    ],
+)
+def test_another_form_of_a_landing_is_kept_as_it_is(fields: object) -> None:
+    line = {"entry_id": "E", "landing": fields}
+    read = entryfields.from_fields("t", dict(line))
+    assert read is not None
+    assert read.landing == NO_LANDING
+    assert entryfields.to_fields(read)["landing"] == fields
 
 
 def test_the_next_review_begins_with_the_status() -> None:

@@ -361,6 +361,7 @@ class StoreWriter:
             gates=draft.gates,
             budget=draft.budget,
             outcome=draft.outcome,
+            landing=draft.landing,
             parents=thread.state.heads,
             base=thread.base,
             summary=draft.summary,

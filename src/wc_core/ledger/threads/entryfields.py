@@ -7,6 +7,7 @@ A new field of `Entry` gets its name and its reader in `FIELDS`, and its value i
 from __future__ import annotations
 
 from wc_core.ledger.threads.gates import change_fields, read_changes
+from wc_core.ledger.threads.landings import landing_fields, read_landing
 from wc_core.ledger.threads.linerefs import read_refs, ref_fields
 from wc_core.ledger.threads.model import Ball, Base, Entry, Link
 
@@ -25,7 +26,7 @@ _OPTIONAL = (
     *("supersedes", "tags_added", "tags_removed", "links_added", "links_removed"),
     *("items_added", "items_removed", "items_checked", "items_unchecked"),
     *("gates", "key", "reason", "kind", "severity", "asks", "answers", "outcome"),
-    "line_refs",
+    *("landing", "line_refs"),
 )
 
 
@@ -67,6 +68,7 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "asks": entry.asks,
         "answers": entry.answers,
         "outcome": entry.outcome,
+        "landing": landing_fields(entry.landing),
     }
     for name in _OPTIONAL:
         if not fields[name]:
@@ -187,6 +189,7 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "asks": ("asks", _as_text),
     "answers": ("answers", _as_text),
     "outcome": ("outcome", _as_text),
+    "landing": ("landing", read_landing),
 }
 
 # The same, by the position of the field in Entry.

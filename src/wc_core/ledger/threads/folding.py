@@ -6,6 +6,7 @@ from __future__ import annotations
 from wc_core.base import ulid
 from wc_core.base.names import Directory, parse
 from wc_core.ledger.threads.gates import changed_gates
+from wc_core.ledger.threads.landings import NO_LANDING, landed
 from wc_core.ledger.threads.model import (
     CLOSED,
     IN_REVIEW,
@@ -169,6 +170,7 @@ class _Folding:
         self.gates = state.gates
         self.budget, self.budget_id = state.budget, state.budget_id
         self.review = state.review
+        self.landing = state.landing
 
     def begin(self, entry: Entry) -> None:
         """Apply what only a first entry sets."""
@@ -196,7 +198,7 @@ class _Folding:
     def _set_status(self, entry: Entry, status: str) -> None:
         if self.status == CLOSED:
             self.asker = entry.agent or self.asker
-            self.review = NO_REVIEW
+            self.review, self.landing = NO_REVIEW, NO_LANDING
         elif status == IN_REVIEW:
             self.review = self.review._replace(outcome="")
         self.status = status
@@ -236,6 +238,8 @@ class _Folding:
         if entry.budget is not None:
             self.budget, self.budget_id = entry.budget, entry.id
         self._review(entry)
+        if entry.landing != NO_LANDING:
+            self.landing = landed(self.landing, entry.landing)
 
     def _review(self, entry: Entry) -> None:
         if entry.outcome:
@@ -318,6 +322,7 @@ class _Folding:
             "budget": self.budget,
             "budget_id": self.budget_id,
             "review": self.review,
+            "landing": self.landing,
         }
 
 

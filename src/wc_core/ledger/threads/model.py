@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.landings import NO_LANDING, Landing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,8 +111,9 @@ class Entry(NamedTuple):
     ``None`` if the writer recorded none (older tools), and then the parent is the
     previous entry. ``asks`` is who has to answer the entry, ``answers`` the id of the
     question that it answers or withdraws. ``outcome`` is the outcome of a review: one
-    of `reviews.OUTCOMES`. ``at`` is the timestamp as written, RFC 3339. ``extra`` has
-    the keys of other tools, unchanged.
+    of `reviews.OUTCOMES`, ``landing`` that of an attempt to land the branch. ``at`` is
+    the timestamp as written, RFC 3339. ``extra`` has the keys of other tools,
+    unchanged.
     """
 
     id: str
@@ -141,6 +143,7 @@ class Entry(NamedTuple):
     gates: tuple[GateChange, ...] = ()
     budget: int | None = None
     outcome: str = ""
+    landing: Landing = NO_LANDING
     parents: tuple[str, ...] | None = None
     base: Base | None = None
     summary: str = ""
@@ -159,7 +162,7 @@ class Entry(NamedTuple):
     @property
     def is_rare(self) -> bool:
         """Whether it changes what few entries change: place, name, text, tags,
-        questions, links, gates, a checklist, a budget or an outcome."""
+        questions, links, gates, a checklist, a budget, an outcome or a landing."""
         return self[_RARE] != _NOT_RARE
 
     @property
@@ -267,7 +270,8 @@ class State(NamedTuple):
     threads, ``questions`` those without an answer, ``items`` its checklist,
     ``gates`` what it waits for besides threads; the oldest first. ``budget`` is how
     many tokens may be spent for it (0: any number), ``budget_id`` the entry that set
-    it. ``review`` is the outcome of its latest review.
+    it. ``review`` is the outcome of its latest review, ``landing`` the latest attempt
+    to land its branch.
 
     ``lost`` counts the lines of the log that are not entries; it is here so that
     a reader of ``meta.json`` learns of the damage without reading the log.
@@ -302,6 +306,7 @@ class State(NamedTuple):
     budget: int = 0
     budget_id: str = ""
     review: Review = NO_REVIEW
+    landing: Landing = NO_LANDING
     lost: int = 0
 
     @property

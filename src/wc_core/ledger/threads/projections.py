@@ -15,6 +15,7 @@ from wc_core.base.names import FREE_WORDS, fold, parse
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.gates import Gate
 from wc_core.ledger.threads.jsontext import dumps, loads
+from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import (
     NO_REVIEW,
     OPEN,
@@ -168,6 +169,7 @@ def render_meta(
         **({"budget": state.budget} if state.budget else {}),
         **({"budget_id": state.budget_id} if state.budget_id else {}),
         **({"review": state.review} if state.review.id else {}),
+        **({"landing": state.landing} if state.landing.onto else {}),
         **({"lost": state.lost} if state.lost else {}),
         **({"sealed": seal} if seal is not None else {}),
     }
@@ -297,6 +299,7 @@ def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
         budget=_integer(own.get("budget")),
         budget_id=_string(own.get("budget_id")),
         review=_review(own.get("review")),
+        landing=_landing(own.get("landing")),
         lost=_integer(own.get("lost")),
     )
 
@@ -306,6 +309,14 @@ def _review(value: Any) -> Review:
         return NO_REVIEW
     outcome, by, of, entry_id, rounds = value
     return Review(str(outcome), str(by), str(of), str(entry_id), int(rounds))
+
+
+def _landing(value: Any) -> Landing:
+    if not value:
+        return NO_LANDING
+    onto, base, tip, commit, problem, failures = value
+    texts = map(str, (onto, base, tip, commit, problem))
+    return Landing._make((*texts, int(failures)))
 
 
 def _seal(value: Any) -> Seal | None:

@@ -7,6 +7,7 @@ from wc_core.base.errors import ConflictError
 from wc_core.base.names import ASKER, FREE_WORDS, ME
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.counterparts import default_holder
+from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import (
     CLOSED,
     FREE,
@@ -38,7 +39,8 @@ class Draft(NamedTuple):
     ``keeps_body`` is for an amendment of the title alone. ``kind`` and ``severity`` are
     as in an entry. ``answers`` is the number or the id of an open question, which the
     entry answers or ``withdraws``; ``asks`` is filled in. ``outcome`` is what a review
-    came to: ``approved`` or ``changes_requested``.
+    came to: ``approved`` or ``changes_requested``, ``landing`` what an attempt to land
+    the branch came to.
     """
 
     topic: str
@@ -82,6 +84,7 @@ class Draft(NamedTuple):
     answers: str = ""
     withdraws: bool = False
     outcome: str = ""
+    landing: Landing = NO_LANDING
 
 
 class Proposal(NamedTuple):

@@ -17,6 +17,7 @@ from binascii import crc32
 from wc_core.base.files import read_from, read_plain
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.jsontext import dumps
+from wc_core.ledger.threads.landings import NO_LANDING
 from wc_core.ledger.threads.model import NO_REVIEW
 from wc_core.lookup.index.keys import NONE, ThreadFiles
 
@@ -211,6 +212,7 @@ def _more(snapshot: Snapshot) -> dict[str, Any]:
         "items": state.items,
         "gates": state.gates,
         "review": state.review if state.review != NO_REVIEW else (),
+        "landing": state.landing if state.landing != NO_LANDING else (),
     }
     return {name: value for name, value in fields.items() if value}
 

@@ -19,6 +19,7 @@ from wc_core.ledger.remarks.references import references
 from wc_core.ledger.threads import folding, model, revisions
 from wc_core.ledger.threads.entryfields import link_fields
 from wc_core.ledger.threads.gates import change_fields
+from wc_core.ledger.threads.landings import landing_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ class Numbered(NamedTuple):
             "asks": entry.asks,
             "answers": entry.answers,
             "outcome": entry.outcome,
+            "landing": landing_fields(entry.landing),
             "summary": entry.summary,
             **references(entry).to_json(),
             "code_branch": entry.code_branch,

@@ -13,6 +13,7 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.checklists import progress
 from wc_core.ledger.threads import aliases
 from wc_core.ledger.threads.gates import Gate
+from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import (
     NO_REVIEW,
     Item,
@@ -229,6 +230,7 @@ class RowMaker:
             asked_by=askers(state, self._viewer),
             checklist=progress([Item(*item) for item in fields.get("items", ())]),
             review=Review(*fields["review"]) if "review" in fields else NO_REVIEW,
+            landing=Landing(*fields["landing"]) if "landing" in fields else NO_LANDING,
         )
 
     def _new(self, topic: str, count: int, column: str) -> int:

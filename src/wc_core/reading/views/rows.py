@@ -13,6 +13,7 @@ from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.checklists import NO_CHECKLIST, ChecklistProgress, progress
 from wc_core.ledger.planning.obstacles import own_obstacles
+from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import CLOSED, NO_REVIEW, Review, State, outcome_text
 from wc_core.ledger.threads.tags import has_all
 
@@ -62,6 +63,7 @@ class ThreadRow(NamedTuple):
     asked_by: tuple[str, ...] = ()
     checklist: ChecklistProgress = NO_CHECKLIST
     review: Review = NO_REVIEW
+    landing: Landing = NO_LANDING
     passed: PassState | None = None
 
     @property
@@ -215,6 +217,7 @@ def thread_row(reader: StoreReader, snapshot: Snapshot, viewer: Viewer) -> Threa
         checklist=progress(state.items),
         gates=state.gates,
         review=state.review,
+        landing=state.landing,
     )
 
 
