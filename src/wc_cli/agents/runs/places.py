@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from wc_cli.edits.radar import sides
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_core.attention.status.places import is_branch
 from wc_core.base.errors import ConflictError, NotFoundError, StorageError
@@ -14,6 +13,7 @@ from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git import worktrees
+from wc_core.ledger.git.trunk import find_base
 from wc_core.ledger.threads import vocabulary
 from wc_core.people.activity import loops
 
@@ -61,7 +61,7 @@ class Places:
         trees = worktrees.worktrees(repository, env)
         self.trees = [tree for tree in trees if tree.path and not tree.defect]
         self.main = next((tree for tree in trees if tree.main), None)
-        self.base = sides.find_base(repository, self.main.branch if self.main else "")
+        self.base = find_base(repository, self.main.branch if self.main else "")
         self._without_branch = {
             tree.worktree_id for tree in self.trees if not tree.branch
         }

@@ -20,6 +20,7 @@ from wc_core.base.lean import contextlib
 from wc_core.edits.radar import kept, registries
 from wc_core.edits.radar.model import HOT, REGISTRY, SOFT, Pair, Radar, SharedFile
 from wc_core.ledger.git import worktrees
+from wc_core.ledger.git.trunk import BaseBranch, find_base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -224,11 +225,11 @@ class _Computation:
         compared = compared or [self.reader.commit(name)]
         return self._compared(sides.with_names([own_side, *compared]), base)
 
-    def _base_and_trees(self) -> tuple[sides.BaseBranch, list[Worktree]]:
+    def _base_and_trees(self) -> tuple[BaseBranch, list[Worktree]]:
         source = self.source
         trees = worktrees.worktrees(source.repository, source.env)
         main_branch = next((tree.branch for tree in trees if tree.main), "")
-        return sides.find_base(source.repository, main_branch), trees
+        return find_base(source.repository, main_branch), trees
 
     def _labelled(self, trees: list[Worktree]) -> Iterator[tuple[Worktree, Side]]:
         """Each worktree with its name and participant, not read yet."""
@@ -252,7 +253,7 @@ class _Computation:
         with ThreadPoolExecutor(_READERS) as pool:
             return list(pool.map(read, labelled))
 
-    def _compared(self, compared: list[Side], base: sides.BaseBranch) -> Radar:
+    def _compared(self, compared: list[Side], base: BaseBranch) -> Radar:
         compared = self.reader.with_files(compared, base)
         pairs = self._pairs(compared, base.name)
         return Radar(self.now_ms, base.name, tuple(compared), pairs)

@@ -8,9 +8,7 @@ from wc_cli.edits.radar import snapshots
 from wc_cli.ledger.branch.git import Git, GitError, GitTimeoutError
 from wc_core.base.errors import NotFoundError
 from wc_core.base.layout import BRANCH, CLAIMS_BRANCH
-from wc_core.base.values import NamedTuple
 from wc_core.edits.radar.model import Side
-from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.repository import Repository
 
 TYPE_CHECKING = False
@@ -20,31 +18,12 @@ if TYPE_CHECKING:
     from wc_cli.edits.radar.objects import Objects
     from wc_cli.edits.radar.snapshots import WorktreeState
     from wc_core.edits.radar.kept import WorktreeRecord
+    from wc_core.ledger.git.trunk import BaseBranch
     from wc_core.ledger.git.worktrees import Worktree
 
 # How many files to list for each side.
 MAX_FILES = 2000
 MAX_BRANCHES = 30
-_TRUNKS = ("main", "master", "trunk", "develop")
-
-
-class BaseBranch(NamedTuple):
-    """The branch from which the others start, and its commit; empty if there is
-    none."""
-
-    name: str = ""
-    commit: str = ""
-
-
-def find_base(repository: Repository, main_branch: str) -> BaseBranch:
-    """The base branch of a repository: ``main`` or one of its usual names, local or
-    fetched, otherwise ``main_branch``, the branch of the main worktree."""
-    for name in (*_TRUNKS, main_branch):
-        commit = repositories.resolve(repository, f"refs/heads/{name}") if name else ""
-        if commit:
-            return BaseBranch(name, commit)
-    commit = repositories.resolve(repository, "refs/remotes/origin/HEAD")
-    return BaseBranch("origin/HEAD", commit) if commit else BaseBranch()
 
 
 def unread_side(worktree: Worktree) -> Side:

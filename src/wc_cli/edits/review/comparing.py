@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 
-from wc_cli.edits.radar import merges, sides, snapshots
+from wc_cli.edits.radar import merges, snapshots
 from wc_cli.edits.radar.objects import objects_of
 from wc_cli.ledger.branch.git import NO_NETWORK, Git, GitError
 from wc_core.base.errors import NotFoundError, StorageError
@@ -23,6 +23,7 @@ from wc_core.edits.review import keeping
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git import worktrees
 from wc_core.ledger.git.repository import Repository
+from wc_core.ledger.git.trunk import find_base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -319,7 +320,7 @@ class _Comparer:
     def _taken_in(self, base: str, head: str, branch: str) -> tuple[str, str]:
         """The name of the trunk, and its newest commit that the head has and the base
         lacks; an empty commit if there is none."""
-        trunk = sides.find_base(self.repository, self._main_branch())
+        trunk = find_base(self.repository, self._main_branch())
         if trunk.name == branch or not trunk.commit:
             return trunk.name, ""
         fetched = (commit for _, commit in self._fetched(trunk.name))
