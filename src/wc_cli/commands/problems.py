@@ -38,6 +38,7 @@ from wc_core.ledger.threads.moves import bounces_text
 from wc_core.people.activity.statefile import StateFiles
 from wc_core.reading.views import entries as entry_views
 from wc_core.reading.views import planning, worktrees
+from wc_core.reading.views.approvals import load_outdated
 from wc_core.reading.views.conflicts import load_conflicts
 
 TYPE_CHECKING = False
@@ -160,12 +161,17 @@ class _ProblemSearch:
             yield Finding(with_home(folder, env), 0, message, fix)
 
     def _conflict_findings(self, reader: StoreReader) -> Iterator[Finding]:
-        """Yield what the current worktree will conflict with."""
+        """Yield what the current worktree will conflict with, and the approved branches
+        that no longer merge."""
         repository, now = self.context.place.repository, now_ms()
         for conflict in load_conflicts(reader.layout, repository, now):
             fix = f"Agree on who changes what: wc conflicts {quoted(conflict.name)}"
             message = f"will conflict {conflict.sentence(_MAX_NAMES)}"
             yield Finding("this worktree", 0, message, fix)
+        for approval in load_outdated(reader, now):
+            message = approval.predicate(_MAX_NAMES)
+            fix = "Rebase it, and have it reviewed again: wc radar"
+            yield Finding(approval.name, 0, message, fix)
 
     def _wake_findings(self, reader: StoreReader) -> Iterator[Finding]:
         """Yield the balls that woke an agent which has not answered."""

@@ -49,7 +49,8 @@ def conflicts_json(view: RadarView | None, worktree: str) -> dict[str, Any]:
 
 
 def _of_worktree(view: RadarView, worktree: str) -> RadarView:
-    """The view with only one worktree's pairs, by its name, branch or agent."""
+    """The view with only one worktree's pairs and its approved branch, by its name,
+    branch or agent."""
     name = worktree.strip()
     if not name:
         return view
@@ -67,24 +68,37 @@ def _of_worktree(view: RadarView, worktree: str) -> RadarView:
     pairs = tuple(
         pair for pair in view.radar.pairs if chosen & {pair.first, pair.second}
     )
-    return view._replace(radar=view.radar._replace(pairs=pairs))
+    branches = {view.radar.sides[place].branch for place in chosen}
+    approved = tuple(item for item in view.radar.approved if item.branch in branches)
+    radar = view.radar._replace(pairs=pairs, approved=approved)
+    return view._replace(radar=radar)
 
 
 def conflicts_markdown(view: RadarView | None, worktree: str) -> str:
-    """Each pair of worktrees that change the same files. Raises as `conflicts_json`."""
+    """Each pair of worktrees that change the same files, and each approved branch that
+    no longer merges. Raises as `conflicts_json`."""
     if view is None:
         return f"{_NEVER}\n"
     fields = _of_worktree(view, worktree).to_json()
     pairs = fields["pairs"]
     trees = counted(len(fields["worktrees"]), "worktree")
     lines = [f"{trees}, compared {ago(view.age)} (now: wc radar)"]
+    outdated = [item for item in fields.get("approved", ()) if not item["merges"]]
     if not pairs:
-        return f"{lines[0]}\nNo two of them change the same file.\n"
-    lines.append(NOTICE)
+        lines.append("No two of them change the same file.")
+    if pairs or outdated:
+        lines.append(NOTICE)
     for pair in pairs[:_PAIRS]:
         lines += _pair_lines(pair)
     if len(pairs) > _PAIRS:
         lines.append(f"and {counted(len(pairs) - _PAIRS, 'more pair')}")
+    base = word(fields["base"] or "")
+    for item in outdated[:_PAIRS]:
+        lines.append(
+            f"- {word(item['topic'])}, branch {word(item['branch'])}: approved, but no "
+            f"longer merges into {base}"
+        )
+        lines += [f"  conflict: {_file_text(file)}" for file in item["files"][:_FILES]]
     return "\n".join(lines) + "\n"
 
 

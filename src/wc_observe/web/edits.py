@@ -19,11 +19,11 @@ from wc_observe.web.html import NOTHING, Html, element, joined
 from wc_observe.web.page import WebPage, moment, person
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from wc_core.base.names import Directory
     from wc_core.edits.claims.record import Claim
-    from wc_core.edits.radar.model import Pair, Radar, SharedFile, Side
+    from wc_core.edits.radar.model import ApprovedBranch, Pair, Radar, SharedFile, Side
     from wc_observe.answers.claims import ClaimsView
     from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.page import PageContext
@@ -66,6 +66,7 @@ def _radar(radar: Radar, context: PageContext) -> Html:
             *(_pair(radar, pair, context.directory) for pair in pairs[:_PAIRS]),
             element("p", f"{hidden} more: wc radar") if hidden > 0 else NOTHING,
             NOTHING if pairs else quiet,
+            *(_approved(approved, radar.base) for approved in radar.outdated),
         )
     )
 
@@ -122,13 +123,28 @@ def _anchor(pair: Pair) -> str:
     return f"pair-{pair.first}-{pair.second}"
 
 
+def _approved(approved: ApprovedBranch, base: str) -> Html:
+    """An approved branch that no longer merges, and its files in conflict."""
+    heading = (
+        element("bdi", one_line(approved.name)),
+        f": approved, but no longer merges into {one_line(base)}",
+    )
+    files = element("ul", *_file_lines(approved.files))
+    return element("section", element("h2", *heading), files, class_="pair")
+
+
+def _file_lines(files: Sequence[SharedFile]) -> list[Html]:
+    lines = [_file(file) for file in files[:_FILES]]
+    if len(files) > _FILES:
+        lines.append(element("li", f"and {len(files) - _FILES} more"))
+    return lines
+
+
 def _pair(radar: Radar, pair: Pair, directory: Directory) -> Html:
     """The files that both worktrees of a pair change, conflicts first."""
     left, right = radar.sides[pair.first], radar.sides[pair.second]
     ordered = [file for kind in (HOT, REGISTRY, SOFT) for file in pair.of_kind(kind)]
-    lines = [_file(file) for file in ordered[:_FILES]]
-    if len(ordered) > _FILES:
-        lines.append(element("li", f"and {len(ordered) - _FILES} more"))
+    lines = _file_lines(ordered)
     if pair.problem:
         lines.append(element("li", f"not compared: {one_line(pair.problem)}"))
     return element(

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from wc_core.base.layout import Layout
 from wc_core.edits.radar import kept
-from wc_core.edits.radar.model import HOT, KINDS, SOFT, Pair, Radar, SharedFile, Side
+from wc_core.edits.radar.model import (
+    HOT,
+    KINDS,
+    SOFT,
+    ApprovedBranch,
+    Pair,
+    Radar,
+    SharedFile,
+    Side,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +52,9 @@ def radars(draw: st.DrawFn) -> Radar:
         Pair(right - 1, right, draw(st.lists(FILES, max_size=2).map(tuple)), "")
         for right in rights
     ]
-    return Radar(draw(NUMBERS), draw(TEXTS), sides, tuple(pairs))
+    approved = st.builds(ApprovedBranch, *([TEXTS] * 5), st.lists(FILES).map(tuple))
+    branches = draw(st.lists(approved, max_size=2).map(tuple))
+    return Radar(draw(NUMBERS), draw(TEXTS), sides, tuple(pairs), branches)
 
 
 @given(radars())
@@ -74,7 +85,7 @@ def test_the_record_of_the_worktrees_comes_back() -> None:
     )
 
 
-@given(VALUES, st.sampled_from(["v", "at", "base", "sides", "pairs"]))
+@given(VALUES, st.sampled_from(["v", "at", "base", "sides", "pairs", "approved"]))
 def test_a_damaged_file_is_not_a_radar_or_another_one(value: Any, key: str) -> None:
     radar = Radar(5, "main", (Side("a"), Side("b")), (Pair(0, 1),))
     fields = json.loads(kept.encode(radar, {}))
@@ -90,6 +101,12 @@ def test_pairs_of_no_sides_and_unknown_kinds_are_refused(pairs: list[Any]) -> No
     fields = json.loads(kept.encode(Radar(5, "main", (Side("a"), Side("b"))), {}))
     assert kept.decode(fields) is not None
     assert kept.decode({**fields, "pairs": pairs}) is None
+
+
+def test_an_older_file_has_no_approved_branches() -> None:
+    fields = json.loads(kept.encode(Radar(5, "main"), {}))
+    del fields["approved"]
+    assert kept.decode(fields) == Radar(5, "main")
 
 
 def test_a_file_that_is_missing_or_broken_is_none(tmp_path: Path) -> None:

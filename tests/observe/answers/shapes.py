@@ -63,6 +63,7 @@ CONFLICTS_SCHEMA = answer_schema(
         "base": OPTIONAL_TEXT,
         "worktrees": LIST,
         "pairs": LIST,
+        "approved": LIST,
         "total": INTEGER,
         "problem": TEXT,
     }

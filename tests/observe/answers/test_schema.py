@@ -96,6 +96,8 @@ RARE = {
     "WORKTREES": {"total", "truncated", "problem"},
     "TEAM": {"truncated"},
     "NEIGHBORS": {"uses", "used_by"},
+    # Only of approved threads, see tests/cli/radar/test_approvals.py.
+    "CONFLICTS": {"approved", "problem"},
     # Only with scope="all", see tests/observe/graphdb; only by meaning, see
     # tests/observe/answers/test_meaning.py.
     "HITS": {"scope", "source", "problem", "near", "by_words"},

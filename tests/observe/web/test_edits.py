@@ -78,6 +78,22 @@ def test_a_pair_that_cannot_be_compared(repo: Here) -> None:
     assert "not compared: git <failed>" in text
 
 
+def test_an_approved_branch_that_no_longer_merges(repo: Here) -> None:
+    tree = repo.worktree("app-wt-login")
+    (tree.path / "auth.py").write_text(AUTH.replace("b = 2", "b = 3"))
+    tree.git("commit", "-qam", "login")
+    to_review = ("--status", "IN_REVIEW", "--to", "Codex", "--force")
+    tree.ok("new", "form", "--title", "x", "--as", "Claude Code")
+    tree.ok("say", "form", "-m", "Done", *to_review, "--as", "Claude Code")
+    repo.ok("say", "form", "--approve", "--as", "Codex")
+    (repo.path / "auth.py").write_text(AUTH.replace("b = 2", "b = 4"))
+    repo.git("commit", "-qam", "main")
+    repo.ok("radar")
+    sentence = "form: approved, but no longer merges into main conflict auth.py"
+    assert sentence in site(repo).said("edits")
+    assert "auth.py with main" in site(repo).said()
+
+
 def test_the_claims(repo: Here) -> None:
     words_of_claim = ("auth.py", "-m", "<new> form", "--thread", "login")
     repo.ok("claim", *words_of_claim, "--as", "Codex")

@@ -1,5 +1,6 @@
-"""News about edits for hooks: predicted conflicts, lost claims, edits despite a claim,
-and notes about work on the same files. A session gets each of them once."""
+"""News about edits for hooks: predicted conflicts, approved branches that no longer
+merge, lost claims, edits despite a claim, and notes about work on the same files. A
+session gets each of them once."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.run.context import Context
     from wc_core.reading.views.activity import Overlap
+    from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.conflicts import Conflict
 
 _FILES, _NAMED = 3, 5
@@ -31,14 +33,19 @@ class ConflictNews(NamedTuple):
 
 def conflict_news(context: Context, known_keys: frozenset[str]) -> ConflictNews:
     """A line for each worktree that will conflict in a way not among ``known_keys``,
-    and for each of the others' notes about files that are changed or claimed here. Uses
-    the last radar; after its answer, a hook starts computing a new one."""
+    for each approved branch of the agent that no longer merges, and for each of the
+    others' notes about files that are changed or claimed here. Uses the last radar;
+    after its answer, a hook starts computing a new one."""
     repository = context.place.repository
     if repository is None or not repository.top:
         return ConflictNews()
-    conflicts = gather.conflicts(context)
+    conflicts, approvals = gather.radar_news(context)
     lines = [_line(conflict) for conflict in conflicts if conflict.keys - known_keys]
     keys = {key for conflict in conflicts for key in conflict.keys}
+    for approval in approvals:
+        is_new = approval.key not in known_keys
+        lines += [_approval_line(approval)] if is_new else []
+        keys.add(approval.key)
     for overlap in gather.overlaps(context):
         key = f"note\n{overlap.id}"
         lines += [_overlap_line(overlap)] if key not in known_keys else []
@@ -93,6 +100,15 @@ def start_radar(context: Context, *, may_fork: bool) -> None:
         layout, folder = Layout(place.root), repository.top or repository.common
         with contextlib.suppress(WcError, OSError):
             spawn.start_radar(layout, folder, context.env, may_fork=may_fork)
+
+
+def _approval_line(approval: OutdatedApproval) -> str:
+    return (
+        f'Watercooler: "{approval.name}" was approved, but "{approval.branch}" no '
+        f'longer merges into "{one_line(approval.base)}": '
+        f'"{approval.files_text(_FILES)}". Merge "{one_line(approval.base)}" into it '
+        "or rebase it, then have it reviewed again; details: wc radar"
+    )
 
 
 def _overlap_line(overlap: Overlap) -> str:

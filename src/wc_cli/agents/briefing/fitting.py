@@ -35,7 +35,7 @@ _ITEM_FRAME, _WORDS_FRAME = len("-  · OPEN\n  > \n"), len("  > , : \n")
 # order until all threads fit.
 _SHORTER = ((100, 100), (80, 80), (70, 60), (60, 40), (60, 0), (40, 0))
 # The parts that are left out before any offered thread, the least important first.
-_LESS_IMPORTANT = ("guidance", "overlaps", "decisions", "conflicts")
+_LESS_IMPORTANT = ("guidance", "overlaps", "decisions", "conflicts", "approvals")
 
 
 def text_length(brief: Brief) -> int:

@@ -11,6 +11,7 @@ from wc_core.base.files import keeping_folders
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted
 from wc_core.base.text import whole_number
+from wc_core.base.values import NamedTuple
 from wc_core.lookup.index import decisions as recent
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
     from wc_core.ledger.git.freshness import Standing
     from wc_core.reading.views.activity import Overlap
+    from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.brief import Brief
     from wc_core.reading.views.conflicts import Conflict
 
@@ -59,21 +61,41 @@ def gather_brief(context: Context, late: Callable[[], bool]) -> Brief:
         context.note_unindexed(len(reader.topics()))
     with keeping_folders():
         brief = make_brief(query, context.ball_names, _notes(context))
+    news = radar_news(context)
     return brief._replace(
-        conflicts=conflicts(context), overlaps=overlaps(context), now_ms=query.now_ms
+        conflicts=news.conflicts,
+        approvals=news.approvals,
+        overlaps=overlaps(context),
+        now_ms=query.now_ms,
     )
 
 
-def conflicts(context: Context) -> tuple[Conflict, ...]:
-    """Return the predicted conflicts of the current worktree, as far as they are
-    known."""
-    layout = Layout(context.place.root)
-    if not os.path.exists(layout.radar):
-        return ()
-    # 1 ms, for several worktrees
-    from wc_core.reading.views.conflicts import load_conflicts
+class RadarNews(NamedTuple):
+    """The news of the last radar for an agent: the predicted conflicts of the current
+    worktree, and its balls whose approved branches no longer merge."""
 
-    return load_conflicts(layout, context.place.repository, now_ms())
+    conflicts: tuple[Conflict, ...] = ()
+    approvals: tuple[OutdatedApproval, ...] = ()
+
+
+def radar_news(context: Context) -> RadarNews:
+    """Return the news of the last radar, as far as there is one."""
+    layout, repository = Layout(context.place.root), context.place.repository
+    if repository is None or not os.path.exists(layout.radar):
+        return RadarNews()
+    # 1 ms, for several worktrees
+    from wc_core.edits.radar import kept
+    from wc_core.reading.views.approvals import outdated_approvals
+    from wc_core.reading.views.conflicts import conflicts_of
+
+    radar = kept.load(layout)
+    if radar is None:
+        return RadarNews()
+    now = now_ms()
+    return RadarNews(
+        conflicts_of(radar, repository.top, now),
+        outdated_approvals(radar, context.reader, now, context.viewer),
+    )
 
 
 def overlaps(context: Context) -> tuple[Overlap, ...]:

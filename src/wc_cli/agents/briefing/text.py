@@ -17,10 +17,11 @@ from wc_core.reading.views.brief import SHOWN_BY, Brief, BriefItem, BriefSection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from wc_cli.run.terminal.style import Style
     from wc_core.reading.views.activity import Overlap
+    from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.conflicts import Conflict
     from wc_core.reading.views.remarks import NewDecision, QuestionSection
 
@@ -38,6 +39,7 @@ _ASKED = "Questions to you (answer: wc answer TOPIC -m '…'):"
 _NOTICES = {
     "decisions": "Decided since you were here (see: wc decisions):",
     "conflicts": "Your changes will conflict (see: wc conflicts NAME):",
+    "approvals": "Approved, but no longer merges (see: wc radar):",
     "overlaps": "Others are working on files you change (see: wc activity):",
 }
 _HEADS = {
@@ -64,6 +66,7 @@ def brief_text(brief: Brief, style: Style) -> str:
     for name, items in (
         ("decisions", map(_decision, brief.decisions)),
         ("conflicts", map(_conflict, brief.conflicts)),
+        ("approvals", map(_approval, brief.approvals)),
         ("overlaps", map(_overlap, brief.overlaps)),
     ):
         listed = [line for item in items for line in item]
@@ -189,8 +192,18 @@ def _conflict(conflict: Conflict) -> Iterator[str]:
     if conflict.label != conflict.name:
         facts.append(quoted(conflict.label))
     yield f"- {' · '.join((*facts, f'seen {age}'))}"
-    yield from (f"  > {file}" for file in conflict.file_texts[:_MAX_FILES])
-    hidden = len(conflict.files) - _MAX_FILES
+    yield from _files(conflict.file_texts)
+
+
+def _approval(approval: OutdatedApproval) -> Iterator[str]:
+    """Yield a thread whose branch no longer merges, then the files."""
+    yield f"- {quoted(approval.name)} · into {quoted(approval.base)}"
+    yield from _files(approval.file_texts)
+
+
+def _files(texts: Sequence[str]) -> Iterator[str]:
+    yield from (f"  > {file}" for file in texts[:_MAX_FILES])
+    hidden = len(texts) - _MAX_FILES
     if hidden > 0:
         yield f"  and {counted(hidden, 'more file')}"
 

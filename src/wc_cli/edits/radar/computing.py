@@ -6,7 +6,7 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from wc_cli.edits.radar import hunks, merges, participants, sides
+from wc_cli.edits.radar import approvals, hunks, merges, participants, sides
 from wc_cli.edits.radar.objects import objects_of
 from wc_cli.edits.radar.sides import SideReader
 from wc_cli.ledger.branch.git import Git, GitError
@@ -18,7 +18,15 @@ from wc_core.base.errors import InvalidInputError, NotFoundError, StorageError
 from wc_core.base.files import names_in
 from wc_core.base.lean import contextlib
 from wc_core.edits.radar import kept, registries
-from wc_core.edits.radar.model import HOT, REGISTRY, SOFT, Pair, Radar, SharedFile
+from wc_core.edits.radar.model import (
+    HOT,
+    REGISTRY,
+    SOFT,
+    ApprovedBranch,
+    Pair,
+    Radar,
+    SharedFile,
+)
 from wc_core.ledger.git import worktrees
 from wc_core.ledger.git.trunk import BaseBranch, find_base
 
@@ -167,6 +175,9 @@ class _Computation:
             for pair in previous.pairs
             if not pair.problem
         }
+        self.approved = {
+            (branch.commit, branch.onto): branch.files for branch in previous.approved
+        }
         self.git = self._git(source.repository)
         self.reader = SideReader(self.git, objects, record, previous.sides)
 
@@ -194,7 +205,8 @@ class _Computation:
         compared = self._read_sides(self._labelled(trees))
         if remote:
             compared += self.reader.branches(base, compared)
-        return self._compared(sides.with_names(compared), base)
+        radar = self._compared(sides.with_names(compared), base)
+        return radar._replace(approved=self._approved(base))
 
     def comparison(self, top: str, name: str) -> Radar:
         """The radar of one worktree and one other side."""
@@ -284,6 +296,41 @@ class _Computation:
             (compared[pair.first].commit, compared[pair.second].commit)
             for pair in pairs
         ]
+        merged = self._merge(commits)
+        return [
+            pair._replace(files=files, problem=problem)
+            for pair, (files, problem) in zip(pairs, merged, strict=True)
+        ]
+
+    def _approved(self, base: BaseBranch) -> tuple[ApprovedBranch, ...]:
+        """The approved branches, with their conflicts with the base branch. Those that
+        cannot be merged for another reason are left out."""
+        if self.source.layout is None or not base.commit:
+            return ()
+        branches = list(
+            approvals.approved_branches(
+                self.source.layout, self.source.repository, base
+            )
+        )
+        keys = {(branch.commit, branch.onto) for branch in branches}
+        missing = sorted(keys - self.approved.keys())
+        merged = zip(missing, self._merge(missing), strict=True)
+        conflicts = self.approved | {
+            key: tuple(file for file in files if file.kind != SOFT)
+            for key, (files, problem) in merged
+            if not problem
+        }
+        return tuple(
+            branch._replace(files=conflicts[branch.commit, branch.onto])
+            for branch in branches
+            if (branch.commit, branch.onto) in conflicts
+        )
+
+    def _merge(
+        self, commits: list[tuple[str, str]]
+    ) -> list[tuple[tuple[SharedFile, ...], str]]:
+        """The files that both commits of each pair change, or why they could not be
+        merged."""
         results = merges.merge_all(self.git, self.objects, commits)
         requested = [
             (merge.tree, path)
@@ -293,11 +340,8 @@ class _Computation:
         ]
         marked = merges.marked_files(self.git, self.objects, requested)
         return [
-            pair._replace(
-                files=tuple(_shared_files(merge, marked, commits[index])),
-                problem=merge.problem,
-            )
-            for index, (pair, merge) in enumerate(zip(pairs, results, strict=True))
+            (tuple(_shared_files(merge, marked, pair)), merge.problem)
+            for pair, merge in zip(commits, results, strict=True)
         ]
 
 

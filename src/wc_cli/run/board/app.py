@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from wc_cli.run.board.view import BoardSigns, Size
     from wc_core.base.names import Directory
     from wc_core.edits.claims.record import Claim
+    from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.worktrees import Neighbour
 
 # Seconds between refreshes of what is not watched: ages, loops, other folders.
@@ -235,6 +236,7 @@ class BoardApp(TypeAheadApp):
         self.cards = Cards(signs, source.context.settings.directory)
         self.neighbours: list[Neighbour] = []
         self.claims: tuple[Claim, ...] = ()
+        self.approvals: tuple[OutdatedApproval, ...] = ()
         self.end_reason = ""
         self.watch_problem = ""
         self.read_lock = asyncio.Lock()
@@ -283,6 +285,7 @@ class BoardApp(TypeAheadApp):
             if topics is None:
                 _, self.neighbours = await asyncio.to_thread(self.source.neighbours)
                 self.claims = await asyncio.to_thread(self.source.claims)
+                self.approvals = await asyncio.to_thread(self.source.approvals)
         self.update_widgets()
         for screen in self.screen_stack:
             if isinstance(screen, panes.ThreadScreen):
@@ -296,7 +299,7 @@ class BoardApp(TypeAheadApp):
         self.cards.show(self.cards.board.with_columns(columns))
         self.query_one("#top", Static).update(self._top_line())
         trees = self.query_one("#worktrees", Static)
-        text = worktree_lines(self.neighbours, self.claims)
+        text = worktree_lines(self.neighbours, self.claims, self.approvals)
         trees.display = bool(text.plain)
         trees.update(text)
 

@@ -19,6 +19,7 @@ from wc_core.edits.claims.record import WRITE
 from wc_core.people.activity.statefile import StateFiles
 from wc_core.reading.views import planning, worktrees
 from wc_core.reading.views import rows as row_views
+from wc_core.reading.views.approvals import load_outdated
 from wc_core.reading.views.overview import with_passes
 
 TYPE_CHECKING = False
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from wc_core.edits.claims.record import Claim
     from wc_core.people.activity.presence import Note
     from wc_core.reading.areas.threads import ThreadAreas
+    from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.worktrees import Neighbour, WorktreeQuery
 
 # The most columns that the text of a box takes.
@@ -186,6 +188,10 @@ class BoardSource:
             for claim in book.claims
             if claim.mode == WRITE and book.standing(claim) == books.HELD
         )
+
+    def approvals(self) -> tuple[OutdatedApproval, ...]:
+        """Read which approved branches no longer merge."""
+        return load_outdated(self.reader, now_ms())
 
     def neighbours(self) -> tuple[WorktreeQuery, list[Neighbour]]:
         """Read the state of each worktree, and note its loop on the cards of its

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wc_core.edits.claims.record import Claim
+    from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.worktrees import Neighbour
 
 _FILES = 2
@@ -19,13 +20,24 @@ _URGENT, _CALM = "bold yellow", "dim"
 
 
 def worktree_lines(
-    neighbours: Iterable[Neighbour], claims: Iterable[Claim] = ()
+    neighbours: Iterable[Neighbour],
+    claims: Iterable[Claim] = (),
+    approvals: Iterable[OutdatedApproval] = (),
 ) -> Text:
-    """A line for each pair of worktrees that will conflict, for each participant with
-    claims, and for each loop that is running or waits for a human."""
+    """A line for each pair of worktrees that will conflict, for each approved branch
+    that no longer merges, for each participant with claims, and for each loop that is
+    running or waits for a human."""
     trees = list(neighbours)
     text = Text(no_wrap=True, overflow="ellipsis")
-    lines = (*_conflict_lines(trees), *_claim_lines(claims), *_loop_lines(trees))
+    lines = (
+        *_conflict_lines(trees),
+        *(
+            (one_line(f"⚠ {item.name} {item.predicate(_FILES)}"), _URGENT)
+            for item in approvals
+        ),
+        *_claim_lines(claims),
+        *_loop_lines(trees),
+    )
     for line, style in lines:
         text.append("\n " if text.plain else " ")
         text.append(line, style)

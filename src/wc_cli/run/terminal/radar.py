@@ -11,10 +11,10 @@ from wc_core.reading.views.conflicts import file_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from wc_cli.run.terminal.style import Style
-    from wc_core.edits.radar.model import Pair, Side
+    from wc_core.edits.radar.model import Pair, SharedFile, Side
     from wc_core.reading.views.conflicts import RadarView
 
 _BOLD, _DIM, _HOT = "1", "2", "1;31"
@@ -26,7 +26,7 @@ _COLORS = {HOT: _HOT, REGISTRY: "33", SOFT: ""}
 def radar_text(view: RadarView, style: Style) -> str:
     """Return all worktrees, with the current one marked ``>``, and all pairs."""
     sides = [line for side in view.radar.sides for line in _side_lines(view, side)]
-    return _fitting([*sides, *_pairs_lines(view)], style)
+    return _fitting([*sides, *_pairs_lines(view), *_approved_lines(view)], style)
 
 
 def pairs_text(view: RadarView, style: Style) -> str:
@@ -73,12 +73,27 @@ def _pairs_lines(view: RadarView) -> Iterator[tuple[str, str]]:
         yield _head(view, pair), _BOLD
         if pair.problem:
             yield f"    not compared: {one_line(pair.problem)}", _DIM
-        for kind in (HOT, REGISTRY, SOFT):
-            files = pair.of_kind(kind)
-            for file in files[:_MAX_FILES]:
-                yield f"    {kind:<{_LABEL}}{file_text(file)}", _COLORS[kind]
-            if len(files) > _MAX_FILES:
-                yield f"    {'':<{_LABEL}}and {len(files) - _MAX_FILES} more", _DIM
+        yield from _file_lines(pair.files)
+
+
+def _approved_lines(view: RadarView) -> Iterator[tuple[str, str]]:
+    """The approved branches that no longer merge into the base branch."""
+    for approved in view.radar.outdated:
+        facts = [one_line(approved.name)]
+        if approved.branch != approved.name:
+            facts.append(f"branch {one_line(approved.branch)}")
+        facts.append(f"approved, but no longer merges into {one_line(view.radar.base)}")
+        yield " · ".join(facts), _BOLD
+        yield from _file_lines(approved.files)
+
+
+def _file_lines(files: Sequence[SharedFile]) -> Iterator[tuple[str, str]]:
+    for kind in (HOT, REGISTRY, SOFT):
+        alike = [file for file in files if file.kind == kind]
+        for file in alike[:_MAX_FILES]:
+            yield f"    {kind:<{_LABEL}}{file_text(file)}", _COLORS[kind]
+        if len(alike) > _MAX_FILES:
+            yield f"    {'':<{_LABEL}}and {len(alike) - _MAX_FILES} more", _DIM
 
 
 def _head(view: RadarView, pair: Pair) -> str:

@@ -6,10 +6,12 @@ it can be deleted, and a file that is damaged or of another version counts as no
     {"v": 1, "at": 1767225600000, "base": "main",
      "sides": [{"name": "review", "path": "/home/pat/app-review", …}],
      "pairs": [[0, 1, [["src/auth.py", "hot", "contents", ["Login.check"]]], ""]],
+     "approved": [["login", "login", "login", "1a2b…", "3c4d…", []]],
      "seen": {…}}
 
-``seen`` is how the worktrees were when they were read, and is for its writer alone; its
-``seconds`` are how long that took.
+``approved`` has the fields of `ApprovedBranch`; an older file has none. ``seen`` is how
+the worktrees were when they were read, and is for its writer alone; its ``seconds`` are
+how long that took.
 """
 
 from __future__ import annotations
@@ -19,7 +21,14 @@ from wc_core.base.files import read_plain
 from wc_core.base.lean import json
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
-from wc_core.edits.radar.model import KINDS, Pair, Radar, SharedFile, Side
+from wc_core.edits.radar.model import (
+    KINDS,
+    ApprovedBranch,
+    Pair,
+    Radar,
+    SharedFile,
+    Side,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +104,8 @@ def decode(fields: Mapping[str, Any]) -> Radar | None:
             return None
         sides = tuple(_side(row) for row in fields["sides"])
         pairs = tuple(_pair(row, len(sides)) for row in fields["pairs"])
-        return Radar(int(fields["at"]), str(fields["base"]), sides, pairs)
+        approved = tuple(map(_approved, fields.get("approved", ())))
+        return Radar(int(fields["at"]), str(fields["base"]), sides, pairs, approved)
     except _UNREADABLE:
         return None
 
@@ -110,6 +120,10 @@ def encode(radar: Radar, record: Mapping[str, Any]) -> bytes:
         "pairs": [
             [pair.first, pair.second, [list(file) for file in pair.files], pair.problem]
             for pair in radar.pairs
+        ],
+        "approved": [
+            [*branch[:-1], [list(file) for file in branch.files]]
+            for branch in radar.approved
         ],
         "seen": dict(record),
     }
@@ -129,6 +143,12 @@ def _pair(row: Any, count: int) -> Pair:
     if not 0 <= first < second < count:
         raise ValueError("no such sides")
     return Pair(first, second, tuple(map(_file, files)), one_line(_text(problem)))
+
+
+def _approved(row: Any) -> ApprovedBranch:
+    *texts, files = row
+    topic, name, branch, commit, onto = map(_text, texts)
+    return ApprovedBranch(topic, name, branch, commit, onto, tuple(map(_file, files)))
 
 
 def _file(row: Any) -> SharedFile:

@@ -117,11 +117,11 @@ def _order(
     """The order for known conflicts."""
     before = _before(by_age)
     order: list[LandingCandidate] = []
-    rest = list(by_age)
+    waiting = list(by_age)
     landed: set[str] = set()
     failed: set[str] = set()
-    while rest:
-        topics = {branch.topic for branch in rest}
+    while waiting:
+        topics = {branch.topic for branch in waiting}
         landable = {
             topic
             for topic in topics
@@ -130,13 +130,13 @@ def _order(
         }
         # Of equal ones, min takes the first, which is the oldest.
         following = min(
-            (branch for branch in rest if topics.isdisjoint(before[branch.topic])),
+            (branch for branch in waiting if topics.isdisjoint(before[branch.topic])),
             key=lambda branch: (
                 branch.topic not in landable,
                 len(landable.intersection(rivals.get(branch.topic, ()))),
             ),
         )
-        rest.remove(following)
+        waiting.remove(following)
         order.append(following)
         (landed if following.topic in landable else failed).add(following.topic)
     return order

@@ -92,15 +92,34 @@ class Pair(NamedTuple):
         return tuple(file for file in self.files if file.kind == kind)
 
 
+class ApprovedBranch(NamedTuple):
+    """The branch of an open thread that was approved: the commit of the branch, that of
+    the base branch, and the files in which merging the two conflicts. ``name`` is the
+    thread's display name."""
+
+    topic: str
+    name: str
+    branch: str
+    commit: str
+    onto: str
+    files: tuple[SharedFile, ...] = ()
+
+
 class Radar(NamedTuple):
     """The comparison at ``at_ms``. ``base`` is the branch that the others start from,
     for the lists of changed files; empty if there is none. ``pairs`` includes those
-    that share no file."""
+    that share no file, ``approved`` those that merge into the base branch."""
 
     at_ms: int
     base: str = ""
     sides: tuple[Side, ...] = ()
     pairs: tuple[Pair, ...] = ()
+    approved: tuple[ApprovedBranch, ...] = ()
+
+    @property
+    def outdated(self) -> tuple[ApprovedBranch, ...]:
+        """The approved branches that no longer merge into the base branch."""
+        return tuple(branch for branch in self.approved if branch.files)
 
     def pairs_of(self, side: int) -> Iterator[tuple[Side, Pair]]:
         """The pairs of one side, each with the other side."""

@@ -3,6 +3,8 @@ had the ball."""
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wc_core.ledger.threads.model import Entry
+    from wc_core.ledger.threads.reader import Thread
     from wc_core.people.identity.viewer import Viewer
 
 
@@ -69,6 +72,22 @@ def head_entry(entries: Sequence[Entry], viewer: Viewer) -> Entry | None:
     to_me = (entry for entry in of_others if _holder_is(entry, viewer))
     moves = (entry for entry in of_others if entry.ball is not None)
     return next(to_me, None) or next(moves, None) or next(iter(of_others), None)
+
+
+def approved_branch(thread: Thread, base: str) -> str:
+    """The branch that was approved: that of the thread, unless it is ``base``,
+    otherwise the last one on which someone other than the reviewer had written until
+    then. Empty if no entry says on which branch it was written."""
+    branch, review = thread.state.branch, thread.state.review
+    if branch != base:
+        return branch
+    before = takewhile(lambda entry: entry.id != review.id, thread.entries)
+    branches = [
+        entry.code_branch
+        for entry in before
+        if entry.agent != review.by and entry.code_branch not in {"", base}
+    ]
+    return branches[-1] if branches else ""
 
 
 def _has_code(entry: Entry) -> bool:

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.snapshot import Snapshot
     from wc_core.people.identity.viewer import Viewer
     from wc_core.reading.views.activity import Overlap
+    from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.conflicts import Conflict
 
 # The most open questions in a brief.
@@ -77,6 +78,7 @@ SHOWN_BY = {
     "questions": "wc list --open",
     "decisions": "wc decisions",
     "conflicts": "wc radar",
+    "approvals": "wc radar",
     "overlaps": "wc activity",
     "guidance": "wc guidance",
 }
@@ -203,8 +205,9 @@ class Brief(NamedTuple):
     without a holder: all of them ready to start. ``with_others`` are threads I take
     part in that have NEW entries or come back to me next; ``stale`` are those whose
     ball someone else has held for more than two days. ``conflicts`` are those that the
-    current worktree will have with others, ``overlaps`` the notes of others about what
-    is changed or claimed here, as of ``now_ms``. ``questions`` are the open ones to me,
+    current worktree will have with others, ``approvals`` the viewer's balls whose
+    approved branches no longer merge, ``overlaps`` the notes of others about what is
+    changed or claimed here, as of ``now_ms``. ``questions`` are the open ones to me,
     ``decisions`` those of others since my last entry. ``notes`` are problems of the
     store, ``guidance`` is the repository's own guidance. ``left_out`` counts what there
     was no room for, by the name of its field, unless a ``total`` does.
@@ -220,6 +223,7 @@ class Brief(NamedTuple):
     guidance: tuple[Guidance, ...] = ()
     partial: bool = False
     conflicts: tuple[Conflict, ...] = ()
+    approvals: tuple[OutdatedApproval, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
     now_ms: int = 0
     questions: QuestionSection = QuestionSection()
@@ -236,7 +240,7 @@ class Brief(NamedTuple):
         """Whether nothing waits and there is nothing to report."""
         waiting = any(part.total for part in self.parts.values())
         waiting = waiting or bool(self.questions.total or self.decisions)
-        edits = bool(self.conflicts or self.overlaps)
+        edits = bool(self.conflicts or self.approvals or self.overlaps)
         return not (waiting or edits or self.notes or self.guidance or self.partial)
 
     def to_json(self, store: str) -> dict[str, Any]:
@@ -248,6 +252,7 @@ class Brief(NamedTuple):
             **self.questions.to_json(),
             "decisions": [decision.to_json() for decision in self.decisions],
             "conflicts": [conflict.to_json() for conflict in self.conflicts],
+            "approvals": [approval.to_json() for approval in self.approvals],
             "overlaps": [overlap.to_json(self.now_ms) for overlap in self.overlaps],
             "notes": list(self.notes),
             "guidance": [guidance.to_json() for guidance in self.guidance],

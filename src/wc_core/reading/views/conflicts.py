@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_core.base.layout import Layout
-    from wc_core.edits.radar.model import Pair, Radar, SharedFile, Side
+    from wc_core.edits.radar.model import ApprovedBranch, Pair, Radar, SharedFile, Side
     from wc_core.ledger.git.repository import Repository
 
 MAX_FILES = 200
@@ -87,11 +87,16 @@ class Conflict(NamedTuple):
         }
 
 
+def is_recent(radar: Radar, now_ms: int) -> bool:
+    """Whether a radar is recent enough to report its conflicts to someone."""
+    return now_ms - radar.at_ms <= _MAX_AGE_MS
+
+
 def conflicts_of(radar: Radar, path: str, now_ms: int) -> tuple[Conflict, ...]:
     """The conflicts to report to the worktree at ``path``: real conflicts with
     worktrees in use. None if the radar is more than an hour old."""
     own = radar.side_at(path)
-    if own is None or now_ms - radar.at_ms > _MAX_AGE_MS:
+    if own is None or not is_recent(radar, now_ms):
         return ()
     files: dict[str, list[SharedFile]] = {}
     sides: dict[str, Side] = {}
@@ -166,13 +171,16 @@ class RadarView(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """The radar shape."""
-        return {
+        fields: dict[str, Any] = {
             "at": rfc3339(self.radar.at_ms),
             "age_seconds": self.age,
             "base": self.radar.base or None,
             "worktrees": [self._side_json(side) for side in self.radar.sides],
             "pairs": [self._pair_json(pair) for pair in self.pairs],
         }
+        if self.radar.approved:
+            fields["approved"] = list(map(_approved_json, self.radar.approved))
+        return fields
 
     def _side_json(self, side: Side) -> dict[str, Any]:
         own = self.own_side
@@ -203,6 +211,16 @@ class RadarView(NamedTuple):
         if pair.problem:
             fields["problem"] = one_line(pair.problem, _MAX_NAME)
         return fields
+
+
+def _approved_json(branch: ApprovedBranch) -> dict[str, Any]:
+    return {
+        "topic": one_line(branch.name, _MAX_NAME),
+        "branch": one_line(branch.branch, _MAX_NAME),
+        "commit": branch.commit,
+        "merges": not branch.files,
+        "files": [_file_json(file) for file in branch.files[:MAX_FILES]],
+    }
 
 
 def _file_json(file: SharedFile) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from wc_core.ledger.planning import kinds
 from wc_core.ledger.summaries.latest import latest_entry
 from wc_core.ledger.summaries.lead import lead
 from wc_core.ledger.threads.revisions import own_title
+from wc_core.reading.views.approvals import load_outdated
 from wc_core.reading.views.holding import is_stale, since_ms
 from wc_observe.answers.claims import read_claims
 from wc_observe.web.html import element
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from wc_core.base.names import Directory
     from wc_core.edits.claims.record import Claim
     from wc_core.edits.radar.model import SharedFile, Side
+    from wc_core.reading.views.approvals import OutdatedApproval
     from wc_core.reading.views.rows import ThreadRow
     from wc_observe.callers.open_store import OpenStore
     from wc_observe.web.html import Html
@@ -42,13 +44,14 @@ class LastEntryText(NamedTuple):
 
 
 class BoardFacts(NamedTuple):
-    """What is read once for all cards of a board: the claims by thread, and the
-    conflicts by branch."""
+    """What is read once for all cards of a board: the claims by thread, the conflicts
+    by branch, and the approved branches that no longer merge, by thread."""
 
     store: OpenStore
     now_ms: int
     claims: Mapping[str, list[Claim]]
     conflicts: Mapping[str, list[tuple[Side, SharedFile]]]
+    approvals: Mapping[str, OutdatedApproval]
 
     def last_entry_text(self, row: ThreadRow) -> LastEntryText:
         """Returns what was said last in a thread, in short."""
@@ -79,9 +82,12 @@ class BoardFacts(NamedTuple):
     def conflicting(self, row: ThreadRow) -> list[str]:
         """Returns what a thread's branch conflicts with, in words."""
         branch_conflicts = self.conflicts.get(row.branch, ()) if row.branch else ()
+        pairs = [(file, side.label) for side, file in branch_conflicts]
+        if approval := self.approvals.get(row.topic):
+            pairs += [(file, approval.base) for file in approval.approved.files]
         return [
-            f"{one_line(file.path, _PLACE)} with {one_line(side.label, _PLACE)}"
-            for side, file in branch_conflicts
+            f"{one_line(file.path, _PLACE)} with {one_line(name, _PLACE)}"
+            for file, name in pairs
         ]
 
 
@@ -91,7 +97,10 @@ def board_facts(store: OpenStore, now_ms: int) -> BoardFacts:
     for claim in read_claims(store).book.claims:
         if claim.thread and claim.mode != READ:
             claims.setdefault(claim.thread, []).append(claim)
-    return BoardFacts(store, now_ms, claims, branch_conflicts(store, now_ms))
+    conflicts = branch_conflicts(store, now_ms)
+    outdated = load_outdated(store.reader, now_ms)
+    approvals = {item.approved.topic: item for item in outdated}
+    return BoardFacts(store, now_ms, claims, conflicts, approvals)
 
 
 def branch_conflicts(
