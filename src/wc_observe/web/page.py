@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wc_core.attention.wake.passes import FAILED, RUNNING, WAITING
 from wc_core.base import names, times
 from wc_core.base.names import MINE, OFFERED, Directory
 from wc_core.base.phrases import counted
@@ -27,11 +28,13 @@ from wc_observe.web.html import NOTHING, Html, code_text, element, joined
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from wc_core.attention.wake.passes import PassState
     from wc_core.base.names import Name
     from wc_core.reading.views.rows import ThreadRow
     from wc_observe.web.links import Links
 
 _TAGS, _TAG_WIDTH = 8, 40
+_RUN_MS = 5000
 
 
 class StoreLink(NamedTuple):
@@ -202,9 +205,24 @@ def _move_marks(row: ThreadRow) -> Iterator[Html]:
         yield element("span", one_line(row.waits_text), class_="mark waits")
     if row.asked_by:
         yield element("span", one_line(row.asked_text), class_="mark new")
-    if row.passed is not None and row.passed.at_ms:
-        explanation = f"{row.passed.agent}, {rfc3339(row.passed.at_ms)}"
-        yield element("span", row.passed.state, class_="mark", title=explanation)
+    if row.passed is not None and (row.passed.at_ms or row.passed.is_of_run):
+        yield pass_mark(row.passed)
+
+
+def pass_mark(passed: PassState) -> Html:
+    """Returns the mark of how far a ball has come with its holder."""
+    at = rfc3339(passed.at_ms) if passed.at_ms else ""
+    who = ", ".join(filter(None, (passed.agent, at)))
+    words = one_line(": ".join(filter(None, (who, passed.reason))))
+    style = "mark severe" if passed.state == FAILED else "mark"
+    again = looks_again(passed)
+    return element("span", passed.state, class_=style, title=words, data_again=again)
+
+
+def looks_again(passed: PassState) -> int | None:
+    """Returns after how many milliseconds to look again how far a ball has come:
+    the end of a run need not come with an entry."""
+    return _RUN_MS if passed.state in {RUNNING, WAITING} else None
 
 
 def tag_marks(tags: Sequence[str]) -> Html:

@@ -557,6 +557,7 @@ def running(repo: Repo) -> Iterator[list[Running]]:
     yield started
     for one in started:
         one.process.kill()
+        one.close()
     for record in records.all_records(Layout(str(repo.store))):
         if record.is_alive:
             os.killpg(record.pid, signal.SIGKILL)
@@ -779,6 +780,76 @@ def test_everyone_sees_who_works(repo: Repo, running: list[Running]) -> None:
     assert place["loop"]["status"] == "running"
     assert one.close() == 0
     assert repo.json("read", "login", "--peek")["pass"]["state"] == "saved"
+
+
+def passes(repo: Repo) -> dict[str, dict[str, Any]]:
+    """How far the balls have come, by topic."""
+    rows = repo.json("list")["threads"]
+    return {row["topic"]: row["pass"] for row in rows if "pass" in row}
+
+
+def test_everyone_sees_what_waits(repo: Repo, running: list[Running]) -> None:
+    repo.git("worktree", "add", "-q", "-b", "dirty", str(tree(repo, "dirty")))
+    (tree(repo, "dirty") / "theirs.txt").write_text("x")
+    ask_for(repo, "first", "hang")
+    ask_for(repo, "second", "done")
+    ask_for(repo, "dirty", "done")
+    running.append(one := Running(repo, "--max", "1"))
+    one.until("started")
+    expected = {"first": "running", "second": "waiting", "dirty": "waiting"}
+    end = time.monotonic() + SECONDS
+    while {topic: row["state"] for topic, row in passes(repo).items()} != expected:
+        assert time.monotonic() < end, passes(repo)
+        time.sleep(0.05)
+    reason = "its worktree has uncommitted changes: theirs.txt"
+    assert passes(repo)["dirty"]["reason"] == reason
+    board = repo.ok("board", "--once", env={"COLUMNS": "200"}).out
+    assert "will be started" in board
+    assert "not started: its worktree has unc" in board
+    one.process.send_signal(signal.SIGTERM)
+    assert one.close() == 0
+    assert passes(repo) == {}
+
+
+def test_everyone_sees_what_failed_until_the_ball_moves(repo: Repo) -> None:
+    ask_for(repo, "login", "crash")
+    events(repo)
+    found = passes(repo)["login"]
+    assert (found["state"], found["reason"]) == (
+        "failed",
+        "ended with the ball, 2 times",
+    )
+    assert "(run failed just now: ended with the ball, 2 times)" in repo.ok("list").out
+    assert "run failed just now" in repo.ok("board", "--once").out
+    repo.ok("handoff", "login", "--to", "Codex", "-m", "Again")
+    assert passes(repo) == {}
+
+
+def test_an_end_that_nobody_saw_is_a_failure(
+    repo: Repo, running: list[Running]
+) -> None:
+    ask_for(repo, "login", "hang")
+    running.append(one := Running(repo))
+    one.until("started")
+    one.process.kill()
+    one.close()
+    assert passes(repo)["login"]["state"] == "running"
+    (record,) = records.all_records(Layout(str(repo.store)))
+    os.killpg(record.pid, signal.SIGKILL)
+    while record.is_alive:
+        time.sleep(0.01)
+    assert passes(repo)["login"]["state"] == "failed"
+
+
+def test_a_long_run_is_no_problem(repo: Repo, running: list[Running]) -> None:
+    ask_for(repo, "login", "hang")
+    running.append(one := Running(repo))
+    one.until("started")
+    layout = Layout(str(repo.store))
+    (record,) = records.all_records(layout)
+    early = record._replace(started_ms=record.started_ms - 3_600_000)
+    Path(records.path_of(layout, "login")).write_bytes(early.to_bytes())
+    assert "answered" not in repo.wc("problems").out
 
 
 def test_a_review_with_three_parties(repo: Repo, running: list[Running]) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.observe.stores import NOW_MS
 from tests.observe.web.pages import links, words
-from wc_core.base import ulid
+from wc_core.attention.runs import waiting
+from wc_core.attention.runs.records import FAILED, RUNNING, RunRecord, path_of
+from wc_core.attention.runs.waiting import WaitingThreads
+from wc_core.base import processes, ulid
 from wc_core.base.times import rfc3339
 from wc_core.ledger.threads.model import Link
 from wc_core.reading.views.drawing.badges import badge_of
@@ -18,6 +23,9 @@ if TYPE_CHECKING:
 
     from tests.observe.stores import Store
     from tests.observe.web.pages import Site
+
+
+STATES = {"running", "waiting", "failed"}
 
 
 def card(page: str, topic: str) -> str:
@@ -75,6 +83,44 @@ def test_blocked_and_stale_threads_stand_out(site: Site, store: Store) -> None:
     page = card(site.get(), "x")
     assert 'class="fresh stale blocked"' in page
     assert "stale 4w" in words(page)
+
+
+def test_what_wc_run_does_is_on_the_card_and_beside_the_thread(
+    site: Site, store: Store
+) -> None:
+    me = os.getpid()
+    begin = processes.started(me) or 0
+    entries = {}
+    for topic, holder in (("a", "Codex@a"), ("b", "Codex"), ("c", "Pat"), ("d", "Pat")):
+        entries[topic] = store.give(topic, holder)
+        store.thread(topic, entries[topic])
+    run = RunRecord("a", "Codex@a", "/w", "a", RUNNING, NOW_MS - 60_000)
+    failed = RunRecord("c", "Codex@c", "/w", "c", FAILED, 1, ended_ms=NOW_MS - 120_000)
+    failed = failed._replace(reason="ended with the ball", given=entries["c"].id)
+    waits = WaitingThreads(me, begin, {"b": "its worktree has uncommitted changes: x"})
+    Path(store.layout.runs).mkdir(parents=True)
+    for record in (
+        run._replace(pid=me, begin=begin),
+        failed,
+        # The ball of this one has moved since.
+        failed._replace(topic="d"),
+    ):
+        Path(path_of(store.layout, record.topic)).write_bytes(record.to_bytes())
+    Path(waiting.path_of(store.layout, me)).write_bytes(waits.to_bytes())
+    page = site.get()
+    marks = {
+        topic: [word for word in words(card(page, topic)).split() if word in STATES]
+        for topic in "abcd"
+    }
+    assert marks == {"a": ["running"], "b": ["waiting"], "c": ["failed"], "d": []}
+    assert 'title="Codex: its worktree has uncommitted changes: x"' in page
+    assert 'class="mark severe" title="Codex@c, ' in page
+    assert "at work, started 1m ago" in site.said("threads/a")
+    assert "not started: its worktree has unc" in site.said("threads/b")
+    assert "run failed 2m ago: ended with the ball" in site.said("threads/c")
+    # Their ends need not come with an entry: the page looks again.
+    assert 'data-again="5000"' in site.get("threads/a")
+    assert "data-again" not in site.get("threads/c")
 
 
 def test_what_has_not_moved_for_weeks_is_folded(site: Site, store: Store) -> None:

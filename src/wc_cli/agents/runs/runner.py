@@ -23,7 +23,7 @@ from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.store import durable, locks
 from wc_cli.run.context import Context
 from wc_cli.run.entries import receipts
-from wc_core.attention.runs import records
+from wc_core.attention.runs import records, waiting
 from wc_core.attention.runs.records import (
     ASKED,
     FAILED,
@@ -33,6 +33,7 @@ from wc_core.attention.runs.records import (
     STOPPED,
     RunRecord,
 )
+from wc_core.attention.runs.waiting import WaitingThreads
 from wc_core.base import processes
 from wc_core.base.errors import ClaimedError, ConflictError, WcError
 from wc_core.base.files import read_plain
@@ -145,6 +146,9 @@ class Runner:
         # Whether something has changed here that the stamp does not show.
         self._must_look = True
         self._looked_at = self._counted_at = 0.0
+        # Our process, and what was last noted of the threads that wait.
+        self._me = os.getpid(), processes.started(os.getpid()) or 0
+        self._noted: dict[str, str] = {}
 
     # --- the loop -----------------------------------------------------------------
 
@@ -168,16 +172,20 @@ class Runner:
         """Run until everything is done, the time is over, or it is interrupted.
         ``show`` is called again and again."""
         self._adopt()
-        while True:
-            self._watch()
-            if not self.is_stopping and len(self.runs) < self._limits.most:
-                if self._is_due():
-                    self._look()
-                self._start_all()
-            show(self)
-            if not self.runs and (self.is_stopping or self._is_over()):
-                return
-            time.sleep(_TICK if self.runs else _IDLE_TICK)
+        try:
+            while True:
+                self._watch()
+                if not self.is_stopping and len(self.runs) < self._limits.most:
+                    if self._is_due():
+                        self._look()
+                    self._start_all()
+                self._note_waiting()
+                show(self)
+                if not self.runs and (self.is_stopping or self._is_over()):
+                    return
+                time.sleep(_TICK if self.runs else _IDLE_TICK)
+        finally:
+            self._remove_notes()
 
     def _is_over(self) -> bool:
         """Return whether the only pass is over."""
@@ -232,6 +240,30 @@ class Runner:
             and not self._is_taken(candidate)
             and not (self._limits.once and candidate.topic in self._done)
         ]
+
+    def _note_waiting(self) -> None:
+        """Note what is not started, and why, for all who show threads."""
+        is_open = not self.is_stopping
+        reasons = {
+            candidate.topic: candidate.obstacle
+            for candidate in self.waiting
+            if is_open and candidate.agent
+        }
+        if reasons != self._noted:
+            self._noted = reasons
+            noted = WaitingThreads(*self._me, reasons)
+            path = waiting.path_of(self.layout, os.getpid())
+            with contextlib.suppress(WcError):
+                durable.make_folder(self.layout.runs, self.layout.root, flush=False)
+                durable.replace(path, noted.to_bytes(), self.layout.root)
+
+    def _remove_notes(self) -> None:
+        """Remove our notes, and those of a `wc run` that was killed."""
+        own = waiting.path_of(self.layout, os.getpid())
+        for path in waiting.paths(self.layout):
+            if path == own or not waiting.is_current(path, self.layout):
+                with contextlib.suppress(WcError):
+                    durable.remove(path, self.layout.root)
 
     def _start_all(self) -> None:
         while len(self.runs) < self._limits.most and not self.is_stopping:
@@ -332,8 +364,8 @@ class Runner:
             since=state.since,
             previous=(earlier.previous if earlier and is_again else state.ball or ""),
             tries=(earlier.tries + 1 if earlier and is_again else 1),
-            runner=os.getpid(),
-            runner_begin=processes.started(os.getpid()) or 0,
+            runner=self._me[0],
+            runner_begin=self._me[1],
             is_made=bool(place.add)
             or bool(earlier and earlier.is_made and earlier.worktree == place.path),
         )
@@ -423,9 +455,7 @@ class Runner:
                 # It was killed before it started the agent.
                 self._save(record._replace(state=STOPPED, ended_ms=now_ms()))
                 continue
-            own = record._replace(
-                runner=os.getpid(), runner_begin=processes.started(os.getpid()) or 0
-            )
+            own = record._replace(runner=self._me[0], runner_begin=self._me[1])
             self._save(own)
             agent = parse(record.agent).agent
             folder = record.worktree if os.path.isdir(record.worktree) else ""
@@ -539,6 +569,8 @@ class Runner:
         reason = reason or f"{outcome.text}, {record.tries} times"
         record = record._replace(reason=reason)
         to = ending.give_to_person(at, record, changed)
+        given = at.reader.snapshot(record.topic).state.since
+        record = record._replace(given=given)
         text = f"{reason}; {to} has the ball"
         self._finish(record, FAILED, text, run.title, "waiting:human")
         self._note_failure()
@@ -548,7 +580,7 @@ class Runner:
     def _finish(
         self, record: RunRecord, state: str, text: str, title: str, status: str
     ) -> None:
-        record = record._replace(state=state, reason=text)
+        record = record._replace(state=state, reason=record.reason or text)
         try:
             self._save(record)
         except WcError as error:

@@ -42,7 +42,7 @@ class RunRecord(NamedTuple):
     (`processes.started`), ``runner`` and ``runner_begin`` are those of ``wc run``.
     ``is_made`` says that ``wc run`` made the worktree. ``exit_status`` is ``None`` if
     it is unknown; ``tokens`` are those that the run took, 0 if unknown; ``reason`` is
-    why it failed.
+    why it failed, ``given`` the entry that then passed the ball to a person.
     """
 
     topic: str
@@ -63,6 +63,7 @@ class RunRecord(NamedTuple):
     exit_status: int | None = None
     tokens: int = 0
     reason: str = ""
+    given: str = ""
 
     @property
     def is_open(self) -> bool:
@@ -72,19 +73,20 @@ class RunRecord(NamedTuple):
     @property
     def is_alive(self) -> bool:
         """Whether its agent runs."""
-        return self.is_open and _runs(self.pid, self.begin)
+        return self.is_open and is_process(self.pid, self.begin)
 
     @property
     def is_watched(self) -> bool:
         """Whether the ``wc run`` that started it runs."""
-        return self.is_open and _runs(self.runner, self.runner_begin)
+        return self.is_open and is_process(self.runner, self.runner_begin)
 
     def to_bytes(self) -> bytes:
         """Returns the content of its file."""
         return json.dumps({"version": VERSION} | self._asdict()).encode()
 
 
-def _runs(pid: int, begin: int) -> bool:
+def is_process(pid: int, begin: int) -> bool:
+    """Returns whether the process that started at ``begin`` runs."""
     if not pid:
         return False
     if not begin:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from wc_core.attention.runs import records as runs
+from wc_core.attention.runs import waiting
 from wc_core.attention.status.files import file_name
 from wc_core.attention.status.holders import HeldBall
 from wc_core.attention.wake import records
-from wc_core.attention.wake.passes import ANSWERED, called_state
+from wc_core.attention.wake.passes import (
+    ANSWERED,
+    called_state,
+    has_holder,
+    run_state,
+)
 from wc_core.base.errors import WcError
 
 TYPE_CHECKING = False
@@ -25,21 +31,25 @@ _MOST = 1000
 def called_balls(
     reader: StoreReader, directory: Directory
 ) -> Iterator[tuple[State, PassState]]:
-    """Yields the threads whose holders were called or started for their balls and still
-    have them, latest pass first, with how far they have come."""
-    running = [
-        record.topic for record in runs.all_records(reader.layout) if record.is_alive
+    """Yields the threads whose holders were called for their balls and still have them,
+    latest pass first, and before them those with which `wc run` has to do, with how far
+    they have come."""
+    reasons = waiting.reasons(reader.layout)
+    run = [
+        record.topic
+        for record in runs.all_records(reader.layout)
+        if record.is_open or record.state == runs.FAILED
     ]
     names = sorted(records.names(reader.layout), reverse=True)[:_MOST]
     called = {HeldBall("", name).topic: name for name in reversed(names)}
-    for topic in dict.fromkeys((*running, *reversed(called))):
+    for topic in dict.fromkeys((*run, *reasons, *reversed(called))):
         try:
             state = reader.snapshot(topic).state
         except WcError:
             continue
-        if topic not in running and file_name(state) != called[topic]:
-            continue  # it has been passed on
-        passed = called_state(reader, state, directory)
+        passed = run_state(reader, state, reasons) if has_holder(state) else None
+        if passed is None and called.get(topic) == file_name(state):
+            passed = called_state(reader, state, directory)
         if passed is not None:
             yield state, passed
 
@@ -47,9 +57,9 @@ def called_balls(
 def unanswered(
     reader: StoreReader, directory: Directory, before_ms: int
 ) -> Iterator[tuple[State, PassState]]:
-    """Yields the same for those who were called before ``before_ms`` and have not
-    answered, or could not be called."""
+    """Yields the same, without `wc run`, for those who were called before ``before_ms``
+    and have not answered, or could not be called."""
     for state, passed in called_balls(reader, directory):
         is_late = passed.state != ANSWERED and passed.at_ms <= before_ms
-        if passed.failure or is_late:
+        if passed.failure or (is_late and not passed.is_of_run):
             yield state, passed

@@ -3,9 +3,9 @@ woken, running, seen, answered.
 
 ``saved`` comes from the log. A ``called`` client has received the news, and the agent
 is ``woken`` once its session has begun a turn. ``seen`` is from the holder's read
-cursor, ``answered`` from the log again. While `wc run` has started the holder for the
-ball and it runs, it is ``running``. Nothing is inferred: anything on another
-machine stays ``saved``.
+cursor, ``answered`` from the log again. With `wc run`, a ball is ``waiting`` until the
+holder is started for it, ``running`` while that one works, and ``failed`` if that did
+not move it. Nothing is inferred: anything on another machine stays ``saved``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 from itertools import dropwhile, islice
 
 from wc_core.attention.runs import records as runs
+from wc_core.attention.runs import waiting
 from wc_core.attention.status.files import file_name
 from wc_core.attention.wake import records
 from wc_core.base.errors import WcError
@@ -25,34 +26,44 @@ from wc_core.ledger.threads.model import CLOSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
+    from wc_core.attention.runs.records import RunRecord
     from wc_core.attention.wake.records import WakeRecord
     from wc_core.base.names import Directory
     from wc_core.ledger.threads.model import State
     from wc_core.ledger.threads.reader import StoreReader
 
 SAVED, CALLED, WOKEN, SEEN, ANSWERED = "saved", "called", "woken", "seen", "answered"
-RUNNING = "running"
+WAITING, RUNNING, FAILED = "waiting", "running", "failed"
+_UNSEEN_END = "it has ended, and no wc run has seen that"
 
 
 class PassState(NamedTuple):
     """How far a ball has come: one of the states above, the agent that was called for
-    it, and when it was called or woken (``at_ms``, 0 if it was not). ``failure`` is why
-    a call failed."""
+    it, and when it was called, woken or started, or failed (``at_ms``, 0 if it was
+    not). ``failure`` is why a call failed, ``reason`` why a run failed or was not
+    started."""
 
     state: str
     agent: str = ""
     at_ms: int = 0
     failure: str = ""
+    reason: str = ""
+
+    @property
+    def is_of_run(self) -> bool:
+        """Whether it is a state of `wc run`."""
+        return self.state in {WAITING, RUNNING, FAILED}
 
     def to_json(self) -> dict[str, Any]:
         """Returns the state; if someone was called, also who and when."""
         fields: dict[str, Any] = {"state": self.state}
         if self.at_ms:
             fields |= {"agent": self.agent, "at": rfc3339(self.at_ms)}
-        return fields | ({"failure": self.failure} if self.failure else {})
+        texts = {"failure": self.failure, "reason": self.reason}
+        return fields | {name: text for name, text in texts.items() if text}
 
     def sentence(self, now_ms: int) -> str:
         """Returns the state in words; empty if it is only saved."""
@@ -61,6 +72,10 @@ class PassState(NamedTuple):
         when = ago(seconds_between(self.at_ms, now_ms)) if self.at_ms else ""
         if self.state == RUNNING:
             return f"at work, started {when}"
+        if self.state == FAILED:
+            return f"run failed {when}: {self.reason}"
+        if self.state == WAITING:
+            return f"not started: {self.reason}" if self.reason else "will be started"
         words = {CALLED: f"called {when}", WOKEN: f"woken {when}"}
         return words.get(self.state, "" if self.state == SAVED else self.state)
 
@@ -70,10 +85,10 @@ def pass_state(
 ) -> PassState | None:
     """Returns how far the ball of a thread has come; ``None`` if no one has it, or the
     thread is closed."""
-    if not _has_holder(state):
+    if not has_holder(state):
         return None
-    if (running := running_state(reader, state)) is not None:
-        return running
+    if (run := run_state(reader, state)) is not None:
+        return run
     return _progress(reader, state, directory, _record_of(reader, state))
 
 
@@ -82,10 +97,10 @@ def called_state(
 ) -> PassState | None:
     """Returns how far the ball of a thread has come since its holder was called for it;
     ``None`` if that was not done."""
-    if not _has_holder(state):
+    if not has_holder(state):
         return None
-    if (running := running_state(reader, state)) is not None:
-        return running
+    if (run := run_state(reader, state)) is not None:
+        return run
     record = _record_of(reader, state)
     if record is None:
         return None
@@ -93,17 +108,36 @@ def called_state(
     return passed if passed.at_ms else None
 
 
-def running_state(reader: StoreReader, state: State) -> PassState | None:
-    """Returns that the holder of a ball runs, started by `wc run`; ``None`` if not."""
+def run_state(
+    reader: StoreReader, state: State, reasons: Mapping[str, str] | None = None
+) -> PassState | None:
+    """Returns what `wc run` does or has done for a ball; ``None`` if nothing.
+    ``reasons`` are those of `waiting.reasons`, if they are known."""
     if not os.path.isdir(reader.layout.runs):
         return None
     record = runs.load(reader.layout, state.topic)
-    if record is None or record.agent != state.ball or not record.is_alive:
-        return None
-    return PassState(RUNNING, record.agent, record.started_ms)
+    if record is not None and (passed := _of_record(record, state)) is not None:
+        return passed
+    reasons = waiting.reasons(reader.layout) if reasons is None else reasons
+    if state.topic in reasons:
+        return PassState(WAITING, state.ball or "", reason=reasons[state.topic])
+    return None
 
 
-def _has_holder(state: State) -> bool:
+def _of_record(record: RunRecord, state: State) -> PassState | None:
+    """Returns what the latest run of a thread says about its ball, if anything."""
+    is_lost = record.is_open and not (record.is_alive or record.is_watched)
+    if record.agent == state.ball and record.is_alive:
+        return PassState(RUNNING, record.agent, record.started_ms)
+    if record.agent == state.ball and is_lost:
+        return PassState(FAILED, record.agent, record.started_ms, reason=_UNSEEN_END)
+    if record.state == runs.FAILED and state.since in {record.since, record.given}:
+        return PassState(FAILED, record.agent, record.ended_ms, reason=record.reason)
+    return None
+
+
+def has_holder(state: State) -> bool:
+    """Returns whether someone has the ball of an open thread."""
     return bool(state.ball and state.ball.strip()) and state.status != CLOSED
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from wc_core.attention.status.places import branch_text
+from wc_core.attention.wake.passes import called_state
 from wc_core.base import times
 from wc_core.base.errors import WcError
 from wc_core.base.phrases import quoted
@@ -25,6 +26,7 @@ from wc_observe.web.page import (
     command_line,
     entry_count,
     holder_person,
+    looks_again,
     more_link,
     outcome_mark,
     ownership_mark,
@@ -114,11 +116,22 @@ def _ball(context: AsideContext) -> Html:
     return joined(
         (
             element("p", joined(filter(None, (*now, since)), " "), class_="now"),
+            _passed(context),
             thread_strip(chart, page),
             element("ol", *items, class_="spells", aria_label="Before"),
             more_link(whole, f"{hidden} earlier" if hidden > 0 else "Timeline"),
         )
     )
+
+
+def _passed(context: AsideContext) -> Html:
+    """Returns how far the ball has come, if its holder was called or run for it."""
+    state, now_ms = context.thread.state, context.page.now_ms
+    passed = called_state(context.store.reader, state, context.page.directory)
+    if passed is None:
+        return NOTHING
+    words = one_line(passed.sentence(now_ms) or passed.state, _WIDTH)
+    return element("p", words, title=passed.agent, data_again=looks_again(passed))
 
 
 def _spell(spell: Spell, page: PageContext) -> Html:
