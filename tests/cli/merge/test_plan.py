@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,9 @@ from wc_cli.ledger.store.rendering import render_files
 from wc_core.ledger.threads import codec, folding, model
 from wc_core.ledger.threads.excerpts.sealing import seal_of
 from wc_core.ledger.threads.model import Ball
+from wc_core.ledger.threads.older import metamoves
 from wc_core.ledger.threads.pages import page as markdown
+from wc_core.ledger.threads.projections import Meta, read_meta
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +64,7 @@ class Repository:
         self.git.run("init", "-q", "--bare")
         self.count = 0
 
-    def commit(self, tree: Tree, *parents: str) -> str:
+    def commit(self, tree: Tree, *parents: str, author: str = "Pat") -> str:
         lines = [b"deleteall\n"]
         for path, one in tree.items():
             mode, data = one if isinstance(one, Entity) else ("100644", one)
@@ -70,7 +73,7 @@ class Repository:
                 continue
             lines.append(b"M %b inline %b\n" % (mode.encode(), os.fsencode(path)))
             lines.append(b"data %d\n%b\n" % (len(data), data))
-        return self._put(lines, parents)
+        return self._put(lines, parents, author)
 
     def merge(self, plan: MergePlan, *parents: str) -> str:
         """The commit of a merge, as whoever asked for the plan makes it."""
@@ -86,12 +89,15 @@ class Repository:
                 lines.append(b"data %d\n%b\n" % (len(data), data))
         return self._put(lines, parents)
 
-    def _put(self, lines: list[bytes], parents: tuple[str, ...]) -> str:
+    def _put(
+        self, lines: list[bytes], parents: tuple[str, ...], author: str = "Pat"
+    ) -> str:
         self.count += 1
         # No two commits are the same one, whatever is in them.
         name = f"{self.count}"
         head = [f"commit refs/heads/{name}\nmark :1\n".encode()]
-        head.append(b"committer Pat <pat@example.org> 1767268800 +0000\n")
+        for role, who in (("author", author), ("committer", "Pat")):
+            head.append(f"{role} {who} <pat@example.org> 1767268800 +0000\n".encode())
         head.append(f"data {len(name)}\n{name}\n".encode())
         for word, parent in zip(("from", "merge"), parents, strict=False):
             head.append(f"{word} {parent}\n".encode())
@@ -138,7 +144,8 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 def merged(repository: Repository, base: Tree | None, ours: Tree, theirs: Tree) -> Done:
     """The merge of two trees that came of ``base``, or of nothing."""
     parents = [repository.commit(base)] if base is not None else []
-    one, other = (repository.commit(tree, *parents) for tree in (ours, theirs))
+    one = repository.commit(ours, *parents, author="One")
+    other = repository.commit(theirs, *parents, author="Other")
     found = trees.merge_base(repository.git, one, other)
     assert found == (parents[0] if parents else None)
     made = plan_merge(repository.git, found, one, other)
@@ -367,6 +374,26 @@ def test_a_thread_of_another_tool_that_wc_goes_on_with(repository: Repository) -
     assert done.log() == FOREIGN[0] + more + lines([said])
     again = rendered_from(done.log(), "t", {"tags": [1]})
     assert {path: one.data for path, one in done.tree.items()} == again
+
+
+@pytest.mark.parametrize(("which", "author"), [("ours", "One"), ("theirs", "Other")])
+@pytest.mark.parametrize("more", [[], [OURS]], ids=["same log", "longer log"])
+def test_a_move_of_the_older_tool_is_that_of_who_committed_it(
+    repository: Repository, which: str, author: str, more: list[Entry]
+) -> None:
+    base, other = thread([FIRST]), thread([FIRST, *more])
+    moved = {"ball": "Sam", "last_updated": "2026-03-01T12:00:00.500+00:00"}
+    data = json.dumps(json.loads(base[META]) | moved, indent=2).encode()
+    older = base | {META: data}
+    pair = (older, other) if which == "ours" else (other, older)
+    done = merged(repository, base, *pair)
+    meta = read_meta("t", data)
+    assert isinstance(meta, Meta)
+    move = metamoves.unrecorded_move("t", meta, [FIRST, *more])
+    assert move is not None
+    line = metamoves.to_line(move._replace(agent=author), meta)
+    rendered = rendered_from(merge_logs("t", other[LOG], line))
+    assert {path: one.data for path, one in done.tree.items()} == rendered
 
 
 # --- pages of the markdown age ---------------------------------------------------

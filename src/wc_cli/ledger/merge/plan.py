@@ -178,8 +178,7 @@ class _Planner:
         for side, commit in ((1, self.ours), (2, self.theirs)):
             author = partial(metaauthor.of_commit, self.git, topic, commit)
             union = threads.with_older_move(topic, union, metas[side], author)
-        if paths.log in self.differing or union.data != self._bytes(log_sides.ours):
-            self._set_bytes(paths.log, union.data)
+        self._set_bytes(paths.log, union.data)
         return {paths.log, *self._render(topic, paths, union, metas)}
 
     def _render(
@@ -221,11 +220,11 @@ class _Planner:
         return keys.values
 
     def _is_rendered(self, path: str, log: str) -> bool:
-        """Return whether a projection must be rendered: it or the log differs, and no
-        side has a link or a folder in its place."""
-        differs = log in self.differing or path in self.differing
+        """Return whether a projection must be rendered: it or the log differs or
+        changes, and no side has a link or a folder in its place."""
+        changed = log in self.changes or not {log, path}.isdisjoint(self.differing)
         items = self.sides[path][1:]
-        return differs and all(item is None or item.is_file for item in items)
+        return changed and all(item is None or item.is_file for item in items)
 
     def _newer_page(self, topic: str, path: str) -> int:
         """The side with a page of a newer wc, 0 for neither. Records any other text of
