@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.cli.runs.running import Running
 from tests.clients import scripted
 from tests.clients.coding import AGENTS, CodingAgent
 from tests.clients.conftest import SILENT, installed
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tests.conftest import Repo
 
 pytestmark = pytest.mark.long
+CLIENT_SECONDS = 240.0
 CLIENTS = ("claude", "codex", "gemini", "qwen", "opencode")
 
 
@@ -74,3 +76,46 @@ def test_one_that_says_only_something_is_told_again(tmp_path: Path, name: str) -
     body = read["entries"][-1]["body"]
     assert "exit status 0" in body
     assert "started 2 times" in body
+
+
+def test_two_clients_review_until_the_person_has_the_ball(tmp_path: Path) -> None:
+    """Codex works, Claude Code asks for changes, Codex makes them, Claude Code
+    approves."""
+    repo = installed(tmp_path).repo()
+    worker, reviewer = AGENTS["codex"], AGENTS["claude"]
+    wc = repo.machine.root / "bin/wc"
+    work = "git commit -q --allow-empty -m {0} && " + str(wc) + " say login -m {0}"
+    to_reviewer = f"{work} --to 'Claude Code' --force"
+    working = (to_reviewer.format("First"), to_reviewer.format("Second"))
+    reviewing = (
+        f"{wc} say login -m 'Not yet' --request-changes --to Codex",
+        f"{wc} say login -m 'Good' --approve --to Pat",
+    )
+    turns = {
+        agent.client: [
+            turn for words in commands for turn in (agent.shell(words), Text("Done."))
+        ]
+        for agent, commands in ((worker, working), (reviewer, reviewing))
+    }
+    with (
+        scripted.serving(*turns[worker.client]) as first,
+        scripted.serving(*turns[reviewer.client]) as second,
+    ):
+        prepared(repo, worker, first)
+        prepared(repo, reviewer, second)
+        repo.ok("new", "login", "-m", "Use a passkey", "--to", "Codex", "--force")
+        running = Running(repo, "--json", "--max", "1")
+        try:
+            running.until("passed to Pat", CLIENT_SECONDS)
+        finally:
+            running.process.terminate()
+            running.close()
+        asked_again = first.read[MAIN][2]
+    told = [json.loads(line) for line in running.told.splitlines()]
+    started = [event["agent"] for event in told if event["event"] == "started"]
+    assert started == ["Codex@login (Pat)", "Claude Code@login (Pat)"] * 2
+    assert {event["event"] for event in told} == {"started", "passed"}
+    assert "> Not yet" in asked_again
+    read = repo.json("read", "login", "--peek")
+    assert (read["ball"], read["entries"][-1]["title"]) == ("Pat", "Good")
+    assert repo.git("rev-list", "--count", "main..login") == "2"

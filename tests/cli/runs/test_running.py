@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
 
+from tests.cli.runs.running import SECONDS, Running
 from tests.clients.conftest import installed
 from tests.conftest import Repo
+from wc_cli.agents.runs.choosing import RunRequest
+from wc_cli.agents.runs.runner import RunLimits, Runner
+from wc_cli.agents.runs.showing import state_of
+from wc_cli.run.context import Context
 from wc_core.attention.runs import records
 from wc_core.base import processes
 from wc_core.base.layout import Layout
 from wc_core.people.cost import ledger
 from wc_core.people.cost.ledger import SessionCost, Spent
 from wc_core.people.cost.usage import Usage
+from wc_core.people.identity.resolve import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +39,6 @@ if TYPE_CHECKING:
     from tests.conftest import Machine
 
 STANDIN = Path(__file__).parent / "standin.py"
-SECONDS = 30.0
 FOUND = 9
 
 
@@ -307,6 +316,8 @@ def test_a_dry_run_shows_what_would_be_started_and_starts_nothing(repo: Repo) ->
     assert prompt.startswith("You are Codex@login (Pat). The ball of the thread login")
     assert repo.log("login").read_bytes() == before
     assert not tree(repo, "login").exists()
+    events(repo)
+    assert (repo.machine.home / "prompt-login").read_text() == prompt
 
 
 def test_uncommitted_work_of_others_is_never_used(repo: Repo) -> None:
@@ -511,44 +522,6 @@ def test_a_command_that_is_not_installed_or_unknown(repo: Repo) -> None:
 
 
 # --- while it runs ----------------------------------------------------------------
-
-
-class Running:
-    """A `wc run` in the background, as at a terminal without one."""
-
-    def __init__(self, repo: Repo, *words: str) -> None:
-        machine = repo.machine
-        self._told = machine.root / f"told-{time.monotonic_ns()}"
-        self._out = self._told.open("w")
-        self.process = subprocess.Popen(
-            [*machine.wc_words, "run", *words],
-            cwd=repo.path,
-            env=machine.env,
-            stdin=subprocess.DEVNULL,
-            stdout=self._out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-
-    @property
-    def told(self) -> str:
-        """What it has printed."""
-        return self._told.read_text()
-
-    def until(self, words: str) -> None:
-        """Wait until it has printed this."""
-        end = time.monotonic() + SECONDS
-        while words not in self.told:
-            assert time.monotonic() < end, self.told
-            time.sleep(0.02)
-
-    def close(self) -> int:
-        """Wait for its end."""
-        try:
-            return self.process.wait(SECONDS)
-        finally:
-            self.process.kill()
-            self._out.close()
 
 
 @pytest.fixture
@@ -855,7 +828,7 @@ def test_a_long_run_is_no_problem(repo: Repo, running: list[Running]) -> None:
 def test_a_review_with_three_parties(repo: Repo, running: list[Running]) -> None:
     """The reviewer asks for changes, and then approves: the person gets the ball."""
     ask_for(repo, "login", "review")
-    running.append(one := Running(repo, "--json"))
+    running.append(one := Running(repo, "--json", "--max", "1"))
     one.until("passed to Pat")
     os.kill(one.process.pid, signal.SIGTERM)
     assert one.close() == 0
@@ -864,6 +837,53 @@ def test_a_review_with_three_parties(repo: Repo, running: list[Running]) -> None
     assert agents == ["Codex@login (Pat)", "Claude Code@login (Pat)"] * 2
     assert len({event["worktree"] for event in told}) == 1
     assert repo.git("rev-list", "--count", "main..login") == "2"
+
+
+def test_a_review_in_single_passes(repo: Repo) -> None:
+    """As cron starts them: each thread gets one turn."""
+    ask_for(repo, "login", "review")
+    agents = [events(repo)[0]["agent"].partition("@")[0] for _ in range(4)]
+    assert agents == ["Codex", "Claude Code"] * 2
+    assert events(repo) == []
+    assert repo.ball("login") == "Pat"
+
+
+def table_of(runner: Runner, width: int = 140) -> str:
+    console = Console(width=width, file=io.StringIO())
+    with console.capture() as capture:
+        console.print(state_of(runner, runner.env, width))
+    return capture.get()
+
+
+def test_the_table_says_what_is_known(repo: Repo) -> None:
+    ask_for(repo, "login", "hang")
+    ask_for(repo, "later", "done")
+    shown: list[str] = []
+
+    def show(runner: Runner) -> None:
+        if shown:
+            shown.append(table_of(runner))
+        elif "works on login" in table_of(runner):
+            shown.extend((table_of(runner), table_of(runner, 60)))
+            runner.problem = "as after --for"
+            shown.append(table_of(runner))
+            runner.interrupt()
+            shown.append(table_of(runner))
+
+    limits = RunLimits(1, once=False, until=math.inf, seconds=3600)
+    fresh = partial(Context, repo.machine.env, str(repo.path), Asked())
+    Runner(fresh, RunRequest(), limits, lambda _: None).run(show)
+    wide, narrow, stopping, ending, *_ = shown
+    heads = ["thread", "agent", "worktree", "time", "last", "line"]
+    assert wide.split("\n")[0].split() == heads
+    assert f"{repo.path.name}-wt-login" in wide
+    assert "1 agent runs, 1 thread ready. Ctrl-C stops." in wide
+    assert "worktree" not in narrow
+    assert max(map(len, narrow.split("\n"))) <= 60
+    assert "1 agent runs; no more are started. Ctrl-C stops." in stopping
+    assert "1 agent runs; ending. Ctrl-C again ends them at once." in ending
+    assert ending.split("\n")[1].split()[3] == "ending"
+    assert repo.ball("login") == "Codex"
 
 
 def test_a_run_that_takes_too_long_is_ended(repo: Repo, running: list[Running]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 
 from rich.console import Group
@@ -24,14 +25,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import TracebackType
-    from typing import Self
+    from typing import Any, Self
 
     from wc_cli.agents.runs.choosing import RunCandidate
     from wc_cli.agents.runs.runner import Run, RunEvent, Runner
 
 _MOST_WAITING = 8
-# Columns of the table.
-_NAME, _TIME = 24, 7
+# The columns of the table, with their widths; that of the worktree only in a wide
+# terminal.
+_WIDE = 110
+_NAME: dict[str, Any] = {"max_width": 24}
+_NUMBER: dict[str, Any] = {"justify": "right", "min_width": 7}
+_COLUMNS = {
+    "thread": _NAME,
+    "agent": _NAME,
+    "worktree": {"max_width": 32},
+    "state": {},
+    "time": _NUMBER,
+    "tokens": _NUMBER,
+    "last line": {"ratio": 1},
+}
 _REDRAW_SECONDS = 1.0
 _MARKS = {
     "started": "▶",
@@ -117,7 +130,8 @@ class Display:
         if self._live is not None:
             if now - self._drawn_at >= _REDRAW_SECONDS:
                 self._drawn_at = now
-                self._live.update(state_of(runner, self._env), refresh=True)
+                state = state_of(runner, self._env, terminal_width())
+                self._live.update(state, refresh=True)
             return
         if not self._as_json and not runner.runs:
             text = "\n".join(waiting_lines(runner.waiting))
@@ -145,37 +159,38 @@ def _short(agent: str, topic: str) -> str:
     return one_line(str(name._replace(seat="") if name.seat == topic else name))
 
 
-def state_of(runner: Runner, env: Mapping[str, str]) -> Group:
-    """Return what runs, as a table, and what waits."""
+def state_of(runner: Runner, env: Mapping[str, str], width: int) -> Group:
+    """Return what runs, as a table for a terminal of this width, and what waits."""
     rows = [_cells(run, runner, env) for run in runner.runs.values()]
-    has_tokens = any(row[3] for row in rows)
     table = Table(box=None, pad_edge=False, show_header=bool(rows), expand=True)
-    # Only the last line gives way to the others.
-    table.add_column("thread", overflow="ellipsis", no_wrap=True, max_width=_NAME)
-    table.add_column("agent", overflow="ellipsis", no_wrap=True, max_width=_NAME)
-    table.add_column("time", justify="right", no_wrap=True, min_width=_TIME)
-    if has_tokens:
-        table.add_column("tokens", justify="right", no_wrap=True, min_width=_TIME)
-    table.add_column("last line", overflow="ellipsis", no_wrap=True, ratio=1)
-    for *head, tokens, last_line in rows:
-        cells = (*head, tokens, last_line) if has_tokens else (*head, last_line)
-        table.add_row(*map(Text, cells))
+    # Only the last line gives way to the others. Columns without a text are left out.
+    used = [head for head in _COLUMNS if any(row[head] for row in rows)]
+    if width < _WIDE:
+        used = [head for head in used if head != "worktree"]
+    for head in used:
+        table.add_column(head, overflow="ellipsis", no_wrap=True, **_COLUMNS[head])
+    for row in rows:
+        table.add_row(*(Text(row[head]) for head in used))
     lines = [Text(line, style="dim") for line in waiting_lines(runner.waiting)]
     return Group(table, *lines, Text(_footer(runner), style="dim"))
 
 
-def _cells(run: Run, runner: Runner, env: Mapping[str, str]) -> list[str]:
+def _cells(run: Run, runner: Runner, env: Mapping[str, str]) -> dict[str, str]:
+    """Return what the columns say about a run."""
     record = run.record
     seconds = max(0, int(time.time() - record.started_ms / 1000))
     spent = runner.tokens_of(run)
     lines = RunOutput.of(runner.layout, record.topic, env).last_lines(1)
-    return [
-        one_line(record.topic),
-        _short(record.agent, record.topic),
-        span(seconds),
-        f"{spent:,}" if spent else "",
-        one_line(" ".join(lines)),
-    ]
+    again = "again" if record.tries > 1 else ""
+    return {
+        "thread": one_line(record.topic),
+        "agent": _short(record.agent, record.topic),
+        "worktree": one_line(os.path.basename(record.worktree)),
+        "state": "ending" if runner.is_interrupted else again,
+        "time": span(seconds),
+        "tokens": f"{spent:,}" if spent else "",
+        "last line": one_line(" ".join(lines)),
+    }
 
 
 def waiting_lines(waiting: list[RunCandidate]) -> list[str]:
