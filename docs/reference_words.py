@@ -75,6 +75,7 @@ EXAMPLES = {
         "wc review login --stat",
         "wc review login --since 0",
     ),
+    "land": ("wc land --queue", "wc land --all --dry-run"),
     "handoff": ("wc handoff login --to 'Claude Code' --note 'The tests are yours'",),
     "take": ("wc take login", "wc take release --reason 'No answer since Monday'"),
     "set-status": (
@@ -261,6 +262,11 @@ ENDLESS = {
         "wc run --ready --agent Codex --once",
         "wc run log login",
     ),
+    "land": (
+        "wc land login",
+        "wc land --all --push",
+        "wc land login --clean",
+    ),
     "harvest": ("wc harvest", "wc harvest claude/fix-123"),
     "sync": ("wc sync --watch --every 10",),
     "wait": (
@@ -360,6 +366,10 @@ state of an autonomous loop and the activity of an agent. Which threads a worktr
 [where a thread is](store.md#where-a-thread-is). Information from a file is shown with
 its age. For a file that is being rewritten, the previous content is shown, if known,
 and marked.""",
+    "land": """\
+A thread can land if it is approved (`land.needs`), its ball is yours or free, and it
+waits for nothing. What its branch gets, the check, the order and what happens to a
+branch that fails: [landing](landing.md). Exits 9 if a branch did not land.""",
     "run": """\
 Without arguments, it starts agents for all balls that are theirs, and goes on until
 Ctrl-C. What counts as an agent's move, where it works and what happens when it ends:

@@ -97,6 +97,7 @@ COMMANDS: dict[str, Command] = {
     "radar": Command("commands.edits.radar:radar", READING, agents=True),
     "conflicts": Command("commands.edits.radar:conflicts", READING, agents=True),
     "review": Command("commands.edits.review:review", READING, agents=True),
+    "land": Command("commands.edits.land:land", PLACE),
     "neighbors": Command("commands.edits.graph:neighbors", READING, agents=True),
     "graph": Command("commands.edits.graph:graph", READING, agents=True),
     "statusline": Command("commands.statusline:print_statusline", READING),

@@ -263,6 +263,22 @@ class Layout(NamedTuple):
         return f"{self.local}/locks/runs"
 
     @property
+    def landings(self) -> str:
+        """The folder with the landings that are being published, a file for each
+        thread, see `wc_cli.edits.landing.publishing`."""
+        return f"{self.local}/landings"
+
+    @property
+    def landing_worktree(self) -> str:
+        """The worktree in which a landing is checked."""
+        return f"{self.local}/landing/check"
+
+    @property
+    def landing_lock(self) -> str:
+        """The lock of landing branches."""
+        return f"{self.local}/locks/landing"
+
+    @property
     def cost(self) -> str:
         """The folder with what each agent's session has cost."""
         return f"{self.local}/cost"

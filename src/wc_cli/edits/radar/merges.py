@@ -16,10 +16,18 @@ from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Protocol
 
-    from wc_cli.edits.radar.objects import Objects
     from wc_cli.ledger.branch.git import Git
+
+    class MergeObjects(Protocol):
+        """Where git finds the commits, and writes merges: variables that say so."""
+
+        @property
+        def merge_env(self) -> Mapping[str, str]:
+            """The variables."""
+
 
 _WORDS = ("merge-tree", "--write-tree", "-z", "--messages")
 _OID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -46,7 +54,7 @@ class MergeResult(NamedTuple):
 
 
 def merge_all(
-    git: Git, objects: Objects, pairs: Sequence[tuple[str, str]]
+    git: Git, objects: MergeObjects, pairs: Sequence[tuple[str, str]]
 ) -> list[MergeResult]:
     """Merge each pair of commits. Raises GitTimeoutError."""
     if not pairs:
@@ -64,7 +72,7 @@ def merge_all(
     return merges
 
 
-def _merge(git: Git, objects: Objects, first: str, second: str) -> MergeResult:
+def _merge(git: Git, objects: MergeObjects, first: str, second: str) -> MergeResult:
     try:
         output = git.run(*_WORDS, first, second, env=objects.merge_env)
     except GitTimeoutError:
@@ -125,7 +133,7 @@ def _messages(tokens: Iterator[bytes]) -> Iterator[tuple[str, list[str]]]:
 
 
 def marked_files(
-    git: Git, objects: Objects, requested: Iterable[tuple[str, str]]
+    git: Git, objects: MergeObjects, requested: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], bytes]:
     """The content of files, each named by tree and path. Files that git does not have
     are first out. Raises GitError."""

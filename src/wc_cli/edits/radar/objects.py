@@ -38,20 +38,20 @@ class Objects:
     def snapshot_env(self, index: str) -> dict[str, str]:
         """The environment in which git writes snapshot objects and uses ``index`` as
         its index."""
-        alternates = _alternates(f"{self.common}/objects")
+        folders = alternates(f"{self.common}/objects")
         return {
             "GIT_OBJECT_DIRECTORY": self.snapshots,
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": alternates,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": folders,
             "GIT_INDEX_FILE": index,
         }
 
     @property
     def merge_env(self) -> dict[str, str]:
         """The environment in which git reads snapshots and writes merges."""
-        alternates = _alternates(self.snapshots, f"{self.common}/objects")
+        folders = alternates(self.snapshots, f"{self.common}/objects")
         return {
             "GIT_OBJECT_DIRECTORY": self.merges,
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": alternates,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": folders,
         }
 
     def has_snapshot(self, commit: str) -> bool:
@@ -59,7 +59,7 @@ class Objects:
         return os.path.isfile(f"{self.snapshots}/{commit[:2]}/{commit[2:]}")
 
 
-def _alternates(*folders: str) -> str:
+def alternates(*folders: str) -> str:
     """The folders in the syntax of git's variable, separated by colons."""
     return ":".join(map(_quoted, folders))
 

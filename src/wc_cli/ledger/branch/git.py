@@ -168,6 +168,8 @@ class Running:
         self._word = word
         self._seconds = seconds
         self._deadline = time.monotonic() + seconds
+        # What it printed to standard error, once it has ended.
+        self.err = b""
 
     def __enter__(self) -> Self:
         return self
@@ -182,6 +184,7 @@ class Running:
         try:
             seconds = max(0.0, self._deadline - time.monotonic())
             code, out, err = self._process.communicate(feed, seconds)
+            self.err = err
         except TimeoutError as error:
             limit = max(0.1, round(self._seconds, 1))
             message = f"git {word} took longer than {limit:g} s"

@@ -15,7 +15,7 @@ import signal
 import subprocess
 
 from wc_cli.ledger.store import durable
-from wc_core.base.errors import NotFoundError
+from wc_core.base.errors import NotFoundError, StorageError
 from wc_core.base.files import read_plain
 from wc_core.base.text import clean
 from wc_core.base.values import NamedTuple
@@ -26,14 +26,14 @@ from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from wc_core.base.layout import Layout
     from wc_core.ledger.threads.gates import Gate
     from wc_core.ledger.threads.model import State
 
 _MAX_OUTPUT = 4000
-_GITHUB_SECONDS = 30.0
+_GITHUB_SECONDS = 60.0
 _PULL_REQUEST_OUTCOMES = {"MERGED": PASS, "CLOSED": FAIL}
 
 
@@ -122,30 +122,48 @@ def _report(ending: str, data: bytes) -> str:
     return f"{ending}\n\n{lines}" if lines else ending
 
 
+def run_github(
+    words: Sequence[str], folder: str, env: Mapping[str, str]
+) -> tuple[int, str, str]:
+    """Run GitHub's command line, ``gh``, in the repository in a folder. Returns its
+    exit status, its output and its errors. Raises NotFoundError if it is missing, and
+    StorageError if it does not answer."""
+    program = shutil.which("gh", path=env.get("PATH"))
+    if program is None:
+        raise NotFoundError("There is no gh here.", "Install the GitHub CLI.")
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell
+            [program, *words],
+            cwd=folder,
+            env={**env, "GH_PROMPT_DISABLED": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_GITHUB_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise StorageError(f"gh could not be used: {error}.", "Try again.") from error
+    return done.returncode, done.stdout, clean(done.stderr)
+
+
 def pull_request(number: str, folder: str, env: Mapping[str, str]) -> Outcome:
     """Ask GitHub for a pull request of the repository in a folder. Raises NotFoundError
     if its command line, ``gh``, is missing or does not know it."""
-    program = shutil.which("gh", path=env.get("PATH"))
-    if program is None:
+    try:
+        code, out, err = run_github(
+            ("pr", "view", number, "--json", "state"), folder, env
+        )
+    except NotFoundError as error:
         raise NotFoundError(
             f"Pull request #{number} cannot be looked up: there is no gh here.",
             "Install the GitHub CLI, or remove the gate: wc gate TOPIC --remove N",
-        )
-    done = subprocess.run(  # noqa: S603 - no shell, and a number
-        [program, "pr", "view", number, "--json", "state"],
-        cwd=folder,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=_GITHUB_SECONDS,
-        check=False,
-    )
+        ) from error
     state = ""
     with contextlib.suppress(ValueError, TypeError, LookupError):
-        state = str(json.loads(done.stdout)["state"])
-    if done.returncode or not state:
-        reason = clean(done.stderr).strip().splitlines()
+        state = str(json.loads(out)["state"])
+    if code or not state:
+        reason = err.strip().splitlines()
         raise NotFoundError(
             f"Pull request #{number} cannot be looked up"
             f"{': ' + reason[0] if reason else ''}.",

@@ -67,7 +67,7 @@ _GROUPS = {
     "edits": _group(
         "Edit files together",
         "claim release renew takeover publish check claims note activity radar "
-        "conflicts review neighbors graph",
+        "conflicts review land neighbors graph",
     ),
     "threads": _group(
         "Change threads",

@@ -43,6 +43,7 @@ CHOICE, NUMBER, SWITCH = "choice", "number", "switch"
 NAME, NAMES, TEXTS, CHOICES = "name", "names", "texts", "choices"
 HOURS = "hours"
 ADDRESS = "address"
+COMMAND = "command"
 
 OFF, NOTICE, ADVISE, REFUSE = "off", "notice", "advise", "refuse"
 SIGNED = "signed"
@@ -56,6 +57,9 @@ ASK, AUTO = "ask", "auto"
 CARRY = (OFF, ASK, AUTO)
 # The branches of agents in the cloud, as their documentation names them.
 AGENTS_BRANCHES = ("claude/*", "codex/*", "copilot/*", "cursor/*", "jules/*")
+# What a thread needs before its branch can land, and how branches land.
+LAND_NEEDS = ("approved", "closed", "nothing")
+LAND_METHODS = ("merge", "rebase", "squash")
 GUARD = (OFF, NOTICE, ADVISE, REFUSE)
 GUARD_FAILURE = ("open", "block")
 VERIFY = ("none", SIGNED)
@@ -76,6 +80,7 @@ MAX_SECONDS = 7 * 24 * 3600
 _MAX_BALLS = 1000
 _MAX_DAYS = 3650
 _MAX_TEXTS = 50
+_MAX_MINUTES = 1440
 
 
 class ValueOfKeyError(ValueError):
@@ -127,6 +132,7 @@ _KINDS = {
     TEXTS: "one text, or several",
     HOURS: "two times, as 22:00-08:00",
     ADDRESS: "an address with http or https",
+    COMMAND: "a command for sh",
 }
 
 KEYS = (
@@ -222,6 +228,37 @@ KEYS = (
         "Whether the store's commits are signed, as git is configured to.",
         default=False,
         field="sign",
+    ),
+    Key(
+        "land.needs",
+        CHOICE,
+        "What a thread needs before its branch can land.",
+        "approved",
+        field="land_needs",
+        allowed=LAND_NEEDS,
+    ),
+    Key(
+        "land.method",
+        CHOICE,
+        "How branches land.",
+        "merge",
+        field="land_method",
+        allowed=LAND_METHODS,
+    ),
+    Key(
+        "land.check",
+        COMMAND,
+        "What must succeed before a branch lands, once you approved it.",
+        field="land_check",
+    ),
+    Key(
+        "land.minutes",
+        NUMBER,
+        "How long that may take.",
+        30,
+        field="land_minutes",
+        least=1,
+        most=_MAX_MINUTES,
     ),
     Key(
         "claims.ttl",
@@ -450,7 +487,7 @@ _ADDRESS = (
     r"(?i)https?://([^\s\[\]/?#@:\\\x00-\x20\x7f]+|\[[0-9a-f:.]+\])"
     r"(:[0-9]{1,5})?(/[^\s?#\x00-\x20\x7f]*)?"
 )
-_TEXT_CHECKS = {NAME: _is_text, ADDRESS: _is_address}
+_TEXT_CHECKS = {NAME: _is_text, COMMAND: _is_text, ADDRESS: _is_address}
 
 
 def _several(word: str, value: Any, allowed: tuple[str, ...]) -> tuple[str, ...]:

@@ -72,6 +72,10 @@ class Settings(NamedTuple):
     harvest: str = keys.AUTO
     agents_branches: tuple[str, ...] = keys.AGENTS_BRANCHES
     sign: bool = False
+    land_needs: str = "approved"
+    land_method: str = "merge"
+    land_check: str = ""
+    land_minutes: int = 30
     watch: str = "auto"
     claim_ttl: int = 900
     neighbor: str = "advise"

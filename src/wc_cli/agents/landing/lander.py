@@ -1,0 +1,380 @@
+"""Lands branches one after the other: build, check, publish, tell the thread.
+
+The order makes a kill harmless: what is being published is recorded before, and the
+thread is told after. The next landing begins with what a killed one has left.
+"""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.agents.landing import returning
+from wc_cli.agents.landing.choosing import uncommitted
+from wc_cli.edits.landing.building import BuiltLanding, MergePlace, builder_on
+from wc_cli.edits.landing.checking import CheckPlace
+from wc_cli.edits.landing.publishing import (
+    BasePlace,
+    LandingRecord,
+    LandingRecords,
+    MovedError,
+)
+from wc_cli.edits.landing.sending import RemoteBase, RemoteMovedError
+from wc_cli.edits.radar import merges
+from wc_cli.ledger.branch.git import GitError
+from wc_cli.ledger.clock import now_ms
+from wc_cli.run.entries import receipts
+from wc_core.base.errors import ConflictError, StorageError, WcError
+from wc_core.base.layout import Layout
+from wc_core.base.lean import contextlib
+from wc_core.base.text import one_line
+from wc_core.base.values import NamedTuple
+from wc_core.ledger.threads.model import CLOSED, holder_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wc_cli.agents.landing.choosing import LandingChoice, LandingChooser
+    from wc_cli.edits.landing.building import LandingBuilder
+    from wc_cli.ledger.store.lockedthread import Receipt
+    from wc_cli.run.context import Context
+    from wc_core.ledger.threads.landings import Landing
+    from wc_core.ledger.threads.proposals import Draft
+
+# How often a branch is built again because the one it lands on has moved.
+_MAX_TURNS = 3
+LANDED, FAILED, SKIPPED = "landed", "failed", "skipped"
+_NO_OBJECTS = MergePlace({})
+
+
+class LandingResult(NamedTuple):
+    """What became of a thread: it ``landed`` as ``commit``, it ``failed`` and its ball
+    is with ``ball``, or it was ``skipped`` for a reason in ``text``. ``paths``
+    conflict."""
+
+    topic: str
+    state: str
+    text: str
+    commit: str = ""
+    ball: str = ""
+    paths: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class LandingOptions(NamedTuple):
+    """How branches land: ``check`` is the command that has to succeed (empty: none),
+    for at most so many seconds; ``push``: also at the remote."""
+
+    check: str = ""
+    seconds: float = 0.0
+    push: bool = False
+
+
+class Lander:
+    """Lands what a chooser has chosen. The caller holds the lock of landings."""
+
+    def __init__(self, chooser: LandingChooser, options: LandingOptions) -> None:
+        self.chooser = chooser
+        self.context: Context = chooser.context
+        self.options = options
+        self.base: BasePlace = chooser.base
+        self.layout = Layout(self.context.reader.layout.root)
+        self.records = LandingRecords(self.layout)
+        self.remote: RemoteBase | None = None
+        if options.push:
+            self.remote = RemoteBase.find(
+                chooser.repository, self.context.env, self.base.name
+            )
+        self._check = CheckPlace(chooser.repository, self.layout, self.context.env)
+
+    # --- what a killed landing has left -------------------------------------------
+
+    def recover(self) -> Iterator[LandingResult]:
+        """Finish or undo what a killed landing has paths. Yields what had landed."""
+        self._check.tidy()
+        for record in list(self.records.all()):
+            base = BasePlace(self.chooser.repository, self.context.env, record.onto)
+            if base.has(record.commit) or self._is_at_a_remote(record):
+                yield self._told(record)
+                continue
+            paths = base.put_back(record)
+            self.records.remove(record)
+            if paths:
+                names = ", ".join(map(one_line, paths[:3]))
+                yield LandingResult(
+                    record.topic,
+                    SKIPPED,
+                    f"an interrupted landing paths changes in {record.worktree}: "
+                    f"{names}",
+                )
+
+    def _is_at_a_remote(self, record: LandingRecord) -> bool:
+        """Return whether a fetched branch of that name has a commit."""
+        words = ("for-each-ref", f"--contains={record.commit}", "refs/remotes")
+        with contextlib.suppress(GitError):
+            return bool(self.base.git().line(*words))
+        return False
+
+    # --- landing ------------------------------------------------------------------
+
+    def land_all(self, choices: Sequence[LandingChoice]) -> Iterator[LandingResult]:
+        """Land branches in this order; one that fails is skipped with everything that
+        waits for it. Raises a WcError if nothing more can land."""
+        names = {choice.topic: choice.row.name for choice in choices}
+        failed: set[str] = set()
+        for choice in choices:
+            missing = sorted(names[topic] for topic in choice.after & failed)
+            if missing:
+                failed.add(choice.topic)
+                text = f"it waits for {', '.join(missing)}"
+                yield LandingResult(choice.row.name, SKIPPED, text)
+                continue
+            result = self.land(choice)
+            if result.state != LANDED:
+                failed.add(choice.topic)
+            yield result
+
+    def land(self, choice: LandingChoice) -> LandingResult:
+        """Land one branch. Raises a WcError if that is not possible now; then its
+        thread and the branches are as they were."""
+        self.base.check_free()
+        for turn in range(1, _MAX_TURNS + 1):
+            try:
+                with self._git_errors():
+                    return self._land(choice)
+            except (MovedError, RemoteMovedError):
+                if turn == _MAX_TURNS:
+                    raise
+        raise AssertionError
+
+    def _land(self, choice: LandingChoice) -> LandingResult:
+        base, expected = self._onto()
+        builder = builder_on(
+            self.chooser.repository,
+            base,
+            self.context.env,
+            _NO_OBJECTS,
+            sign=self.chooser.sign,
+        )
+        with builder as at:
+            built = at.build(base, choice.tip, self.chooser.method, choice.text)
+            if not built.commit:
+                return self._give_back_conflict(choice, base, built, at)
+        if built.commit == base:
+            return self._told(self._record(choice, built))  # by another machine
+        checked = ""
+        if self.options.check:
+            result = self._check.check(
+                built.commit, self.options.check, self.options.seconds
+            )
+            if not result.is_passed:
+                landing = returning.failed_landing(
+                    self.base.name, base, choice.tip, checked=True
+                )
+                written = returning.check_text(
+                    landing, choice.row.branch, self.options.check, result
+                )
+                return self._give_back(choice, landing, written, ())
+            checked = returning.passed_text(self.options.check, result)
+        record = self._record(choice, built, checked)
+        self._check_draft(record)
+        self.records.save(record)
+        notes = self._publish(record, expected)
+        landed = self._told(record)
+        return landed._replace(notes=(*notes, *landed.notes))
+
+    def _record(
+        self, choice: LandingChoice, built: BuiltLanding, checked: str = ""
+    ) -> LandingRecord:
+        tree = self.base.worktree
+        return LandingRecord(
+            choice.topic,
+            choice.row.branch,
+            choice.tip,
+            self.base.name,
+            self.base.commit,
+            built.commit,
+            built.commit_count,
+            checked,
+            tree.path if tree is not None else "",
+        )
+
+    def _onto(self) -> tuple[str, str]:
+        """Return the commit to build on, and the one that the remote has (empty: it is
+        not asked, or has none)."""
+        own = self.base.commit
+        if self.remote is None:
+            return own, ""
+        fetched = self.remote.fetch()
+        if not fetched or fetched == own or self._contains(own, fetched):
+            return own, fetched
+        if self._contains(fetched, own):
+            return fetched, fetched
+        name = one_line(self.base.name)
+        raise ConflictError(
+            f"{name} here and {name} at {self.remote.name} have both moved on.",
+            f"Bring them together first: git -C . pull --rebase {self.remote.name} "
+            f"{name}",
+        )
+
+    def _contains(self, commit: str, ancestor: str) -> bool:
+        """Return whether a commit has another among its ancestors."""
+        try:
+            self.base.git().run("merge-base", "--is-ancestor", ancestor, commit)
+        except GitError:
+            return False
+        return True
+
+    def _publish(self, record: LandingRecord, expected: str) -> list[str]:
+        """Move the branch at the remote, if it is to, and here. Returns notes."""
+        try:
+            if self.remote is None:
+                self.base.publish(record)
+                return []
+            self.remote.push(record.commit, expected)
+        except WcError:
+            self.records.remove(record)
+            raise
+        try:
+            self.base.publish(record)
+        except ConflictError as error:
+            name = one_line(record.onto)
+            behind = f"{name} here is behind {self.remote.name}: {error.message}"
+            return [f"{behind} Then: git pull"]
+        return []
+
+    # --- telling the thread -------------------------------------------------------
+
+    def _check_draft(self, record: LandingRecord) -> None:
+        """Raise a WcError if the thread could not be told: a rule is against it."""
+        state = self.context.reader.snapshot(record.topic).state
+        draft = returning.landed_draft(state, record)
+        self.context.writer().check(draft, now_ms())
+
+    def _told(self, record: LandingRecord) -> LandingResult:
+        """Write that a branch has landed, unless that is known, and forget the record.
+        Returns the result."""
+        state = self.context.reader.snapshot(record.topic).state
+        notes: tuple[str, ...] = ()
+        if state.landing.commit != record.commit:
+            receipt = self._written(returning.landed_draft(state, record))
+            notes = receipt.notes
+        self.records.remove(record)
+        short = record.commit[: returning.SHORT]
+        return LandingResult(
+            state.name,
+            LANDED,
+            f"landed on {record.onto} as {short}",
+            record.commit,
+            notes=notes,
+        )
+
+    def _written(self, draft: Draft) -> Receipt:
+        receipt = self.context.writer().write(draft, self.context.source)
+        return receipts.settle_after_write(self.context, receipt)
+
+    def _give_back_conflict(
+        self,
+        choice: LandingChoice,
+        base: str,
+        built: BuiltLanding,
+        at: LandingBuilder,
+    ) -> LandingResult:
+        paths = tuple(path for path, _ in built.conflicts)
+        marked = [path for path in paths if path in built.marked]
+        files = [(built.tree, path) for path in marked]
+        contents = merges.marked_files(at.git, at.objects, files)
+        sides = (one_line(self.base.name), one_line(choice.row.branch))
+        lines: list[str] = []
+        for path in marked:
+            content = contents.get((built.tree, path), b"")
+            room = returning.max_lines() - len(lines)
+            if room > 0:
+                lines += returning.hunk_lines(one_line(path), content, sides, room)
+        landing = returning.failed_landing(
+            self.base.name, base, choice.tip, checked=False
+        )
+        text = returning.conflict_text(landing, choice.row.branch, built, lines)
+        return self._give_back(choice, landing, text, paths)
+
+    def _give_back(
+        self,
+        choice: LandingChoice,
+        landing: Landing,
+        text: tuple[str, str],
+        paths: tuple[str, ...],
+    ) -> LandingResult:
+        """Pass the ball of a thread whose branch does not land to who can fix it."""
+        thread = self.context.reader.thread(choice.topic)
+        title, body = text
+        draft = returning.failed_draft(
+            self.context, thread.state, thread.entries, landing
+        )
+        receipt = self._written(draft._replace(title=title, body=body))
+        ball = holder_text(receipt.ball)
+        return LandingResult(
+            choice.row.name, FAILED, title, "", ball, paths, receipt.notes
+        )
+
+    @contextlib.contextmanager
+    def _git_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except GitError as error:
+            raise StorageError(
+                f"git failed: {one_line(str(error))}.",
+                "Nothing has landed. Try again, or merge by hand to see more: "
+                "git merge",
+            ) from error
+
+    # --- tidying up ---------------------------------------------------------------
+
+    def clean(self, topic: str) -> list[str]:
+        """Remove the worktree and the branch of a thread that has landed. Returns what
+        was done, in words. Raises ConflictError if anything would be lost."""
+        state = self.context.reader.snapshot(topic).state
+        branch, landing = state.branch, state.landing
+        base = BasePlace(self.chooser.repository, self.context.env, landing.onto)
+        if not landing.commit or state.status != CLOSED:
+            raise ConflictError(
+                f"{state.name} has not landed.", f"Land it: wc land {state.name}"
+            )
+        tip = self.chooser.branches.tip(branch)
+        if tip and tip != landing.tip:
+            raise ConflictError(
+                f"{one_line(branch)} has commits that have not landed.",
+                f"Reopen the thread: wc say {state.name} --reopen -m '…'",
+            )
+        done = []
+        tree = next((tree for tree in base.trees if tree.branch == branch), None)
+        if tree is not None and tree.path:
+            self._check_removable(tree.path, main=tree.main)
+            with self._git_errors():
+                base.git().run("worktree", "remove", "--", tree.path)
+            done.append(f"removed the worktree {one_line(tree.path)}")
+        if tip:
+            with self._git_errors():
+                ref = f"refs/heads/{branch}"
+                base.git().run("update-ref", "-d", ref, tip)
+            done.append(f"deleted the branch {one_line(branch)}")
+        return done
+
+    def _check_removable(self, path: str, *, main: bool) -> None:
+        place = one_line(path)
+        if main:
+            raise ConflictError(
+                f"Its branch is checked out in the main worktree, {place}.",
+                f"Check out another one there: git -C {place} switch "
+                f"{one_line(self.base.name)}",
+            )
+        if os.path.commonpath((os.path.realpath(self.context.cwd), path)) == path:
+            raise ConflictError(
+                f"You are in its worktree, {place}.", "Run it from another folder."
+            )
+        changed = uncommitted(self.base.git(path), path)
+        if changed:
+            raise ConflictError(
+                f"{place} has uncommitted changes: "
+                f"{', '.join(map(one_line, changed[:3]))}.",
+                "Commit them, or remove it by hand: git worktree remove --force",
+            )

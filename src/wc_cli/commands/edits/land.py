@@ -1,0 +1,425 @@
+"""``wc land``: puts the branches of threads on the base branch."""
+
+from __future__ import annotations
+
+import sys
+
+from wc_cli.agents.landing.choosing import LandingChooser, LandingRequest
+from wc_cli.agents.landing.lander import FAILED, LANDED, Lander, LandingOptions
+from wc_cli.commands.common import SpeakerOptions
+from wc_cli.edits.landing import building
+from wc_cli.edits.landing.sending import RemoteBase
+from wc_cli.ledger.plan import gatechecks
+from wc_cli.ledger.store import locks
+from wc_cli.run.options import command, flag, text, words
+from wc_cli.run.output import remark, say, say_json
+from wc_core.base.errors import ConflictError, FindingsError, InvalidInputError
+from wc_core.base.layout import Layout
+from wc_core.base.phrases import counted
+from wc_core.base.text import one_line
+from wc_core.ledger.threads import vocabulary
+from wc_core.ledger.threads.proposals import Draft
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from wc_cli.agents.landing.choosing import LandingChoice, LandingPrediction
+    from wc_cli.agents.landing.lander import LandingResult
+    from wc_cli.run.context import Context
+
+# Another landing may be checking.
+_LOCK_SECONDS = 5.0
+_MAX_FILES = 3
+
+
+class LandOptions(SpeakerOptions):
+    """Put the branch of a thread on the base branch, once it is approved: of this
+    worktree's thread, of those you name, or of all that are ready. A branch that
+    conflicts or fails its check goes back to who wrote it."""
+
+    usual = (
+        "--all --onto --merge --rebase --squash --dry-run --queue --push --pr --clean "
+        "--allow-dirty --yes --json"
+    )
+
+    topics: tuple[str, ...] = words(
+        "TOPIC...", "These threads (default: the one of this worktree).", default=()
+    )
+    all: bool = flag("--all", help="All threads that are ready to land.")
+    onto: str = text(
+        "--onto", "BRANCH", "Another branch to land on.", complete="branch"
+    )
+    merge: bool = flag("--merge", help="By a merge commit.")
+    rebase: bool = flag("--rebase", help="Each commit on top of the base branch.")
+    squash: bool = flag("--squash", help="As one commit.")
+    dry_run: bool = flag("--dry-run", help="Show what would happen, and in what order.")
+    queue: bool = flag("--queue", help="Show what can land, and why the others cannot.")
+    push: bool = flag("--push", help="Move the base branch at the remote, too.")
+    pr: bool = flag("--pr", help="Push the branch and open a pull request instead.")
+    clean: bool = flag("--clean", help="Remove its worktree and branch afterwards.")
+    allow_dirty: bool = flag(
+        "--allow-dirty", help="Although its worktree has uncommitted changes."
+    )
+    yes: bool = flag("--yes", help="Approve the check that the repository asks for.")
+
+
+@command(LandOptions)
+def land(context: Context, options: LandOptions) -> None:
+    """Land branches, or show which could."""
+    _check_options(options)
+    request = _request(context, options)
+    chooser = LandingChooser(context, request)
+    choices = chooser.choices()
+    able = [choice for choice in choices if not choice.obstacles]
+    if options.queue:
+        _show_queue(context, options, choices)
+    elif options.dry_run:
+        _show_plan(context, options, chooser, choices)
+    elif options.clean and choices and all(item.row.landing.commit for item in choices):
+        _clean_up(options, chooser, choices)
+    elif options.pr:
+        _open_requests(context, options, chooser, _all_able(choices, options))
+    else:
+        _land(context, options, chooser, able if options.all else choices)
+
+
+def _check_options(options: LandOptions) -> None:
+    methods = [options.merge, options.rebase, options.squash]
+    if sum(methods) > 1:
+        raise InvalidInputError(
+            "--merge, --rebase and --squash exclude each other.", "Use one of them."
+        )
+    if options.all and options.topics:
+        raise InvalidInputError(
+            "--all and topics exclude each other.", "Use one of them."
+        )
+    if options.pr and (options.push or options.clean):
+        raise InvalidInputError(
+            "--pr lands nothing here, so --push and --clean have no meaning with it.",
+            "Use it alone.",
+        )
+
+
+def _request(context: Context, options: LandOptions) -> LandingRequest:
+    chosen = zip(
+        building.METHODS, (options.merge, options.rebase, options.squash), strict=True
+    )
+    method = next((name for name, is_chosen in chosen if is_chosen), "")
+    topics = tuple(context.reader.find(topic) for topic in options.topics)
+    if not (topics or options.all or options.queue):
+        from wc_cli.run.entries import localtopic  # 3 ms, only without a topic
+
+        topics = (localtopic.local_topic(context),)
+        context.took_local_topic = True
+    return LandingRequest(
+        topics, vocabulary.branch(options.onto), method, options.allow_dirty
+    )
+
+
+def _all_able(
+    choices: Sequence[LandingChoice], options: LandOptions
+) -> list[LandingChoice]:
+    """Return the choices that can land. Raises ConflictError if one that was named
+    cannot."""
+    able = [choice for choice in choices if not choice.obstacles]
+    unable = [choice for choice in choices if choice.obstacles]
+    if unable and not options.all:
+        name = one_line(unable[0].row.name)
+        reasons = "; ".join(map(one_line, unable[0].obstacles))
+        raise ConflictError(f"{name} cannot land: {reasons}.", _hint(unable[0]))
+    return able
+
+
+def _hint(choice: LandingChoice) -> str:
+    """Return what helps against the first obstacle of a thread."""
+    name, reason = one_line(choice.row.name), choice.obstacles[0]
+    if "approved" in reason or "changes requested" in reason:
+        return f"Review it: wc review {name}. Then: wc done {name} --approve"
+    if "uncommitted" in reason:
+        return f"Commit them, or land without them: wc land {name} --allow-dirty"
+    if "has landed" in reason:
+        return f"Remove its worktree and branch: wc land {name} --clean"
+    if "has all commits" in reason:
+        return f"Close it: wc close {name}"
+    return "See all: wc land --queue"
+
+
+# --- landing --------------------------------------------------------------------------
+
+
+def _land(
+    context: Context,
+    options: LandOptions,
+    chooser: LandingChooser,
+    choices: Sequence[LandingChoice],
+) -> None:
+    """Land branches, and say what became of each."""
+    layout = Layout(context.reader.layout.root)
+    check = _approved_check(context, options) if choices else ""
+    seconds = context.settings.land_minutes * 60.0
+    results: list[LandingResult] = []
+    with locks.locked(layout.landing_lock, "wc land", _LOCK_SECONDS, layout.root):
+        lander = Lander(chooser, LandingOptions(check, seconds, push=options.push))
+        for result in lander.recover():
+            _tell(options, results, result)
+        done = {result.topic for result in results if result.state == LANDED}
+        remaining = [choice for choice in choices if choice.row.name not in done]
+        for result in lander.land_all(_all_able(remaining, options)):
+            _tell(options, results, result)
+        landed = [result for result in results if result.state == LANDED]
+        if options.clean:
+            _clean(lander, options, [result.topic for result in landed])
+    _tell_rest(context, options, chooser, results)
+    failed = [result for result in results if result.state == FAILED]
+    if failed:
+        raise FindingsError(
+            f"{counted(len(failed), 'branch', 'branches')} did not land.",
+            f"See why: wc read {one_line(failed[0].topic)}",
+        )
+
+
+def _tell_rest(
+    context: Context,
+    options: LandOptions,
+    chooser: LandingChooser,
+    results: Sequence[LandingResult],
+) -> None:
+    """Say what came of it all, and what can be done next."""
+    landed = [one_line(item.topic) for item in results if item.state == LANDED]
+    if options.json:
+        fields = [_result_fields(result) for result in results]
+        say_json({"store": context.store, "onto": chooser.base.name, "landed": fields})
+    elif not results:
+        remark("Nothing is ready to land. See why: wc land --queue")
+    elif landed:
+        if not context.settings.land_check:
+            remark(
+                "note: nothing was checked; a repository can ask for it: "
+                "wc config set land.check 'make test'"
+            )
+        if not options.clean:
+            names = " ".join(landed)
+            remark(f"To remove worktree and branch: wc land {names} --clean")
+
+
+def _clean_up(
+    options: LandOptions, chooser: LandingChooser, choices: Sequence[LandingChoice]
+) -> None:
+    """Remove the worktrees and branches of threads that have landed before."""
+    lander = Lander(chooser, LandingOptions())
+    _clean(lander, options, [choice.row.name for choice in choices], is_asked=True)
+    if options.json:
+        say_json({"store": chooser.context.store, "landed": []})
+
+
+def _clean(
+    lander: Lander,
+    options: LandOptions,
+    names: Iterable[str],
+    *,
+    is_asked: bool = False,
+) -> None:
+    """Remove the worktrees and branches of threads. What is in the way is a note,
+    unless this is all that was asked for."""
+    for name in names:
+        try:
+            done = lander.clean(lander.context.reader.find(name))
+        except ConflictError as error:
+            if is_asked:
+                raise
+            remark(f"note: {one_line(error.message)} {one_line(error.hint)}")
+            continue
+        if not options.json:
+            say(f"{one_line(name)}: {', '.join(done) or 'nothing is left to remove'}")
+
+
+def _result_fields(result: LandingResult) -> dict[str, Any]:
+    return {name: value for name, value in result._asdict().items() if value}
+
+
+def _tell(
+    options: LandOptions, results: list[LandingResult], result: LandingResult
+) -> None:
+    """Say what became of a thread."""
+    results.append(result)
+    if options.json:
+        return
+    ball = f" · ball: {result.ball}" if result.ball else ""
+    say(one_line(f"{result.topic}: {_lowered(result.text)}{ball}"))
+    for note in result.notes:
+        remark(f"note: {one_line(note)}")
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _approved_check(context: Context, options: LandOptions) -> str:
+    """Return the check that the repository asks for, approved on this machine; empty if
+    there is none. Raises ConflictError if nobody approved it."""
+    line, layout = context.settings.land_check, Layout(context.reader.layout.root)
+    if not line or gatechecks.is_approved(layout, line):
+        return line
+    if not options.yes:
+        printed = one_line(line)
+        if options.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise ConflictError(
+                f"The check of this repository is not approved on this machine: "
+                f"{printed}.",
+                "Read it, and approve it: wc land --yes. Or ask at a terminal: wc land",
+            )
+        sys.stderr.write(
+            f"Before a branch lands, this repository runs a command:\n  {printed}\n"
+            "Run it here, now and later? [y/N] "
+        )
+        sys.stderr.flush()
+        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+            raise ConflictError(
+                "The check was not approved, so nothing lands.",
+                "Change it: wc config set land.check '…'",
+            )
+    gatechecks.approve(layout, line)
+    return line
+
+
+# --- showing --------------------------------------------------------------------------
+
+
+def _show_queue(
+    context: Context, options: LandOptions, choices: Sequence[LandingChoice]
+) -> None:
+    """Show what can land, in its order, and why the others cannot."""
+    if options.json:
+        fields = [_choice_fields(choice) for choice in choices]
+        say_json({"store": context.store, "queue": fields})
+        return
+    for choice in choices:
+        say(one_line(_choice_line(choice)))
+    if not choices:
+        remark("No thread has a branch that could land.")
+
+
+def _choice_line(choice: LandingChoice) -> str:
+    name = choice.row.name
+    if choice.obstacles:
+        return f"- {name}: {'; '.join(choice.obstacles)}"
+    return f"{name}: ready to land · {_size(choice)}"
+
+
+def _size(choice: LandingChoice) -> str:
+    newer = ""
+    if choice.newer:
+        newer = f", {choice.newer} since it was approved"
+    return f"{counted(choice.commit_count, 'commit')}{newer}"
+
+
+def _choice_fields(choice: LandingChoice) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "topic": choice.row.name,
+        "branch": choice.row.branch,
+        "ready": not choice.obstacles,
+        "commits": choice.commit_count,
+    }
+    if choice.newer:
+        fields["since_approval"] = choice.newer
+    if choice.obstacles:
+        fields["obstacles"] = list(choice.obstacles)
+    return fields
+
+
+def _show_plan(
+    context: Context,
+    options: LandOptions,
+    chooser: LandingChooser,
+    choices: Sequence[LandingChoice],
+) -> None:
+    """Show in which order branches would land, and with what each conflicts."""
+    able = [choice for choice in choices if not choice.obstacles]
+    predictions = list(chooser.predictions(able))
+    if options.json:
+        say_json(
+            {
+                "store": context.store,
+                "onto": chooser.base.name,
+                "method": chooser.method,
+                "order": [_prediction_fields(item) for item in predictions],
+                "waiting": [
+                    _choice_fields(choice) for choice in choices if choice.obstacles
+                ],
+            }
+        )
+        return
+    for position, item in enumerate(predictions, 1):
+        say(one_line(f"{position}. {_prediction_line(item, chooser.base.name)}"))
+    for choice in choices:
+        if choice.obstacles and not options.all:
+            say(one_line(_choice_line(choice)))
+    if not predictions and options.all:
+        remark("Nothing is ready to land. See why: wc land --queue")
+
+
+def _prediction_line(item: LandingPrediction, onto: str) -> str:
+    head = f"{item.choice.row.name} · {_size(item.choice)}"
+    if item.failed:
+        return f"{head} · waits for {', '.join(item.failed)}, which will not land"
+    if item.built.commit:
+        return f"{head} · lands"
+    paths = [path for path, _ in item.built.conflicts]
+    names = ", ".join(paths[:_MAX_FILES])
+    tail = f" and {len(paths) - _MAX_FILES} tail" if len(paths) > _MAX_FILES else ""
+    return f"{head} · conflicts with {', '.join(item.rivals) or onto}: {names}{tail}"
+
+
+def _prediction_fields(item: LandingPrediction) -> dict[str, Any]:
+    fields = _choice_fields(item.choice) | {"lands": item.lands}
+    if item.built.conflicts:
+        fields["conflicts"] = [path for path, _ in item.built.conflicts]
+        fields["conflicts_with"] = list(item.rivals)
+    if item.failed:
+        fields["waits_for"] = list(item.failed)
+    return fields
+
+
+# --- pull requests --------------------------------------------------------------------
+
+
+def _open_requests(
+    context: Context,
+    options: LandOptions,
+    chooser: LandingChooser,
+    choices: Iterable[LandingChoice],
+) -> None:
+    """Push branches, and open or update their pull requests."""
+    remote = RemoteBase.find(chooser.repository, context.env, chooser.base.name)
+    opened = []
+    for choice in choices:
+        branch = choice.row.branch
+        answer = remote.push_branch(branch, choice.tip)
+        body = "\n".join(choice.text.trailers)
+        request = remote.pull_request(branch, choice.row.title, body, answer)
+        opened.append({"topic": choice.row.name, **request._asdict()})
+        if request.is_new:
+            title = f"Opened pull request #{request.number}"
+            draft = Draft(choice.topic, "ack", title, request.address)
+            draft = draft._replace(pr_refs=(request.number,) if request.number else ())
+            context.writer().write(draft, context.source)
+        if not options.json:
+            say(
+                one_line(f"{choice.row.name}: {_request_text(request, remote, branch)}")
+            )
+    if options.json:
+        say_json({"store": context.store, "pull_requests": opened})
+
+
+def _request_text(request: Any, remote: RemoteBase, branch: str) -> str:
+    if request.number:
+        verb = "opened" if request.is_new else "updated"
+        return f"{verb} pull request #{request.number}: {request.address}"
+    pushed = f"pushed {branch} to {remote.name}"
+    return (
+        f"{pushed}; open a pull request: {request.address}"
+        if request.address
+        else pushed
+    )

@@ -1,0 +1,94 @@
+"""Whether a thread's branch can land, and if not, why. The command, the lists, the page
+and the server's tools all use this.
+
+What only git knows is not part of it: whether the branch has commits that the base
+branch lacks, and whether its worktree has uncommitted changes.
+"""
+
+from __future__ import annotations
+
+from wc_core.base.names import OTHERS
+from wc_core.ledger.configuration.keys import LAND_NEEDS
+from wc_core.ledger.git import repository as repositories
+from wc_core.ledger.git.trunk import find_base
+from wc_core.ledger.threads.model import APPROVED, BLOCKED, CLOSED, outcome_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wc_core.ledger.git.repository import Repository
+    from wc_core.reading.views.rows import ThreadRow
+
+_NEEDS_APPROVED, _NEEDS_CLOSED, _ = LAND_NEEDS
+
+
+class LandingBranches:
+    """The branches of a repository as its refs say: the one that others land on, and
+    the commits of the others. ``onto`` is the base branch, unless it is named; empty if
+    there is none. ``main_branch`` is checked out in the main worktree."""
+
+    def __init__(
+        self, repository: Repository | None, main_branch: str = "", onto: str = ""
+    ) -> None:
+        self._repository = repository
+        self._tips: dict[str, str] = {}
+        self.onto = onto
+        if repository is not None and not onto:
+            base = find_base(repository, main_branch)
+            self.onto = base.name
+
+    def tip(self, branch: str) -> str:
+        """The commit of a local branch; empty if there is none."""
+        if self._repository is None or not branch:
+            return ""
+        if branch not in self._tips:
+            ref = f"refs/heads/{branch}"
+            self._tips[branch] = repositories.resolve(self._repository, ref)
+        return self._tips[branch]
+
+
+def landing_obstacles(
+    row: ThreadRow, branches: LandingBranches, needs: str
+) -> Iterator[str]:
+    """Yield why a thread's branch cannot land now, in words; nothing if it can."""
+    yield from own_landing_obstacles(row, branches, needs)
+    for words in row.waits:
+        yield f"it waits for {words}"
+
+
+def is_ready_to_land(row: ThreadRow, branches: LandingBranches, needs: str) -> bool:
+    """Whether a thread's branch can land, as far as can be told without git."""
+    return next(landing_obstacles(row, branches, needs), None) is None
+
+
+def own_landing_obstacles(
+    row: ThreadRow, branches: LandingBranches, needs: str
+) -> Iterator[str]:
+    """Yield why a thread's branch cannot land now, apart from what it waits for."""
+    outcome = row.review.outcome
+    if needs == _NEEDS_APPROVED and outcome != APPROVED:
+        yield outcome_text(outcome) or "it is not approved"
+    if needs == _NEEDS_CLOSED and row.status != CLOSED:
+        yield "it is not closed"
+    if row.status == BLOCKED:
+        yield "it is BLOCKED"
+    if row.ownership == OTHERS and row.status != CLOSED:
+        yield f"its ball is {row.ball}'s"
+    yield from _branch_obstacles(row, branches)
+
+
+def _branch_obstacles(row: ThreadRow, branches: LandingBranches) -> Iterator[str]:
+    branch = row.branch
+    if not branches.onto:
+        yield "there is no branch to land on"
+    elif not branch:
+        yield "it belongs to no branch"
+    elif branch == branches.onto:
+        yield f"it belongs to {branch} itself"
+    else:
+        tip = branches.tip(branch)
+        if row.landing.commit and tip in {"", row.landing.tip}:
+            yield f"it has landed on {row.landing.onto}"
+        elif not tip:
+            yield f"its branch {branch} is not in this repository"

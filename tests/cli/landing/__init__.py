@@ -1,0 +1,1 @@
+"""`wc land`, with real branches, worktrees and remotes."""

@@ -1,0 +1,351 @@
+"""What lands, how, what the thread is told, and what nobody may touch."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.landing.story import (
+    CODEX,
+    author,
+    begin,
+    change,
+    head,
+    line_of,
+    work,
+    write,
+)
+
+if TYPE_CHECKING:
+    from tests.conftest import Machine
+    from tests.contract.inprocess import Here
+
+
+@pytest.fixture
+def here(machine: Machine) -> Here:
+    return begin(machine)
+
+
+def test_an_approved_branch_lands_and_closes_its_thread(here: Here) -> None:
+    tree = work(here, "login", 3)
+    before = head(here)
+    done = here.ok("land", "login")
+    commit = head(here)
+    assert done.out == f"login: landed on main as {commit[:9]}\n"
+    assert "nothing was checked" in done.err
+    assert "wc land login --clean" in done.err
+    assert line_of(here, 3) == "login"
+    # The worktree of main has it, too, and nothing else has changed.
+    assert (here.path / "notes.txt").read_text("utf-8").splitlines()[2] == "login"
+    assert here.git("status", "--porcelain") == ""
+    assert tree.git("status", "--porcelain") == ""
+    parents = here.git("log", "-1", "--format=%P").split()
+    assert parents == [before, head(here, "login")]
+    message = here.git("log", "-1", "--format=%B")
+    assert message.startswith("Merge login: Do login\n")
+    assert message.endswith("\n\nWatercooler-Topic: login\nReviewed-by: Pat")
+    entry = here.entries("login")[-1]
+    assert entry["landing"] == {
+        "onto": "main",
+        "base": before,
+        "tip": head(here, "login"),
+        "commit": commit,
+    }
+    assert entry["title"] == f"Landed on main as {commit[:9]} (1 commit)"
+    thread = here.json("read", "login")
+    assert (thread["status"], thread["ball"]) == ("CLOSED", None)
+    assert "it has landed on main" in here.fails(4, "land", "login")
+
+
+def test_its_own_thread_is_meant_without_a_topic(here: Here) -> None:
+    tree = work(here, "login", 3)
+    assert tree.ok("land").out.startswith("login: landed on main as ")
+
+
+def test_a_rebase_keeps_authors_and_leaves_out_what_is_there(here: Here) -> None:
+    tree = work(here, "login", 3, approved=False)
+    change(tree, 9, "nine")
+    tree.git(
+        "commit", "-q", "--amend", "--author=Sam <sam@example.com>", "-mNine\n\nWhy."
+    )
+    here.git("cherry-pick", "login~1")
+    change(here, 15, "fifteen")
+    here.ok("say", "login", "--approve", "--to", "Pat")
+    here.ok("land", "login", "--rebase")
+    log = here.git("log", "-1", "--format=%an%n%cn%n%P%n%B").splitlines()
+    assert log[0] == "Sam"
+    assert log[1] != "Sam"
+    assert log[2] == head(here, "main~1")
+    assert log[3:6] == ["Nine", "", "Why."]
+    assert "Watercooler-Topic: login" in log
+    assert [line_of(here, number) for number in (3, 9, 15)] == [
+        "login",
+        "nine",
+        "fifteen",
+    ]
+    assert here.entries("login")[-1]["title"].endswith("(1 commit)")
+
+
+def test_a_squash_is_one_commit_of_the_author(here: Here) -> None:
+    tree = work(here, "login", 3, approved=False)
+    change(tree, 9, "nine")
+    author(tree, "Sam")
+    here.ok("say", "login", "--approve", "--to", "Pat")
+    here.ok("config", "set", "land.method", "squash")
+    before = head(here)
+    here.ok("land", "login")
+    assert here.git("log", "-1", "--format=%P %an").strip() == f"{before} Sam"
+    message = here.git("log", "-1", "--format=%B")
+    assert message.startswith(
+        "Do login (login)\n\n* login in line 3\n* nine in line 9\n"
+    )
+    assert "\nCo-authored-by: " in message
+    assert "it has landed" in here.fails(4, "land", "login")
+
+
+def test_a_conflict_sends_the_ball_to_the_author(here: Here) -> None:
+    tree = work(here, "login", 3, "ours")
+    change(here, 3, "theirs")
+    before = head(here), tree.git("status", "--porcelain"), head(here, "login")
+    done = here.wc("land", "login")
+    assert done.code == 9
+    assert (
+        "login: does not land on main: conflict in notes.txt · ball: Codex" in done.out
+    )
+    assert "wc read login" in done.err
+    after = head(here), tree.git("status", "--porcelain"), head(here, "login")
+    assert before == after
+    entry = here.entries("login")[-1]
+    assert entry["landing"]["problem"] == "conflict"
+    assert "`git merge main`" in entry["body"]
+    for line in ("<<<<<<< main", "theirs", "ours", ">>>>>>> login", "notes.txt:3"):
+        assert f"    {line}\n" in entry["body"] + "\n"
+    thread = here.json("read", "login")
+    assert (thread["status"], thread["ball"]) == ("OPEN", "Codex@login (Pat)")
+    assert "its ball is Codex@login (Pat)'s" in here.fails(4, "land", "login")
+
+
+def test_the_second_failure_in_a_row_is_for_the_person(here: Here) -> None:
+    tree = work(here, "login", 3, "ours")
+    change(here, 3, "theirs")
+    assert here.wc("land", "login").code == 9
+    tree.ok("say", "login", "-m", "Try again", "--to", "Pat", *CODEX)
+    assert here.wc("land", "login").code == 9
+    assert here.ball("login") == "Pat"
+    tree.git("merge", "-q", "-X", "theirs", "main")
+    here.ok("land", "login")
+    assert here.json("read", "login")["status"] == "CLOSED"
+
+
+def test_what_is_in_the_way_is_said(here: Here) -> None:
+    tree = work(here, "login", 3, approved=False)
+    assert "it is not approved" in here.fails(4, "land", "login")
+    here.ok("say", "login", "--approve", "--to", "Pat")
+    here.ok("new", "db", "-m", "A table", "--to", "anyone")
+    here.ok("link", "login", "waits-for", "db")
+    assert "it waits for db" in here.fails(4, "land", "login")
+    here.ok("set-status", "db", "CLOSED")
+    here.ok("gate", "login", "--human", "Sam")
+    assert "Sam" in here.fails(4, "land", "login")
+    here.ok("gate", "login", "--remove", "1")
+    write(tree, "a.txt", "b\n")
+    write(tree, "new.txt", "b\n")
+    said = here.fails(4, "land", "login")
+    assert "its worktree has uncommitted changes: a.txt, new.txt" in said
+    assert "--allow-dirty" in said
+    here.ok("land", "login", "--allow-dirty")
+    assert (tree.path / "new.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("nothing",), 3, "nothing"),
+        (("login", "--merge", "--squash"), 2, "exclude each other"),
+        (("login", "--all"), 2, "exclude each other"),
+        (("login", "--pr", "--push"), 2, "--pr lands nothing here"),
+        (("login", "--onto", "trunk"), 3, "no branch trunk"),
+        (("login", "--push"), 3, "no remote"),
+        (("login", "--pr"), 3, "no remote"),
+    ],
+)
+def test_wrong_words_change_nothing(
+    here: Here, words: tuple[str, ...], code: int, message: str
+) -> None:
+    work(here, "login", 3)
+    before = head(here), here.entries("login")
+    assert message in here.fails(code, "land", *words)
+    assert (head(here), here.entries("login")) == before
+
+
+def test_several_land_in_the_order_that_hurts_least(here: Here) -> None:
+    work(here, "pay", 3, "pay")
+    work(here, "login", 3, "login")
+    work(here, "search", 9)
+    work(here, "ui", 15)
+    here.ok("link", "ui", "waits-for", "login")
+    work(here, "later", 18, approved=False)
+    plan = here.json("land", "--all", "--dry-run")
+    assert [item["topic"] for item in plan["order"][:2]] == ["search", "pay"]
+    by_topic = {item["topic"]: item for item in plan["order"]}
+    assert by_topic["login"]["conflicts_with"] == ["pay"]
+    assert by_topic["ui"]["waits_for"] == ["login"]
+    lines = here.ok("land", "--all", "--dry-run").out.splitlines()
+    assert "login · 1 commit · conflicts with pay: notes.txt" in lines[2]
+    assert "ui · 1 commit · waits for login, which will not land" in lines[3]
+    before = head(here)
+    done = here.wc("land", "--all")
+    assert done.code == 9
+    said = done.out.splitlines()
+    assert said[0].startswith("search: landed")
+    assert said[1].startswith("pay: landed")
+    assert said[2].startswith("login: does not land on main: conflict in notes.txt")
+    assert said[3] == "ui: it waits for login"
+    assert head(here, "main~2") == before
+    queue = {item["topic"]: item for item in here.json("land", "--queue")["queue"]}
+    assert queue.keys() == {"login", "ui", "later"}
+    assert queue["later"]["obstacles"] == ["it is not approved"]
+
+
+def test_what_others_wait_for_lands_first(here: Here) -> None:
+    work(here, "ui", 3)
+    work(here, "db", 9)
+    here.ok("link", "ui", "waits-for", "db")
+    assert "it waits for db" in here.fails(4, "land", "ui")
+    done = here.ok("land", "--all")
+    assert [line.split(":")[0] for line in done.out.splitlines()] == ["db", "ui"]
+
+
+def test_a_dry_run_changes_nothing(here: Here) -> None:
+    work(here, "login", 3)
+    counted = here.git("count-objects", "-v")
+    before = head(here), here.entries("login"), counted
+    assert here.ok("land", "login", "--dry-run").out == "1. login · 1 commit · lands\n"
+    assert (
+        head(here),
+        here.entries("login"),
+        here.git("count-objects", "-v"),
+    ) == before
+
+
+def test_commits_since_the_approval_are_counted(here: Here) -> None:
+    tree = work(here, "login", 3)
+    change(tree, 9, "nine")
+    queue = here.ok("land", "--queue").out
+    assert queue == "login: ready to land · 2 commits, 1 since it was approved\n"
+
+
+def test_a_branch_that_main_has_needs_no_landing(here: Here) -> None:
+    work(here, "login", 3)
+    here.git("merge", "-q", "login")
+    said = here.fails(4, "land", "login")
+    assert "main has all commits of login" in said
+    assert "wc close login" in said
+    assert here.ok("land", "--all").out == ""
+
+
+def test_clean_removes_worktree_and_branch_of_what_has_landed(here: Here) -> None:
+    tree = work(here, "login", 3)
+    other = work(here, "pay", 9)
+    assert "has not landed" not in here.ok("land", "login", "--clean").err
+    assert not tree.path.exists()
+    assert "login" not in here.git("branch", "--list", "login")
+    write(other, "new.txt", "x\n")
+    done = here.ok("land", "pay", "--clean", "--allow-dirty")
+    assert "uncommitted changes: new.txt" in done.err
+    assert other.path.exists()
+    assert "uncommitted changes" in here.fails(4, "land", "pay", "--clean")
+    os.unlink(other.path / "new.txt")
+    assert "You are in its worktree" in other.fails(4, "land", "pay", "--clean")
+    change(other, 1, "late")
+    assert "have not landed" in here.fails(4, "land", "pay", "--clean")
+    other.git("reset", "-q", "--hard", "HEAD~1")
+    assert "removed the worktree" in here.ok("land", "pay", "--clean").out
+    assert "nothing is left" in here.ok("land", "pay", "--clean").out
+
+
+def test_another_base_is_not_touched_where_it_is_not_checked_out(here: Here) -> None:
+    here.git("branch", "release")
+    tree = work(here, "login", 3)
+    before = head(here)
+    here.ok("land", "login", "--onto", "release")
+    assert head(here) == before
+    assert line_of(here, 3, "release") == "login"
+    assert here.git("status", "--porcelain") == tree.git("status", "--porcelain") == ""
+
+
+def test_changes_in_the_worktree_of_the_base_are_kept(here: Here) -> None:
+    work(here, "login", 3)
+    write(here, "a.txt", "mine\n")
+    write(here, "notes.txt", "mine\n")
+    before = head(here)
+    said = here.fails(4, "land", "login")
+    assert "with changes that are not committed: notes.txt" in said
+    assert "stash" in said
+    assert head(here) == before
+    assert (here.path / "notes.txt").read_text("utf-8") == "mine\n"
+    here.git("checkout", "-q", "--", "notes.txt")
+    # What the landing does not change may stay.
+    here.ok("land", "login")
+    assert (here.path / "a.txt").read_text("utf-8") == "mine\n"
+    assert line_of(here, 3) == "login"
+
+
+def test_a_file_in_the_way_that_git_does_not_know_is_kept(here: Here) -> None:
+    tree = work(here, "login", 3, approved=False)
+    write(tree, "new.txt", "theirs\n")
+    tree.git("add", "new.txt")
+    tree.git("commit", "-qm", "new")
+    here.ok("say", "login", "--approve", "--to", "Pat")
+    write(here, "new.txt", "mine\n")
+    assert "new.txt" in here.fails(4, "land", "login")
+    assert (here.path / "new.txt").read_text("utf-8") == "mine\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("merge", "--no-commit", "--no-ff", "other"), "in the middle of a merge"),
+        (("bisect", "start"), "in the middle of a bisect"),
+    ],
+)
+def test_a_base_in_the_middle_of_something_waits(
+    here: Here, words: tuple[str, ...], message: str
+) -> None:
+    work(here, "login", 3)
+    here.git("branch", "other")
+    here.git("switch", "-q", "other")
+    change(here, 12, "twelve")
+    here.git("switch", "-q", "main")
+    here.git(*words)
+    assert message in here.fails(4, "land", "login")
+
+
+def test_hooks_do_not_run(here: Here) -> None:
+    work(here, "login", 3)
+    hooks = here.path / ".git/hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in (
+        "pre-merge-commit",
+        "post-merge",
+        "commit-msg",
+        "reference-transaction",
+    ):
+        (hooks / name).write_text("#!/bin/sh\necho ran >> /tmp/hook-ran\nexit 1\n")
+        (hooks / name).chmod(0o755)
+    here.ok("land", "login")
+    assert line_of(here, 3) == "login"
+
+
+def test_attributes_of_the_base_decide_how_files_merge(here: Here) -> None:
+    write(here, ".gitattributes", "notes.txt merge=union\n")
+    here.git("add", ".")
+    here.git("commit", "-qm", "union")
+    work(here, "login", 3, "ours")
+    change(here, 3, "theirs")
+    here.ok("land", "login")
+    text = here.git("show", "main:notes.txt")
+    assert "ours\n" in text
+    assert "theirs\n" in text
