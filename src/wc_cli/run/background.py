@@ -22,10 +22,10 @@ from wc_cli.ledger.settle import settler
 from wc_cli.ledger.store import locks
 from wc_cli.ledger.sync import routes
 from wc_cli.run.entries import promptlines
+from wc_core.base import sandboxes
 from wc_core.base.errors import LockTimeoutError, OfflineError, WcError
 from wc_core.base.layout import Layout
 from wc_core.base.lean import contextlib
-from wc_core.ledger.carry import sandboxes
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git import worktrees
 

@@ -25,6 +25,11 @@ ME, ASKER = "me", "asker"
 
 MAX_NAME_BYTES = 200
 
+# The seat of an agent in the cloud, whatever seat its session has there: a ball for
+# ``Codex@cloud`` waits for one to be started, one for ``Codex@cloud/session`` for the
+# one that `wc run` has started.
+CLOUD_SEAT, SESSION_SEAT = "cloud", "cloud/session"
+
 
 def fold(text: str) -> str:
     """The comparison form of one part of a name: no case, no spacing."""
@@ -69,14 +74,32 @@ def parse(text: str) -> Name:
     return Name(agent.strip(), seat.strip(), tag)
 
 
+def is_in_cloud(name: Name) -> bool:
+    """Whether ``name`` is that of an agent in the cloud, by its seat."""
+    return fold(name.seat) in {CLOUD_SEAT, SESSION_SEAT}
+
+
+def is_cloud_session(holder: str | None) -> bool:
+    """Whether the holder of a ball is a session in the cloud that `wc run` started."""
+    # Most holders need not be parsed.
+    if holder is None or f"@{SESSION_SEAT}" not in fold(holder):
+        return False
+    return fold(parse(holder).seat) == SESSION_SEAT
+
+
 # Whose a ball is, see `Directory.whose`.
 MINE, OFFERED, FREE, OTHERS = "mine", "offered", "free", "others"
 
 
 class Directory(NamedTuple):
-    """The current aliases: the spellings of known agents plus those of a store."""
+    """The current aliases: the spellings of known agents plus those of a store.
+
+    ``in_cloud``: this is an agent's session in the cloud. There, the balls of those
+    seats are for it, too.
+    """
 
     aliases: Mapping[str, str] = SPELLINGS
+    in_cloud: bool = False
 
     def canonical(self, name: Name) -> Name:
         """The same participant with the canonical name of its agent.
@@ -112,7 +135,11 @@ class Directory(NamedTuple):
         """The keys of every name that means the participant ``name``, the longest
         first."""
         agent, seat, tag = name
-        variants = (name, Name(agent, seat), Name(agent, "", tag), Name(agent))
+        variants = [name, Name(agent, seat), Name(agent, "", tag), Name(agent)]
+        if self.in_cloud or fold(seat) == SESSION_SEAT:
+            variants += [Name(agent, CLOUD_SEAT, tag), Name(agent, CLOUD_SEAT)]
+        if self.in_cloud:
+            variants += [Name(agent, SESSION_SEAT)]
         # Without a seat or a tag, some are equal.
         keys = [self.key(variant) for variant in dict.fromkeys(variants)]
         return tuple(dict.fromkeys(keys))

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core import strategies
+from wc_core.base import sandboxes
 from wc_core.base.names import Directory
-from wc_core.ledger.carry import carriers, checking, sandboxes
+from wc_core.ledger.carry import carriers, checking
 from wc_core.ledger.carry.carriers import Line
 from wc_core.ledger.carry.checking import RefusedLineError
 from wc_core.ledger.threads import codec

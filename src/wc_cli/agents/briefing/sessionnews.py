@@ -11,10 +11,10 @@ from wc_cli.agents.briefing.sessions import ASKED, CLAIM, UNSAVED, Session
 from wc_cli.ledger.store.localfiles import LocalFiles
 from wc_core.attention.status import holders
 from wc_core.attention.status.lastvisits import visit_file
+from wc_core.base import sandboxes
 from wc_core.base.errors import WcError
 from wc_core.base.lean.contextlib import suppress
 from wc_core.base.text import one_line
-from wc_core.ledger.carry import sandboxes
 from wc_core.ledger.threads.model import BLOCKED, CLOSED
 
 TYPE_CHECKING = False

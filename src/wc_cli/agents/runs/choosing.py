@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 
 from wc_cli.agents.runs import commands
+from wc_cli.agents.runs.cloud.planning import CloudPlanner
 from wc_cli.agents.runs.loopfile import is_ours
 from wc_cli.agents.runs.places import Places, changed_text
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.context import Context
 from wc_core.attention.runs import records
 from wc_core.attention.wake import senders, waiters
-from wc_core.base import agents
+from wc_core.base import agents, names
 from wc_core.base.errors import ConflictError, NotFoundError, WcError
 from wc_core.base.layout import safe_name
 from wc_core.base.names import FREE, Name, parse
@@ -31,6 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from wc_cli.agents.runs.cloud.planning import CloudPlan
     from wc_cli.agents.runs.places import RunPlace
     from wc_core.attention.runs.records import RunRecord
     from wc_core.ledger.configuration.preferences import Preferences
@@ -41,24 +43,29 @@ class RunRequest(NamedTuple):
     """What `wc run` was asked for. ``topics``: only these threads. ``ready``: free
     balls of threads that are ready, too, for ``agent``; without ``ready`` that is the
     only agent that is started. ``mine``: only threads that the person asked for.
-    ``start`` is the branch from which new worktrees are made."""
+    ``start`` is the branch from which new worktrees are made. ``cloud``: they are
+    started in the cloud; ``push``: what their sessions need may be pushed."""
 
     topics: tuple[str, ...] = ()
     ready: bool = False
     mine: bool = False
     agent: str = ""
     start: str = ""
+    cloud: bool = False
+    push: bool = False
 
 
 class RunCandidate(NamedTuple):
     """A thread whose ball is an agent's, by its canonical name. ``obstacle`` is why no
-    agent is started for it now; otherwise it has the ``command`` and the ``place``."""
+    agent is started for it now; otherwise it has the ``command`` and the ``place``, or
+    the plan for the ``cloud``."""
 
     state: State
     agent: str
     obstacle: str = ""
     command: tuple[str, ...] = ()
     place: RunPlace | None = None
+    cloud: CloudPlan | None = None
 
     @property
     def topic(self) -> str:
@@ -77,6 +84,7 @@ class Chooser:
         self.now_ms = now_ms()
         self._places: dict[str, Places] = {}
         self._senders: dict[str, senders.AllowedSenders] = {}
+        self._planner: CloudPlanner | None = None
 
     def candidates(self) -> list[RunCandidate]:
         """Return the threads whose balls are agents', the longest waiting first. Raises
@@ -135,6 +143,9 @@ class Chooser:
         state, agent = candidate.state, candidate.agent
         for obstacle in self._thread_obstacles(state, row):
             raise ConflictError(obstacle)
+        ball = parse(state.ball or "")
+        if self.request.cloud or names.is_in_cloud(ball):
+            return self._complete_for_cloud(candidate, ball)
         command = commands.command_of(agent, self.own)
         commands.require_program(command, self.context.env)
         record = records.load(self.layout, state.topic)
@@ -144,10 +155,36 @@ class Chooser:
         place = self._places_of(agent).of(state, seat, record)
         exists = not place.add
         at = self.agent_context(agent, place.path if exists else "")
-        self._check_ball(state, at)
-        for obstacle in self._place_obstacles(state, place, at, record):
+        self._check_ball(state, at, state.ball)
+        for obstacle in self._place_obstacles(state, place, record):
             raise ConflictError(obstacle)
         return candidate._replace(command=command, place=place)
+
+    def _complete_for_cloud(self, candidate: RunCandidate, ball: Name) -> RunCandidate:
+        """Return a candidate that can be started in the cloud. Raises a WcError: it
+        cannot."""
+        state, agent = candidate.state, candidate.agent
+        record = records.load(self.layout, state.topic)
+        if names.is_cloud_session(state.ball):
+            is_ours = record is not None and record.since == state.since
+            address = record.address if record is not None and is_ours else ""
+            raise ConflictError(f"it is in the cloud: {address}".rstrip(": "))
+        if record is not None and (record.is_alive or record.is_watched):
+            raise ConflictError(f"{record.agent} is at work on it")
+        for obstacle in self._session_obstacles(state, ""):
+            raise ConflictError(obstacle)
+        # There, the seat is whatever the session gets.
+        anywhere = str(ball._replace(seat="")) if state.ball else None
+        self._check_ball(state, self.agent_context(agent, ""), anywhere)
+        if self._planner is None:
+            self._planner = CloudPlanner(
+                self.context, self.places, self.own, may_push=self.request.push
+            )
+        try:
+            plan = self._planner.plan(agent, state, self.request.start)
+        except WcError as error:
+            raise ConflictError(f"{error.message} {error.hint}") from error
+        return candidate._replace(command=plan.command, cloud=plan)
 
     def _thread_obstacles(self, state: State, row: ThreadRow) -> Iterator[str]:
         limit = self.context.settings.bounces
@@ -165,11 +202,11 @@ class Chooser:
         if state.budget and budgets.spent(rows, state.topic) >= state.budget:
             yield "its budget is spent"
 
-    def _check_ball(self, state: State, at: Context) -> None:
-        """Raise ConflictError if the ball is not that agent's, or came from someone who
-        may not start it."""
-        is_free = at.viewer.whose(state.ball) == FREE
-        if not (is_free or at.viewer.holds(state.ball)):
+    def _check_ball(self, state: State, at: Context, holder: str | None) -> None:
+        """Raise ConflictError if the ball, which this ``holder`` has, is not that
+        agent's, or came from someone who may not start it."""
+        is_free = at.viewer.whose(holder) == FREE
+        if not (is_free or at.viewer.holds(holder)):
             raise ConflictError(f"its ball is {state.ball}'s, not one of yours")
         key = at.viewer.key
         if key not in self._senders:
@@ -182,21 +219,26 @@ class Chooser:
             raise ConflictError(f"it is from {sender} (wc config get run.from)")
 
     def _place_obstacles(
-        self, state: State, place: RunPlace, at: Context, record: RunRecord | None
+        self, state: State, place: RunPlace, record: RunRecord | None
     ) -> Iterator[str]:
         """Yield who or what is in the place."""
-        key = at.viewer.directory.key(parse(state.ball or ""))
-        for waiter in waiters.running(self.layout):
-            # It is woken for the ball, or has just been.
-            is_for_it = safe_name(key) in waiter.keys and not waiter.is_deaf
-            if is_for_it or waiter.worktree == place.path:
-                yield f"a session of {waiter.agent} is open"
+        yield from self._session_obstacles(state, place.path)
         if place.add:
             return
         yield from self._workers_in(place.path, state.topic)
         is_own = record is not None and record.worktree == place.path
         if not is_own and (changed := self._places_of("").changed(place.path)):
             yield f"its worktree has uncommitted changes: {changed_text(changed)}"
+
+    def _session_obstacles(self, state: State, path: str) -> Iterator[str]:
+        """Yield the open sessions that are woken for a ball, or work at ``path``."""
+        directory = self.context.settings.directory
+        key = safe_name(directory.key(parse(state.ball or "")))
+        for waiter in waiters.running(self.layout):
+            # It is woken for the ball, or has just been.
+            is_for_it = key in waiter.keys and not waiter.is_deaf
+            if is_for_it or waiter.worktree == path:
+                yield f"a session of {waiter.agent} is open"
 
     def _workers_in(self, path: str, topic: str) -> Iterator[str]:
         """Yield who works in a worktree, for another thread or without one."""
@@ -269,5 +311,5 @@ def agents_in(folder: str) -> Iterator[str]:
                 words = file.read(4096).split(b"\0")
         except OSError:
             continue
-        names = {os.path.basename(os.fsdecode(word)) for word in words[:2]}
-        yield from sorted(names & programs)
+        running = {os.path.basename(os.fsdecode(word)) for word in words[:2]}
+        yield from sorted(running & programs)

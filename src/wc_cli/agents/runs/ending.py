@@ -99,19 +99,26 @@ def give_to_person(at: Context, record: RunRecord, changed: Sequence[str]) -> st
     return _written(at, draft) or "nobody"
 
 
-def give_back(at: Context, record: RunRecord, changed: Sequence[str]) -> str:
+def give_back(
+    at: Context,
+    record: RunRecord,
+    changed: Sequence[str],
+    title: str = "Stopped before it was finished",
+) -> str:
     """Return the ball of a run that was stopped to where it was before. Returns who has
     it then. Raises what a handoff raises."""
     state = at.reader.snapshot(record.topic).state
-    if not at.viewer.holds(state.ball) or state.status == CLOSED:
+    is_there = state.ball == record.agent or at.viewer.holds(state.ball)
+    if not is_there or state.status == CLOSED:
         return state.ball or "nobody"
     body = "\n".join(_report(at, record, changed))
     if state.ball == record.previous:
-        _written(at, Draft(record.topic, "ack", "Stopped before it was finished", body))
+        _written(at, Draft(record.topic, "ack", title, body))
         return state.ball or "nobody"
-    draft = Draft(record.topic, "handoff", "Stopped before it was finished", body)
+    draft = Draft(record.topic, "handoff", title, body)
     to = record.previous or "anyone"
-    return _written(at, draft._replace(to=to, force=True)) or "nobody"
+    draft = draft._replace(to=to, force=True, reason=title)
+    return _written(at, draft) or "nobody"
 
 
 def _written(at: Context, draft: Draft) -> str | None:
@@ -133,7 +140,7 @@ def _report(at: Context, record: RunRecord, changed: Sequence[str]) -> Iterator[
     if record.tries > 1:
         facts.append(f"started {counted(record.tries, 'time')}")
     yield f"- {', '.join(facts)}"
-    if record.branch:
+    if record.branch and not record.is_cloud:
         yield f"- its work is on the branch `{one_line(record.branch)}`"
     if changed:
         named = ", ".join(f"`{one_line(path)}`" for path in changed[:_LAST_LINES])

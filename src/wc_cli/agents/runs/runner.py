@@ -16,6 +16,8 @@ from wc_cli.agents.runs import (
     reserving,
 )
 from wc_cli.agents.runs.choosing import Chooser, RunCandidate, RunRequest
+from wc_cli.agents.runs.cloud import planning, starting
+from wc_cli.agents.runs.cloud.terminal import TerminalProcess
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.agents.runs.process import AgentProcess
 from wc_cli.ledger.branch.git import GitError
@@ -27,6 +29,7 @@ from wc_core.attention.runs import records, waiting
 from wc_core.attention.runs.records import (
     ASKED,
     FAILED,
+    IN_CLOUD,
     PASSED,
     RUNNING,
     STARTING,
@@ -45,12 +48,14 @@ from wc_core.base.times import span
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import CLOSED, initial_state
 from wc_core.ledger.threads.proposals import Draft
+from wc_core.people.identity.resolve import Asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from wc_cli.agents.runs.cloud.planning import CloudPlan
     from wc_core.ledger.threads.model import State
 
 # Between two looks at what runs; when nothing runs, at the store.
@@ -71,12 +76,14 @@ _LOCK_SECONDS = 30.0
 
 class RunLimits(NamedTuple):
     """How many agents run at once; whether there is only one pass; until when new ones
-    are started (on the monotonic clock); how long each may run, in seconds."""
+    are started (on the monotonic clock); how long each may run, in seconds, and the
+    command that starts one in the cloud."""
 
     most: int
     once: bool
     until: float
     seconds: float
+    cloud_seconds: float = 120.0
 
 
 class RunEvent(NamedTuple):
@@ -132,6 +139,8 @@ class Runner:
         self.layout = Layout(context.reader.layout.root)
         self.env = context.env
         self.runs: dict[str, Run] = {}
+        # What was started in the cloud from here and has not answered.
+        self.in_cloud: dict[str, RunRecord] = {}
         self.waiting: list[RunCandidate] = []
         # Why it ends before it is asked to; empty if it does not.
         self.problem = ""
@@ -175,7 +184,8 @@ class Runner:
         try:
             while True:
                 self._watch()
-                if not self.is_stopping and len(self.runs) < self._limits.most:
+                # What is in the cloud makes room only when it is looked at.
+                if not self.is_stopping and (self._has_room or self.in_cloud):
                     if self._is_due():
                         self._look()
                     self._start_all()
@@ -187,11 +197,18 @@ class Runner:
         finally:
             self._remove_notes()
 
+    @property
+    def _has_room(self) -> bool:
+        """Whether one more may be started."""
+        return len(self.runs) + len(self.in_cloud) < self._limits.most
+
     def _is_over(self) -> bool:
         """Return whether the only pass is over."""
-        if not self._limits.once or self._must_look:
+        if not self._limits.once:
             return False
-        return not any(
+        if not self._has_room:
+            return True
+        return not self._must_look and not any(
             not candidate.obstacle and candidate.topic not in self._done
             for candidate in self.waiting
         )
@@ -224,6 +241,7 @@ class Runner:
         ]
         self._chooser = chooser
         self._remove_worktrees(chooser)
+        self._follow_cloud(context)
 
     def _was_shown(self, candidate: RunCandidate) -> bool:
         """Return whether the only pass is over for a thread: what came of it was
@@ -266,7 +284,7 @@ class Runner:
                     durable.remove(path, self.layout.root)
 
     def _start_all(self) -> None:
-        while len(self.runs) < self._limits.most and not self.is_stopping:
+        while self._has_room and not self.is_stopping:
             candidate = next(iter(self._startable()), None)
             if candidate is None:
                 return
@@ -309,9 +327,7 @@ class Runner:
     def _start(self, candidate: RunCandidate) -> None:
         """Start the agent of a thread. Raises a WcError if that fails; then its ball is
         where it was."""
-        chooser, place = self._chooser, candidate.place
-        if place is None:
-            raise ConflictError("It has no place.", "Try again.")
+        chooser = self._chooser
         holder = f"wc run ({os.getpid()})"
         with locks.locked(
             self.layout.runs_lock, holder, _LOCK_SECONDS, self.layout.root
@@ -322,15 +338,58 @@ class Runner:
             claimer = chooser.agent_context(candidate.agent, "")
             reserving.reserve(claimer, candidate.topic, self._limits.seconds)
             try:
-                chooser.places.add(place)
-                loopfile.ignore(chooser.places.repository)
-                at = chooser.agent_context(candidate.agent, place.path)
-                record = self._begin(candidate, at, earlier)
-                self._launch(candidate, at, record)
+                if candidate.cloud is not None:
+                    self._start_in_cloud(candidate, candidate.cloud)
+                else:
+                    self._start_here(candidate, earlier)
             except WcError:
                 reserving.release(claimer, candidate.topic)
                 self._forget_start(candidate.topic)
                 raise
+
+    def _start_here(self, candidate: RunCandidate, earlier: RunRecord | None) -> None:
+        """Start an agent in the worktree of its thread."""
+        chooser, place = self._chooser, candidate.place
+        if place is None:
+            raise ConflictError("It has no place.", "Try again.")
+        chooser.places.add(place)
+        loopfile.ignore(chooser.places.repository)
+        at = chooser.agent_context(candidate.agent, place.path)
+        record = self._begin(candidate, at, earlier)
+        self._launch(candidate, at, record)
+
+    def _start_in_cloud(self, candidate: RunCandidate, plan: CloudPlan) -> None:
+        """Start the command that starts an agent in the cloud. The threads and the
+        branch are at the remote then, and the entry that says so, too."""
+        at = self._chooser.agent_context(candidate.agent, "")
+        starting.exchange(at)
+        if at.reader.snapshot(candidate.topic).state != candidate.state:
+            raise _ChangedError(candidate.topic, "")
+        planning.push(at, self._chooser.places, plan)
+        record = RunRecord(
+            candidate.topic,
+            starting.session_name(candidate.agent),
+            "",
+            plan.branch,
+            STARTING,
+            now_ms(),
+            since=candidate.state.since,
+            previous=candidate.state.ball or "",
+            runner=self._me[0],
+            runner_begin=self._me[1],
+            is_cloud=True,
+            commit=plan.commit,
+        )
+        self._save(record)
+        starting.pass_to_session(at, candidate.state, plan)
+        record = record._replace(since=at.reader.snapshot(candidate.topic).state.since)
+        self._save(record)
+        starting.share(at, record)
+        started = starting.launch(at, record, plan)
+        record = record._replace(state=RUNNING, pid=started.pid, begin=started.begin)
+        self._save(record)
+        started.release()
+        self._watch_run(record, started, at, candidate.state)
 
     def _forget_start(self, topic: str) -> None:
         """Record that a run that was about to start did not."""
@@ -426,10 +485,15 @@ class Runner:
             at,
             state.title,
             state.budget,
-            time.monotonic() + self._limits.seconds - elapsed,
+            time.monotonic() + self._seconds_of(record) - elapsed,
             ending.tokens_of(self.layout, record.topic) - record.tokens,
         )
         loopfile.write(record, state.title, "running", now_ms())
+
+    def _seconds_of(self, record: RunRecord) -> float:
+        """Return how long a run may take."""
+        limits = self._limits
+        return limits.cloud_seconds if record.is_cloud else limits.seconds
 
     def _save(self, record: RunRecord) -> None:
         durable.make_folder(self.layout.runs, self.layout.root, flush=False)
@@ -454,6 +518,9 @@ class Runner:
             if not record.pid:
                 # It was killed before it started the agent.
                 self._save(record._replace(state=STOPPED, ended_ms=now_ms()))
+                if record.is_cloud:
+                    with contextlib.suppress(WcError):
+                        starting.undo(self._context_of(record, context), record)
                 continue
             own = record._replace(runner=self._me[0], runner_begin=self._me[1])
             self._save(own)
@@ -495,6 +562,8 @@ class Runner:
             self._counted_at = now
         for run in [*self.runs.values()]:
             RunOutput.of(self.layout, run.topic, self.env).limit()
+            if isinstance(run.process, TerminalProcess) and run.process.copy():
+                self._notice_session(run, run.process)
             if run.process.has_ended:
                 self._end(run, "")
             elif self._interrupts > 1 or is_late:
@@ -507,7 +576,8 @@ class Runner:
         budget is spent."""
         reason = ""
         if time.monotonic() >= run.end:
-            reason = f"took longer than {span(int(self._limits.seconds))}"
+            seconds = self._seconds_of(run.record)
+            reason = f"took longer than {span(int(seconds))}"
         elif counts and 0 < run.budget <= ending.tokens_of(self.layout, run.topic):
             reason = "has spent its budget"
         if reason:
@@ -525,18 +595,28 @@ class Runner:
             exit_status=run.process.exit_status,
             tokens=self.tokens_of(run),
         )
-        # The agent may have removed its worktree.
-        folder = run.at.cwd if os.path.isdir(run.at.cwd) else self._fresh().cwd
-        seat = parse(record.agent).seat
-        env = {**run.at.env, "WATERCOOLER_SEAT": seat} if seat else run.at.env
-        at = Context(env, folder, run.at.asked)
+        at = self._context_of(record, run.at)
         agent = parse(record.agent).agent
         reserving.release(self._chooser.agent_context(agent, ""), record.topic)
         try:
-            self._decide(run, record, at, reason)
+            if record.is_cloud:
+                self._decide_start(run, record, at, reason)
+            else:
+                self._decide(run, record, at, reason)
         except WcError as error:
             self._finish(record, FAILED, one_line(error.message), run.title, "stopped")
             self._note_failure()
+
+    def _context_of(self, record: RunRecord, before: Context) -> Context:
+        """Return the context of a run, as new: the agent may have removed its
+        worktree, or left its branch."""
+        folder = before.cwd if os.path.isdir(before.cwd) else self._fresh().cwd
+        name = parse(record.agent)
+        env = commands.variables(self.env, name.agent)
+        # What is written about a session in the cloud, nobody writes there.
+        if name.seat and not record.is_cloud:
+            env["WATERCOOLER_SEAT"] = name.seat
+        return Context(env, folder, Asked(name.agent))
 
     def _decide(self, run: Run, record: RunRecord, at: Context, reason: str) -> None:
         spent = ending.is_budget_spent(at, record.topic)
@@ -577,6 +657,57 @@ class Runner:
         if is_limited:
             self.problem = reason
 
+    # --- in the cloud ---------------------------------------------------------------
+
+    def _notice_session(self, run: Run, started: TerminalProcess) -> None:
+        """End a command that has said which session it started."""
+        if starting.session_of(run.at, run.record) is not None:
+            started.end_softly()
+
+    def _decide_start(
+        self, run: Run, record: RunRecord, at: Context, reason: str
+    ) -> None:
+        """Decide what happens after the command that starts a session has ended."""
+        session = starting.session_of(at, record)
+        if session is not None:
+            self._failures = 0
+            self.started += 1
+            record = record._replace(session=session.id, address=session.address)
+            record = record._replace(state=IN_CLOUD)
+            self._save(record)
+            self.in_cloud[record.topic] = record
+            starting.note(at, record)
+            text = f"started in the cloud: {session.address}"
+            self._tell(_event("started", record, text))
+            return
+        has_failed = (record.exit_status or 0) > 0 and not self._interrupts
+        record = record._replace(reason=reason)
+        to = starting.undo(at, record) if has_failed else starting.doubt(at, record)
+        after = at.reader.snapshot(record.topic).state
+        record = record._replace(given=after.since)
+        problem = "did not start in the cloud" if has_failed else starting.DOUBT
+        lines = ending.last_lines(at, record.topic)[-1:]
+        text = "; ".join((reason or problem, *lines, f"{to} has the ball"))
+        self._finish(record, FAILED, text, run.title, "stopped")
+        self._note_failure()
+
+    def _follow_cloud(self, context: Context) -> None:
+        """Notice which sessions in the cloud have passed their balls."""
+        self.in_cloud = {}
+        for record in records.all_records(self.layout):
+            if record.state != IN_CLOUD:
+                continue
+            with contextlib.suppress(WcError):
+                state = context.reader.snapshot(record.topic).state
+                is_there = state.since == record.since and state.ball == record.agent
+                if is_there and state.status != CLOSED:
+                    self.in_cloud[record.topic] = record
+                    continue
+                text = f"passed to {state.ball or 'anyone'}"
+                text = "closed" if state.status == CLOSED else text
+                ended = record._replace(ended_ms=now_ms())
+                self._finish(ended, PASSED, text, state.title, "done")
+
     def _finish(
         self, record: RunRecord, state: str, text: str, title: str, status: str
     ) -> None:
@@ -612,6 +743,8 @@ def _event(name: str, record: RunRecord, text: str) -> RunEvent:
         "pid": record.pid or None,
         "exit_status": record.exit_status,
         "tokens": record.tokens or None,
+        "session": record.session or None,
+        "address": record.address or None,
     }
     fields = {key: value for key, value in fields.items() if value is not None}
     return RunEvent(name, record.topic, record.agent, text, fields)

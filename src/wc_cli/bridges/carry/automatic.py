@@ -22,7 +22,7 @@ from wc_core.base.errors import (
 from wc_core.base.layout import BRANCH
 from wc_core.base.lean import contextlib
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.carry import sandboxes
+from wc_core.ledger.carry import modes
 from wc_core.ledger.configuration.keys import AUTO, OFF
 from wc_core.ledger.git import freshness, remotes
 from wc_core.ledger.git import repository as repositories
@@ -200,7 +200,7 @@ def carry_if_wanted(
     `carry` does.
     """
     rules = settings.load(root, env)
-    if code is None or sandboxes.mode(rules, env) != AUTO:
+    if code is None or modes.mode(rules, env) != AUTO:
         return None
     names = remotes.names(code, env)
     shares = repositories.remote_branches(code, BRANCH)
@@ -213,7 +213,7 @@ def is_offered(
     code: Repository | None, env: Mapping[str, str], rules: Settings
 ) -> bool:
     """Whether entries could travel from here with someone's word."""
-    if code is None or sandboxes.mode(rules, env) == OFF:
+    if code is None or modes.mode(rules, env) == OFF:
         return False
     try:
         return roads.find(code, env, rules.agents_branches).remote != ""

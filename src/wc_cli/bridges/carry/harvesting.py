@@ -33,7 +33,7 @@ from wc_core.base.lean import contextlib
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.carry import carriers, records, sandboxes
+from wc_core.ledger.carry import carriers, modes, records
 from wc_core.ledger.carry.records import Harvested, Refused
 from wc_core.ledger.configuration import keys
 from wc_core.ledger.git import remotes
@@ -120,6 +120,16 @@ def harvest(
         return run.run(remote, branches, dry_run=dry_run)
 
 
+def harvest_outbox(
+    root: str, env: Mapping[str, str], code: Repository, branch: str, commit: str
+) -> Harvest:
+    """Add to the store at ``root`` what is in the outboxes of a ``commit`` that a local
+    ``branch`` has. Raises GitError, LockTimeoutError."""
+    layout = Layout(root)
+    with locks.locked(layout.harvest_lock, _HOLDER, _LOCK_SECONDS, root):
+        return _Harvesting(root, env, code).run_local(branch, commit)
+
+
 class _Harvesting:
     """One harvest. The carriers of all branches are read by a few git processes, and
     each thread is written once."""
@@ -147,12 +157,25 @@ class _Harvesting:
             self._add(new)
         if sources and not dry_run:
             self._record(sources, refs, f"refs/remotes/{remote}/")
+        return self._harvest(new)
+
+    def _harvest(self, new: Mapping[str, tuple[str, Line]]) -> Harvest:
+        """Return what was found, if these are the entries that came."""
         counts: dict[str, dict[str, int]] = {}
         for name, line in new.values():
             topics = counts.setdefault(name, {})
             topics[line.topic] = topics.get(line.topic, 0) + 1
         refused = {name: self.refusals.of(name) for name in self.refusals.rows}
         return Harvest(counts, refused)
+
+    def run_local(self, branch: str, commit: str) -> Harvest:
+        ref = f"refs/heads/{branch}"
+        sources = [ExaminedBranch(ref, branch, commit, "", trunk=True)]
+        new = self._new_lines(self.carriers.lines(sources, ""))
+        if new:
+            self._add(new)
+        self._record(sources, {ref: commit}, ref)
+        return self._harvest(new)
 
     def _refs(self, remote: str) -> dict[str, str]:
         """The remote-tracking branches of a remote, with their commits."""
@@ -183,7 +206,7 @@ class _Harvesting:
         matching = 0
         for ref, commit in refs.items():
             name = ref.removeprefix(prefix)
-            is_agents = sandboxes.is_agents(name, self.rules.agents_branches)
+            is_agents = modes.is_agents(name, self.rules.agents_branches)
             examined = self.harvested.get(ref, Harvested()).commit
             if branches:
                 if name in branches:

@@ -16,7 +16,7 @@ from wc_core.base.layout import BRANCH
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.carry import sandboxes
+from wc_core.ledger.carry import modes
 from wc_core.ledger.git import remotes, repository
 
 TYPE_CHECKING = False
@@ -92,7 +92,7 @@ def is_shared(
     remote's default branch and none of the agents' ones."""
     if branch in _SHARED:
         return True
-    return branch == default_branch(code, remote) and not sandboxes.is_agents(
+    return branch == default_branch(code, remote) and not modes.is_agents(
         branch, patterns
     )
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from wc_cli.bridges.carry import automatic, carrying
 from wc_cli.ledger.branch.git import Git, GitError
+from wc_core.base import sandboxes
 from wc_core.base.errors import WcError
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.carry import sandboxes
 from wc_core.ledger.git import carried as carriers
 from wc_core.ledger.git import repository
 

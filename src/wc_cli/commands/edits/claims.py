@@ -14,6 +14,7 @@ from wc_cli.run.options import command, flag, text, texts, words
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import edits as edits_rendering
 from wc_cli.run.terminal.style import output_style
+from wc_core.base import sandboxes
 from wc_core.base.errors import ClaimedError, InvalidInputError
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted
@@ -21,7 +22,6 @@ from wc_core.base.text import one_line
 from wc_core.base.times import age_ms, span
 from wc_core.edits.claims import sessions
 from wc_core.edits.claims.record import MAX_TTL, MIN_TTL, MODES, WRITE, Claim
-from wc_core.ledger.carry import sandboxes
 from wc_core.ledger.threads import vocabulary
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ from wc_cli.run.output import remark, say, say_json
 from wc_core.base.errors import InvalidInputError, NotFoundError
 from wc_core.base.phrases import counted, quoted
 from wc_core.base.text import one_line
-from wc_core.ledger.carry import sandboxes
+from wc_core.ledger.carry import modes
 from wc_core.ledger.configuration.keys import OFF
 from wc_core.ledger.git.discovery import BRANCH_STORE
 
@@ -52,7 +52,7 @@ class HarvestOptions(SpeakerOptions):
 def carry(context: Context, options: CarryOptions) -> None:
     """Carry entries."""
     code = _code(context)
-    if sandboxes.mode(context.settings, context.env) == OFF:
+    if modes.mode(context.settings, context.env) == OFF:
         raise InvalidInputError(
             "Carrying is turned off here.", "See who did: wc config get carry.mode"
         )
@@ -75,7 +75,7 @@ def carry(context: Context, options: CarryOptions) -> None:
     else:
         say(one_line(_carried_sentence(result, code, dry_run=options.dry_run)))
     patterns = context.settings.agents_branches
-    if result.carrier and not sandboxes.is_agents(result.branch, patterns):
+    if result.carrier and not modes.is_agents(result.branch, patterns):
         branch = one_line(result.branch)
         command = f"wc harvest {quoted(branch)}"
         remark(f"note: {branch} is not in carry.from; take them with: {command}")

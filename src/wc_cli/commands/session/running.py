@@ -9,6 +9,7 @@ import time
 
 from wc_cli.agents.runs import commands, prompt, showing
 from wc_cli.agents.runs.choosing import Chooser, RunCandidate, RunRequest
+from wc_cli.agents.runs.cloud import fetching, starting
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.agents.runs.runner import RunLimits, Runner
 from wc_cli.commands.common import SpeakerOptions
@@ -28,19 +29,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from wc_cli.agents.runs.cloud.planning import CloudPlan
+
 _MOST = 3
-_LOG = "log"
-_LOG_WORDS = 2
+_LOG, _FETCH = "log", "fetch"
+_WORDS = 2
 
 
 class RunOptions(SpeakerOptions):
     """Start agents for the balls that are theirs, each in its thread's worktree, until
-    you stop it. `wc run log TOPIC` shows the output of a thread's agent."""
+    you stop it. `wc run log TOPIC` shows the output of a thread's agent, `wc run fetch
+    TOPIC` gets the result of one that works in the cloud."""
 
-    usual = "--agent --ready --mine --max --once --for --from --dry-run --json"
+    usual = "--agent --ready --mine --max --once --for --from --cloud --dry-run --json"
 
     topics: tuple[str, ...] = words(
-        "TOPIC...", "Only these threads; or: log TOPIC.", default=()
+        "TOPIC...", "Only these threads; or: log TOPIC, fetch TOPIC.", default=()
     )
     agent: str = text(
         "--agent", "NAME", "Only this agent; of --ready, for it.", complete="agent"
@@ -53,8 +57,12 @@ class RunOptions(SpeakerOptions):
     start: str = text(
         "--from",
         "BRANCH",
-        "The branch from which new worktrees are made.",
+        "The branch from which new worktrees are made, or sessions begin.",
         complete="branch",
+    )
+    cloud: bool = flag("--cloud", help="Start them in the cloud, not here.")
+    push: bool = flag(
+        "--push", help="Push the branches that these sessions begin with."
     )
     dry_run: bool = flag("--dry-run", help="Show what would be started.")
 
@@ -62,8 +70,9 @@ class RunOptions(SpeakerOptions):
 @command(RunOptions)
 def run(context: Context, options: RunOptions) -> None:
     """Start agents, or show the output of one."""
-    if options.topics[:1] == (_LOG,) and len(options.topics) == _LOG_WORDS:
-        _show_log(context, options)
+    if len(options.topics) == _WORDS and options.topics[0] in {_LOG, _FETCH}:
+        show = _show_log if options.topics[0] == _LOG else _fetch
+        show(context, options)
         return
     request = _request(context, options)
     if not context.place.exists and not context.place.branch_exists:
@@ -129,13 +138,18 @@ def _request(context: Context, options: RunOptions) -> RunRequest:
     if options.agent:
         name = context.settings.directory.canonical(Name(options.agent)).agent
         own = preferences.load(context.env)
-        commands.command_of(name, own)
+        if options.cloud:
+            commands.cloud_commands_of(name, own)
+        else:
+            commands.command_of(name, own)
     return RunRequest(
         options.topics,
         options.ready,
         options.mine,
         options.agent,
         vocabulary.branch(options.start),
+        options.cloud,
+        options.push,
     )
 
 
@@ -173,10 +187,17 @@ def _show_plan(context: Context, options: RunOptions, request: RunRequest) -> No
         return
     for number_, item in enumerate(item for item in candidates if not item.obstacle):
         fields = _fields(chooser, item)
-        place = shown_path(fields["worktree"], context.env)
-        new = f" (new, branch {fields['branch']})" if fields["new"] else ""
+        if item.cloud is not None:
+            place = (
+                f"in the cloud, from {item.cloud.branch} at {item.cloud.commit[:10]}"
+            )
+        else:
+            place = shown_path(fields["worktree"], context.env)
+            place += f" (new, branch {fields['branch']})" if fields["new"] else ""
         later = "" if number_ < options.max else f" · after the first {options.max}"
-        say(f"{item.state.name} · {item.agent} · {one_line(place)}{new}{later}")
+        say(f"{item.state.name} · {item.agent} · {one_line(place)}{later}")
+        if push := fields.get("push"):
+            say(f"  {shlex.join(push)}")
         say(f"  {shlex.join(fields['command'])}")
     for line in showing.waiting_lines(candidates):
         say(f"- {line}")
@@ -186,6 +207,8 @@ def _show_plan(context: Context, options: RunOptions, request: RunRequest) -> No
 
 def _fields(chooser: Chooser, item: RunCandidate) -> dict[str, Any]:
     place = item.place
+    if item.cloud is not None:
+        return _cloud_fields(chooser, item, item.cloud)
     if place is None:
         raise NotFoundError("It has no place.", "Try again.")
     author = chooser.author_in(item.agent, place)
@@ -199,6 +222,32 @@ def _fields(chooser: Chooser, item: RunCandidate) -> dict[str, Any]:
         "new": bool(place.add),
         "command": commands.with_prompt(item.command, written),
     }
+
+
+def _cloud_fields(
+    chooser: Chooser, item: RunCandidate, plan: CloudPlan
+) -> dict[str, Any]:
+    at = chooser.agent_context(item.agent, "")
+    push = ["git", "push", plan.remote.label, plan.refspec]
+    return {
+        "topic": item.state.name,
+        "agent": item.agent,
+        "cloud": True,
+        "branch": plan.branch,
+        "commit": plan.commit,
+        "command": starting.command_line(at, item.topic, plan),
+    } | ({"push": push} if plan.is_pushed else {})
+
+
+def _fetch(context: Context, options: RunOptions) -> None:
+    """Get the result of a thread's session in the cloud."""
+    result = fetching.fetch(context, context.reader.find(options.topics[1]))
+    if options.json:
+        say_json(result.to_json())
+        return
+    say(one_line(result.sentence))
+    for line in result.notes:
+        remark(f"note: {one_line(line)}")
 
 
 def _show_log(context: Context, options: RunOptions) -> None:

@@ -28,7 +28,7 @@ from wc_core.ledger.git import config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from wc_cli.edits.claims.holding import Holding
     from wc_cli.edits.claims.remote import ClaimsRemote
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from wc_core.edits.claims.record import Claim
     from wc_core.edits.claims.rules import RefMove
     from wc_core.ledger.git.remotes import Remote
+    from wc_core.ledger.git.repository import Repository
 
 _TRIES = 5
 _ELSEWHERE = "the claims are not on that remote"
@@ -196,8 +197,11 @@ def _push_alone(holding: Holding, publication: Publication) -> None:
 
 
 def _hooks(holding: Holding) -> str:
-    """The folder of the user's hooks, because this publishes the user's code."""
-    repository, env = holding.registry.repository, holding.registry.env
+    return users_hooks(holding.registry.repository, holding.registry.env)
+
+
+def users_hooks(repository: Repository, env: Mapping[str, str]) -> str:
+    """The folder of the user's hooks, for what publishes the user's code."""
     configured = config.get("core.hooksPath", repository, env)
     if configured.startswith("~"):
         return configured  # git knows whose home folder it is

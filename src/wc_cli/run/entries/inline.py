@@ -14,9 +14,9 @@ from wc_cli.ledger.sync.exchanger import (
     PUSH_NEVER,
     Exchanger,
 )
+from wc_core.base import sandboxes
 from wc_core.base.errors import WcError
 from wc_core.base.layout import Layout
-from wc_core.ledger.carry import sandboxes
 from wc_core.people.identity import environment
 
 TYPE_CHECKING = False

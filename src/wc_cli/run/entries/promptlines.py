@@ -21,13 +21,12 @@ from wc_core.attention.status.linethreads import LineSource
 from wc_core.attention.status.look import MAX_ROWS, LineStyle, link_prefix
 from wc_core.attention.status.pins import surroundings
 from wc_core.attention.status.places import Surroundings, worktree_places
-from wc_core.base import agents
+from wc_core.base import agents, sandboxes
 from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.layout import Layout
 from wc_core.base.lean import contextlib
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.carry import sandboxes
 from wc_core.people.activity import loops
 
 TYPE_CHECKING = False

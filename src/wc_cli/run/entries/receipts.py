@@ -11,7 +11,7 @@ from wc_core.base.errors import StorageError, WcError
 from wc_core.base.layout import Layout, file_name
 from wc_core.base.lean import contextlib
 from wc_core.base.text import one_line
-from wc_core.ledger.carry import sandboxes
+from wc_core.ledger.carry import modes
 from wc_core.ledger.configuration.keys import ASK
 from wc_core.ledger.git import remotes, repository
 from wc_core.ledger.git.discovery import BRANCH_STORE
@@ -130,14 +130,14 @@ def _refusal_notes(context: Context, layout: Layout) -> list[str]:
     """Return, on an agent's branch, that the remote refused the last push, and what
     helps."""
     code, rules = context.place.repository, context.settings
-    if code is None or not sandboxes.is_agents(code.branch, rules.agents_branches):
+    if code is None or not modes.is_agents(code.branch, rules.agents_branches):
         return []
     if not os.path.lexists(layout.sync_state):
         return []
     from wc_cli.bridges.carry import automatic, roads  # 20 ms, on agents' branches
 
     problem = automatic.refusal(layout)
-    if not problem or sandboxes.mode(rules, context.env) != ASK:
+    if not problem or modes.mode(rules, context.env) != ASK:
         return []
     offered = automatic.is_offered(code, context.env, rules)
     return [f"{problem}. {roads.OFFER}"] if offered else []

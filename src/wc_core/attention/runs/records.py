@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 STARTING, RUNNING = "starting", "running"
+# Its session in the cloud was started.
+IN_CLOUD = "in_cloud"
 # How a run ended: the ball was passed, a question was asked, the agent ended with the
 # ball, it was stopped by the person.
 PASSED, ASKED, FAILED, STOPPED = "passed", "asked", "failed", "stopped"
@@ -43,6 +45,9 @@ class RunRecord(NamedTuple):
     ``is_made`` says that ``wc run`` made the worktree. ``exit_status`` is ``None`` if
     it is unknown; ``tokens`` are those that the run took, 0 if unknown; ``reason`` is
     why it failed, ``given`` the entry that then passed the ball to a person.
+
+    If it ``is_cloud``, its process only starts a ``session`` in the cloud, which has an
+    ``address``: it begins with ``branch``, at ``commit``, and has no worktree.
     """
 
     topic: str
@@ -64,6 +69,10 @@ class RunRecord(NamedTuple):
     tokens: int = 0
     reason: str = ""
     given: str = ""
+    is_cloud: bool = False
+    commit: str = ""
+    session: str = ""
+    address: str = ""
 
     @property
     def is_open(self) -> bool:

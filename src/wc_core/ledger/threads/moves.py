@@ -297,6 +297,7 @@ def unknown_parts(to: str, people: list[str], settings: Settings) -> list[str]:
     for part in ("agent", "seat", "tag"):
         value = names.fold(getattr(addressee, part))
         values = {names.fold(getattr(name, part)) for name in participants}
-        if value and value not in values:
+        is_cloud = part == "seat" and value == names.CLOUD_SEAT
+        if value and value not in values and not is_cloud:
             unknown.append(part)
     return unknown

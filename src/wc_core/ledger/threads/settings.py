@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from wc_core.base import sandboxes
 from wc_core.base.errors import Damage
 from wc_core.base.files import OpenFolders, read_plain
 from wc_core.base.layout import folded, nearest_slug
@@ -145,6 +146,8 @@ def _with_env(settings: Settings, env: Mapping[str, str]) -> Settings:
         value = env_value(key, env) if key.variable else None
         if value is not None:
             changes[key.field] = _field_value(key, value)
+    if sandboxes.current(env) is not None:
+        changes["directory"] = settings.directory._replace(in_cloud=True)
     return settings._replace(**changes)
 
 

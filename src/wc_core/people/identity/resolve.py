@@ -20,13 +20,12 @@ Each list of rules is a function: `identify` takes the first rule with a value,
 
 from __future__ import annotations
 
-from wc_core.base import names
+from wc_core.base import names, sandboxes
 from wc_core.base.agents import agent_of_bot
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.layout import BRANCH
 from wc_core.base.names import ASKER, FREE_WORDS, MAX_NAME_BYTES, ME, Name
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.carry import sandboxes
 from wc_core.ledger.git import config
 from wc_core.ledger.git.authorship import Person
 from wc_core.people.identity import environment, userrecord

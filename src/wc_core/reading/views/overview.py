@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from wc_core.base import names
 from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.lean import contextlib
 from wc_core.lookup.index.keys import word_keys
@@ -193,11 +194,12 @@ def with_passes(
     """Returns the rows; balls whose holders were called or started get how far they
     have come."""
     layout = reader.layout
-    if not (os.path.isdir(layout.wakes) or os.path.isdir(layout.runs)):
+    cloud = [row.topic for row in rows if names.is_cloud_session(row.ball)]
+    if not (cloud or os.path.isdir(layout.wakes) or os.path.isdir(layout.runs)):
         return rows
     from wc_core.attention.wake import called  # 2 ms, only where agents are woken
 
-    balls = called.called_balls(reader, directory)
+    balls = called.called_balls(reader, directory, cloud)
     passes = {state.topic: passed for state, passed in balls}
     return [row._replace(passed=passes.get(row.topic)) for row in rows]
 

@@ -1,0 +1,147 @@
+"""Starting a session in the cloud: its entries, its command, and what became of it."""
+
+from __future__ import annotations
+
+from wc_cli.agents.runs import commands, ending, prompt
+from wc_cli.agents.runs.cloud.addresses import session_in
+from wc_cli.agents.runs.cloud.terminal import TerminalProcess
+from wc_cli.agents.runs.output import RunOutput
+from wc_cli.bridges.carry import automatic
+from wc_cli.ledger.store import durable
+from wc_cli.ledger.sync import routes
+from wc_cli.ledger.sync.exchange import Waiting
+from wc_cli.ledger.sync.exchanger import Exchanger
+from wc_cli.run.entries import receipts
+from wc_core.attention.runs import records
+from wc_core.base.errors import ConflictError, OfflineError, WcError
+from wc_core.base.files import read_plain
+from wc_core.base.layout import Layout
+from wc_core.base.names import SESSION_SEAT, Name, parse
+from wc_core.base.text import one_line
+from wc_core.ledger.configuration import preferences
+from wc_core.ledger.threads.proposals import Draft
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.agents.runs.cloud.addresses import CloudSession
+    from wc_cli.agents.runs.cloud.planning import CloudPlan
+    from wc_cli.run.context import Context
+    from wc_core.attention.runs.records import RunRecord
+    from wc_core.ledger.threads.model import State
+
+# What is so if a command ends, or is ended, and has named no session.
+DOUBT = "named no session in the cloud, and may have started one"
+_NOT_STARTED = "Could not be started in the cloud"
+
+
+def exchange(at: Context) -> None:
+    """Exchange the threads with their remote, as `wc sync` does. Raises OfflineError
+    and others."""
+    checkout = at.store_repository
+    if checkout is None:
+        raise ConflictError(
+            "The threads have no branch of their own.", "See what is wrong: wc doctor"
+        )
+    at.writer(renews=False)
+    remote = routes.usual_remote(checkout, at.env)
+    waiting = Waiting.at_most(at.settings.limit)
+    automatic.exchange(Exchanger(at.place.root, at.env, remote, waiting))
+
+
+def session_name(agent: str) -> str:
+    """Return the name of an agent's sessions that are started."""
+    return str(Name(agent, SESSION_SEAT))
+
+
+def pass_to_session(at: Context, state: State, plan: CloudPlan) -> None:
+    """Pass the ball of a thread to the session that is about to be started."""
+    label, commit = one_line(plan.remote.label), plan.commit[:10]
+    text = f"It begins with `{one_line(plan.branch)}` of {label}, at `{commit}`."
+    draft = Draft(state.topic, "handoff", "Started by wc run in the cloud", text)
+    draft = draft._replace(to=session_name(plan.agent), force=True)
+    if state.ball is not None and not at.viewer.holds(state.ball):
+        draft = draft._replace(reason="a session is started for it")
+    _write(at, draft)
+
+
+def share(at: Context, record: RunRecord) -> None:
+    """Send that to the remote. Raises OfflineError, after the ball was given back, and
+    ConflictError if another machine took it at the same time."""
+    try:
+        exchange(at)
+    except WcError as error:
+        undo(at, record)
+        if isinstance(error, OfflineError):
+            raise
+        raise ConflictError(error.message, error.hint) from error
+    state = at.reader.snapshot(record.topic).state
+    if (state.ball, state.since) != (record.agent, record.since):
+        raise ConflictError(
+            f"Another machine has started {one_line(record.topic)} in the cloud.",
+            f"See where: wc read {one_line(record.topic)}",
+        )
+
+
+def launch(at: Context, record: RunRecord, plan: CloudPlan) -> TerminalProcess:
+    """Start the command that starts a session. Raises ConflictError if that fails;
+    then the ball is given back."""
+    layout = Layout(at.place.root)
+    folder = plan.folder or f"{layout.runs}/cloud"
+    if not plan.folder:
+        durable.make_folder(folder, layout.root, flush=False)
+    words = command_line(at, record.topic, plan)
+    env = commands.person_env(at.env)
+    try:
+        log = RunOutput.of(layout, record.topic, at.env).open()
+        return TerminalProcess.start(words, folder, env, log)
+    except (OSError, ValueError) as error:
+        undo(at, record)
+        raise ConflictError(
+            f"{words[0]} could not be started: {error}.", "Try it by hand."
+        ) from error
+
+
+def command_line(at: Context, topic: str, plan: CloudPlan) -> list[str]:
+    """Return the command that starts a session for a thread, with its prompt."""
+    thread = at.reader.thread(topic)
+    text = prompt.cloud_prompt_text(plan.agent, thread.state, thread.entries)
+    return commands.with_prompt(plan.command, text)
+
+
+def session_of(at: Context, record: RunRecord) -> CloudSession | None:
+    """Return the session that was started, by what its command printed."""
+    layout = Layout(at.place.root)
+    output = read_plain(records.log_of(layout, record.topic), layout.root) or b""
+    client = commands.cloud_commands_of(
+        parse(record.agent).agent, preferences.load(at.env)
+    )
+    thread = at.reader.thread(record.topic).data.decode(errors="replace")
+    return session_in(output.decode(errors="replace"), client.address, thread)
+
+
+def note(at: Context, record: RunRecord) -> None:
+    """Write where a session is."""
+    topic = one_line(record.topic)
+    text = (
+        f"Its id is `{record.session}`. Its answer comes with its work: `wc sync`. "
+        f"Without one: `wc run fetch {topic}`, or `wc take {topic} --reason '…'`."
+    )
+    _write(at, Draft(record.topic, "ack", f"Runs at {record.address}", text))
+
+
+def undo(at: Context, record: RunRecord) -> str:
+    """Give the ball of a session that was not started back to who had it. Returns who
+    has it then."""
+    return ending.give_back(at, record, (), _NOT_STARTED)
+
+
+def doubt(at: Context, record: RunRecord) -> str:
+    """Pass the ball of a session that may have been started to a person, who can look.
+    Returns who has it then."""
+    reason = f"{record.reason}: {DOUBT}" if record.reason else DOUBT
+    return ending.give_to_person(at, record._replace(reason=reason), ())
+
+
+def _write(at: Context, draft: Draft) -> None:
+    receipt = at.writer(renews=False).write(draft, at.source)
+    receipts.settle_after_write(at, receipt)
