@@ -10,19 +10,24 @@ from wc_cli.run.terminal import pager
 from wc_cli.run.terminal.style import is_for_people, output_style
 from wc_core.base.errors import InvalidInputError
 from wc_core.base.text import clean, one_line
+from wc_core.edits.review.commits import CHANGED
 from wc_core.edits.review.points import Points, points
 from wc_core.reading.views import entries as entry_views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from wc_cli.edits.review.comparing import Comparison
     from wc_cli.run.context import Context
     from wc_cli.run.terminal.style import Style
+    from wc_core.edits.review.commits import RewrittenCommit
     from wc_core.ledger.threads.reader import Thread
 
 _COLORS = {"+": "32", "-": "31", "@": "36"}
 _HEADS = ("diff ", "index ", "--- ", "+++ ", "new file", "deleted file", "rename ")
 _BOLD = "1"
+_MAX_COMMITS, _SHORT = 30, 7
 
 
 class ReviewOptions(LocalTopicOptions, SpeakerOptions):
@@ -72,6 +77,7 @@ def _print_json(
         "topic": thread.name,
         "from": result.base.to_json(),
         "to": result.head.to_json(),
+        "commits": [commit.to_json() for commit in result.commits],
         "files": [file._asdict() for file in result.files],
         "notes": list(result.notes),
     }
@@ -81,19 +87,33 @@ def _print_json(
 def _print(context: Context, title: str, result: Comparison, *, stat: bool) -> None:
     """Print the title: to standard error, or as the first line in a pager."""
     diff = result.stat if stat else result.diff
+    commits = list(_commit_lines(result.commits))
     if not diff:
         name, _, points_text = one_line(title).partition(": ")
         topic = f"{name}: " if context.took_local_topic else ""
-        remark(f"{topic}Nothing changed {points_text}.")
+        for line in (f"{topic}Nothing changed {points_text}.", *commits):
+            remark(line)
         return
     style = output_style(context.env)
     parts = (_line(line, style) for line in diff.rstrip("\n").split("\n"))
     if is_for_people(context.env):
-        pages = (f"{style(one_line(title), _BOLD)}\n\n", *(f"{p}\n" for p in parts))
+        head = "\n".join((style(one_line(title), _BOLD), *commits))
+        pages = (f"{head}\n\n", *(f"{p}\n" for p in parts))
         pager.page_parts(pages, pager.person_pager(context.env), context.env)
         return
-    remark(one_line(title))
+    for line in (one_line(title), *commits):
+        remark(line)
     say("\n".join(parts))
+
+
+def _commit_lines(commits: Sequence[RewrittenCommit]) -> Iterator[str]:
+    """A line for each commit of a history that was rewritten."""
+    for commit in commits[:_MAX_COMMITS]:
+        shown = (commit.new or commit.old)[:_SHORT]
+        before = f" (was {commit.old[:_SHORT]})" if commit.change == CHANGED else ""
+        yield f"  {commit.change:<9} {shown} {one_line(commit.subject)}{before}"
+    if len(commits) > _MAX_COMMITS:
+        yield f"  and {len(commits) - _MAX_COMMITS} more: --json"
 
 
 def _line(line: str, style: Style) -> str:

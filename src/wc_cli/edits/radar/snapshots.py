@@ -39,12 +39,14 @@ _STATUS = (
 )
 # How many words precede the path in each kind of line.
 _WORDS_BEFORE = {b"1": 8, b"u": 10, b"?": 1}
+# The address of the author of all snapshots.
+SNAPSHOT_AUTHOR = "watercooler@localhost"
 _IDENT = {
     f"GIT_{role}_{part}": value
     for role in ("AUTHOR", "COMMITTER")
     for part, value in (
         ("NAME", "Watercooler"),
-        ("EMAIL", "watercooler@localhost"),
+        ("EMAIL", SNAPSHOT_AUTHOR),
         # Equal content must give equal commits: results are cached by commit id.
         ("DATE", "1767225600 +0000"),
     )

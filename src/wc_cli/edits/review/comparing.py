@@ -14,16 +14,18 @@ import time
 
 from wc_cli.edits.radar import merges, snapshots
 from wc_cli.edits.radar.objects import objects_of
-from wc_cli.ledger.branch.git import NO_NETWORK, Git, GitError
+from wc_cli.edits.review.owncommits import own_commits
+from wc_cli.edits.review.trunk import TrunkReader
+from wc_cli.ledger.branch.git import NO_NETWORK, Git, GitError, GitTimeoutError
 from wc_core.base.errors import NotFoundError, StorageError
 from wc_core.base.lean import contextlib
 from wc_core.base.phrases import counted
 from wc_core.base.values import NamedTuple
 from wc_core.edits.review import keeping
+from wc_core.edits.review.commits import compare_commits
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git import worktrees
 from wc_core.ledger.git.repository import Repository
-from wc_core.ledger.git.trunk import find_base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_cli.edits.radar.objects import Objects
+    from wc_core.edits.review.commits import OwnCommit, RewrittenCommit
     from wc_core.edits.review.points import Points
     from wc_core.ledger.git.worktrees import Worktree
     from wc_core.ledger.threads.model import Entry
@@ -68,7 +71,8 @@ class FileDifference(NamedTuple):
 
 class Comparison(NamedTuple):
     """Two points of the code and their differences. ``notes`` list what could not be
-    included."""
+    included, ``commits`` what became of those of the first point, if the second does
+    not have them."""
 
     base: CodePoint
     head: CodePoint
@@ -76,6 +80,7 @@ class Comparison(NamedTuple):
     diff: str
     stat: str
     notes: tuple[str, ...] = ()
+    commits: tuple[RewrittenCommit, ...] = ()
 
     @property
     def title(self) -> str:
@@ -125,15 +130,18 @@ class _Comparer:
         folder = repository.top or repository.common
         offline, bare = {**env, **NO_NETWORK}, not repository.top
         self.git = Git(folder, offline, bare=bare, until=self.until)
+        self.trunk = TrunkReader(self.git, repository, env, objects.merge_env)
         self.notes: list[str] = []
 
     def compare(self, pair: Points) -> Comparison:
         """The comparison of two points."""
-        base, head = self.base(pair.base), self.head(pair.head)
+        branch = pair.head.code_branch if pair.head is not None else ""
+        base, head = self._base_or_start(pair, branch), self.head(pair.head)
         if pair.is_fork:
             base = self.fork(base, head, pair)
-        branch = pair.head.code_branch if pair.head is not None else ""
-        base, tree = self._with_trunk(base, head, branch)
+        trunk_points = self._trunk_points(base, head, branch)
+        changes = self._rewritten(base, head, trunk_points)
+        base, tree = self._with_trunk(base, trunk_points[1])
         commits = (tree, head.commit)
         return Comparison(
             base,
@@ -142,7 +150,27 @@ class _Comparer:
             self._diff("-p", *commits),
             self._diff("--stat=100", *commits),
             tuple(self.notes),
+            changes,
         )
+
+    def _base_or_start(self, pair: Points, branch: str) -> CodePoint:
+        """The code at the time of an entry; if its commit no longer exists, as after a
+        forced push, the commit at which the branch leaves the trunk. Raises
+        NotFoundError if that is unknown, too."""
+        try:
+            return self.base(pair.base)
+        except NotFoundError as error:
+            had_commit = pair.base is not None and pair.base.code_commit
+            if not (had_commit and pair.head and branch not in {"", self.trunk.name}):
+                raise
+            head = self._branch(pair.head)
+            start = self.trunk.newest_in(head.commit) if head is not None else ""
+            if head is None or start in {"", head.commit}:
+                raise
+            message = error.message.rstrip(".")
+            self.notes.append(f"{message}, so all of {branch} is shown. {error.hint}")
+            text = f"commit {start[:_SHORT]}, where {branch} leaves {self.trunk.name}"
+            return CodePoint(start, text)
 
     def base(self, entry: Entry | None) -> CodePoint:
         """The code at the time of an entry: its snapshot, otherwise its commit."""
@@ -243,7 +271,7 @@ class _Comparer:
         branch = entry.code_branch
         local = self._commit(f"refs/heads/{branch}")
         for name, commit in self._fetched(branch):
-            is_further = not local or self._is_ancestor(local, commit)
+            is_further = not local or self.trunk.is_ancestor(local, commit)
             if is_further or self._has_only(commit, local, entry):
                 text = f"{name} as it was fetched ({commit[:_SHORT]})"
                 return CodePoint(commit, text)
@@ -273,16 +301,9 @@ class _Comparer:
         commit = self._commit(entry.code_commit) if entry.code_commit else ""
         return (
             bool(commit)
-            and self._is_ancestor(commit, fetched)
-            and not self._is_ancestor(commit, local)
+            and self.trunk.is_ancestor(commit, fetched)
+            and not self.trunk.is_ancestor(commit, local)
         )
-
-    def _is_ancestor(self, first: str, second: str) -> bool:
-        try:
-            self.git.run("merge-base", "--is-ancestor", first, second)
-        except GitError:
-            return False
-        return True
 
     def fork(self, base: CodePoint, head: CodePoint, pair: Points) -> CodePoint:
         """The commit where the head's branch left the base's."""
@@ -297,13 +318,49 @@ class _Comparer:
         text = f"commit {commit[:_SHORT]}, where it left {branch or base.text}"
         return CodePoint(commit, text, base.entry_id)
 
-    def _with_trunk(
-        self, base: CodePoint, head: CodePoint, branch: str
-    ) -> tuple[CodePoint, str]:
-        """The base, and the tree to compare the head with: the base's, merged with what
-        the head has taken in from the trunk since."""
-        name, commit = self._taken_in(base.commit, head.commit, branch)
-        if not commit:
+    def _rewritten(
+        self, base: CodePoint, head: CodePoint, points: tuple[str, str]
+    ) -> tuple[RewrittenCommit, ...]:
+        """What became of the commits of the base, if the head does not have them any
+        more; ``points`` are the commits of the trunk at which the two begin."""
+        if self.trunk.is_ancestor(base.commit, head.commit):
+            return ()
+        starts = points if all(points) else (self._merge_base(base, head),) * 2
+        try:
+            old, new = (
+                self._own(commit, start)
+                for commit, start in zip(
+                    (base.commit, head.commit), starts, strict=True
+                )
+            )
+        except GitTimeoutError:
+            raise
+        except GitError as error:
+            self.notes.append(f"the commits could not be compared one by one: {error}")
+            return ()
+        if old is None or new is None:
+            self.notes.append("there are too many commits to compare one by one")
+            return ()
+        kept = {commit.commit for commit in new}
+        is_rewritten = any(commit.commit not in kept for commit in old)
+        return compare_commits(old, new) if is_rewritten else ()
+
+    def _own(self, commit: str, start: str) -> list[OwnCommit] | None:
+        """The commits of a branch since ``start``."""
+        span = (commit, f"^{start}") if start else (commit,)
+        return own_commits(self.git, span, self.objects.merge_env)
+
+    def _merge_base(self, base: CodePoint, head: CodePoint) -> str:
+        words = ("merge-base", base.commit, head.commit)
+        with contextlib.suppress(GitError):
+            return self.git.line(*words, env=self.objects.merge_env).partition("\n")[0]
+        return ""
+
+    def _with_trunk(self, base: CodePoint, commit: str) -> tuple[CodePoint, str]:
+        """The base, and the tree to compare the head with: the base's, merged with a
+        commit of the trunk, if it does not have that."""
+        name = self.trunk.name
+        if not commit or self.trunk.is_ancestor(commit, base.commit):
             return base, base.commit
         (merge,) = merges.merge_all(self.git, self.objects, [(base.commit, commit)])
         if merge.problem:
@@ -317,45 +374,48 @@ class _Comparer:
         text = f"{base.text}, with {name} up to {commit[:_SHORT]}"
         return base._replace(text=text), merge.tree
 
-    def _taken_in(self, base: str, head: str, branch: str) -> tuple[str, str]:
-        """The name of the trunk, and its newest commit that the head has and the base
-        lacks; an empty commit if there is none."""
-        trunk = find_base(self.repository, self._main_branch())
-        if trunk.name == branch or not trunk.commit:
-            return trunk.name, ""
-        fetched = (commit for _, commit in self._fetched(trunk.name))
-        newest = ""
-        for tip in dict.fromkeys((trunk.commit, *fetched)):
-            commit = self._shared(tip, head)
-            if commit and (not newest or self._is_ancestor(newest, commit)):
-                newest = commit
-        # A branch that the trunk has as a whole has nothing of its own to tell apart.
-        is_merged = newest == head
-        if not newest or is_merged or self._is_ancestor(newest, base):
-            return trunk.name, ""
-        return trunk.name, newest
+    def _trunk_points(
+        self, base: CodePoint, head: CodePoint, branch: str
+    ) -> tuple[str, str]:
+        """The newest commits of the trunk itself that the base and the head have. Empty
+        if one is unknown."""
+        trunk = self.trunk
+        if trunk.name == branch:
+            return "", ""
+        old, new = trunk.newest_in(base.commit), trunk.newest_in(head.commit)
+        # If it has only what the trunk had before, nothing is left of the branch.
+        if new and new == head.commit != old:
+            new = self._before_landing(base, head, branch, old)
+        return old, new
 
-    def _main_branch(self) -> str:
-        """The branch of the main worktree."""
-        every = worktrees.worktrees(self.repository, self.env)
-        return next((tree.branch for tree in every if tree.main), "")
+    def _before_landing(
+        self, base: CodePoint, head: CodePoint, branch: str, old: str
+    ) -> str:
+        """The commit of the trunk before it was moved along the branch; empty if that
+        is unknown. ``old`` is the commit of the trunk that the base has."""
+        commit = self.trunk.before_landing(branch, head.commit)
+        if commit:
+            return commit
+        own = (self._own(base.commit, old) or []) if old != base.commit else []
+        commit = self.trunk.before_first_own(head.commit, own)
+        has_all = f"{self.trunk.name} has all of {branch or 'the branch'}"
+        if commit:
+            self.notes.append(
+                f"{has_all}; what it has up to {commit[:_SHORT]} counts as others' work"
+            )
+        elif self._may_have_others(base, head):
+            self.notes.append(
+                f"{has_all}, so the changes of others since then cannot be told apart"
+            )
+        return commit
 
-    def _shared(self, trunk: str, head: str) -> str:
-        """The newest commit of the trunk itself, not of a branch that was merged into
-        it, that the head has; empty if they share none."""
-        env = self.objects.merge_env
-        try:
-            common = self.git.line("merge-base", trunk, head, env=env)
-            span = f"{common}..{trunk}"
-            words = ("rev-list", "--first-parent", "--parents", span)
-            output = self.git.run(*words, env=env).decode()
-        except GitError:
-            return ""
-        since = output.split("\n")[:-1]
-        if not since:
-            return common
-        _, *parents = since[-1].split()
-        return parents[0] if parents else ""
+    def _may_have_others(self, base: CodePoint, head: CodePoint) -> bool:
+        """Return whether the head has more than commits on top of the base."""
+        if not self.trunk.is_ancestor(base.commit, head.commit):
+            return True
+        span = (f"{base.commit}..{head.commit}", "--first-parent", "--merges")
+        words = ("rev-list", "--count", *span)
+        return self.git.line(*words, env=self.objects.merge_env) != "0"
 
     def _by(self, entry: Entry) -> str:
         """An entry in words: its number and its author."""
