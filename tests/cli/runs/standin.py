@@ -10,6 +10,7 @@ the title of its thread says, one word of it after the other.
   rate limit, ``refuse``: with that of a permission, ``die``: by a signal, ``silent``:
   without a word; ``secret``: prints a variable and tokens
 - ``hang``: until it is ended; ``nap``: for two seconds; ``flood``: prints 30 MB
+- ``daemon``: leaves two programs running, one of them in a session of its own
 - ``other``: answers another thread
 - ``detach``: leaves its branch, ``vanish``: removes its worktree; ``close``: closes
   the thread
@@ -73,6 +74,14 @@ def crash(words: str, code: int) -> int:
     return code
 
 
+def daemon(_: str) -> None:
+    inner = subprocess.Popen(["sleep", "600"])
+    Path(os.environ["HOME"], "inner").write_text(f"{inner.pid}")
+    wait = 'for n in $(seq 600); do [ -e "$HOME/go" ] && break; sleep 0.05; done'
+    words = f'{wait}; echo late; touch "$HOME/late"'
+    subprocess.Popen(["sh", "-c", words], start_new_session=True)
+
+
 def flood(_: str) -> None:
     for number in range(3000):
         print(f"{number} " * 2000)
@@ -96,6 +105,7 @@ ACTS: dict[str, Callable[[str], object]] = {
     "silent": lambda _: None,
     "die": lambda _: os.kill(os.getpid(), signal.SIGKILL),
     "flood": flood,
+    "daemon": daemon,
     "other": lambda _: wc("ack", "other", "-m", "Wrong thread"),
     "done": lambda topic: wc("done", topic, "-m", "Finished"),
     "ask": lambda topic: wc("ask", topic, "-m", "Which one?", "--to", "Pat"),

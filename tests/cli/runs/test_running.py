@@ -226,6 +226,32 @@ def test_a_long_output_is_cut_to_its_end(repo: Repo) -> None:
     assert "saved login" in repo.ok("run", "log", "login").out
 
 
+def test_what_left_the_session_goes_on_without_the_output(repo: Repo) -> None:
+    """A build daemon may serve others; what else an agent leaves running ends."""
+    home = repo.machine.home
+    ask_for(repo, "login", "daemon done")
+    assert names(events(repo))[-1] == ("passed", "login")
+    inner = int((home / "inner").read_text())
+    assert processes.has_ended(inner, processes.started(inner) or 0)
+    (home / "go").touch()
+    end = time.monotonic() + SECONDS
+    while not (home / "late").exists():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    assert "late" not in repo.ok("run", "log", "login").out
+
+
+def test_an_agent_that_nobody_knows_needs_a_name(repo: Repo) -> None:
+    config = repo.machine.home / ".config/watercooler/config.toml"
+    config.write_text(config.read_text().replace("codex =", "loud ="))
+    ask_for(repo, "login", "work done", "Loud")
+    done = repo.wc("run", "--once", "login")
+    words = "(wc config set aliases.loud Loud)"
+    assert words in done.err
+    repo.ok(*words.strip("()").split()[1:])
+    assert names(events(repo))[-1] == ("passed", "login")
+
+
 def test_a_start_that_was_not_recorded_is_none(tmp_path: Path) -> None:
     """Who starts a process and is killed before its id is saved has started nothing."""
     script = """

@@ -15,7 +15,7 @@ from wc_core.attention.wake import senders, waiters
 from wc_core.base import agents, names
 from wc_core.base.errors import ConflictError, NotFoundError, WcError
 from wc_core.base.layout import safe_name
-from wc_core.base.names import FREE, Name, parse
+from wc_core.base.names import FREE, Name, fold, parse
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.edits.activitylog import reading
@@ -131,12 +131,21 @@ class Chooser:
             if not (request.ready or request.topics):
                 return "nobody has its ball; to take free ones, too: --ready"
         elif not directory.is_agent(parse(state.ball)):
-            return f"its ball is {state.ball}'s, who is not an agent"
+            return f"its ball is {state.ball}'s, who is not an agent{self._hint(state)}"
         elif agent and self._agent_of(state) != agent:
             return f"its ball is {state.ball}'s"
         if request.mine and not self.context.viewer.is_me(state.asker):
             return "you did not ask for it"
         return ""
+
+    def _hint(self, state: State) -> str:
+        """Return how to make the holder of a ball an agent, if there is a command for
+        it."""
+        name = parse(state.ball or "").agent
+        words = {fold(word) for word in self.own.run_commands}
+        if fold(name) not in words:
+            return ""
+        return f" here (wc config set aliases.{fold(name)} {name})"
 
     def _complete(self, candidate: RunCandidate, row: ThreadRow) -> RunCandidate:
         """Return a candidate that can be started. Raises a WcError: it cannot."""

@@ -46,18 +46,28 @@ class RunOutput(NamedTuple):
         """Cut it to its end if it has become too long. What its agent writes at this
         moment may be lost."""
         with contextlib.suppress(OSError):
-            if size_of(self.path, self.root) > _MAX:
-                end = self._end(_KEPT)
-                self._rewrite(end[end.find(b"\n") + 1 :])
+            if size_of(self.path, self.root) <= _MAX:
+                return
+            end = self._end(_KEPT)
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
+            try:
+                os.ftruncate(handle, 0)
+                os.write(handle, end[end.find(b"\n") + 1 :])
+            finally:
+                os.close(handle)
 
     def finish(self) -> None:
-        """Take the secrets out of the file, after its agent has ended."""
+        """After its agent has ended: replace the file by one without secrets, which
+        nothing that the agent has left running writes to."""
+        half = f"{self.path}.{os.getpid()}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
         self.limit()
         with contextlib.suppress(OSError):
             text = self._end(_MAX).decode(errors="surrogateescape")
-            hidden = without_secrets(text, self.env)
-            if hidden != text:
-                self._rewrite(hidden.encode(errors="surrogateescape"))
+            data = without_secrets(text, self.env).encode(errors="surrogateescape")
+            with os.fdopen(os.open(half, flags, 0o600), "wb") as file:
+                file.write(data)
+            os.replace(half, self.path)
 
     def text(self) -> str:
         """Return it without what a terminal obeys, and without secrets. Raises
@@ -79,12 +89,3 @@ class RunOutput(NamedTuple):
     def _end(self, length: int) -> bytes:
         start = max(0, size_of(self.path, self.root) - length)
         return read_from(self.path, self.root, start)
-
-    def _rewrite(self, data: bytes) -> None:
-        """Replace its content; its agent may still have the file open."""
-        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
-        try:
-            os.ftruncate(handle, 0)
-            os.write(handle, data)
-        finally:
-            os.close(handle)
