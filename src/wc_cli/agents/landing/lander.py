@@ -61,37 +61,46 @@ class LandingResult(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class LandingOptions(NamedTuple):
-    """How branches land: ``check`` is the command that has to succeed (empty: none),
-    for at most so many seconds; ``push``: also at the remote."""
+class LandingCheck(NamedTuple):
+    """What has to succeed before a branch lands: a ``command``, which a person has
+    approved (empty: nothing), within so many ``seconds``."""
 
-    check: str = ""
+    command: str = ""
     seconds: float = 0.0
-    push: bool = False
+
+
+class LandingStart(NamedTuple):
+    """Where a landing begins: the commit ``onto`` which it is built, that of the
+    branch here, ``own``, and the one ``expected`` at the remote (empty: it has no such
+    branch, or is not asked)."""
+
+    onto: str
+    own: str
+    expected: str = ""
 
 
 class Lander:
-    """Lands what a chooser has chosen. The caller holds the lock of landings."""
+    """Lands what a chooser has chosen, with ``push`` also at the remote. The caller
+    holds the lock of landings. Raises NotFoundError without a remote to push to."""
 
-    def __init__(self, chooser: LandingChooser, options: LandingOptions) -> None:
+    def __init__(self, chooser: LandingChooser, *, push: bool = False) -> None:
         self.chooser = chooser
         self.context: Context = chooser.context
-        self.options = options
         self.base: BasePlace = chooser.base
         self.layout = Layout(self.context.reader.layout.root)
         self.records = LandingRecords(self.layout)
         self.remote: RemoteBase | None = None
-        if options.push:
+        if push:
             self.remote = RemoteBase.find(
                 chooser.repository, self.context.env, self.base.name
             )
-        self._check = CheckPlace(chooser.repository, self.layout, self.context.env)
+        self._place = CheckPlace(chooser.repository, self.layout, self.context.env)
 
     # --- what a killed landing has left -------------------------------------------
 
     def recover(self) -> Iterator[LandingResult]:
         """Finish or undo what a killed landing has paths. Yields what had landed."""
-        self._check.tidy()
+        self._place.tidy()
         for record in list(self.records.all()):
             base = BasePlace(self.chooser.repository, self.context.env, record.onto)
             if base.has(record.commit) or self._is_at_a_remote(record):
@@ -104,7 +113,7 @@ class Lander:
                 yield LandingResult(
                     record.topic,
                     SKIPPED,
-                    f"an interrupted landing paths changes in {record.worktree}: "
+                    f"an interrupted landing left changes in {record.worktree}: "
                     f"{names}",
                 )
 
@@ -117,7 +126,9 @@ class Lander:
 
     # --- landing ------------------------------------------------------------------
 
-    def land_all(self, choices: Sequence[LandingChoice]) -> Iterator[LandingResult]:
+    def land_all(
+        self, choices: Sequence[LandingChoice], check: LandingCheck
+    ) -> Iterator[LandingResult]:
         """Land branches in this order; one that fails is skipped with everything that
         waits for it. Raises a WcError if nothing more can land."""
         names = {choice.topic: choice.row.name for choice in choices}
@@ -129,26 +140,27 @@ class Lander:
                 text = f"it waits for {', '.join(missing)}"
                 yield LandingResult(choice.row.name, SKIPPED, text)
                 continue
-            result = self.land(choice)
+            result = self.land(choice, check)
             if result.state != LANDED:
                 failed.add(choice.topic)
             yield result
 
-    def land(self, choice: LandingChoice) -> LandingResult:
+    def land(self, choice: LandingChoice, check: LandingCheck) -> LandingResult:
         """Land one branch. Raises a WcError if that is not possible now; then its
         thread and the branches are as they were."""
         self.base.check_free()
         for turn in range(1, _MAX_TURNS + 1):
             try:
                 with self._git_errors():
-                    return self._land(choice)
+                    return self._land(choice, check)
             except (MovedError, RemoteMovedError):
                 if turn == _MAX_TURNS:
                     raise
         raise AssertionError
 
-    def _land(self, choice: LandingChoice) -> LandingResult:
-        base, expected = self._onto()
+    def _land(self, choice: LandingChoice, check: LandingCheck) -> LandingResult:
+        start = self._start()
+        base = start.onto
         builder = builder_on(
             self.chooser.repository,
             base,
@@ -161,30 +173,32 @@ class Lander:
             if not built.commit:
                 return self._give_back_conflict(choice, base, built, at)
         if built.commit == base:
-            return self._told(self._record(choice, built))  # by another machine
+            return self._told(self._record(choice, built, start))  # by another machine
         checked = ""
-        if self.options.check:
-            result = self._check.check(
-                built.commit, self.options.check, self.options.seconds
-            )
+        if check.command:
+            result = self._place.check(built.commit, check.command, check.seconds)
             if not result.is_passed:
                 landing = returning.failed_landing(
                     self.base.name, base, choice.tip, checked=True
                 )
                 written = returning.check_text(
-                    landing, choice.row.branch, self.options.check, result
+                    landing, choice.row.branch, check.command, result
                 )
                 return self._give_back(choice, landing, written, ())
-            checked = returning.passed_text(self.options.check, result)
-        record = self._record(choice, built, checked)
+            checked = returning.passed_text(check.command, result)
+        record = self._record(choice, built, start, checked)
         self._check_draft(record)
         self.records.save(record)
-        notes = self._publish(record, expected)
+        notes = self._publish(record, start.expected)
         landed = self._told(record)
         return landed._replace(notes=(*notes, *landed.notes))
 
     def _record(
-        self, choice: LandingChoice, built: BuiltLanding, checked: str = ""
+        self,
+        choice: LandingChoice,
+        built: BuiltLanding,
+        start: LandingStart,
+        checked: str = "",
     ) -> LandingRecord:
         tree = self.base.worktree
         return LandingRecord(
@@ -192,29 +206,28 @@ class Lander:
             choice.row.branch,
             choice.tip,
             self.base.name,
-            self.base.commit,
+            start.own,
             built.commit,
             built.commit_count,
             checked,
             tree.path if tree is not None else "",
         )
 
-    def _onto(self) -> tuple[str, str]:
-        """Return the commit to build on, and the one that the remote has (empty: it is
-        not asked, or has none)."""
+    def _start(self) -> LandingStart:
+        """Return where the branches are now, here and, if it is to move there, at the
+        remote. Raises ConflictError if they have diverged, and OfflineError."""
         own = self.base.commit
         if self.remote is None:
-            return own, ""
+            return LandingStart(own, own)
         fetched = self.remote.fetch()
         if not fetched or fetched == own or self._contains(own, fetched):
-            return own, fetched
+            return LandingStart(own, own, fetched)
         if self._contains(fetched, own):
-            return fetched, fetched
+            return LandingStart(fetched, own, fetched)
         name = one_line(self.base.name)
         raise ConflictError(
             f"{name} here and {name} at {self.remote.name} have both moved on.",
-            f"Bring them together first: git -C . pull --rebase {self.remote.name} "
-            f"{name}",
+            f"Bring them together first: git pull --rebase {self.remote.name} {name}",
         )
 
     def _contains(self, commit: str, ancestor: str) -> bool:

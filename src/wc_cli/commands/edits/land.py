@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from wc_cli.agents.landing.choosing import LandingChooser, LandingRequest
-from wc_cli.agents.landing.lander import FAILED, LANDED, Lander, LandingOptions
+from wc_cli.agents.landing.lander import FAILED, LANDED, Lander, LandingCheck
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.edits.landing import building
 from wc_cli.edits.landing.sending import RemoteBase
@@ -70,19 +70,14 @@ def land(context: Context, options: LandOptions) -> None:
     """Land branches, or show which could."""
     _check_options(options)
     request = _request(context, options)
-    chooser = LandingChooser(context, request)
-    choices = chooser.choices()
-    able = [choice for choice in choices if not choice.obstacles]
     if options.queue:
-        _show_queue(context, options, choices)
+        _show_queue(context, options, LandingChooser(context, request).choices())
     elif options.dry_run:
-        _show_plan(context, options, chooser, choices)
-    elif options.clean and choices and all(item.row.landing.commit for item in choices):
-        _clean_up(options, chooser, choices)
+        _show_plan(context, options, LandingChooser(context, request))
     elif options.pr:
-        _open_requests(context, options, chooser, _all_able(choices, options))
-    else:
-        _land(context, options, chooser, able if options.all else choices)
+        _open_requests(context, options, LandingChooser(context, request))
+    elif not (options.clean and _clean_up(context, options, request)):
+        _land(context, options, request)
 
 
 def _check_options(options: LandOptions) -> None:
@@ -149,24 +144,22 @@ def _hint(choice: LandingChoice) -> str:
 # --- landing --------------------------------------------------------------------------
 
 
-def _land(
-    context: Context,
-    options: LandOptions,
-    chooser: LandingChooser,
-    choices: Sequence[LandingChoice],
-) -> None:
+def _land(context: Context, options: LandOptions, request: LandingRequest) -> None:
     """Land branches, and say what became of each."""
     layout = Layout(context.reader.layout.root)
-    check = _approved_check(context, options) if choices else ""
     seconds = context.settings.land_minutes * 60.0
     results: list[LandingResult] = []
+    # What can land is decided under the lock: another landing may be at work.
     with locks.locked(layout.landing_lock, "wc land", _LOCK_SECONDS, layout.root):
-        lander = Lander(chooser, LandingOptions(check, seconds, push=options.push))
+        chooser = LandingChooser(context, request)
+        lander = Lander(chooser, push=options.push)
         for result in lander.recover():
             _tell(options, results, result)
         done = {result.topic for result in results if result.state == LANDED}
-        remaining = [choice for choice in choices if choice.row.name not in done]
-        for result in lander.land_all(_all_able(remaining, options)):
+        choices = [item for item in chooser.choices() if item.row.name not in done]
+        able = _all_able(choices, options)
+        check = LandingCheck(_approved_check(context, options) if able else "", seconds)
+        for result in lander.land_all(able, check):
             _tell(options, results, result)
         landed = [result for result in results if result.state == LANDED]
         if options.clean:
@@ -204,14 +197,17 @@ def _tell_rest(
             remark(f"To remove worktree and branch: wc land {names} --clean")
 
 
-def _clean_up(
-    options: LandOptions, chooser: LandingChooser, choices: Sequence[LandingChoice]
-) -> None:
-    """Remove the worktrees and branches of threads that have landed before."""
-    lander = Lander(chooser, LandingOptions())
-    _clean(lander, options, [choice.row.name for choice in choices], is_asked=True)
+def _clean_up(context: Context, options: LandOptions, request: LandingRequest) -> bool:
+    """Remove the worktrees and branches of threads that have landed before. Returns
+    whether that was all that was asked for."""
+    states = [context.reader.snapshot(topic).state for topic in request.topics]
+    if not states or not all(state.landing.commit for state in states):
+        return False
+    lander = Lander(LandingChooser(context, request))
+    _clean(lander, options, [state.name for state in states], is_asked=True)
     if options.json:
-        say_json({"store": chooser.context.store, "landed": []})
+        say_json({"store": context.store, "landed": []})
+    return True
 
 
 def _clean(
@@ -333,9 +329,9 @@ def _show_plan(
     context: Context,
     options: LandOptions,
     chooser: LandingChooser,
-    choices: Sequence[LandingChoice],
 ) -> None:
     """Show in which order branches would land, and with what each conflicts."""
+    choices = chooser.choices()
     able = [choice for choice in choices if not choice.obstacles]
     predictions = list(chooser.predictions(able))
     if options.json:
@@ -389,12 +385,11 @@ def _open_requests(
     context: Context,
     options: LandOptions,
     chooser: LandingChooser,
-    choices: Iterable[LandingChoice],
 ) -> None:
     """Push branches, and open or update their pull requests."""
     remote = RemoteBase.find(chooser.repository, context.env, chooser.base.name)
     opened = []
-    for choice in choices:
+    for choice in _all_able(chooser.choices(), options):
         branch = choice.row.branch
         answer = remote.push_branch(branch, choice.tip)
         body = "\n".join(choice.text.trailers)

@@ -12,6 +12,7 @@ from wc_cli.ledger.store import durable
 from wc_core.base.errors import StorageError
 from wc_core.base.lean import contextlib
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.repository import CHECK_REASON
 from wc_core.ledger.threads.gates import PASS
 
 TYPE_CHECKING = False
@@ -60,8 +61,9 @@ class CheckPlace:
         folder = self._layout.landing_worktree
         durable.make_folder(os.path.dirname(folder), self._layout.root, flush=False)
         try:
-            words = ("worktree", "add", "--quiet", "--detach", "--", folder, commit)
-            self._git().run(*words)
+            words = ("worktree", "add", "--quiet", "--detach", "--lock")
+            reason = ("--reason", CHECK_REASON)
+            self._git().run(*words, *reason, "--", folder, commit)
             yield folder
         except GitError as error:
             raise StorageError(
@@ -76,11 +78,14 @@ class CheckPlace:
         folder = self._layout.landing_worktree
         if not os.path.lexists(folder):
             return
+        # Twice: it is locked.
         with contextlib.suppress(GitError):
             self._git().run("worktree", "remove", "--force", "--force", "--", folder)
-        shutil.rmtree(folder, ignore_errors=True)
-        with contextlib.suppress(GitError):
-            self._git().run("worktree", "prune")
+        if os.path.lexists(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(GitError):
+                self._git().run("worktree", "unlock", "--", folder)
+                self._git().run("worktree", "prune")
 
     def _git(self) -> Git:
         git = Git.for_files(self._repository.common, self._env)

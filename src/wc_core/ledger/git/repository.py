@@ -20,6 +20,8 @@ _MAX_SYMREFS = 5
 _STUB = ".invalid"
 # The reason with which the worktree of a store is locked, and recognized.
 LOCK_REASON = "the store of wc: its threads live here"
+# The same for the worktree in which what lands is checked.
+CHECK_REASON = "wc land checks here what would land"
 
 
 class Repository(NamedTuple):

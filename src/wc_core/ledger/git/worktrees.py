@@ -1,7 +1,7 @@
 """Reads the worktrees of a repository from git's own files, without running git.
 
 Formats: git-worktree(1) "DETAILS", gitrepository-layout(5). The worktree of
-the store is left out, because it is not the user's.
+the store is left out, and so is that of a check, because they are not the user's.
 """
 
 from __future__ import annotations
@@ -66,12 +66,17 @@ class Worktree(NamedTuple):
 
 
 def worktrees(repository: Repository, env: Mapping[str, str]) -> list[Worktree]:
-    """All worktrees except the store's: the main one, then by git's names."""
+    """All worktrees except wc's own: the main one, then by git's names."""
     stores = {
         checkout.admin for checkout in repositories.checkouts_of(repository, BRANCH)
     }
     worktrees = [*_main_worktree(repository, env), *_linked_worktrees(repository)]
-    return [worktree for worktree in worktrees if worktree.gitdir not in stores]
+    return [
+        worktree
+        for worktree in worktrees
+        if worktree.gitdir not in stores
+        and worktree.locked != repositories.CHECK_REASON
+    ]
 
 
 def _main_worktree(

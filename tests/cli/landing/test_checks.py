@@ -1,0 +1,117 @@
+"""The check that a repository asks for: approved on this machine, run in a worktree of
+its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.landing.story import begin, change, head, line_of, work
+from wc_cli.edits.landing.checking import CheckPlace, CheckResult
+from wc_core.ledger.git.repository import CHECK_REASON
+
+if TYPE_CHECKING:
+    from tests.conftest import Machine
+    from tests.contract.inprocess import Here
+
+
+@pytest.fixture
+def here(machine: Machine) -> Here:
+    return begin(machine)
+
+
+def ask_for(here: Here, check: str) -> None:
+    here.ok("config", "set", "land.check", check)
+
+
+def test_only_an_approved_check_runs(here: Here, machine: Machine) -> None:
+    mark = machine.home / "ran"
+    work(here, "login", 3)
+    ask_for(here, f"echo ran >> {mark}")
+    before = head(here)
+    said = here.fails(4, "land", "login")
+    assert "is not approved on this machine" in said
+    assert f"echo ran >> {mark}" in said
+    assert not mark.exists()
+    assert head(here) == before
+    done = here.ok("land", "login", "--yes")
+    assert mark.read_text() == "ran\n"
+    assert "nothing was checked" not in done.err
+    work(here, "pay", 9)
+    here.ok("land", "pay")  # approved from now on
+    ask_for(here, f"echo other >> {mark}")
+    work(here, "search", 15)
+    here.fails(4, "land", "search")
+    assert mark.read_text() == "ran\nran\n"
+
+
+def test_it_runs_on_what_would_land_and_nowhere_else(here: Here) -> None:
+    tree = work(here, "login", 3)
+    change(here, 9, "nine")
+    ask_for(here, "sed -n '3p;9p' notes.txt && git status --porcelain && pwd")
+    here.ok("land", "login", "--yes")
+    body = here.entries("login")[-1]["body"]
+    assert body.startswith("The check passed in ")
+    assert "    login\n    nine\n" in body
+    assert str(tree.path) not in body
+    assert "landing" not in here.git("worktree", "list")
+    assert [line_of(here, number) for number in (3, 9)] == ["login", "nine"]
+
+
+def test_a_red_check_sends_the_ball_back(here: Here) -> None:
+    work(here, "login", 3)
+    work(here, "pay", 9)
+    ask_for(here, "! grep login notes.txt || { echo no logins; exit 7; }")
+    before = head(here)
+    done = here.wc("land", "--all", "--yes")
+    assert done.code == 9
+    assert "login: does not land on main: the check failed (exit status 7)" in done.out
+    assert "pay: landed on main" in done.out
+    assert head(here, "main~1") == before
+    entry = here.entries("login")[-1]
+    assert entry["landing"]["problem"] == "check"
+    assert "    no logins" in entry["body"]
+    assert "git merge main && ! grep login" in entry["body"]
+    assert here.ball("login") == "Codex@login (Pat)"
+    assert "landing" not in here.git("worktree", "list")
+
+
+def test_a_check_that_takes_too_long_is_ended(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work(here, "login", 3)
+    ask_for(here, "sleep 60")
+    whole = CheckPlace.check
+
+    def check(place: CheckPlace, commit: str, command: str, _: float) -> CheckResult:
+        return whole(place, commit, command, 1)
+
+    monkeypatch.setattr(CheckPlace, "check", check)
+    done = here.wc("land", "login", "--yes")
+    assert (done.code, "not finished within 1 s" in done.out) == (9, True)
+
+
+def test_the_base_may_move_while_the_check_runs(here: Here) -> None:
+    work(here, "login", 3)
+    git = f"git -C {here.path}"
+    ask_for(
+        here,
+        f"test -e {here.path}/../moved || {{ touch {here.path}/../moved; "
+        f"{git} commit -q --allow-empty -m meanwhile; }}",
+    )
+    here.ok("land", "login", "--yes")
+    assert here.git("log", "-1", "--format=%s", "main^1").strip() == "meanwhile"
+    assert line_of(here, 3) == "login"
+
+
+def test_what_a_killed_check_has_left_is_removed(here: Here) -> None:
+    work(here, "login", 3)
+    ask_for(here, "true")
+    left = here.store / ".local/landing/check"
+    words = ("--lock", "--reason", CHECK_REASON)
+    here.git("worktree", "add", "-q", "--detach", *words, str(left))
+    assert "check" not in [tree["name"] for tree in here.json("worktrees")["worktrees"]]
+    here.ok("land", "login", "--yes")
+    assert not left.exists()
+    assert "landing/check" not in here.git("worktree", "list")

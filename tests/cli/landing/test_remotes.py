@@ -1,0 +1,207 @@
+"""Landing at a remote: compare-and-swap there, protected branches, pull requests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.landing.story import CODEX, begin, change, head, line_of, work
+from tests.contract.inprocess import Here
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Machine
+
+
+@pytest.fixture
+def here(machine: Machine) -> Here:
+    here = begin(machine)
+    hub = here.path.parent / "hub.git"
+    here.git("init", "-q", "--bare", "-b", "main", str(hub))
+    here.git("remote", "add", "origin", str(hub))
+    here.git("push", "-q", "-u", "origin", "main")
+    return here
+
+
+def hub(here: Here) -> Path:
+    return here.path.parent / "hub.git"
+
+
+def at_hub(here: Here, ref: str = "main") -> str:
+    return here.git("--git-dir", str(hub(here)), "rev-parse", ref).strip()
+
+
+def elsewhere(here: Here, line: int, text: str) -> None:
+    """Someone else pushes a change to main."""
+    other = Here(here.machine, here.path.parent / "other")
+    if not other.path.exists():
+        here.git("clone", "-q", str(hub(here)), str(other.path))
+    other.git("pull", "-q")
+    change(other, line, text)
+    other.git("push", "-q")
+
+
+def refuse(here: Here, message: str) -> None:
+    hook = hub(here) / "hooks/pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\necho '{message}' >&2\nexit 1\n", encoding="utf-8")
+    hook.chmod(0o755)
+
+
+def test_push_moves_both(here: Here) -> None:
+    work(here, "login", 3)
+    here.ok("land", "login", "--push")
+    assert head(here) == at_hub(here) == head(here, "origin/main")
+    assert here.git("status", "--porcelain") == ""
+
+
+def test_it_builds_on_what_is_at_the_remote(here: Here) -> None:
+    work(here, "login", 3)
+    elsewhere(here, 9, "nine")
+    here.ok("land", "login", "--push")
+    assert head(here) == at_hub(here)
+    assert [line_of(here, number) for number in (3, 9)] == ["login", "nine"]
+    assert (here.path / "notes.txt").read_text("utf-8").count("nine") == 1
+
+
+def test_a_remote_that_moves_in_between_is_built_on_again(here: Here) -> None:
+    work(here, "login", 3)
+    other = here.path.parent / "other"
+    here.git("clone", "-q", str(hub(here)), str(other))
+    push = f"cd {other} && git commit -q --allow-empty -m meanwhile && git push -q"
+    here.ok("config", "set", "land.check", f"test -e {other}/x || ({push} && touch x)")
+    (other / ".git/info/exclude").write_text("x\n", encoding="utf-8")
+    here.ok("land", "login", "--push", "--yes")
+    assert head(here) == at_hub(here)
+    subjects = here.git("log", "--format=%s", "main").splitlines()
+    assert subjects.count("meanwhile") >= 1
+    assert subjects[0] == "Merge login: Do login"
+
+
+def test_two_that_have_diverged_are_not_brought_together(here: Here) -> None:
+    work(here, "login", 3)
+    elsewhere(here, 9, "nine")
+    change(here, 15, "fifteen")
+    before = head(here), at_hub(here)
+    said = here.fails(4, "land", "login", "--push")
+    assert "have both moved on" in said
+    assert "pull --rebase origin main" in said
+    assert (head(here), at_hub(here)) == before
+
+
+def test_a_protected_branch_is_no_failure_of_the_branch(here: Here) -> None:
+    work(here, "login", 3)
+    refuse(here, "GH006: Protected branch update failed")
+    before = head(here), at_hub(here), here.entries("login")
+    said = here.fails(4, "land", "login", "--push")
+    assert "main at origin is protected: GH006: Protected branch update failed" in said
+    assert "wc land --pr" in said
+    assert (head(here), at_hub(here), here.entries("login")) == before
+
+
+def test_a_remote_that_is_gone_changes_nothing(here: Here) -> None:
+    work(here, "login", 3)
+    hub(here).rename(hub(here).with_name("gone"))
+    before = head(here), here.entries("login")
+    assert "could not be used" in here.fails(8, "land", "login", "--push")
+    assert (head(here), here.entries("login")) == before
+
+
+def test_another_machine_has_landed_it(here: Here) -> None:
+    work(here, "login", 3)
+    other = Here(here.machine, here.path.parent / "other")
+    here.git("push", "-q", "origin", "login")
+    here.git("clone", "-q", str(hub(here)), str(other.path))
+    other.git("merge", "-q", "--no-ff", "origin/login")
+    other.git("push", "-q")
+    done = here.ok("land", "login", "--push")
+    commit = at_hub(here)
+    assert done.out == f"login: landed on main as {commit[:9]}\n"
+    title = here.entries("login")[-1]["title"]
+    assert title == f"main has all of its changes already, at {commit[:9]}"
+    assert here.json("read", "login")["status"] == "CLOSED"
+
+
+def test_a_dirty_base_is_left_behind(here: Here) -> None:
+    work(here, "login", 3)
+    (here.path / "notes.txt").write_text("mine\n", encoding="utf-8")
+    before = head(here)
+    done = here.ok("land", "login", "--push")
+    assert "main here is behind origin" in done.err
+    assert head(here) == before
+    assert line_of(here, 3, "origin/main") == "login"
+    assert (here.path / "notes.txt").read_text("utf-8") == "mine\n"
+
+
+# --- pull requests ------------------------------------------------------------------
+
+GH = """#!/bin/sh
+echo "$@" >> "$HOME/gh-words"
+case "$1 $2" in
+"pr view") if [ -e "$HOME/opened" ]; then
+    echo '{"number": 12, "url": "https://github.com/o/r/pull/12", "state": "OPEN"}'
+  else echo 'no pull requests found' >&2; exit 1; fi ;;
+"pr create") touch "$HOME/opened"; echo https://github.com/o/r/pull/12 ;;
+esac
+"""
+
+
+def test_a_pull_request_is_opened_then_updated(here: Here, machine: Machine) -> None:
+    tree = work(here, "login", 3)
+    programs = machine.home / "programs"
+    programs.mkdir()
+    (programs / "gh").write_text(GH, encoding="utf-8")
+    (programs / "gh").chmod(0o755)
+    env = {"PATH": f"{programs}:{machine.env['PATH']}"}
+    before = head(here)
+    said = here.ok("land", "login", "--pr", env=env).out
+    assert said == "login: opened pull request #12: https://github.com/o/r/pull/12\n"
+    assert at_hub(here, "login") == head(here, "login")
+    assert (head(here), at_hub(here)) == (before, before)
+    assert here.entries("login")[-1]["pr_refs"] == [12]
+    assert here.json("read", "login")["status"] == "OPEN"
+    words = (machine.home / "gh-words").read_text("utf-8")
+    assert "pr create --head login --base main --title Do login" in words
+    change(tree, 9, "nine")
+    tree.git("commit", "-q", "--amend", "-m", "other")
+    said = here.ok("land", "login", "--pr", env=env).out
+    assert said == "login: updated pull request #12: https://github.com/o/r/pull/12\n"
+    assert at_hub(here, "login") == head(here, "login")
+
+
+def test_without_gh_the_address_is_what_the_remote_says(here: Here) -> None:
+    work(here, "login", 3)
+    env = {"PATH": here.machine.env["PATH"]}
+    said = here.ok("land", "login", "--pr", env=env).out
+    assert said == "login: pushed login to origin\n"
+    work(here, "pay", 9)
+    hook = hub(here) / "hooks/post-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(
+        "#!/bin/sh\necho 'To create a merge request, visit:'\n"
+        "echo '  https://git.example.com/o/r/new?source=pay'\n",
+        encoding="utf-8",
+    )
+    hook.chmod(0o755)
+    said = here.ok("land", "pay", "--pr", env=env).out
+    assert said.endswith(
+        "open a pull request: https://git.example.com/o/r/new?source=pay\n"
+    )
+
+
+def test_a_branch_at_the_remote_that_others_have_moved_is_not_overwritten(
+    here: Here,
+) -> None:
+    tree = work(here, "login", 3)
+    tree.git("push", "-q", "origin", "login")
+    other = Here(here.machine, here.path.parent / "other")
+    here.git("clone", "-q", str(hub(here)), str(other.path))
+    other.git("switch", "-q", "login")
+    change(other, 12, "twelve")
+    other.git("push", "-q")
+    tree.ok("say", "login", "-m", "More", "--to", "Pat", *CODEX)
+    before = at_hub(here, "login")
+    assert "login at origin has moved" in here.fails(4, "land", "login", "--pr")
+    assert at_hub(here, "login") == before

@@ -1,0 +1,221 @@
+"""Landing in repositories of other shapes, and with what people configure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.landing.story import CODEX, NUMBERS, begin, change, head, line_of, work
+from tests.contract.inprocess import Here
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Machine
+
+
+@pytest.fixture
+def here(machine: Machine) -> Here:
+    return begin(machine)
+
+
+def signer(here: Here, script: str) -> Path:
+    """A program that signs as gpg does."""
+    path = here.machine.home / "signer"
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+    here.git("config", "gpg.program", str(path))
+    here.git("config", "commit.gpgSign", "true")
+    return path
+
+
+SIGN = """\
+cat > /dev/null
+printf '\\n[GNUPG:] SIG_CREATED \\n' >&2
+printf -- '-----BEGIN PGP SIGNATURE-----\\nabc\\n-----END PGP SIGNATURE-----\\n'"""
+
+
+def test_what_lands_is_signed_as_git_is_configured(here: Here) -> None:
+    work(here, "login", 3)
+    signer(here, SIGN)
+    here.ok("land", "login")
+    assert "\ngpgsig -----BEGIN" in here.git("cat-file", "commit", "main")
+
+
+def test_nothing_lands_unsigned(here: Here) -> None:
+    work(here, "login", 3)
+    signer(here, "echo no key >&2; exit 1")
+    before = head(here), here.entries("login")
+    said = here.fails(7, "land", "login")
+    assert "gpg failed to sign" in said
+    assert (head(here), here.entries("login")) == before
+
+
+def test_names_that_are_not_simple(here: Here) -> None:
+    tree = here.worktree("app-wt-x", "feature/ein-größeres")
+    (tree.path / "a b\té.txt").write_text("x\n", encoding="utf-8")
+    tree.git("add", ".")
+    tree.git("commit", "-qm", "Füge hinzu")
+    tree.ok("new", "big", "-m", "Größer: $(x) `y`", "--to", "Pat", *CODEX)
+    here.ok("say", "big", "--approve", "--to", "Pat")
+    here.ok("land", "big")
+    message = here.git("log", "-1", "--format=%B")
+    assert message.startswith("Merge feature/ein-größeres: Größer: $(x) `y`\n")
+    assert (here.path / "a b\té.txt").exists()
+
+
+@pytest.mark.parametrize("method", ["--merge", "--rebase", "--squash"])
+def test_files_that_are_renamed_deleted_and_executable(here: Here, method: str) -> None:
+    tree = here.worktree("app-wt-x", "x")
+    tree.git("mv", "a.txt", "b.txt")
+    tree.git("rm", "-q", "notes.txt")
+    (tree.path / "run").write_text("#!/bin/sh\n", encoding="utf-8")
+    (tree.path / "run").chmod(0o755)
+    (tree.path / "link").symlink_to("b.txt")
+    tree.git("add", ".")
+    tree.git("commit", "-qm", "x")
+    tree.ok("new", "x", "-m", "X", "--to", "Pat", *CODEX)
+    here.ok("say", "x", "--approve", "--to", "Pat")
+    here.ok("land", "x", method)
+    assert here.git("ls-tree", "-r", "main") == here.git("ls-tree", "-r", "x")
+    assert here.git("status", "--porcelain") == ""
+    assert not (here.path / "notes.txt").exists()
+    assert (here.path / "link").is_symlink()
+
+
+def test_a_bare_repository_with_worktrees(machine: Machine) -> None:
+    seed = begin(machine)
+    bare = seed.path.parent / "bare.git"
+    seed.git("clone", "-q", "--bare", str(seed.path), str(bare))
+    folder = Here(machine, bare)
+    folder.git("worktree", "add", "-q", "../main-tree", "main")
+    here = Here(machine, bare.parent / "main-tree")
+    folder.git("worktree", "add", "-q", "-b", "login", "../login-tree")
+    tree = Here(machine, bare.parent / "login-tree")
+    change(tree, 3, "login")
+    tree.ok("new", "login", "-m", "L", "--to", "Pat", *CODEX)
+    here.ok("say", "login", "--approve", "--to", "Pat")
+    here.ok("land", "login")
+    assert line_of(here, 3) == "login"
+    assert here.git("status", "--porcelain") == ""
+
+
+def test_objects_of_sha256(machine: Machine) -> None:
+    path = machine.home / "sha"
+    machine.git(
+        *("init", "-q", "-b", "main", "--object-format=sha256", str(path)),
+        cwd=machine.home,
+    )
+    here = Here(machine, path)
+    (path / "notes.txt").write_text(NUMBERS, encoding="utf-8")
+    here.git("add", ".")
+    here.git("commit", "-qm", "files")
+    for method, topic, line in (("--rebase", "a", 3), ("--merge", "b", 9)):
+        work(here, topic, line)
+        here.ok("land", topic, method)
+    assert [line_of(here, 3), line_of(here, 9)] == ["a", "b"]
+
+
+def test_a_sparse_worktree_stays_sparse(here: Here) -> None:
+    (here.path / "lib").mkdir()
+    (here.path / "lib/x.txt").write_text("x\n", encoding="utf-8")
+    here.git("add", ".")
+    here.git("commit", "-qm", "lib")
+    tree = here.worktree("app-wt-x", "x")
+    (tree.path / "lib/x.txt").write_text("y\n", encoding="utf-8")
+    tree.git("commit", "-qam", "y")
+    tree.ok("new", "x", "-m", "X", "--to", "Pat", *CODEX)
+    here.ok("say", "x", "--approve", "--to", "Pat")
+    here.git("sparse-checkout", "set", "docs")
+    here.ok("land", "x")
+    assert here.git("show", "main:lib/x.txt") == "y"
+    assert not (here.path / "lib").exists()
+    assert here.git("status", "--porcelain") == ""
+
+
+def test_a_submodule_and_a_pointer_of_lfs(here: Here) -> None:
+    library = here.path.parent / "library"
+    here.git("init", "-q", "-b", "main", str(library))
+    commit = here.git("-C", str(library), "commit-tree", "-m", "x", EMPTY_TREE).strip()
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 3\n"
+    tree = here.worktree("app-wt-x", "x")
+    (tree.path / ".gitattributes").write_text("*.bin filter=lfs -text\n", "utf-8")
+    (tree.path / "big.bin").write_text(pointer, encoding="utf-8")
+    tree.git("add", ".")
+    tree.git("update-index", "--add", "--cacheinfo", f"160000,{commit},library")
+    tree.git("commit", "-qm", "x")
+    tree.ok("new", "x", "-m", "X", "--to", "Pat", *CODEX)
+    here.ok("say", "x", "--approve", "--to", "Pat")
+    here.ok("land", "x", "--allow-dirty")
+    listed = here.git("ls-tree", "main")
+    assert f"160000 commit {commit}\tlibrary" in listed
+    assert here.git("show", "main:big.bin") == pointer.strip()
+
+
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+
+def test_branches_without_a_common_history(here: Here) -> None:
+    tree = here.worktree("app-wt-x", "x")
+    tree.git("checkout", "-q", "--orphan", "y")
+    tree.git("commit", "-qm", "alone")
+    tree.ok("new", "x", "-m", "X", "--to", "Pat", *CODEX)
+    here.ok("say", "x", "--approve", "--to", "Pat")
+    before = head(here)
+    assert "unrelated histories" in here.fails(7, "land", "x")
+    assert head(here) == before
+
+
+def test_a_branch_that_is_gone_is_said_to_be(here: Here) -> None:
+    tree = work(here, "login", 3)
+    here.git("worktree", "remove", str(tree.path))
+    here.git("branch", "-D", "login")
+    assert "its branch login is not in this" in here.fails(4, "land", "login")
+
+
+def test_a_branch_that_was_renamed_is_found_once_the_thread_moves(here: Here) -> None:
+    work(here, "login", 3)
+    here.git("branch", "-m", "login", "sign-in")
+    assert "its branch login is not" in here.fails(4, "land", "login")
+    here.ok("move", "login", "sign-in")
+    here.ok("land", "login")
+    assert line_of(here, 3) == "login"
+
+
+CARRIER = """\
+wc: carry 1 entry (login)
+
+This commit changes no file.
+
+{"entry_id": "01M8H7GWS0N3G40AHHHKBG28N0"}
+
+Watercooler-Carry: 1
+"""
+
+
+@pytest.mark.parametrize("method", ["--merge", "--rebase", "--squash"])
+def test_carriers_and_outboxes_do_not_land(here: Here, method: str) -> None:
+    tree = work(here, "login", 3, approved=False)
+    tree.git("commit", "-q", "--allow-empty", "-m", CARRIER)
+    outbox = tree.path / ".watercooler/outbox"
+    outbox.mkdir(parents=True)
+    (outbox / "x.jsonl").write_text("{}\n", encoding="utf-8")
+    (tree.path / "c.txt").write_text("c\n", encoding="utf-8")
+    tree.git("add", "-f", ".")
+    tree.git("commit", "-qm", "With an outbox")
+    (outbox / "y.jsonl").write_text("{}\n", encoding="utf-8")
+    tree.git("add", "-f", ".")
+    tree.git("commit", "-qm", "Only an outbox")
+    change(tree, 9, "nine")
+    tip = head(here, "login")
+    here.ok("say", "login", "--approve", "--to", "Pat")
+    here.ok("land", "login", method)
+    assert head(here, "login") == tip
+    assert ".watercooler" not in here.git("ls-tree", "-r", "--name-only", "main")
+    assert "Watercooler-Carry" not in here.git("log", "--format=%B", "main")
+    subjects = here.git("log", "--no-merges", "--format=%s", "main").splitlines()
+    assert "Only an outbox" not in subjects
+    assert line_of(here, 9) == "nine"
+    assert here.git("show", "main:c.txt") == "c"
+    assert "it has landed on main" in here.fails(4, "land", "login")
