@@ -53,7 +53,9 @@ def cases(draw: st.DrawFn) -> Case:
     # Some wait for a topic that is not a candidate, or for themselves.
     waits = st.frozensets(st.sampled_from(TOPICS), max_size=2)
     case.branches = [
-        LandingCandidate(topic, draw(waits), draw(st.integers(0, 3)))
+        LandingCandidate(
+            topic, draw(waits), draw(st.integers(0, 3)), draw(st.booleans())
+        )
         for topic in TOPICS[:count]
     ]
     pairs = [frozenset(pair) for pair in itertools.combinations(TOPICS[:count], 2)]
@@ -83,6 +85,15 @@ def test_the_order_of_age_wins_if_fewer_fail_in_it() -> None:
     # b has three rivals, but three others wait for it.
     case = Case("b c>b d>b e>b a f g h", "ab", "bf", "bg")
     assert case.order() == "bcdeafgh"
+
+
+def test_a_branch_that_does_not_merge_anyway_is_no_rival() -> None:
+    case = Case("a b c", "ab", "ac")
+    assert case.order() == "bca"
+    case.branches[1:] = [b._replace(merges=False) for b in case.branches[1:]]
+    assert case.order() == "abc"
+    first, *others = forecast(case.branches, case.conflicts)
+    assert (first.lands, [item.lands for item in others]) == (True, [False, False])
 
 
 @pytest.mark.parametrize(
@@ -153,7 +164,8 @@ def failures(
     for candidate in order:
         waits = reached(order, candidate)
         must_land = {t for t in waits if candidate.topic not in waits_of(order, t)}
-        fails = any(conflicts(topic, candidate.topic) for topic in landed)
+        rivals = [topic for topic in landed if conflicts(topic, candidate.topic)]
+        fails = rivals or not candidate.merges
         (failed if fails or must_land & failed else landed).add(candidate.topic)
     return len(failed)
 

@@ -1,7 +1,8 @@
 """In which order several approved branches land, so that few of them fail.
 
-A branch fails if it conflicts with one that landed before it, or waits for one that
-failed. So the next to land is the one that conflicts with the fewest of the others.
+A branch fails if it conflicts with the base branch or with one that landed before it,
+or waits for one that failed. So the next to land is the one that conflicts with the
+fewest of the others.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
 
 class LandingCandidate(NamedTuple):
     """A branch to land: the topic of its thread, the topics that must land before it,
-    and since when it has been waiting. Topics in ``after`` that are not candidates do
-    not count."""
+    since when it has been waiting, and whether it merges into the base branch as that
+    is. Topics in ``after`` that are not candidates do not count."""
 
     topic: str
     after: frozenset[str] = frozenset()
     since_ms: int = 0
+    merges: bool = True
 
 
 class LandingForecast(NamedTuple):
@@ -34,7 +36,8 @@ class LandingForecast(NamedTuple):
     @property
     def lands(self) -> bool:
         """Whether it will land."""
-        return not self.conflicts_with and not self.failed_before
+        merges = self.candidate.merges and not self.conflicts_with
+        return merges and not self.failed_before
 
 
 def landing_order(
@@ -123,10 +126,11 @@ def _order(
     while waiting:
         topics = {branch.topic for branch in waiting}
         landable = {
-            topic
-            for topic in topics
-            if landed.isdisjoint(rivals.get(topic, ()))
-            and failed.isdisjoint(before[topic])
+            branch.topic
+            for branch in waiting
+            if branch.merges
+            and landed.isdisjoint(rivals.get(branch.topic, ()))
+            and failed.isdisjoint(before[branch.topic])
         }
         # Of equal ones, min takes the first, which is the oldest.
         following = min(
