@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.core.strategies import entry, entry_id, viewer
+from tests.core.strategies import chain, entry, entry_id, viewer
 from wc_core.base.names import Directory
 from wc_core.edits.review import keeping
-from wc_core.edits.review.points import Points, points
+from wc_core.edits.review.points import Points, approved_branch, points
 from wc_core.ledger.threads.folding import fold
 from wc_core.ledger.threads.model import FREE, Ball, Entry
 from wc_core.ledger.threads.reader import Thread
@@ -33,6 +33,40 @@ LOOP = (
     said(3, CLAUDE, "login"),
     passed(4, CLAUDE, CODEX, "login"),
 )
+
+
+@pytest.mark.parametrize(
+    ("branches", "expected"),
+    [
+        (("login", "other"), "login"),
+        (("main", "login"), "login"),
+        (("main", "login", "later", "main"), "later"),
+        (("", "login"), "login"),
+        (("main", "main"), ""),
+    ],
+)
+def test_the_approved_branch_is_the_thread_s_or_the_author_s(
+    branches: tuple[str, ...], expected: str
+) -> None:
+    entries = [passed(n, CLAUDE, CODEX, name) for n, name in enumerate(branches)]
+    outcome = entry(8, CODEX, outcome="approved", code_branch="review")
+    later = passed(9, CLAUDE, CODEX, "unseen")
+    written = tuple(chain(*entries, outcome, later))
+    thread = Thread(Snapshot(fold("t", written), 0, True), written)
+    assert approved_branch(thread, "main") == expected
+
+
+def test_a_thread_of_a_worktree_without_a_branch_has_that_of_the_author() -> None:
+    written = tuple(
+        chain(
+            entry(0, PAT, ball=Ball(CLAUDE)),
+            passed(1, CLAUDE, CODEX, "login"),
+            entry(2, CODEX, outcome="approved"),
+        )
+    )
+    state = fold("t", written)._replace(branch=".main")
+    thread = Thread(Snapshot(state, 0, True), written)
+    assert approved_branch(thread, "main") == "login"
 
 
 def found(entries: tuple[Entry, ...], me: str) -> tuple[int, int, bool, int]:

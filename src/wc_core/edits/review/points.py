@@ -79,7 +79,8 @@ def approved_branch(thread: Thread, base: str) -> str:
     otherwise the last one on which someone other than the reviewer had written until
     then. Empty if no entry says on which branch it was written."""
     branch, review = thread.state.branch, thread.state.review
-    if branch != base:
+    # A thread of a worktree without a branch has the name of that, with a dot.
+    if branch != base and not branch.startswith("."):
         return branch
     before = takewhile(lambda entry: entry.id != review.id, thread.entries)
     branches = [
