@@ -30,6 +30,12 @@ def examples(short: int, long: int = 1000) -> int:
     return _number("WC_TEST_EXAMPLES", short, long)
 
 
+def patience(seconds: float) -> float:
+    """Return for how many seconds a test waits for what has to come: in a long run,
+    whose machine is busy for hours, five times as long."""
+    return 5 * seconds if is_long() else seconds
+
+
 def seed() -> str:
     """Return the seed that random tests begin with."""
     return os.environ.get("WC_TEST_SEED", "1")

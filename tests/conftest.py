@@ -285,7 +285,8 @@ class Machine:
         }
         if said[: len(Machine.wc_words)] == Machine.wc_words:
             rest = words[len(Machine.wc_words) :]
-            wanted = forking.Wanted(rest, str(cwd), given, feed, SECONDS)
+            seconds = amounts.patience(SECONDS)
+            wanted = forking.Wanted(rest, str(cwd), given, feed, seconds)
             forked = forking.run(wanted)
             if forked is not None:
                 return Done(forked[0], *map(decoded, forked[1:]))
@@ -296,7 +297,7 @@ class Machine:
             input=feed,
             stdin=subprocess.DEVNULL if feed is None else None,
             capture_output=True,
-            timeout=SECONDS,
+            timeout=amounts.patience(SECONDS),
             check=False,
         )
         return Done(done.returncode, decoded(done.stdout), decoded(done.stderr))

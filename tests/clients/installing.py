@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 LOCKED = ("package.json", "package-lock.json")
 AGENTS = HERE / "agents.json"
-SECONDS = 300.0 if amounts.is_long() else 60.0
+SECONDS = amounts.patience(60.0)
 _QUIET = (
     *("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"),
     *("--prefer-offline", "--fetch-retries=1", "--loglevel=error"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests import amounts
 from tests.clients import installing
 from tests.clients.coding import AGENTS
 from tests.clients.scripted import PROMPT
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tests.clients.conftest import Place
     from tests.clients.scripted import Call, Service
 
-SECONDS = 40.0
+SECONDS = amounts.patience(40.0)
 _CAME = "This came while you were idle."
 _KEY = "sk-none-none-none-none-none"
 
