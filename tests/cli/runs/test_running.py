@@ -21,6 +21,7 @@ from rich.console import Console
 from tests.cli.runs.running import SECONDS, Running
 from tests.clients.conftest import installed
 from tests.conftest import Repo
+from wc_cli.agents.runs import reserving
 from wc_cli.agents.runs.choosing import RunRequest
 from wc_cli.agents.runs.runner import RunLimits, Runner
 from wc_cli.agents.runs.showing import state_of
@@ -650,6 +651,27 @@ def test_a_record_that_cannot_be_written_ends_it_after_the_others(
     assert "login.json could not be written" in one.told
 
 
+def begun(place: Path) -> records.RunRecord:
+    """The record of a `wc run` that was killed before it started an agent."""
+    return records.RunRecord(
+        "login",
+        "Codex@login (Pat)",
+        str(place),
+        "login",
+        records.STARTING,
+        1_800_000_000_000,
+        previous="Codex",
+        runner=2**22 + 1,
+        is_made=True,
+    )
+
+
+def write_record(repo: Repo, record: records.RunRecord) -> None:
+    path = Path(records.path_of(Layout(str(repo.store)), record.topic))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(record.to_bytes())
+
+
 @pytest.mark.parametrize("is_taken", [False, True])
 def test_one_that_was_killed_before_the_start_is_no_start(
     repo: Repo, *, is_taken: bool
@@ -658,20 +680,7 @@ def test_one_that_was_killed_before_the_start_is_no_start(
     place = repo.worktree(f"{repo.path.name}-wt-login", "login")
     if is_taken:
         place.ok("take", "login", "--as", "Codex")
-    layout = Layout(str(repo.store))
-    begun = records.RunRecord(
-        "login",
-        "Codex@login (Pat)",
-        str(place.path),
-        "login",
-        records.STARTING,
-        1_800_000_000_000,
-        previous="Codex",
-        runner=2**22 + 1,
-    )
-    path = Path(records.path_of(layout, "login"))
-    path.parent.mkdir(parents=True)
-    path.write_bytes(begun.to_bytes())
+    write_record(repo, begun(place.path))
     told = events(repo)
     assert names(told) == [("started", "login"), ("passed", "login")]
     assert told[0]["try"] == 1
@@ -718,6 +727,24 @@ def test_two_machines_start_no_ball_twice(
     here.ok("sync")
     there.ok("sync")
     assert (here.ball("login"), there.ball("login")) == ("Pat", "Pat")
+
+
+def test_a_claim_that_a_killed_one_left_is_given_up(tmp_path: Path) -> None:
+    """It was killed after it had reserved the thread, before it started the agent."""
+    desk = with_standins(installed(tmp_path))
+    hub = tmp_path / "hub.git"
+    desk.git("init", "-q", "--bare", "-b", "main", str(hub), cwd=tmp_path)
+    repo = desk.repo()
+    repo.git("remote", "add", "origin", str(hub))
+    repo.git("push", "-q", "-u", "origin", "main")
+    ask_for(repo, "login", "work done")
+    repo.ok("sync")
+    desk.env["WATERCOOLER_SYNC"] = "inline"
+    at = Context(desk.env, str(repo.path), Asked("Codex"))
+    reserving.reserve(at, "login", 60)
+    assert events(repo) == []
+    write_record(repo, begun(tree(repo, "login")))
+    assert names(events(repo)) == [("started", "login"), ("passed", "login")]
 
 
 def test_what_another_machine_runs_is_no_failure(

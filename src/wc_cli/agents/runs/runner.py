@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wc_cli.agents.runs.cloud.planning import CloudPlan
+    from wc_cli.agents.runs.places import RunPlace
     from wc_core.ledger.threads.model import State
 
 # Between two looks at what runs; when nothing runs, at the store.
@@ -336,18 +337,27 @@ class Runner:
             if earlier is not None and (earlier.is_alive or earlier.is_watched):
                 return  # another `wc run` was faster
             claimer = chooser.agent_context(candidate.agent, "")
-            reserving.reserve(claimer, candidate.topic, self._limits.seconds)
+            place = candidate.place
+            # From here on, the next `wc run` finds what a killed one has left.
+            record = self._planned(candidate, place, earlier) if place else None
+            if record is not None:
+                self._save(record)
+            try:
+                reserving.reserve(claimer, candidate.topic, self._limits.seconds)
+            except WcError:
+                self._forget_start(candidate.topic)
+                raise
             try:
                 if candidate.cloud is not None:
                     self._start_in_cloud(candidate, candidate.cloud)
-                else:
-                    self._start_here(candidate, earlier)
+                elif record is not None:
+                    self._start_here(candidate, record)
             except WcError:
                 reserving.release(claimer, candidate.topic)
                 self._forget_start(candidate.topic)
                 raise
 
-    def _start_here(self, candidate: RunCandidate, earlier: RunRecord | None) -> None:
+    def _start_here(self, candidate: RunCandidate, record: RunRecord) -> None:
         """Start an agent in the worktree of its thread."""
         chooser, place = self._chooser, candidate.place
         if place is None:
@@ -355,8 +365,7 @@ class Runner:
         chooser.places.add(place)
         loopfile.ignore(chooser.places.repository)
         at = chooser.agent_context(candidate.agent, place.path)
-        record = self._begin(candidate, at, earlier)
-        self._launch(candidate, at, record)
+        self._launch(candidate, at, self._begin(candidate.state, at, record))
 
     def _start_in_cloud(self, candidate: RunCandidate, plan: CloudPlan) -> None:
         """Start the command that starts an agent in the cloud. The threads and the
@@ -394,28 +403,29 @@ class Runner:
     def _forget_start(self, topic: str) -> None:
         """Record that a run that was about to start did not."""
         record = records.load(self.layout, topic)
-        is_own = record is not None and record.runner == os.getpid()
+        is_own = record is not None and record.runner == self._me[0]
         if record is not None and is_own and record.state == STARTING:
-            self._save(record._replace(state=STOPPED, ended_ms=now_ms()))
+            self._save_stopped(record)
 
-    def _begin(
-        self, candidate: RunCandidate, at: Context, earlier: RunRecord | None
+    def _save_stopped(self, record: RunRecord) -> None:
+        """Record that a run did not start; its worktree may have been made."""
+        is_made = record.is_made and os.path.isdir(record.worktree)
+        stopped = record._replace(state=STOPPED, ended_ms=now_ms(), is_made=is_made)
+        self._save(stopped)
+
+    def _planned(
+        self, candidate: RunCandidate, place: RunPlace, earlier: RunRecord | None
     ) -> RunRecord:
-        """Record a run, and take the ball for its agent's seat. Returns the record."""
-        place = candidate.place
-        if place is None:
-            raise ConflictError("It has no place.", "Try again.")
-        state = at.reader.snapshot(candidate.topic).state
-        if state != candidate.state:
-            raise _ChangedError(candidate.topic, "")
+        """Return the record of a run that is about to start."""
+        state = candidate.state
         is_again = (
             earlier is not None
             and earlier.state == FAILED
             and earlier.since == state.since
         )
-        record = RunRecord(
+        return RunRecord(
             candidate.topic,
-            at.identity.author,
+            self._chooser.author_in(candidate.agent, place),
             place.path,
             place.branch,
             STARTING,
@@ -428,16 +438,23 @@ class Runner:
             is_made=bool(place.add)
             or bool(earlier and earlier.is_made and earlier.worktree == place.path),
         )
-        self._save(record)
-        moves = bool(place.branch) and state.branch != place.branch
-        draft = Draft(state.topic, "take", f"Started by wc run on {place.branch}")
+
+    def _begin(self, seen: State, at: Context, record: RunRecord) -> RunRecord:
+        """Take the ball of a thread, as it was ``seen``, for its agent's seat. Returns
+        the record of the run."""
+        state, branch = at.reader.snapshot(record.topic).state, record.branch
+        if state != seen:
+            raise _ChangedError(record.topic, "")
+        moves = bool(branch) and state.branch != branch
+        draft = Draft(state.topic, "take", f"Started by wc run on {branch}")
         if moves:
-            draft = draft._replace(thread_branch=place.branch)
+            draft = draft._replace(thread_branch=branch)
         if state.ball == at.identity.author:
-            draft = draft._replace(action="move", title=f"Moved to {place.branch}")
+            draft = draft._replace(action="move", title=f"Moved to {branch}")
         if draft.action == "take" or moves:
             self._write(at, draft)
-        record = record._replace(since=at.reader.snapshot(state.topic).state.since)
+        since = at.reader.snapshot(state.topic).state.since
+        record = record._replace(agent=at.identity.author, since=since)
         self._save(record)
         return record
 
@@ -517,7 +534,9 @@ class Runner:
                 continue
             if not record.pid:
                 # It was killed before it started the agent.
-                self._save(record._replace(state=STOPPED, ended_ms=now_ms()))
+                self._save_stopped(record)
+                agent = parse(record.agent).agent
+                reserving.release(chooser.agent_context(agent, ""), record.topic)
                 if record.is_cloud:
                     with contextlib.suppress(WcError):
                         starting.undo(self._context_of(record, context), record)
