@@ -349,3 +349,19 @@ def test_attributes_of_the_base_decide_how_files_merge(here: Here) -> None:
     text = here.git("show", "main:notes.txt")
     assert "ours\n" in text
     assert "theirs\n" in text
+
+
+def test_lists_say_what_is_ready_to_land(here: Here) -> None:
+    tree = work(here, "login", 3)
+    rows = {row["topic"]: row for row in here.json("list")["threads"]}
+    assert rows["login"]["ready_to_land"] is True
+    assert "OPEN, ready to land" in here.ok("list").out
+    assert "ready to land" in here.ok("board").out
+    assert "OPEN, approved" in tree.ok("list", *CODEX).out  # the ball is Pat's
+    here.ok("new", "db", "-m", "A table", "--to", "anyone")
+    here.ok("link", "login", "waits-for", "db")
+    rows = {row["topic"]: row for row in here.json("list")["threads"]}
+    assert "ready_to_land" not in rows["login"]
+    here.ok("set-status", "db", "CLOSED")
+    here.ok("config", "set", "land.needs", "closed")
+    assert "OPEN, approved" in here.ok("list").out

@@ -23,10 +23,10 @@ from wc_core.base.times import milliseconds
 from wc_core.base.values import NamedTuple
 from wc_core.edits.radar.landingorder import LandingCandidate, landing_order
 from wc_core.ledger.git import config, worktrees
+from wc_core.ledger.planning.landing import LandingBranches, own_landing_obstacles
 from wc_core.ledger.planning.obstacles import GATE
 from wc_core.ledger.threads.model import APPROVED, CLOSED
 from wc_core.people.activity import loops
-from wc_core.reading.landing import LandingBranches, own_landing_obstacles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class LandingChooser:
 
     def _look(self, row: ThreadRow, plan: ThreadPlan) -> LandingChoice:
         needs = self.context.settings.land_needs
-        reasons = list(own_landing_obstacles(row, self.branches, needs))
+        reasons = list(own_landing_obstacles(row.as_landing(), self.branches, needs))
         tip = self.branches.tip(row.branch)
         waits = plan.waits(row.topic)
         reasons += [item.text for item in waits if item.code == GATE]

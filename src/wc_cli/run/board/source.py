@@ -20,7 +20,7 @@ from wc_core.people.activity.statefile import StateFiles
 from wc_core.reading.views import planning, worktrees
 from wc_core.reading.views import rows as row_views
 from wc_core.reading.views.approvals import load_outdated
-from wc_core.reading.views.overview import with_passes
+from wc_core.reading.views.overview import completed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class BoardSource:
         known = list(self._cards.values())
         directory = self.context.settings.directory
         rows = planning.with_waits([card.row for card in known], now_ms())
-        rows = with_passes(self.reader, rows, directory)
+        rows = completed(self.reader, rows, directory)
         pin = pins.pin_of(self.layout, self.context.place.repository)
         used_here = pin.topic if pin.is_open else ""
         cards = (

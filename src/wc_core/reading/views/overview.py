@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 
-from wc_core.base import names
 from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.lean import contextlib
+from wc_core.ledger.git import repository
+from wc_core.ledger.planning.landing import LandingBranches, is_ready_to_land
+from wc_core.ledger.threads import settings
+from wc_core.ledger.threads.model import APPROVED, CLOSED
 from wc_core.lookup.index.keys import word_keys
 from wc_core.reading.views import rows as row_views
 from wc_core.reading.views.listing import (
@@ -55,12 +58,13 @@ class Overview:
     def rows(self) -> list[ThreadRow]:
         """Returns all threads, latest move first. If one is damaged, the others are
         still listed."""
-        rows = self.with_passes(self._read())
-        if not any(row.links or row.gates for row in rows):
-            return rows
-        from wc_core.reading.views import planning  # 2 ms, only for stores with a plan
+        rows = self._read()
+        if any(row.links or row.gates for row in rows):
+            # 2 ms, only for stores with a plan
+            from wc_core.reading.views import planning
 
-        return planning.with_waits(rows, self.clock())
+            rows = planning.with_waits(rows, self.clock())
+        return self.completed(rows)
 
     def _read(self, topics: Iterable[str] | None = None) -> list[ThreadRow]:
         """The threads of the store, or those with the ``topics``, latest move first."""
@@ -82,9 +86,9 @@ class Overview:
             self._keys = {**self._keys, **found}
         return self._keys
 
-    def with_passes(self, rows: list[ThreadRow]) -> list[ThreadRow]:
-        """Returns the rows with how far their balls have come, see `with_passes`."""
-        return with_passes(self.reader, rows, self.viewer.directory)
+    def completed(self, rows: list[ThreadRow]) -> list[ThreadRow]:
+        """Returns the rows with what the threads do not say, see `completed`."""
+        return completed(self.reader, rows, self.viewer.directory)
 
     def plan(self) -> ThreadPlan:
         """Returns what all threads currently wait for."""
@@ -120,7 +124,7 @@ class Overview:
         # A thread may wait for any other one.
         if criteria.topics is None or os.path.isdir(self.reader.layout.links):
             return self.rows()
-        return self.with_passes(self._read(criteria.topics))
+        return self.completed(self._read(criteria.topics))
 
     def page(self, criteria: Filter, limit: int, cursor: str = "") -> RowPage:
         """Returns at most ``limit`` rows (0: all) from ``cursor`` on.
@@ -165,7 +169,7 @@ class Overview:
         if newest is None or not is_known:
             return None
         self._note(newest.survey)
-        return RowPage(tuple(self.with_passes(newest.rows)), total=newest.total)
+        return RowPage(tuple(self.completed(newest.rows)), total=newest.total)
 
     def _first_page(self, criteria: Filter, limit: int) -> RowPage | None:
         """The first page, if its rows can be chosen without making all others."""
@@ -181,27 +185,48 @@ class Overview:
         if newest is None:
             return None
         self._note(newest.survey)
-        rows = self.with_passes(newest.rows)
+        rows = self.completed(newest.rows)
         if newest.total <= limit:
             return RowPage(tuple(rows), total=newest.total)
         following = cursor_of(newest.newest_id, *newest.end)
         return RowPage(tuple(rows), following, newest.total)
 
 
-def with_passes(
+def completed(
     reader: StoreReader, rows: list[ThreadRow], directory: Directory
 ) -> list[ThreadRow]:
-    """Returns the rows; balls whose holders were called or started get how far they
-    have come."""
+    """Returns rows that know what their threads wait for, with what the threads do not
+    say: how far balls have come whose holders were called or started, and which
+    branches can land."""
     layout = reader.layout
-    cloud = [row.topic for row in rows if names.is_cloud_session(row.ball)]
-    if not (cloud or os.path.isdir(layout.wakes) or os.path.isdir(layout.runs)):
+    if any(map(_may_land, rows)):
+        rows = _with_landings(reader, rows)
+    if not (os.path.isdir(layout.wakes) or os.path.isdir(layout.runs)):
         return rows
     from wc_core.attention.wake import called  # 2 ms, only where agents are woken
 
-    balls = called.called_balls(reader, directory, cloud)
+    balls = called.called_balls(reader, directory)
     passes = {state.topic: passed for state, passed in balls}
     return [row._replace(passed=passes.get(row.topic)) for row in rows]
+
+
+def _may_land(row: ThreadRow) -> bool:
+    """Whether it is worth asking git's files: few threads are approved and open."""
+    is_approved = row.review.outcome == APPROVED and row.status != CLOSED
+    return is_approved and bool(row.branch) and not row.landing.commit
+
+
+def _with_landings(reader: StoreReader, rows: list[ThreadRow]) -> list[ThreadRow]:
+    """The rows, with which branches can land in the repository of the store."""
+    root = reader.layout.root
+    branches = LandingBranches(repository.find(root))
+    needs = settings.load(root, {}).land_needs
+    return [
+        row._replace(can_land=is_ready_to_land(row.as_landing(), branches, needs))
+        if _may_land(row)
+        else row
+        for row in rows
+    ]
 
 
 def cursor_of(*parts: str) -> str:

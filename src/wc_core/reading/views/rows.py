@@ -12,6 +12,7 @@ from wc_core.base.names import FREE_WORDS, MINE, OFFERED, OTHERS
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.checklists import NO_CHECKLIST, ChecklistProgress, progress
+from wc_core.ledger.planning.landing import READY_TO_LAND, LandingThread
 from wc_core.ledger.planning.obstacles import own_obstacles
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import CLOSED, NO_REVIEW, Review, State, outcome_text
@@ -40,7 +41,8 @@ class ThreadRow(NamedTuple):
     ``waits`` has what it waits for, in words: threads that must be closed and gates
     that must open; see `wc_core.ledger.planning.readiness`. ``asked_by`` are those who
     wait for the viewer's answer to a question. ``passed`` is how far the ball has come
-    with its holder, if someone was called for it on this machine."""
+    with its holder, if someone was called for it on this machine. ``can_land``: its
+    branch is `ready to land <wc_core.ledger.planning.landing>`."""
 
     topic: str
     title: str
@@ -65,6 +67,7 @@ class ThreadRow(NamedTuple):
     review: Review = NO_REVIEW
     landing: Landing = NO_LANDING
     passed: PassState | None = None
+    can_land: bool = False
 
     @property
     def have_ball(self) -> bool:
@@ -88,8 +91,11 @@ class ThreadRow(NamedTuple):
 
     @property
     def status_text(self) -> str:
-        """The status, and the outcome of the latest review, if any."""
+        """The status, and the outcome of the latest review, or that its branch can
+        land."""
         outcome = outcome_text(self.review.outcome)
+        if self.can_land:
+            outcome = READY_TO_LAND
         return f"{self.status}, {outcome}" if outcome else self.status
 
     @property
@@ -100,6 +106,18 @@ class ThreadRow(NamedTuple):
             return ""
         verb = "asks" if len(self.asked_by) == 1 else "ask"
         return f"{' and '.join(self.asked_by)} {verb} you"
+
+    def as_landing(self) -> LandingThread:
+        """Returns what decides whether its branch can land."""
+        return LandingThread(
+            self.status,
+            self.ball,
+            self.ownership,
+            self.branch,
+            self.review,
+            self.landing,
+            self.waits,
+        )
 
     def passed_text(self, now_ms: int) -> str:
         """Returns how far the ball has come, in words; empty if that is unknown."""
@@ -139,11 +157,12 @@ class ThreadRow(NamedTuple):
             fields["asked_by"] = list(self.asked_by)
         if self.passed is not None:
             fields["pass"] = self.passed.to_json()
-        if self.forked:
-            fields["forked"] = True
-        if self.damaged:
-            fields["damaged"] = True
-        return fields
+        marks = {
+            "ready_to_land": self.can_land,
+            "forked": self.forked,
+            "damaged": self.damaged,
+        }
+        return fields | {name: True for name, is_set in marks.items() if is_set}
 
 
 class Filter(NamedTuple):

@@ -69,7 +69,7 @@ class LiveOverview(Overview):
                 self._complete = planning.with_waits(self._sorted[::-1], now_ms)
                 every_gate = (gate for row in self._sorted for gate in row.gates)
                 self._next_end = next_end(every_gate, now_ms)
-            return self.with_passes(list(self._complete))
+            return self.completed(list(self._complete))
 
     def topics(self, criteria: Filter) -> list[str]:
         """Like `Overview.topics`, from the rows in memory."""
@@ -101,7 +101,7 @@ class LiveOverview(Overview):
                 if len(self._matching) >= _MOST_FILTERS:
                     self._matching.clear()
                 self._matching[criteria] = rows
-            return newest, self.with_passes(rows)
+            return newest, self.completed(rows)
 
     def _listed(self, topics: list[str]) -> list[ThreadRow]:
         """Returns the rows of these threads; if there are many, from the index."""

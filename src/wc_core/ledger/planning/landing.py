@@ -1,5 +1,5 @@
-"""Whether a thread's branch can land, and if not, why. The command, the lists, the page
-and the server's tools all use this.
+"""Whether a thread's branch can land, and if not, why. The command, lists, the page and
+the server's tools all use this.
 
 What only git knows is not part of it: whether the branch has commits that the base
 branch lacks, and whether its worktree has uncommitted changes.
@@ -8,6 +8,7 @@ branch lacks, and whether its worktree has uncommitted changes.
 from __future__ import annotations
 
 from wc_core.base.names import OTHERS
+from wc_core.base.values import NamedTuple
 from wc_core.ledger.configuration.keys import LAND_NEEDS
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.trunk import find_base
@@ -18,9 +19,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wc_core.ledger.git.repository import Repository
-    from wc_core.reading.views.rows import ThreadRow
+    from wc_core.ledger.threads.landings import Landing
+    from wc_core.ledger.threads.model import Review
 
+READY_TO_LAND = "ready to land"
 _NEEDS_APPROVED, _NEEDS_CLOSED, _ = LAND_NEEDS
+
+
+class LandingThread(NamedTuple):
+    """What is asked of a thread: ``ownership`` says whose its ball is for a viewer
+    (`names.Directory.whose`), ``waits`` what it waits for, in words."""
+
+    status: str
+    ball: str | None
+    ownership: str
+    branch: str
+    review: Review
+    landing: Landing
+    waits: tuple[str, ...] = ()
 
 
 class LandingBranches:
@@ -49,37 +65,41 @@ class LandingBranches:
 
 
 def landing_obstacles(
-    row: ThreadRow, branches: LandingBranches, needs: str
+    thread: LandingThread, branches: LandingBranches, needs: str
 ) -> Iterator[str]:
     """Yield why a thread's branch cannot land now, in words; nothing if it can."""
-    yield from own_landing_obstacles(row, branches, needs)
-    for words in row.waits:
+    yield from own_landing_obstacles(thread, branches, needs)
+    for words in thread.waits:
         yield f"it waits for {words}"
 
 
-def is_ready_to_land(row: ThreadRow, branches: LandingBranches, needs: str) -> bool:
+def is_ready_to_land(
+    thread: LandingThread, branches: LandingBranches, needs: str
+) -> bool:
     """Whether a thread's branch can land, as far as can be told without git."""
-    return next(landing_obstacles(row, branches, needs), None) is None
+    return next(landing_obstacles(thread, branches, needs), None) is None
 
 
 def own_landing_obstacles(
-    row: ThreadRow, branches: LandingBranches, needs: str
+    thread: LandingThread, branches: LandingBranches, needs: str
 ) -> Iterator[str]:
     """Yield why a thread's branch cannot land now, apart from what it waits for."""
-    outcome = row.review.outcome
+    outcome = thread.review.outcome
     if needs == _NEEDS_APPROVED and outcome != APPROVED:
         yield outcome_text(outcome) or "it is not approved"
-    if needs == _NEEDS_CLOSED and row.status != CLOSED:
+    if needs == _NEEDS_CLOSED and thread.status != CLOSED:
         yield "it is not closed"
-    if row.status == BLOCKED:
+    if thread.status == BLOCKED:
         yield "it is BLOCKED"
-    if row.ownership == OTHERS and row.status != CLOSED:
-        yield f"its ball is {row.ball}'s"
-    yield from _branch_obstacles(row, branches)
+    if thread.ownership == OTHERS and thread.status != CLOSED:
+        yield f"its ball is {thread.ball}'s"
+    yield from _branch_obstacles(thread, branches)
 
 
-def _branch_obstacles(row: ThreadRow, branches: LandingBranches) -> Iterator[str]:
-    branch = row.branch
+def _branch_obstacles(
+    thread: LandingThread, branches: LandingBranches
+) -> Iterator[str]:
+    branch = thread.branch
     if not branches.onto:
         yield "there is no branch to land on"
     elif not branch:
@@ -88,7 +108,7 @@ def _branch_obstacles(row: ThreadRow, branches: LandingBranches) -> Iterator[str
         yield f"it belongs to {branch} itself"
     else:
         tip = branches.tip(branch)
-        if row.landing.commit and tip in {"", row.landing.tip}:
-            yield f"it has landed on {row.landing.onto}"
+        if thread.landing.commit and tip in {"", thread.landing.tip}:
+            yield f"it has landed on {thread.landing.onto}"
         elif not tip:
             yield f"its branch {branch} is not in this repository"
