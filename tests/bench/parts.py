@@ -11,6 +11,7 @@ from tests.bench.crowd import Crowds
 from tests.bench.graph import GraphRows
 from tests.bench.graphdb import GraphDatabaseRows
 from tests.bench.inbox import InboxRows
+from tests.bench.landing import LandingRows
 from tests.bench.leftover import Leftover
 from tests.bench.peers import Peers
 from tests.bench.planning import PlanRows
@@ -47,6 +48,7 @@ class Parts(NamedTuple):
     inbox: InboxRows
     waking: WakeRows
     running: RunRows
+    landing: LandingRows
     peers: Peers
 
     def rows(self) -> list[Row]:
@@ -82,5 +84,6 @@ def parts(scratch: Scratch, size: Size, peers: str = "") -> Parts:
         inbox=InboxRows(scratch, size.big[0]),
         waking=WakeRows(scratch, size.asleep),
         running=RunRows(scratch, size.run, size.watched),
+        landing=LandingRows(scratch),
         peers=Peers(scratch, size, peers),
     )

@@ -80,7 +80,7 @@ def demo(context: Context, options: DemoOptions) -> None:
     else:
         say("\nThe throwaway folder is deleted. Your turn: wc new TOPIC -m '…'")
     if not options.all:
-        say("Editing, planning, running agents, syncing, the cloud: wc demo --all")
+        say("Editing, planning, running agents, landing, the cloud: wc demo --all")
 
 
 def _has_viewer() -> bool:
@@ -134,6 +134,7 @@ class _Story:
             self._plan_the_next_pieces()
             self._finish_the_work()
             self._run_an_agent()
+            self._land_the_work()
             self._meet_another_machine()
             self._hear_from_the_cloud()
 
@@ -214,6 +215,13 @@ class _Story:
         log = ["git", "log", "--format=%h %s", "main..export"]
         self._show(self.app, log, log)
         self._wc("", self.app, "read", "export", "--new")
+
+    def _land_the_work(self) -> None:
+        """Approve what the stand-in has committed, and put it on main."""
+        self._title("Approved: wc land puts its branch on main, and closes the thread")
+        self._wc("", self.app, "done", "export", "--approve")
+        self._wc("", self.app, "land", "export", "--dry-run")
+        self._wc("", self.app, "land", "export", "--clean")
 
     def _write_program(self, path: str, text: str) -> None:
         with open(path, "w", encoding="utf-8") as file:

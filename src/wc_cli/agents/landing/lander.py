@@ -26,6 +26,7 @@ from wc_cli.run.entries import receipts
 from wc_core.base.errors import ConflictError, StorageError, WcError
 from wc_core.base.layout import Layout
 from wc_core.base.lean import contextlib
+from wc_core.base.phrases import shown_path
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import CLOSED, holder_text
@@ -364,7 +365,8 @@ class Lander:
             self._check_removable(tree.path, main=tree.main)
             with self._git_errors():
                 base.git().run("worktree", "remove", "--", tree.path)
-            done.append(f"removed the worktree {one_line(tree.path)}")
+            place = one_line(shown_path(tree.path, self.context.env))
+            done.append(f"removed the worktree {place}")
         if tip:
             with self._git_errors():
                 ref = f"refs/heads/{branch}"
