@@ -92,6 +92,28 @@ def tree(repo: Repo, topic: str) -> Path:
     return repo.path.parent / f"{repo.path.name}-wt-{topic}"
 
 
+def test_what_is_approved_lands_only_if_that_was_asked_for(repo: Repo) -> None:
+    ask_for(repo, "login", "work done")
+    events(repo)
+    repo.ok("say", "login", "--approve", "--to", "Pat")
+    assert events(repo) == []
+    told = events(repo, "--land")
+    assert names(told) == [("landed", "login"), ("removed", "login")]
+    assert told[0]["commit"] == repo.git("rev-parse", "main").strip()
+    assert state(repo, "login")["status"] == "CLOSED"
+
+
+def test_a_check_that_nobody_approved_is_told_once(repo: Repo) -> None:
+    ask_for(repo, "login", "work done")
+    events(repo)
+    repo.ok("say", "login", "--approve", "--to", "Pat")
+    repo.ok("config", "set", "land.check", "true")
+    (told,) = events(repo, "--land")
+    assert (told["event"], told["agent"]) == ("failed", "wc land")
+    assert "is not approved on this machine" in told["text"]
+    assert state(repo, "login")["status"] == "OPEN"
+
+
 def test_from_ready_to_the_person(repo: Repo) -> None:
     ask_for(repo, "login", "work done")
     told = events(repo)

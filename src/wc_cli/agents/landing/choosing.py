@@ -22,7 +22,7 @@ from wc_core.base.text import one_line
 from wc_core.base.times import milliseconds
 from wc_core.base.values import NamedTuple
 from wc_core.edits.radar.landingorder import LandingCandidate, landing_order
-from wc_core.ledger.git import config, worktrees
+from wc_core.ledger.git import config
 from wc_core.ledger.planning.landing import LandingBranches, own_landing_obstacles
 from wc_core.ledger.planning.obstacles import GATE
 from wc_core.ledger.threads.model import APPROVED, CLOSED
@@ -108,9 +108,7 @@ class LandingChooser:
         self.context = context
         self.repository: Repository = repository
         self.request = request
-        trees = worktrees.worktrees(repository, context.env)
-        main_branch = next((tree.branch for tree in trees if tree.main), "")
-        self.branches = LandingBranches(repository, main_branch, request.onto)
+        self.branches = LandingBranches(repository, request.onto)
         self.base = self._base()
         signs = config.get("commit.gpgSign", repository, context.env)
         self.sign = config.is_true(signs)

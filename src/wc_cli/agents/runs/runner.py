@@ -18,6 +18,7 @@ from wc_cli.agents.runs import (
 from wc_cli.agents.runs.choosing import Chooser, RunCandidate, RunRequest
 from wc_cli.agents.runs.cloud import planning, starting
 from wc_cli.agents.runs.cloud.terminal import TerminalProcess
+from wc_cli.agents.runs.landing import RunLanding
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.agents.runs.process import AgentProcess
 from wc_cli.ledger.branch.git import GitError
@@ -38,7 +39,7 @@ from wc_core.attention.runs.records import (
 )
 from wc_core.attention.runs.waiting import WaitingThreads
 from wc_core.base import processes
-from wc_core.base.errors import ClaimedError, ConflictError, WcError
+from wc_core.base.errors import ClaimedError, ConflictError, FindingsError, WcError
 from wc_core.base.files import read_plain
 from wc_core.base.layout import Layout
 from wc_core.base.lean import contextlib
@@ -73,6 +74,8 @@ _GRACE_SECONDS = 15.0
 _MAX_TRIES = 2
 _MAX_FAILURES = 3
 _LOCK_SECONDS = 30.0
+# Stands in the place of an agent where something lands.
+_LANDER = "wc land"
 
 
 class RunLimits(NamedTuple):
@@ -89,7 +92,7 @@ class RunLimits(NamedTuple):
 
 class RunEvent(NamedTuple):
     """Something that happened to a thread's run: ``name`` is ``started``, ``passed``,
-    ``asked``, ``failed``, ``stopped`` or ``removed``."""
+    ``asked``, ``failed``, ``stopped``, ``removed``, ``landed`` or ``skipped``."""
 
     name: str
     topic: str
@@ -123,7 +126,7 @@ class Run(NamedTuple):
 
 class Runner:
     """Starts and watches agents in one repository. ``fresh`` makes a context, ``tell``
-    is called with each event."""
+    is called with each event. ``lands``: what is ready to land is landed, too."""
 
     def __init__(
         self,
@@ -131,6 +134,8 @@ class Runner:
         request: RunRequest,
         limits: RunLimits,
         tell: Callable[[RunEvent], None],
+        *,
+        lands: bool = False,
     ) -> None:
         self._fresh = fresh
         self._request = request
@@ -139,6 +144,9 @@ class Runner:
         context = fresh()
         self.layout = Layout(context.reader.layout.root)
         self.env = context.env
+        self.landing: RunLanding | None = None
+        if lands:
+            self.landing = RunLanding(self.layout, self.env, context.cwd)
         self.runs: dict[str, Run] = {}
         # What was started in the cloud from here and has not answered.
         self.in_cloud: dict[str, RunRecord] = {}
@@ -165,6 +173,8 @@ class Runner:
     def interrupt(self) -> None:
         """Have the agents end their turns; the second time, end them."""
         self._interrupts += 1
+        if self.landing is not None:
+            self.landing.stop()
 
     @property
     def is_interrupted(self) -> bool:
@@ -185,6 +195,7 @@ class Runner:
         try:
             while True:
                 self._watch()
+                self._tell_landings()
                 # What is in the cloud makes room only when it is looked at.
                 if not self.is_stopping and (self._has_room or self.in_cloud):
                     if self._is_due():
@@ -192,9 +203,10 @@ class Runner:
                     self._start_all()
                 self._note_waiting()
                 show(self)
-                if not self.runs and (self.is_stopping or self._is_over()):
+                is_busy = bool(self.runs) or self._is_landing
+                if not is_busy and (self.is_stopping or self._is_over()):
                     return
-                time.sleep(_TICK if self.runs else _IDLE_TICK)
+                time.sleep(_TICK if is_busy else _IDLE_TICK)
         finally:
             self._remove_notes()
 
@@ -202,6 +214,25 @@ class Runner:
     def _has_room(self) -> bool:
         """Whether one more may be started."""
         return len(self.runs) + len(self.in_cloud) < self._limits.most
+
+    @property
+    def _is_landing(self) -> bool:
+        return self.landing is not None and self.landing.is_at_work
+
+    def _tell_landings(self) -> None:
+        """Tell what has landed, or why not."""
+        results = self.landing.results() if self.landing is not None else ()
+        for fields in results:
+            self._must_look = True
+            error = fields.get("error")
+            if error is None:
+                names = ("commit", "ball", "paths")
+                more = {name: fields[name] for name in names if name in fields}
+                state, topic = str(fields["state"]), str(fields["topic"])
+                text = str(fields["text"])
+                self._tell(RunEvent(state, topic, _LANDER, text, more))
+            elif error["code"] != FindingsError.code:  # each of those was told
+                self._tell(RunEvent("failed", "…", _LANDER, str(error["message"])))
 
     def _is_over(self) -> bool:
         """Return whether the only pass is over."""
@@ -243,6 +274,8 @@ class Runner:
         self._chooser = chooser
         self._remove_worktrees(chooser)
         self._follow_cloud(context)
+        if self.landing is not None:
+            self.landing.start(context.overview.rows())
 
     def _was_shown(self, candidate: RunCandidate) -> bool:
         """Return whether the only pass is over for a thread: what came of it was

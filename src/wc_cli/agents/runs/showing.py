@@ -54,6 +54,8 @@ _MARKS = {
     "failed": "✗",
     "stopped": "■",
     "removed": "·",
+    "landed": "⇓",
+    "skipped": "·",
 }
 
 

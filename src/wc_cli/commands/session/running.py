@@ -41,7 +41,10 @@ class RunOptions(SpeakerOptions):
     you stop it. `wc run log TOPIC` shows the output of a thread's agent, `wc run fetch
     TOPIC` gets the result of one that works in the cloud."""
 
-    usual = "--agent --ready --mine --max --once --for --from --cloud --dry-run --json"
+    usual = (
+        "--agent --ready --mine --max --once --for --from --cloud --land --dry-run "
+        "--json"
+    )
 
     topics: tuple[str, ...] = words(
         "TOPIC...", "Only these threads; or: log TOPIC, fetch TOPIC.", default=()
@@ -64,6 +67,7 @@ class RunOptions(SpeakerOptions):
     push: bool = flag(
         "--push", help="Push the branches that these sessions begin with."
     )
+    land: bool = flag("--land", help="Also land what is approved: see wc land.")
     dry_run: bool = flag("--dry-run", help="Show what would be started.")
 
 
@@ -91,7 +95,7 @@ def run(context: Context, options: RunOptions) -> None:
     limits = RunLimits(options.max, options.once, until, own.run_minutes * 60.0)
 
     with showing.Display(context.env, as_json=options.json) as display:
-        runner = _run_agents(context, request, limits, display)
+        runner = _run_agents(context, options, request, limits, display)
     _tell_rest(runner, display, options)
     if runner.problem:
         raise FindingsError(
@@ -106,7 +110,11 @@ def run(context: Context, options: RunOptions) -> None:
 
 
 def _run_agents(
-    context: Context, request: RunRequest, limits: RunLimits, display: showing.Display
+    context: Context,
+    options: RunOptions,
+    request: RunRequest,
+    limits: RunLimits,
+    display: showing.Display,
 ) -> Runner:
     """Start and watch agents until the end; return what was done."""
 
@@ -118,7 +126,7 @@ def _run_agents(
         if display.is_lost and not runner.is_interrupted:
             runner.interrupt()  # nobody is there to stop it later
 
-    runner = Runner(fresh, request, limits, display.tell)
+    runner = Runner(fresh, request, limits, display.tell, lands=options.land)
     for number_ in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         # Who ignores a signal for us, such as nohup, is obeyed.
         if signal.getsignal(number_) is not signal.SIG_IGN:

@@ -42,17 +42,16 @@ class LandingThread(NamedTuple):
 class LandingBranches:
     """The branches of a repository as its refs say: the one that others land on, and
     the commits of the others. ``onto`` is the base branch, unless it is named; empty if
-    there is none. ``main_branch`` is checked out in the main worktree."""
+    there is none."""
 
-    def __init__(
-        self, repository: Repository | None, main_branch: str = "", onto: str = ""
-    ) -> None:
+    def __init__(self, repository: Repository | None, onto: str = "") -> None:
         self._repository = repository
         self._tips: dict[str, str] = {}
         self.onto = onto
         if repository is not None and not onto:
-            base = find_base(repository, main_branch)
-            self.onto = base.name
+            # What is checked out in the main worktree, or the default of a bare one.
+            own = repositories.head_branch(repository.common)
+            self.onto = find_base(repository, own).name
 
     def tip(self, branch: str) -> str:
         """The commit of a local branch; empty if there is none."""

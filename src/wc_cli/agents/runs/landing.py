@@ -1,0 +1,92 @@
+"""Landing while ``wc run --land`` runs: what is ready is landed by ``wc land``, in a
+process of its own, so that a check keeps no agent waiting.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from wc_cli.agents.runs.process import AgentProcess
+from wc_cli.ledger.store import durable
+from wc_core.base.files import read_plain
+from wc_core.base.lean import contextlib, json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
+
+    from wc_core.base.layout import Layout
+    from wc_core.reading.views.rows import ThreadRow
+
+_MAX_BYTES = 1 << 20
+
+
+class RunLanding:
+    """Lands what is ready, one ``wc land`` at a time, from a ``folder`` of the
+    repository."""
+
+    def __init__(self, layout: Layout, env: Mapping[str, str], folder: str) -> None:
+        self._layout = layout
+        self._env = env
+        self._folder = folder
+        # The last entry of each thread when it was tried: it is not tried again before
+        # someone has written.
+        self._tried: dict[str, str] = {}
+        self._process: AgentProcess | None = None
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a landing has not been looked at since it began."""
+        return self._process is not None
+
+    def start(self, rows: Iterable[ThreadRow]) -> None:
+        """Land the threads that are ready and were not tried. Raises StorageError."""
+        if self._process is not None:
+            return
+        ready = {
+            row.name: row.last_id
+            for row in rows
+            if row.can_land and self._tried.get(row.name) != row.last_id
+        }
+        if not ready:
+            return
+        self._tried |= ready
+        durable.make_folder(self._layout.runs, self._layout.root, flush=False)
+        words = (sys.executable, "-m", "wc_cli", "land", *ready, "--json")
+        log = os.open(
+            self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600
+        )
+        try:
+            started = AgentProcess.start(words, self._folder, self._env, log)
+        finally:
+            os.close(log)
+        started.release()
+        self._process = started
+
+    @property
+    def _log(self) -> str:
+        return f"{self._layout.runs}/=landing"
+
+    def results(self) -> Iterator[Mapping[str, Any]]:
+        """Yield what became of threads, as ``wc land --json`` says it, once the landing
+        has ended; a landing that was refused has an ``error``."""
+        if self._process is None or not self._process.has_ended:
+            return
+        self._process = None
+        data = b""
+        with contextlib.suppress(OSError):
+            data = read_plain(self._log, self._layout.root, _MAX_BYTES) or b""
+        for line in data.splitlines():
+            with contextlib.suppress(ValueError, TypeError, LookupError):
+                fields = json.loads(line)
+                if "error" in fields:
+                    yield fields
+                yield from fields.get("landed", ())
+
+    def stop(self) -> None:
+        """Have a landing end; the branches are as they were, or it has landed."""
+        if self._process is not None:
+            self._process.send(signal.SIGINT)
