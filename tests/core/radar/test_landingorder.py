@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from wc_core.edits.radar.landingorder import (
     LandingCandidate,
-    forecast,
     landing_order,
     topics_in_cycles,
 )
@@ -92,8 +91,6 @@ def test_a_branch_that_does_not_merge_anyway_is_no_rival() -> None:
     assert case.order() == "bca"
     case.branches[1:] = [b._replace(merges=False) for b in case.branches[1:]]
     assert case.order() == "abc"
-    first, *others = forecast(case.branches, case.conflicts)
-    assert (first.lands, [item.lands for item in others]) == (True, [False, False])
 
 
 @pytest.mark.parametrize(
@@ -102,15 +99,6 @@ def test_a_branch_that_does_not_merge_anyway_is_no_rival() -> None:
 )
 def test_cycles_are_named(written: str, expected: str) -> None:
     assert topics_in_cycles(Case(written).branches) == set(expected)
-
-
-def test_a_forecast_says_with_what_a_branch_will_conflict() -> None:
-    case = Case("a b c>b d", "ab")
-    first, second, third, fourth = forecast(case.branches, case.conflicts)
-    assert first.lands
-    assert (second.lands, second.conflicts_with) == (False, ("a",))
-    assert (third.lands, third.failed_before) == (False, ("b",))
-    assert fourth.lands
 
 
 @given(cases())
@@ -172,13 +160,6 @@ def failures(
 
 def waits_of(order: Sequence[LandingCandidate], topic: str) -> set[str]:
     return next(reached(order, branch) for branch in order if branch.topic == topic)
-
-
-@given(cases())
-def test_a_forecast_is_what_happens_when_they_land_one_by_one(case: Case) -> None:
-    forecasts = forecast(case.branches, case.conflicts)
-    failing = [item for item in forecasts if not item.lands]
-    assert len(failing) == failures(case.branches, case.conflicts)
 
 
 @given(cases())

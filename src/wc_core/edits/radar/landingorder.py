@@ -25,21 +25,6 @@ class LandingCandidate(NamedTuple):
     merges: bool = True
 
 
-class LandingForecast(NamedTuple):
-    """What is predicted for a branch: which branches that landed before it it conflicts
-    with, and which of those that it waits for failed."""
-
-    candidate: LandingCandidate
-    conflicts_with: tuple[str, ...] = ()
-    failed_before: tuple[str, ...] = ()
-
-    @property
-    def lands(self) -> bool:
-        """Whether it will land."""
-        merges = self.candidate.merges and not self.conflicts_with
-        return merges and not self.failed_before
-
-
 def landing_order(
     branches: Iterable[LandingCandidate], conflicts: Callable[[str, str], int]
 ) -> list[LandingCandidate]:
@@ -55,15 +40,7 @@ def landing_order(
     by_age = sorted(branches, key=_age)
     rivals = _rivals(by_age, conflicts)
     orders = [_order(by_age, rivals), _order(by_age, {})]
-    return min(orders, key=lambda order: _count_failures(_forecast(order, rivals)))
-
-
-def forecast(
-    order: Sequence[LandingCandidate], conflicts: Callable[[str, str], int]
-) -> list[LandingForecast]:
-    """What is predicted for each branch if they land in this order. ``conflicts`` is
-    called once for each pair."""
-    return _forecast(order, _rivals(order, conflicts))
+    return min(orders, key=lambda order: _count_failures(order, rivals))
 
 
 def topics_in_cycles(branches: Iterable[LandingCandidate]) -> set[str]:
@@ -146,24 +123,15 @@ def _order(
     return order
 
 
-def _forecast(
+def _count_failures(
     order: Sequence[LandingCandidate], rivals: Mapping[str, set[str]]
-) -> list[LandingForecast]:
+) -> int:
+    """How many branches fail if they land in this order."""
     before = _before(order)
-    landed: list[str] = []
-    failed: list[str] = []
-    forecasts = []
-    for candidate in order:
-        topic = candidate.topic
-        forecast = LandingForecast(
-            candidate,
-            tuple(t for t in landed if t in rivals[topic]),
-            tuple(t for t in failed if t in before[topic]),
-        )
-        (landed if forecast.lands else failed).append(topic)
-        forecasts.append(forecast)
-    return forecasts
-
-
-def _count_failures(forecasts: Iterable[LandingForecast]) -> int:
-    return sum(not forecast.lands for forecast in forecasts)
+    landed: set[str] = set()
+    failed: set[str] = set()
+    for branch in order:
+        has_obstacle = landed & rivals[branch.topic] or failed & before[branch.topic]
+        lands = branch.merges and not has_obstacle
+        (landed if lands else failed).add(branch.topic)
+    return len(failed)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from wc_core.base.errors import WcError
-from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.edits.radar import kept
 from wc_core.ledger.threads.model import APPROVED, CLOSED
-from wc_core.reading.views.conflicts import file_text, is_recent
+from wc_core.reading.views.conflicts import file_text, files_text, is_recent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,9 +51,7 @@ class OutdatedApproval(NamedTuple):
 
     def files_text(self, limit: int) -> str:
         """At most ``limit`` of the files, and how many more there are."""
-        files = "; ".join(self.file_texts[:limit])
-        hidden = len(self.approved.files) - limit
-        return f"{files}; and {counted(hidden, 'more file')}" if hidden > 0 else files
+        return files_text(self.approved.files, limit)
 
     def predicate(self, limit: int) -> str:
         """What happened to the thread, with at most ``limit`` of the files."""

@@ -13,7 +13,7 @@ from wc_core.edits.radar.model import HOT, REGISTRY, SOFT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from wc_core.base.layout import Layout
@@ -67,9 +67,7 @@ class Conflict(NamedTuple):
 
     def files_text(self, limit: int) -> str:
         """At most ``limit`` of the files, and how many more there are."""
-        files = "; ".join(self.file_texts[:limit])
-        hidden = len(self.files) - limit
-        return f"{files}; and {counted(hidden, 'more file')}" if hidden > 0 else files
+        return files_text(self.files, limit)
 
     def warning(self, file: SharedFile) -> str:
         """A sentence about one of the files."""
@@ -234,6 +232,13 @@ def _file_json(file: SharedFile) -> dict[str, Any]:
 
 def _path(path: str) -> str:
     return one_line(path, _MAX_PATH)
+
+
+def files_text(files: Sequence[SharedFile], limit: int) -> str:
+    """At most ``limit`` of some files in one line, and how many more there are."""
+    texts = "; ".join(map(file_text, files[:limit]))
+    hidden = len(files) - limit
+    return f"{texts}; and {counted(hidden, 'more file')}" if hidden > 0 else texts
 
 
 def file_text(file: SharedFile) -> str:
