@@ -29,8 +29,21 @@ COMMAND = re.compile(
 VALUE = "1"
 # After `wc`, a sentence may go on; these are no commands.
 PROSE = {
-    *("again", "can", "cannot", "command", "did", "does", "has", "in", "knows", "of"),
-    *("on", "parses", "refuses", "than", "that", "warns", "wc-cli", "with", "wrote"),
+    *("again", "can", "cannot", "command", "did", "do", "does", "has", "in", "is"),
+    *(
+        "knows",
+        "of",
+        "on",
+        "parses",
+        "refuses",
+        "says",
+        "than",
+        "that",
+        "warns",
+        "wc-cli",
+        "with",
+        "wrote",
+    ),
 }
 
 

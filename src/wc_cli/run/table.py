@@ -142,6 +142,7 @@ INSTEAD = {
     "delete": "wc close TOPIC",
     "todo": "wc list --mine",
     "next": "wc ready",
+    "merge": "wc land TOPIC",
     "watch": "wc board",
     "tui": "wc board",
     "web": "wc-observe web",

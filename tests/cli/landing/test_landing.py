@@ -17,10 +17,10 @@ from tests.cli.landing.story import (
     work,
     write,
 )
+from tests.contract.inprocess import Here
 
 if TYPE_CHECKING:
     from tests.conftest import Machine
-    from tests.contract.inprocess import Here
 
 
 @pytest.fixture
@@ -365,3 +365,15 @@ def test_lists_say_what_is_ready_to_land(here: Here) -> None:
     here.ok("set-status", "db", "CLOSED")
     here.ok("config", "set", "land.needs", "closed")
     assert "OPEN, approved" in here.ok("list").out
+
+
+def test_where_nobody_has_run_wc(machine: Machine) -> None:
+    fresh = Here(machine, machine.repo("fresh").path)
+    for words in ((), ("--all",), ("--queue",), ("login",)):
+        assert "wc new TOPIC" in fresh.fails(3, "land", *words)
+    assert not (machine.home / ".watercooler").exists()
+
+
+def test_without_a_thread_here_the_queue_is_named(here: Here) -> None:
+    work(here, "login", 3)
+    assert "wc land --queue" in here.fails(3, "land")

@@ -13,7 +13,12 @@ from wc_cli.ledger.plan import gatechecks
 from wc_cli.ledger.store import locks
 from wc_cli.run.options import command, flag, text, words
 from wc_cli.run.output import remark, say, say_json
-from wc_core.base.errors import ConflictError, FindingsError, InvalidInputError
+from wc_core.base.errors import (
+    ConflictError,
+    FindingsError,
+    InvalidInputError,
+    NotFoundError,
+)
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
@@ -69,6 +74,11 @@ class LandOptions(SpeakerOptions):
 def land(context: Context, options: LandOptions) -> None:
     """Land branches, or show which could."""
     _check_options(options)
+    if not context.place.exists and not context.place.branch_exists:
+        raise NotFoundError(
+            "There are no threads here.",
+            "Start one with: wc new TOPIC -m '…'",
+        )
     request = _request(context, options)
     if options.queue:
         _show_queue(context, options, LandingChooser(context, request).choices())
@@ -106,8 +116,11 @@ def _request(context: Context, options: LandOptions) -> LandingRequest:
     if not (topics or options.all or options.queue):
         from wc_cli.run.entries import localtopic  # 3 ms, only without a topic
 
-        topics = (localtopic.local_topic(context),)
-        context.took_local_topic = True
+        try:
+            topics = (localtopic.local_topic(context),)
+        except NotFoundError as error:
+            hint = "Name a thread. See which can land: wc land --queue"
+            raise NotFoundError(error.message, hint) from error
     return LandingRequest(
         topics, vocabulary.branch(options.onto), method, options.allow_dirty
     )
