@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from wc_core.edits.radar.landingorder import (
     LandingCandidate,
     landing_order,
-    topics_in_cycles,
 )
 
 if TYPE_CHECKING:
@@ -93,14 +92,6 @@ def test_a_branch_that_does_not_merge_anyway_is_no_rival() -> None:
     assert case.order() == "abc"
 
 
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [("a b>a", ""), ("a>a", "a"), ("a>b b>c c>a d>a", "abc"), ("a>x x>b b", "")],
-)
-def test_cycles_are_named(written: str, expected: str) -> None:
-    assert topics_in_cycles(Case(written).branches) == set(expected)
-
-
 @given(cases())
 def test_every_branch_lands_once_and_after_what_it_waits_for(case: Case) -> None:
     order = landing_order(case.branches, case.conflicts)
@@ -111,8 +102,6 @@ def test_every_branch_lands_once_and_after_what_it_waits_for(case: Case) -> None
         for earlier in waited:
             if topic not in waits[earlier]:
                 assert positions[earlier] < positions[topic]
-    cyclic = {topic for topic, waited in waits.items() if topic in waited}
-    assert topics_in_cycles(case.branches) == cyclic
 
 
 def reached(branches: Sequence[LandingCandidate], start: LandingCandidate) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from wc_core.reading.views.rows import ThreadRow
 
 _MAX_FILES = 3
+# The base branch, among the topics whose branches land on it.
+_BASE = ""
 
 
 class LandingRequest(NamedTuple):
@@ -219,33 +222,36 @@ class LandingChooser:
         if len(choices) < 2:  # noqa: PLR2004 - nothing to order
             return list(choices)
         by_topic = {choice.topic: choice for choice in choices}
+        counts = self._conflict_counts(choices)
         candidates = [
-            LandingCandidate(choice.topic, choice.after, _since_ms(choice.row))
+            LandingCandidate(
+                choice.topic,
+                choice.after,
+                _since_ms(choice.row),
+                merges=not counts[frozenset((choice.topic, _BASE))],
+            )
             for choice in choices
         ]
-        counts = self._conflict_counts(choices)
         order = landing_order(candidates, lambda *pair: counts[frozenset(pair)])
         return [by_topic[candidate.topic] for candidate in order]
 
     def _conflict_counts(
         self, choices: Sequence[LandingChoice]
     ) -> dict[frozenset[str], int]:
-        """Return in how many files each two branches conflict."""
-        pairs = [
-            (first, second)
-            for position, second in enumerate(choices)
-            for first in choices[:position]
-        ]
+        """Return in how many files each two branches conflict, and each with the base
+        branch, whose topic is empty."""
+        tips = {_BASE: self.base.commit} | {item.topic: item.tip for item in choices}
+        pairs = list(itertools.combinations(tips, 2))
         with self._git_errors(), self._trial_objects() as objects:
             builder = builder_on(
                 self.repository, self.base.commit, self.context.env, objects, sign=False
             )
             with builder as at:
-                tips = [(first.tip, second.tip) for first, second in pairs]
-                results = merges.merge_all(at.git, objects, tips)
+                commits = [(tips[first], tips[second]) for first, second in pairs]
+                results = merges.merge_all(at.git, objects, commits)
         return {
-            frozenset((first.topic, second.topic)): len(result.conflicts)
-            for (first, second), result in zip(pairs, results, strict=True)
+            frozenset(pair): len(result.conflicts)
+            for pair, result in zip(pairs, results, strict=True)
         }
 
     def predictions(

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 
+from wc_cli.agents.runs.output import RunOutput
 from wc_cli.agents.runs.process import AgentProcess
 from wc_cli.ledger.store import durable
 from wc_core.base.files import read_plain
@@ -56,9 +57,7 @@ class RunLanding:
         self._tried |= ready
         durable.make_folder(self._layout.runs, self._layout.root, flush=False)
         words = (sys.executable, "-m", "wc_cli", "land", *ready, "--json")
-        log = os.open(
-            self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600
-        )
+        log = RunOutput(self._log, self._layout.root, self._env).open()
         try:
             started = AgentProcess.start(words, self._folder, self._env, log)
         finally:

@@ -31,7 +31,7 @@ def landing_order(
     """The branches in the order in which to land them. ``conflicts`` is in how many
     files the branches of two topics conflict; it is called once for each pair.
 
-    What a branch waits for comes before it; in a cycle (`topics_in_cycles`), the
+    What a branch waits for comes before it; in a cycle, the
     branches do not wait for each other. Of those that may come next, one that can land
     is preferred, then the one that conflicts with the fewest others that can land, then
     the oldest. If that lets more of them fail than the order of age, they are in the
@@ -41,12 +41,6 @@ def landing_order(
     rivals = _rivals(by_age, conflicts)
     orders = [_order(by_age, rivals), _order(by_age, {})]
     return min(orders, key=lambda order: _count_failures(order, rivals))
-
-
-def topics_in_cycles(branches: Iterable[LandingCandidate]) -> set[str]:
-    """The topics that wait for themselves, directly or through others."""
-    waits = _waits(list(branches))
-    return {topic for topic, before in waits.items() if topic in before}
 
 
 def _age(candidate: LandingCandidate) -> tuple[int, str]:
