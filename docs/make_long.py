@@ -39,3 +39,8 @@ def table(saved: Saved) -> Iterator[str]:
         promises = ", ".join(map(str, part.promises)) or "all"
         cells = long.standing(part, saved).cells()
         yield f"| {' | '.join((f'`{part.name}`', promises, part.about, *cells))} |"
+
+
+if __name__ == "__main__":
+    for path, text in files().items():
+        path.write_text(text, encoding="utf-8")

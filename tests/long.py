@@ -10,7 +10,7 @@ was run on, see `tests.longresults`. A part was run whole once each of its steps
 passed, over however many sittings. It is out of date while a step was run on other code
 than that of today; a run begins with the steps that never passed. After `HOURS` a part
 counts with the amount that it reached. The output of each step is in ``.wc-long``.
-`docs/make_reference.py` makes the table of docs/reliability.md from what is saved.
+After each part the table of docs/reliability.md is made from what is saved.
 """
 
 from __future__ import annotations
@@ -213,6 +213,12 @@ def run_step(part: Part, step: Step, covered: str, logs: Path) -> Result:
     return Result(result, amount, seconds, commit, day, covered)
 
 
+def write_table() -> None:
+    """Write what is saved into docs/reliability.md, which a test compares."""
+    script = ROOT / "docs/make_long.py"
+    subprocess.run([sys.executable, script], stdin=subprocess.DEVNULL, check=True)
+
+
 def _commit() -> str:
     """Return the short name of the commit that is checked out."""
     words = ["git", "rev-parse", "--short=8", "HEAD"]
@@ -241,8 +247,11 @@ def main(words: Sequence[str]) -> int:
         return min(_print(problems(longresults.load())), 1)
     # In the order in which they are named, so that what matters most comes first.
     parts = {part.name: part for part in PARTS}
+    done = []
     try:
-        done = [run_part(parts[name]) for name in words or names]
+        for name in words or names:
+            done.append(run_part(parts[name]))
+            write_table()
     except KeyboardInterrupt:
         print("\nstopped; the same again goes on from here", file=sys.stderr)
         return 130

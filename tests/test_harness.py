@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ TESTS = Path(__file__).parent
 SIGNALS = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM")
 # Prints which of the signals a child of a test process ignores.
 CHILD = f"""
+import shutil
 import signal
 for name in {SIGNALS}:
     print(signal.getsignal(getattr(signal, name)) is signal.SIG_IGN)
@@ -281,6 +283,19 @@ def test_what_changed_chooses_its_tests(path: str, test: str) -> None:
 )
 def test_what_may_concern_anything_chooses_everything(path: str) -> None:
     assert not changed.tests_of(path).files
+
+
+def test_the_table_of_the_long_runs_is_written(tmp_path: Path) -> None:
+    docs = TESTS.parent / "docs"
+    page = (docs / "reliability.md").read_text(encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    for name in ("make_long.py", "blocks.py"):
+        shutil.copy(docs / name, tmp_path / "docs")
+    (tmp_path / "tests").symlink_to(TESTS)
+    copy = tmp_path / "docs/reliability.md"
+    copy.write_text(page.replace("| `worlds` |", "| `older` |"), encoding="utf-8")
+    subprocess.run([sys.executable, copy.with_name("make_long.py")], check=True)
+    assert copy.read_text(encoding="utf-8") == page
 
 
 def test_what_mutation_may_leave_unnoticed_is_in_the_code() -> None:
