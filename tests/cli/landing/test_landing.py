@@ -377,3 +377,17 @@ def test_where_nobody_has_run_wc(machine: Machine) -> None:
 def test_without_a_thread_here_the_queue_is_named(here: Here) -> None:
     work(here, "login", 3)
     assert "wc land --queue" in here.fails(3, "land")
+
+
+def test_a_thread_that_was_opened_on_main_lands_the_branch_of_the_work(
+    here: Here,
+) -> None:
+    here.ok("new", "login", "-m", "Log in", "--to", "Codex", "--force")
+    tree = here.worktree("app-wt-login", "login")
+    change(tree, 3, "three")
+    tree.ok("done", "login", "-m", "Works", *CODEX)
+    here.ok("say", "login", "--approve", "--to", "Pat")
+    assert "OPEN, ready to land" in here.ok("list").out
+    assert here.ok("land", "--all").out.startswith("login: landed on main as ")
+    assert line_of(here, 3) == "three"
+    assert "deleted the branch login" in here.ok("land", "login", "--clean").out

@@ -28,6 +28,7 @@ from wc_core.ledger.planning.landing import LandingBranches, own_landing_obstacl
 from wc_core.ledger.planning.obstacles import GATE
 from wc_core.ledger.threads.model import APPROVED, CLOSED
 from wc_core.people.activity import loops
+from wc_core.reading.views.overview import on_own_branch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,7 +140,13 @@ class LandingChooser:
         here, those that can land in the order in which they land, then the unable.
         Raises StorageError."""
         topics = set(self.request.topics)
-        rows = self.context.overview.rows()
+        reader, onto = self.context.reader, self.branches.onto
+        rows = [
+            on_own_branch(reader, row, onto)
+            if row.topic in topics or row.review.outcome == APPROVED
+            else row
+            for row in self.context.overview.rows()
+        ]
         rows_to_land = [
             row
             for row in rows

@@ -29,6 +29,7 @@ from wc_core.base.lean import contextlib
 from wc_core.base.phrases import shown_path
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
+from wc_core.edits.review.points import approved_branch
 from wc_core.ledger.threads.model import CLOSED, holder_text
 
 TYPE_CHECKING = False
@@ -322,7 +323,7 @@ class Lander:
         thread = self.context.reader.thread(choice.topic)
         title, body = text
         draft = returning.failed_draft(
-            self.context, thread.state, thread.entries, landing
+            self.context, thread.state, choice.row.branch, thread.entries, landing
         )
         receipt = self._written(draft._replace(title=title, body=body))
         ball = holder_text(receipt.ball)
@@ -346,8 +347,9 @@ class Lander:
     def clean(self, topic: str) -> list[str]:
         """Remove the worktree and the branch of a thread that has landed. Returns what
         was done, in words. Raises ConflictError if anything would be lost."""
-        state = self.context.reader.snapshot(topic).state
-        branch, landing = state.branch, state.landing
+        thread = self.context.reader.thread(topic)
+        state, landing = thread.state, thread.state.landing
+        branch = approved_branch(thread, landing.onto)
         base = BasePlace(self.chooser.repository, self.context.env, landing.onto)
         if not landing.commit or state.status != CLOSED:
             raise ConflictError(

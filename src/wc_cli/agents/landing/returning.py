@@ -57,9 +57,11 @@ def person_of(context: Context, state: State) -> str:
     return budgets.person_for(state, context.identity.name, directory)
 
 
-def author_of_branch(context: Context, state: State, entries: Sequence[Entry]) -> str:
+def author_of_branch(
+    context: Context, state: State, branch: str, entries: Sequence[Entry]
+) -> str:
     """Return who did the work: the author of the latest entry that was written on the
-    thread's branch, the one whose work was reviewed, or else the person who asked. It
+    branch, the one whose work was reviewed, or else the person who asked. It
     is not the person who lands it, or who approved it."""
     directory = context.settings.directory
     excluded = [str(context.identity.name), state.review.by]
@@ -72,7 +74,7 @@ def author_of_branch(context: Context, state: State, entries: Sequence[Entry]) -
     on_branch = [
         entry.agent
         for entry in reversed(entries)
-        if entry.code_branch == state.branch and may_be(entry.agent)
+        if entry.code_branch == branch and may_be(entry.agent)
     ]
     if may_be(state.review.of):
         on_branch.append(state.review.of)
@@ -83,14 +85,18 @@ def author_of_branch(context: Context, state: State, entries: Sequence[Entry]) -
 
 
 def failed_draft(
-    context: Context, state: State, entries: Sequence[Entry], landing: Landing
+    context: Context,
+    state: State,
+    branch: str,
+    entries: Sequence[Entry],
+    landing: Landing,
 ) -> Draft:
     """Return the entry for a branch that did not land, without its text: the ball goes
     to who wrote it, the second time in a row to the person who asked."""
     if state.landing.failures and not state.landing.commit:
         to = person_of(context, state)
     else:
-        to = author_of_branch(context, state, entries)
+        to = author_of_branch(context, state, branch, entries)
     return Draft(
         state.topic,
         "say",

@@ -6,6 +6,7 @@ import os
 
 from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.lean import contextlib
+from wc_core.edits.review.points import approved_branch
 from wc_core.ledger.git import repository
 from wc_core.ledger.planning.landing import LandingBranches, is_ready_to_land
 from wc_core.ledger.threads import settings
@@ -221,12 +222,25 @@ def _with_landings(reader: StoreReader, rows: list[ThreadRow]) -> list[ThreadRow
     root = reader.layout.root
     branches = LandingBranches(repository.find(root))
     needs = settings.load(root, {}).land_needs
+
+    def can_land(row: ThreadRow) -> bool:
+        thread = on_own_branch(reader, row, branches.onto).as_landing()
+        return is_ready_to_land(thread, branches, needs)
+
     return [
-        row._replace(can_land=is_ready_to_land(row.as_landing(), branches, needs))
-        if _may_land(row)
-        else row
-        for row in rows
+        row._replace(can_land=can_land(row)) if _may_land(row) else row for row in rows
     ]
+
+
+def on_own_branch(reader: StoreReader, row: ThreadRow, base: str) -> ThreadRow:
+    """Returns a row with the branch whose work it is about, which may not be the one
+    that the thread was opened on: see `approved_branch`."""
+    if row.branch != base and not row.branch.startswith("."):
+        return row
+    try:
+        return row._replace(branch=approved_branch(reader.thread(row.topic), base))
+    except WcError:
+        return row
 
 
 def cursor_of(*parts: str) -> str:
