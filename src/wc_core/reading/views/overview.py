@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from wc_core.base import names
 from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.lean import contextlib
 from wc_core.edits.review.points import approved_branch
@@ -202,11 +203,12 @@ def completed(
     layout = reader.layout
     if any(map(_may_land, rows)):
         rows = _with_landings(reader, rows)
-    if not (os.path.isdir(layout.wakes) or os.path.isdir(layout.runs)):
+    cloud = [row.topic for row in rows if names.is_cloud_session(row.ball)]
+    if not (cloud or os.path.isdir(layout.wakes) or os.path.isdir(layout.runs)):
         return rows
     from wc_core.attention.wake import called  # 2 ms, only where agents are woken
 
-    balls = called.called_balls(reader, directory)
+    balls = called.called_balls(reader, directory, cloud)
     passes = {state.topic: passed for state, passed in balls}
     return [row._replace(passed=passes.get(row.topic)) for row in rows]
 
