@@ -148,3 +148,35 @@ def test_a_ball_is_mine_offered_to_me_or_someone_else_s(
     ):
         found = [directory.whose(holder, name) for holder in holders]
         assert found == [whose] * len(holders)
+
+
+@pytest.mark.parametrize(
+    ("holder", "me", "in_cloud", "here"),
+    [
+        ("Codex@cloud", "Codex@work", "offered", "others"),
+        ("codex @ Cloud", "Codex@work", "offered", "others"),
+        ("Codex@cloud/session", "Codex@work", "offered", "others"),
+        ("Codex@cloud (Pat)", "Codex@work (Pat)", "offered", "others"),
+        ("Codex@cloud", "Codex@work (Pat)", "offered", "others"),
+        ("Codex@cloud (Pat)", "Codex@work (Zoe)", "others", "others"),
+        ("Codex@cloud", "Claude Code@claude/fix", "others", "others"),
+        ("Codex@cloud/fix", "Codex@work", "others", "others"),
+        ("Codex@work", "Codex@work", "mine", "mine"),
+        ("Codex", "Codex@work", "offered", "offered"),
+    ],
+)
+def test_the_seats_of_the_cloud_mean_who_works_there(
+    holder: str, me: str, in_cloud: str, here: str
+) -> None:
+    assert Directory(in_cloud=True).whose(holder, parse(me)) == in_cloud
+    assert Directory().whose(holder, parse(me)) == here
+    assert Directory(in_cloud=True).matches(holder, parse(me)) == (in_cloud != "others")
+
+
+def test_who_is_in_the_cloud_by_their_seat() -> None:
+    there = ["Codex@cloud", "Codex@cloud/session", "Codex @ Cloud/Session (Pat)"]
+    elsewhere = ["Codex@cloud/sessions", "Codex@fix", "Codex", "cloud/session"]
+    in_cloud = [name for name in there + elsewhere if names.is_in_cloud(parse(name))]
+    assert in_cloud == there
+    started = filter(names.is_cloud_session, [*there, *elsewhere, None])
+    assert [*started] == there[1:]

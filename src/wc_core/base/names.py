@@ -136,10 +136,9 @@ class Directory(NamedTuple):
         first."""
         agent, seat, tag = name
         variants = [name, Name(agent, seat), Name(agent, "", tag), Name(agent)]
-        if self.in_cloud or fold(seat) == SESSION_SEAT:
-            variants += [Name(agent, CLOUD_SEAT, tag), Name(agent, CLOUD_SEAT)]
         if self.in_cloud:
-            variants += [Name(agent, SESSION_SEAT)]
+            for place in (CLOUD_SEAT, SESSION_SEAT):
+                variants += [Name(agent, place, tag), Name(agent, place)]
         # Without a seat or a tag, some are equal.
         keys = [self.key(variant) for variant in dict.fromkeys(variants)]
         return tuple(dict.fromkeys(keys))

@@ -15,7 +15,7 @@ from tests.cli.carry.places import PLACES, accept_only, new_hub, session
 from tests.clients.conftest import installed
 from tests.conftest import Repo
 from wc_cli.agents.runs.choosing import RunRequest
-from wc_cli.agents.runs.cloud.addresses import ANY_ADDRESS, session_in
+from wc_cli.agents.runs.cloud.addresses import ANY_ADDRESS, session_in, with_blanks
 from wc_cli.agents.runs.runner import RunEvent, RunLimits, Runner
 from wc_cli.commands import problems
 from wc_cli.ledger.clock import now_ms
@@ -538,8 +538,7 @@ Resume with: claude --teleport session_01Ab\r
 def test_an_address_is_distinguished(agent: str, output: str, found: str) -> None:
     row = agents.row_of(agent)
     pattern = row.cloud.address if row is not None and row.cloud else ANY_ADDRESS
-    session = session_in(
-        output, pattern, "… https://chatgpt.com/codex/tasks/task_e_given …"
-    )
+    thread = "… https://chatgpt.com/codex/tasks/task_e_given …"
+    session = session_in(with_blanks(output.encode()).decode(), pattern, thread)
     assert (session.id if session else "") == found
     assert session is None or "?" not in session.address

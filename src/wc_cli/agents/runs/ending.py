@@ -104,6 +104,7 @@ def give_back(
     record: RunRecord,
     changed: Sequence[str],
     title: str = "Stopped before it was finished",
+    reason: str = "",
 ) -> str:
     """Return the ball of a run that was stopped to where it was before. Returns who has
     it then. Raises what a handoff raises."""
@@ -117,7 +118,7 @@ def give_back(
         return state.ball or "nobody"
     draft = Draft(record.topic, "handoff", title, body)
     to = record.previous or "anyone"
-    draft = draft._replace(to=to, force=True, reason=title)
+    draft = draft._replace(to=to, force=True, reason=reason)
     return _written(at, draft) or "nobody"
 
 

@@ -403,7 +403,7 @@ class Runner:
     def _start_in_cloud(self, candidate: RunCandidate, plan: CloudPlan) -> None:
         """Start the command that starts an agent in the cloud. The threads and the
         branch are at the remote then, and the entry that says so, too."""
-        at = self._chooser.agent_context(candidate.agent, "")
+        at = self._fresh()
         starting.exchange(at)
         if at.reader.snapshot(candidate.topic).state != candidate.state:
             raise _ChangedError(candidate.topic, "")
@@ -572,7 +572,7 @@ class Runner:
                 reserving.release(chooser.agent_context(agent, ""), record.topic)
                 if record.is_cloud:
                     with contextlib.suppress(WcError):
-                        starting.undo(self._context_of(record, context), record)
+                        starting.undo(context, record)
                 continue
             own = record._replace(runner=self._me[0], runner_begin=self._me[1])
             self._save(own)
@@ -652,7 +652,7 @@ class Runner:
         reserving.release(self._chooser.agent_context(agent, ""), record.topic)
         try:
             if record.is_cloud:
-                self._decide_start(run, record, at, reason)
+                self._decide_start(run, record, self._fresh(), reason)
             else:
                 self._decide(run, record, at, reason)
         except WcError as error:
@@ -665,8 +665,7 @@ class Runner:
         folder = before.cwd if os.path.isdir(before.cwd) else self._fresh().cwd
         name = parse(record.agent)
         env = commands.variables(self.env, name.agent)
-        # What is written about a session in the cloud, nobody writes there.
-        if name.seat and not record.is_cloud:
+        if name.seat:
             env["WATERCOOLER_SEAT"] = name.seat
         return Context(env, folder, Asked(name.agent))
 
@@ -739,7 +738,8 @@ class Runner:
         record = record._replace(given=after.since)
         problem = "did not start in the cloud" if has_failed else starting.DOUBT
         lines = ending.last_lines(at, record.topic)[-1:]
-        text = "; ".join((reason or problem, *lines, f"{to} has the ball"))
+        record = record._replace(reason=": ".join((reason or problem, *lines)))
+        text = f"{record.reason}; {to} has the ball"
         self._finish(record, FAILED, text, run.title, "stopped")
         self._note_failure()
 

@@ -166,7 +166,7 @@ def _tell_rest(runner: Runner, display: showing.Display, options: RunOptions) ->
     lines = showing.waiting_lines(runner.waiting)
     if lines and display.is_live:
         remark("\n".join(("Not started:", *lines)))
-    elif not lines and not runner.started and not options.json:
+    elif not (lines or runner.started or runner.failed or options.json):
         remark("No ball is an agent's. Pass one: wc handoff TOPIC --to Codex")
 
 

@@ -49,8 +49,9 @@ def spent(rows: Iterable[CostRow], topic: str) -> int:
 
 def person_for(state: State, me: Name, directory: Directory) -> str:
     """The person who gets the ball when a budget is spent: the asker, or the person
-    whose agent asked; otherwise the one whose agent I am; otherwise anyone."""
+    whose agent asked; otherwise the one whose agent I am, or I; otherwise anyone."""
     asker = names.parse(state.asker)
     if state.asker and not directory.is_agent(asker):
         return state.asker
-    return asker.tag or me.tag or "anyone"
+    own = "anyone" if directory.is_agent(me) else str(me)
+    return asker.tag or me.tag or own

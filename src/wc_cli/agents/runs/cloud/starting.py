@@ -1,4 +1,7 @@
-"""Starting a session in the cloud: its entries, its command, and what became of it."""
+"""Starting a session in the cloud: its entries, its command, and what became of it.
+
+The entries are by whoever runs `wc run`: the session's answer goes there.
+"""
 
 from __future__ import annotations
 
@@ -57,11 +60,9 @@ def pass_to_session(at: Context, state: State, plan: CloudPlan) -> None:
     """Pass the ball of a thread to the session that is about to be started."""
     label, commit = one_line(plan.remote.label), plan.commit[:10]
     text = f"It begins with `{one_line(plan.branch)}` of {label}, at `{commit}`."
-    draft = Draft(state.topic, "handoff", "Started by wc run in the cloud", text)
-    draft = draft._replace(to=session_name(plan.agent), force=True)
-    if state.ball is not None and not at.viewer.holds(state.ball):
-        draft = draft._replace(reason="a session is started for it")
-    _write(at, draft)
+    draft = Draft(state.topic, "handoff", "Started in the cloud", text)
+    to = session_name(plan.agent)
+    _write(at, draft._replace(to=to, force=True, reason="wc run"))
 
 
 def share(at: Context, record: RunRecord) -> None:
@@ -132,7 +133,7 @@ def note(at: Context, record: RunRecord) -> None:
 def undo(at: Context, record: RunRecord) -> str:
     """Give the ball of a session that was not started back to who had it. Returns who
     has it then."""
-    return ending.give_back(at, record, (), _NOT_STARTED)
+    return ending.give_back(at, record, (), _NOT_STARTED, reason="wc run")
 
 
 def doubt(at: Context, record: RunRecord) -> str:

@@ -8,6 +8,7 @@ import subprocess
 import termios
 import time
 
+from wc_cli.agents.runs.cloud import addresses
 from wc_cli.agents.runs.process import AgentProcess
 from wc_core.base import processes
 from wc_core.base.lean import contextlib
@@ -86,7 +87,7 @@ class TerminalProcess(AgentProcess):
             while part := os.read(self._terminal, _READ):
                 data += part
         with contextlib.suppress(OSError):
-            os.write(self._log, data)
+            os.write(self._log, addresses.with_blanks(bytes(data)))
         return bool(data)
 
     def end_softly(self) -> None:
