@@ -255,10 +255,12 @@ def _harvest_findings(reader: StoreReader) -> Iterator[Finding]:
     """Yield what was refused on the branches of agents. Only a human knows whether it
     matters."""
     for ref, row in records.harvests(reader.layout).items():
-        remote, _, branch = ref.removeprefix("refs/remotes/").partition("/")
+        name = ref.removeprefix("refs/remotes/").removeprefix("refs/heads/")
+        is_local = ref.startswith("refs/heads/")
+        branch = name if is_local else name.partition("/")[2]
         for refused in row.refused:
             message = f"{refused.place}: {refused.reason}"
-            fix = f"See it: git log {quoted(f'{remote}/{branch}')}"
+            fix = f"See it: git log {quoted(name)}"
             fix += "; forget it: wc harvest --forget"
             yield Finding(branch, 0, message, fix)
 

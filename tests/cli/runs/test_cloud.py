@@ -169,6 +169,21 @@ def test_a_session_has_the_ball_in_its_brief(
     assert not any(row["have_ball"] for row in rows)
 
 
+def test_a_session_that_takes_the_ball_answers_the_person(
+    repo: Repo, hub: Path, tmp_path: Path
+) -> None:
+    ask_for(repo, "login", "Use a passkey", "Claude Code@cloud")
+    events(repo)
+    (tmp_path / "there").mkdir()
+    cloud = session(CLAUDE, hub, tmp_path / "there", "claude/login")
+    cloud.ok("take", "login")
+    cloud.ok("say", "login", "-m", "Which one?")
+    cloud.git("push", "-q", "origin", "HEAD:claude/login")
+    accept_only(hub, "")
+    repo.ok("sync", "--harvest")
+    assert repo.ball("login") == "Pat"
+
+
 def test_nothing_of_a_session_that_has_not_answered(repo: Repo) -> None:
     ask_for(repo, "login", "work", "Claude Code@cloud")
     events(repo)
@@ -278,6 +293,22 @@ def test_a_diff_that_does_not_apply_is_kept(repo: Repo) -> None:
     repo.git("commit", "-qm", "No")
     repo.git("push", "-q", "origin", "main")
     assert repo.json("run", "fetch", "login")["branch"] == "codex/login"
+
+
+def test_what_cannot_be_an_entry_is_refused_and_the_work_is_there(repo: Repo) -> None:
+    ask_for(repo, "login", "work")
+    (told,) = events(repo)
+    path = ".watercooler/outbox/a.jsonl"
+    diff = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n"
+    diff += f"+++ b/{path}\n@@ -0,0 +1 @@\n+{{\"id\": 1}}\n"
+    (repo.machine.home / f"cloud/{told['session']}.diff").write_text(diff)
+    result = repo.json("run", "fetch", "login")
+    assert (result["branch"], result["came"]) == ("codex/login", 0)
+    assert "line 1" in result["notes"][0]
+    done = repo.wc("problems")
+    assert done.code == FOUND
+    assert done.out.startswith("codex/login: ")
+    assert "git log codex/login" in done.out
 
 
 def test_what_was_not_started_here_cannot_be_got(repo: Repo) -> None:

@@ -330,9 +330,11 @@ def _taken_from(entry: Entry, previous: str | None) -> str:
     """The previous holder, if the author took the ball from them.
 
     The author, which means no one else, if the ball was free or offered to them: if
-    ``Codex`` has it, ``Codex@fix`` may take it over.
+    ``Codex`` has it, ``Codex@fix`` may take it over, and in the cloud, where the author
+    may be, also if ``Codex@cloud`` has it.
     """
-    if previous is None or Directory().matches(previous, parse(entry.agent)):
+    offered = Directory(in_cloud=True)
+    if previous is None or offered.matches(previous, parse(entry.agent)):
         return entry.agent
     return previous
 
