@@ -300,7 +300,7 @@ def test_what_cannot_be_an_entry_is_refused_and_the_work_is_there(repo: Repo) ->
     (told,) = events(repo)
     path = ".watercooler/outbox/a.jsonl"
     diff = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n"
-    diff += f"+++ b/{path}\n@@ -0,0 +1 @@\n+{{\"id\": 1}}\n"
+    diff += f'+++ b/{path}\n@@ -0,0 +1 @@\n+{{"id": 1}}\n'
     (repo.machine.home / f"cloud/{told['session']}.diff").write_text(diff)
     result = repo.json("run", "fetch", "login")
     assert (result["branch"], result["came"]) == ("codex/login", 0)
@@ -485,21 +485,48 @@ def test_at_most_so_many_at_once(repo: Repo) -> None:
     assert len(events(repo, "--max", "3")) == 1
 
 
+def changed_record(repo: Repo, **fields: Any) -> None:
+    """The record of login, as a `wc run` that was killed then would have left it."""
+    layout = Layout(str(repo.store))
+    record = records.load(layout, "login")
+    assert record is not None
+    lost = record._replace(runner=1 << 22, runner_begin=1, **fields)
+    Path(records.path_of(layout, "login")).write_bytes(lost.to_bytes())
+
+
 def test_one_that_was_killed_before_the_command_gives_the_ball_back(
     repo: Repo,
 ) -> None:
     ask_for(repo, "login", "work")
-    (told,) = events(repo)
-    layout = Layout(str(repo.store))
-    record = records.load(layout, "login")
-    assert record is not None
-    early = record._replace(state=records.STARTING, pid=0, runner=1 << 22, session="")
-    Path(records.path_of(layout, "login")).write_bytes(early.to_bytes())
-    assert told["session"] in started(repo)
-    repo.wc("run", "other", "--once")  # looks at what an earlier one left
-    assert repo.wc("run", "--once", "--dry-run").code == 0
-    events(repo, "--agent", "Claude Code")
+    events(repo)
+    changed_record(repo, state=records.STARTING, pid=0, session="", address="")
+    assert events(repo, "--agent", "Claude Code") == []
     assert state(repo, "login")["ball"] == "Codex@cloud"
+
+
+def test_one_that_was_killed_after_the_command_finds_its_session(repo: Repo) -> None:
+    ask_for(repo, "login", "work")
+    events(repo)
+    changed_record(repo, state=records.RUNNING, session="", address="")
+    # The thread has the address of the first one.
+    output = Path(records.log_of(Layout(str(repo.store)), "login"))
+    output.write_text("https://chatgpt.com/codex/tasks/task_e_0042\n")
+    (told,) = events(repo, "--agent", "Claude Code")
+    assert (told["event"], told["session"]) == ("started", "task_e_0042")
+    assert state(repo, "login")["ball"] == "Codex@cloud/session"
+    assert len(started(repo)) == 1
+
+
+def test_what_is_in_the_cloud_leaves_room_here(repo: Repo) -> None:
+    program = repo.machine.root / "bin/local"
+    program.write_text("#!/bin/sh\nwc done here -m Finished\n")
+    program.chmod(0o755)
+    repo.ok("config", "--global", "set", "run.codex", str(program))
+    ask_for(repo, "login", "work")
+    ask_for(repo, "here", "work", "Codex")
+    told = events(repo, "--max", "1")
+    kinds = {(event["event"], event["topic"]) for event in told}
+    assert kinds == {("started", "login"), ("started", "here"), ("passed", "here")}
 
 
 def test_problems_name_who_never_answered(

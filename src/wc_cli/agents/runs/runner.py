@@ -196,8 +196,7 @@ class Runner:
             while True:
                 self._watch()
                 self._tell_landings()
-                # What is in the cloud makes room only when it is looked at.
-                if not self.is_stopping and (self._has_room or self.in_cloud):
+                if not self.is_stopping and self._may_start:
                     if self._is_due():
                         self._look()
                     self._start_all()
@@ -211,9 +210,23 @@ class Runner:
             self._remove_notes()
 
     @property
-    def _has_room(self) -> bool:
-        """Whether one more may be started."""
-        return len(self.runs) + len(self.in_cloud) < self._limits.most
+    def _may_start(self) -> bool:
+        """Whether another look may lead to a start: there is room here, or what is in
+        the cloud may have made some there."""
+        is_about_cloud = bool(self.in_cloud) or any(
+            candidate.cloud is not None for candidate in self.waiting
+        )
+        return is_about_cloud or self._has_room(cloud=False)
+
+    def _has_room(self, *, cloud: bool) -> bool:
+        """Return whether one more may be started here, or in the cloud."""
+        count = sum(run.record.is_cloud == cloud for run in self.runs.values())
+        count += len(self.in_cloud) if cloud else 0
+        return count < self._limits.most
+
+    def _may_be_started(self, candidate: RunCandidate) -> bool:
+        """Return whether there is room for a candidate. Here, there will be."""
+        return candidate.cloud is None or self._has_room(cloud=True)
 
     @property
     def _is_landing(self) -> bool:
@@ -236,12 +249,12 @@ class Runner:
 
     def _is_over(self) -> bool:
         """Return whether the only pass is over."""
-        if not self._limits.once:
+        if not self._limits.once or self._must_look:
             return False
-        if not self._has_room:
-            return True
-        return not self._must_look and not any(
-            not candidate.obstacle and candidate.topic not in self._done
+        return not any(
+            not candidate.obstacle
+            and candidate.topic not in self._done
+            and self._may_be_started(candidate)
             for candidate in self.waiting
         )
 
@@ -290,6 +303,7 @@ class Runner:
             for candidate in self.waiting
             if not candidate.obstacle
             and not self._is_taken(candidate)
+            and self._has_room(cloud=candidate.cloud is not None)
             and not (self._limits.once and candidate.topic in self._done)
         ]
 
@@ -318,7 +332,7 @@ class Runner:
                     durable.remove(path, self.layout.root)
 
     def _start_all(self) -> None:
-        while self._has_room and not self.is_stopping:
+        while not self.is_stopping:
             candidate = next(iter(self._startable()), None)
             if candidate is None:
                 return
@@ -426,7 +440,8 @@ class Runner:
         starting.pass_to_session(at, candidate.state, plan)
         record = record._replace(since=at.reader.snapshot(candidate.topic).state.since)
         self._save(record)
-        starting.share(at, record)
+        if not starting.share(at, record):
+            raise _ChangedError(candidate.topic, "")
         started = starting.launch(at, record, plan)
         record = record._replace(state=RUNNING, pid=started.pid, begin=started.begin)
         self._save(record)
@@ -727,7 +742,9 @@ class Runner:
             record = record._replace(state=IN_CLOUD)
             self._save(record)
             self.in_cloud[record.topic] = record
-            starting.note(at, record)
+            # It runs, whatever becomes of the entry.
+            with contextlib.suppress(WcError):
+                starting.note(at, record)
             text = f"started in the cloud: {session.address}"
             self._tell(_event("started", record, text))
             return

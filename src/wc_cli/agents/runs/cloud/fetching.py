@@ -133,6 +133,12 @@ def _on_branch(
     git = Git(code.common, context.env, bare=True)
     title = context.reader.snapshot(record.topic).state.title
     commit = _commit_of(git, record, code, diff, title)
+    if not commit and not _is_here(git, record.commit):
+        raise ConflictError(
+            f"The commit {record.commit[:10]}, which the session began with, is not "
+            "here.",
+            "Get it, and try again: git fetch",
+        )
     if not commit:
         base = f"{one_line(record.branch)} at {record.commit[:10]}"
         raise ConflictError(
@@ -196,6 +202,14 @@ def _commit_of(
             except GitError:
                 continue
     return ""
+
+
+def _is_here(git: Git, commit: str) -> bool:
+    try:
+        git.run("cat-file", "-e", f"{commit}^{{commit}}")
+    except GitError:
+        return False
+    return True
 
 
 def _applied(git: Git, base: str, diff: bytes, way: tuple[str, ...]) -> str:

@@ -154,6 +154,10 @@ class CloudPlanner:
         ours = repositories.resolve(self._repository, f"refs/heads/{branch}")
         theirs = self._remote_commits().get(branch, "")
         name, label = one_line(branch), one_line(remote.label)
+        if not (ours or theirs):
+            raise NotFoundError(
+                f"There is no branch {name}.", "Name another one: --from BRANCH"
+            )
         if not ours or ours == theirs:
             return theirs, False
         tracked = repositories.resolve(

@@ -16,12 +16,13 @@ from wc_cli.ledger.sync.exchange import Waiting
 from wc_cli.ledger.sync.exchanger import Exchanger
 from wc_cli.run.entries import receipts
 from wc_core.attention.runs import records
-from wc_core.base.errors import ConflictError, OfflineError, WcError
+from wc_core.base.errors import ConflictError, WcError
 from wc_core.base.files import read_plain
 from wc_core.base.layout import Layout
 from wc_core.base.names import SESSION_SEAT, Name, parse
 from wc_core.base.text import one_line
 from wc_core.ledger.configuration import preferences
+from wc_core.ledger.threads.model import ancestors, parent_graph
 from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
@@ -65,22 +66,17 @@ def pass_to_session(at: Context, state: State, plan: CloudPlan) -> None:
     _write(at, draft._replace(to=to, force=True, reason="wc run"))
 
 
-def share(at: Context, record: RunRecord) -> None:
-    """Send that to the remote. Raises OfflineError, after the ball was given back, and
-    ConflictError if another machine took it at the same time."""
+def share(at: Context, record: RunRecord) -> bool:
+    """Send that to the remote. Returns whether no other machine has passed the ball at
+    the same time. Raises OfflineError and others, after the ball was given back."""
     try:
         exchange(at)
-    except WcError as error:
+    except WcError:
         undo(at, record)
-        if isinstance(error, OfflineError):
-            raise
-        raise ConflictError(error.message, error.hint) from error
-    state = at.reader.snapshot(record.topic).state
-    if (state.ball, state.since) != (record.agent, record.since):
-        raise ConflictError(
-            f"Another machine has started {one_line(record.topic)} in the cloud.",
-            f"See where: wc read {one_line(record.topic)}",
-        )
+        raise
+    entries = at.reader.thread(record.topic).entries
+    known = ancestors([record.since], parent_graph(entries))
+    return not any(entry.ball for entry in entries if entry.id not in known)
 
 
 def launch(at: Context, record: RunRecord, plan: CloudPlan) -> TerminalProcess:
