@@ -504,6 +504,15 @@ def test_one_that_was_killed_before_the_command_gives_the_ball_back(
     assert state(repo, "login")["ball"] == "Codex@cloud"
 
 
+def test_a_ball_that_has_moved_is_not_given_back(repo: Repo) -> None:
+    ask_for(repo, "login", "work")
+    events(repo)
+    changed_record(repo, state=records.STARTING, pid=0, session="", address="")
+    repo.ok("take", "login", "--reason", "It takes too long")
+    assert events(repo, "--agent", "Claude Code") == []
+    assert state(repo, "login")["ball"] == "Pat"
+
+
 def test_one_that_was_killed_after_the_command_finds_its_session(repo: Repo) -> None:
     ask_for(repo, "login", "work")
     events(repo)

@@ -715,8 +715,8 @@ class Runner:
         reason = reason or f"{outcome.text}, {record.tries} times"
         record = record._replace(reason=reason)
         to = ending.give_to_person(at, record, changed)
-        given = at.reader.snapshot(record.topic).state.since
-        record = record._replace(given=given)
+        handoff_id = at.reader.snapshot(record.topic).state.since
+        record = record._replace(given=handoff_id)
         text = f"{reason}; {to} has the ball"
         self._finish(record, FAILED, text, run.title, "waiting:human")
         self._note_failure()
@@ -751,8 +751,8 @@ class Runner:
         has_failed = (record.exit_status or 0) > 0 and not self._interrupts
         record = record._replace(reason=reason)
         to = starting.undo(at, record) if has_failed else starting.doubt(at, record)
-        after = at.reader.snapshot(record.topic).state
-        record = record._replace(given=after.since)
+        handoff_id = at.reader.snapshot(record.topic).state.since
+        record = record._replace(given=handoff_id)
         problem = "did not start in the cloud" if has_failed else starting.DOUBT
         lines = ending.last_lines(at, record.topic)[-1:]
         record = record._replace(reason=": ".join((reason or problem, *lines)))
@@ -768,8 +768,7 @@ class Runner:
                 continue
             with contextlib.suppress(WcError):
                 state = context.reader.snapshot(record.topic).state
-                is_there = state.since == record.since and state.ball == record.agent
-                if is_there and state.status != CLOSED:
+                if starting.has_ball(state, record) and state.status != CLOSED:
                     self.in_cloud[record.topic] = record
                     continue
                 text = f"passed to {state.ball or 'anyone'}"

@@ -75,8 +75,8 @@ def share(at: Context, record: RunRecord) -> bool:
         undo(at, record)
         raise
     entries = at.reader.thread(record.topic).entries
-    known = ancestors([record.since], parent_graph(entries))
-    return not any(entry.ball for entry in entries if entry.id not in known)
+    ancestry = ancestors([record.since], parent_graph(entries))
+    return not any(entry.ball for entry in entries if entry.id not in ancestry)
 
 
 def launch(at: Context, record: RunRecord, plan: CloudPlan) -> TerminalProcess:
@@ -127,16 +127,28 @@ def note(at: Context, record: RunRecord) -> None:
 
 
 def undo(at: Context, record: RunRecord) -> str:
-    """Give the ball of a session that was not started back to who had it. Returns who
-    has it then."""
+    """Give the ball of a session that was not started back to who had it, unless it has
+    moved. Returns who has it then."""
+    state = at.reader.snapshot(record.topic).state
+    if not has_ball(state, record):
+        return state.ball or "nobody"
     return ending.give_back(at, record, (), _NOT_STARTED, reason="wc run")
 
 
 def doubt(at: Context, record: RunRecord) -> str:
-    """Pass the ball of a session that may have been started to a person, who can look.
-    Returns who has it then."""
+    """Pass the ball of a session that may have been started to a person, who can look,
+    unless it has moved. Returns who has it then."""
+    state = at.reader.snapshot(record.topic).state
+    if not has_ball(state, record):
+        return state.ball or "nobody"
     reason = f"{record.reason}: {DOUBT}" if record.reason else DOUBT
     return ending.give_to_person(at, record._replace(reason=reason), ())
+
+
+def has_ball(state: State, record: RunRecord) -> bool:
+    """Return whether the session of a record still has the ball: it, not a later
+    one."""
+    return (state.ball, state.since) == (record.agent, record.since)
 
 
 def _write(at: Context, draft: Draft) -> None:
