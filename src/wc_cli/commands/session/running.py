@@ -41,10 +41,7 @@ class RunOptions(SpeakerOptions):
     you stop it. `wc run log TOPIC` shows the output of a thread's agent, `wc run fetch
     TOPIC` gets the result of one that works in the cloud."""
 
-    usual = (
-        "--agent --ready --mine --max --once --for --from --cloud --land --dry-run "
-        "--json"
-    )
+    usual = "--agent --ready --mine --max --once --for --cloud --land --dry-run --json"
 
     topics: tuple[str, ...] = words(
         "TOPIC...", "Only these threads; or: log TOPIC, fetch TOPIC.", default=()
