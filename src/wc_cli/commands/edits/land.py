@@ -45,8 +45,7 @@ class LandOptions(SpeakerOptions):
     conflicts or fails its check goes back to who wrote it."""
 
     usual = (
-        "--all --onto --merge --rebase --squash --dry-run --queue --push --pr --clean "
-        "--allow-dirty --yes --json"
+        "--all --onto --dry-run --queue --push --pr --clean --allow-dirty --yes --json"
     )
 
     topics: tuple[str, ...] = words(

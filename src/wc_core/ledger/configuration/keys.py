@@ -249,6 +249,7 @@ KEYS = (
         "land.check",
         COMMAND,
         "What must succeed before a branch lands, once you approved it.",
+        "",
         field="land_check",
     ),
     Key(
