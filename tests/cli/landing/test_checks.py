@@ -3,6 +3,7 @@ its own."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -115,3 +116,47 @@ def test_what_a_killed_check_has_left_is_removed(here: Here) -> None:
     here.ok("land", "login", "--yes")
     assert not left.exists()
     assert "landing/check" not in here.git("worktree", "list")
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "reason"),
+    [
+        ("{wc} say login --to Codex -m 'Wait'", "its ball is Codex"),
+        ("git -C {tree} commit -q --allow-empty -m late", "login has moved"),
+    ],
+)
+def test_what_changes_while_the_check_runs_does_not_land(
+    here: Here, meanwhile: str, reason: str
+) -> None:
+    tree = work(here, "login", 3)
+    wc = f"cd {here.path} && {sys.executable} -m wc_cli"
+    ask_for(here, meanwhile.format(wc=wc, tree=tree.path))
+    before = head(here)
+    done = here.wc("land", "login", "--yes")
+    assert done.code == 9
+    assert reason in done.out
+    assert head(here) == before
+
+
+def test_main_may_be_checked_out_elsewhere_once_the_check_has_run(here: Here) -> None:
+    work(here, "login", 3)
+    tree = here.worktree("app-wt-other", "other")
+    here.git("checkout", "-q", "--detach")
+    ask_for(here, f"git -C {tree.path} switch -q main")
+    here.ok("land", "login", "--yes")
+    assert tree.git("status", "--porcelain") == here.git("status", "--porcelain") == ""
+    assert line_of(here, 3) == "login"
+    ask_for(here, f"git -C {tree.path} switch -q -c mine")
+    work(here, "pay", 9)
+    here.ok("land", "pay", "--yes")
+    assert tree.git("status", "--porcelain") == ""
+    assert (line_of(here, 9, "mine"), line_of(here, 9)) == ("9", "pay")
+
+
+def test_a_second_line_of_a_check_is_shown_as_one(here: Here) -> None:
+    work(here, "login", 3)
+    ask_for(here, "echo safe")
+    rules = here.store / "config.toml"
+    text = rules.read_text("utf-8").replace("echo safe", "echo safe\\nfalse")
+    rules.write_text(text, "utf-8")
+    assert "echo safe ⏎ false" in here.fails(4, "land", "login")

@@ -266,6 +266,27 @@ def test_clean_removes_worktree_and_branch_of_what_has_landed(here: Here) -> Non
     assert "nothing is left" in here.ok("land", "pay", "--clean").out
 
 
+def test_clean_keeps_what_the_base_no_longer_has(here: Here) -> None:
+    tree = work(here, "login", 3)
+    here.ok("land", "login")
+    here.git("reset", "-q", "--hard", "HEAD~1")
+    assert "main no longer has" in here.fails(4, "land", "login", "--clean")
+    assert tree.path.exists()
+    here.git("reset", "-q", "--hard", "ORIG_HEAD")
+    here.git("worktree", "lock", str(tree.path))
+    assert "git did not remove" in here.fails(4, "land", "login", "--clean")
+    assert tree.path.exists()
+
+
+def test_a_rule_against_closing_stops_only_its_thread(here: Here) -> None:
+    work(here, "login", 3)
+    here.ok("config", "set", "rules.close_link", "pr")
+    before = head(here)
+    done = here.wc("land", "--all")
+    assert (done.code, head(here)) == (9, before)
+    assert "login: " in done.out
+
+
 def test_another_base_is_not_touched_where_it_is_not_checked_out(here: Here) -> None:
     here.git("branch", "release")
     tree = work(here, "login", 3)

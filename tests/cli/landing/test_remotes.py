@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.landing.story import CODEX, begin, change, head, line_of, work
 from tests.contract.inprocess import Here
+from wc_cli.edits.landing.publishing import LandingRecord, LandingRecords
+from wc_core.base.layout import Layout
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +56,20 @@ def test_push_moves_both(here: Here) -> None:
     work(here, "login", 3)
     here.ok("land", "login", "--push")
     assert head(here) == at_hub(here) == head(here, "origin/main")
+    assert here.git("status", "--porcelain") == ""
+
+
+def test_what_was_killed_between_the_two_moves_is_finished(here: Here) -> None:
+    tree = work(here, "login", 3)
+    commit = head(tree, "HEAD")
+    record = LandingRecord(
+        "login", "login", commit, "main", head(here), commit, 1,
+        worktree=str(here.path),
+    )  # fmt: skip
+    LandingRecords(Layout(str(here.store))).save(record)
+    here.git("push", "-q", "origin", "login:main")
+    assert "login: landed on main" in here.ok("land", "login").out
+    assert head(here) == at_hub(here) == commit
     assert here.git("status", "--porcelain") == ""
 
 
@@ -203,5 +219,16 @@ def test_a_branch_at_the_remote_that_others_have_moved_is_not_overwritten(
     other.git("push", "-q")
     tree.ok("say", "login", "-m", "More", "--to", "Pat", *CODEX)
     before = at_hub(here, "login")
-    assert "login at origin has moved" in here.fails(4, "land", "login", "--pr")
+    assert "commits of someone else" in here.fails(4, "land", "login", "--pr")
     assert at_hub(here, "login") == before
+
+
+def test_a_branch_that_was_deleted_at_the_remote_is_pushed_again(here: Here) -> None:
+    work(here, "login", 3)
+    here.ok("land", "login", "--pr")
+    here.git("--git-dir", str(hub(here)), "branch", "-q", "-D", "login")
+    here.ok("land", "login", "--pr")
+    assert at_hub(here, "login") == head(here, "login")
+    here.git("--git-dir", str(hub(here)), "update-ref", "-d", "refs/heads/main")
+    here.ok("land", "login", "--push")
+    assert at_hub(here) == head(here)

@@ -163,8 +163,10 @@ def test_branches_without_a_common_history(here: Here) -> None:
     tree.ok("new", "x", "-m", "X", "--to", "Pat", *CODEX)
     here.ok("say", "x", "--approve", "--to", "Pat")
     before = head(here)
-    assert "unrelated histories" in here.fails(7, "land", "x")
+    assert "y and main share no history" in here.fails(4, "land", "x")
     assert head(here) == before
+    work(here, "login", 3)
+    assert "login: landed" in here.ok("land", "--all").out
 
 
 def test_a_branch_that_is_gone_is_said_to_be(here: Here) -> None:
@@ -219,3 +221,62 @@ def test_carriers_and_outboxes_do_not_land(here: Here, method: str) -> None:
     assert line_of(here, 9) == "nine"
     assert here.git("show", "main:c.txt") == "c"
     assert "it has landed on main" in here.fails(4, "land", "login")
+
+
+@pytest.mark.parametrize("method", ["merge", "rebase", "squash"])
+def test_messages_in_any_bytes_and_encoding(here: Here, method: str) -> None:
+    tree = work(here, "login", 3)
+    tree.git("config", "i18n.logOutputEncoding", "ISO-8859-1")
+    tree.git("config", "trailer.ifMissing", "doNothing")
+    tree.git("config", "trailer.separators", "%")
+    tree.git("commit", "-q", "--amend", "-m", "Café\n\nOne\n---\nTwo")
+    change(tree, 9, "nine")
+    raw = tree.git("cat-file", "commit", "HEAD").encode()
+    raw = raw.rstrip(b"\n").replace(b"nine in line 9", b"caf\xe9") + b"\n"
+    (tree.path / "raw").write_bytes(raw)
+    late = tree.git("hash-object", "-t", "commit", "-w", "--literally", "raw").strip()
+    (tree.path / "raw").unlink()
+    tree.git("reset", "-q", "--hard", late)
+    here.ok("land", "login", f"--{method}")
+    assert line_of(here, 9) == "nine"
+    if method == "rebase":
+        words = ("log", "-1", "--encoding=UTF-8", "--format=%B", "main~1")
+        assert here.git(*words).strip() == (
+            "Café\n\nOne\n---\nTwo\n\nWatercooler-Topic: login\nReviewed-by: Pat"
+        )
+
+
+def test_a_rebase_does_not_lose_what_a_merge_has_changed(here: Here) -> None:
+    tree = work(here, "login", 3)
+    change(here, 15, "fifteen")
+    tree.git("merge", "-q", "--no-commit", "main")
+    (tree.path / "a.txt").write_text("by the merge\n", "utf-8")
+    tree.git("commit", "-qam", "merge main")
+    before = head(here)
+    assert (
+        "conflicts with main: a.txt"
+        in here.ok("land", "login", "--rebase", "--dry-run").out
+    )
+    done = here.wc("land", "login", "--rebase")
+    assert (done.code, head(here)) == (9, before)
+    assert "rebase leaves merges out" in here.entries("login")[-1]["body"]
+    tree.ok("say", "login", "-m", "Back", "--to", "Pat", *CODEX)
+    here.ok("say", "login", "--approve", "--to", "Pat")
+    here.ok("land", "login", "--merge")
+    assert here.git("show", "main:a.txt").strip() == "by the merge"
+
+
+def test_the_branch_of_the_threads_neither_lands_nor_is_landed_on(here: Here) -> None:
+    work(here, "login", 3)
+    store = "watercooler/threads"
+    before = head(here, store)
+    assert "holds the threads" in here.fails(2, "land", "login", "--onto", store)
+    assert head(here, store) == before
+
+
+def test_a_base_in_two_worktrees_waits(here: Here) -> None:
+    work(here, "login", 3)
+    here.git("worktree", "add", "-q", "--force", "../second", "main")
+    before = head(here)
+    assert "in several worktrees" in here.fails(4, "land", "login")
+    assert head(here) == before

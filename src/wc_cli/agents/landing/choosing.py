@@ -18,6 +18,7 @@ from wc_cli.edits.radar.objects import alternates
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.clock import now_ms
 from wc_core.base.errors import InvalidInputError, NotFoundError, StorageError
+from wc_core.base.layout import BRANCH
 from wc_core.base.lean import contextlib
 from wc_core.base.text import one_line
 from wc_core.base.times import milliseconds
@@ -120,6 +121,11 @@ class LandingChooser:
 
     def _base(self) -> BasePlace:
         onto = self.branches.onto
+        if onto == BRANCH:
+            raise InvalidInputError(
+                f"{BRANCH} holds the threads, so no branch can land on it.",
+                "Name another one: wc land --onto BRANCH",
+            )
         base = BasePlace(self.repository, self.context.env, onto)
         if not onto or not base.commit:
             raise NotFoundError(
@@ -184,10 +190,31 @@ class LandingChooser:
         count = int(self.base.git().line(*words))
         if not count:
             reasons.append(f"{self.base.name} has all commits of {row.branch}")
+        elif not self.base.shares_history(tip):
+            reasons.append(f"{row.branch} and {self.base.name} share no history")
         newer = self._newer(row, tip) if count else 0
         return choice._replace(
             commit_count=count, obstacles=tuple(reasons), newer=newer
         )
+
+    def obstacles_since(self, choice: LandingChoice) -> list[str]:
+        """Return why a choice can no longer land: its check may have taken long. What
+        is not committed in its worktree makes no difference by now."""
+        rows = self.context.overview.rows()
+        row = next((row for row in rows if row.topic == choice.topic), None)
+        if row is None:
+            return ["its thread is gone"]
+        row = on_own_branch(self.context.reader, row, self.base.name)
+        branches = LandingBranches(self.repository, self.base.name)
+        needs = self.context.settings.land_needs
+        reasons = list(own_landing_obstacles(row.as_landing(), branches, needs))
+        waits = self.context.overview.plan().waits(row.topic)
+        reasons += [item.text for item in waits if item.topic not in choice.after]
+        if row.branch != choice.row.branch:
+            reasons.append(f"it belongs to {row.branch} now")
+        elif not reasons and branches.tip(row.branch) != choice.tip:
+            reasons.append(f"{row.branch} has moved")
+        return reasons
 
     def _worktree_obstacles(self, branch: str) -> Iterator[str]:
         for tree in self.trees:
@@ -199,8 +226,8 @@ class LandingChooser:
             if changed:
                 hidden = len(changed) - _MAX_FILES
                 names = ", ".join(map(one_line, changed[:_MAX_FILES]))
-                tail = f" and {hidden} tail" if hidden > 0 else ""
-                yield f"its worktree has uncommitted changes: {names}{tail}"
+                ending = f" and {hidden} more" if hidden > 0 else ""
+                yield f"its worktree has uncommitted changes: {names}{ending}"
 
     def _newer(self, row: ThreadRow, tip: str) -> int:
         """Return how many commits of a branch are newer than its approval: those since

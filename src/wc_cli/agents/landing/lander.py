@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from wc_cli.edits.landing.building import LandingBuilder
     from wc_cli.ledger.store.lockedthread import Receipt
     from wc_cli.run.context import Context
+    from wc_core.ledger.git.worktrees import Worktree
     from wc_core.ledger.threads.landings import Landing
     from wc_core.ledger.threads.proposals import Draft
 
@@ -101,12 +102,18 @@ class Lander:
     # --- what a killed landing has left -------------------------------------------
 
     def recover(self) -> Iterator[LandingResult]:
-        """Finish or undo what a killed landing has paths. Yields what had landed."""
+        """Finish or undo what a killed landing has left. Yields what had landed."""
         self._place.tidy()
         for record in list(self.records.all()):
             base = BasePlace(self.chooser.repository, self.context.env, record.onto)
-            if base.has(record.commit) or self._is_at_a_remote(record):
+            if base.has(record.commit):
                 yield self._told(record)
+                continue
+            if self._is_at_a_remote(record.commit):
+                base.put_back(record)
+                notes = self._followed(base, record)
+                result = self._told(record)
+                yield result._replace(notes=(*notes, *result.notes))
                 continue
             paths = base.put_back(record)
             self.records.remove(record)
@@ -119,9 +126,9 @@ class Lander:
                     f"{names}",
                 )
 
-    def _is_at_a_remote(self, record: LandingRecord) -> bool:
-        """Return whether a fetched branch of that name has a commit."""
-        words = ("for-each-ref", f"--contains={record.commit}", "refs/remotes")
+    def _is_at_a_remote(self, commit: str) -> bool:
+        """Return whether a fetched branch has a commit."""
+        words = ("for-each-ref", f"--contains={commit}", "refs/remotes")
         with contextlib.suppress(GitError):
             return bool(self.base.git().line(*words))
         return False
@@ -188,8 +195,16 @@ class Lander:
                 )
                 return self._give_back(choice, landing, written, ())
             checked = returning.passed_text(check.command, result)
+        if reasons := self.chooser.obstacles_since(choice):
+            text = f"it can no longer land: {'; '.join(reasons)}"
+            return LandingResult(choice.row.name, SKIPPED, text)
+        self.base.check_free()
         record = self._record(choice, built, start, checked)
-        self._check_draft(record)
+        try:
+            self._check_draft(record)
+        except WcError as error:
+            # A rule of the repository; the other branches may land.
+            return LandingResult(choice.row.name, SKIPPED, error.message)
         self.records.save(record)
         notes = self._publish(record, start.expected)
         landed = self._told(record)
@@ -250,12 +265,19 @@ class Lander:
         except WcError:
             self.records.remove(record)
             raise
+        return self._followed(self.base, record)
+
+    def _followed(self, base: BasePlace, record: LandingRecord) -> list[str]:
+        """Move a branch here that has moved at the remote. Returns notes."""
         try:
-            self.base.publish(record)
+            base.check_free()
+            tree = base.worktree
+            place = tree.path if tree is not None else ""
+            base.publish(record._replace(worktree=place))
         except ConflictError as error:
             name = one_line(record.onto)
-            behind = f"{name} here is behind {self.remote.name}: {error.message}"
-            return [f"{behind} Then: git pull"]
+            place = self.remote.name if self.remote is not None else "the remote"
+            return [f"{name} here is behind {place}: {error.message} Then: git pull"]
         return []
 
     # --- telling the thread -------------------------------------------------------
@@ -338,7 +360,7 @@ class Lander:
         except GitError as error:
             raise StorageError(
                 f"git failed: {one_line(str(error))}.",
-                "Nothing has landed. Try again, or merge by hand to see more: "
+                "The branch has not landed. Try again, or merge by hand to see more: "
                 "git merge",
             ) from error
 
@@ -361,24 +383,55 @@ class Lander:
                 f"{one_line(branch)} has commits that have not landed.",
                 f"Reopen the thread: wc say {state.name} --reopen -m '…'",
             )
+        if tip and not (
+            base.has(landing.commit) or self._is_at_a_remote(landing.commit)
+        ):
+            raise ConflictError(
+                f"{one_line(landing.onto)} no longer has "
+                f"{landing.commit[: returning.SHORT]}, as which {state.name} landed.",
+                f"If nobody needs it: git branch -D {one_line(branch)}",
+            )
         done = []
-        tree = next((tree for tree in base.trees if tree.branch == branch), None)
-        if tree is not None and tree.path:
-            self._check_removable(tree.path, main=tree.main)
-            with self._git_errors():
+        trees = [tree for tree in base.trees if branch in {tree.branch, tree.rebased}]
+        for tree in trees:
+            self._check_removable(tree, branch)
+        for tree in trees:
+            with self._cannot_remove(tree.path):
                 base.git().run("worktree", "remove", "--", tree.path)
             place = one_line(shown_path(tree.path, self.context.env))
             done.append(f"removed the worktree {place}")
         if tip:
-            with self._git_errors():
+            with self._cannot_remove(branch):
                 ref = f"refs/heads/{branch}"
                 base.git().run("update-ref", "-d", ref, tip)
+            with contextlib.suppress(GitError):  # it may have no settings
+                base.git().run("config", "--remove-section", f"branch.{branch}")
             done.append(f"deleted the branch {one_line(branch)}")
         return done
 
-    def _check_removable(self, path: str, *, main: bool) -> None:
-        place = one_line(path)
-        if main:
+    @contextlib.contextmanager
+    def _cannot_remove(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except GitError as error:
+            raise ConflictError(
+                f"git did not remove {one_line(name)}: {one_line(str(error))}.",
+                "See what is there: git worktree list",
+            ) from error
+
+    def _check_removable(self, tree: Worktree, branch: str) -> None:
+        path, place = tree.path, one_line(tree.path)
+        if tree.rebased == branch:
+            raise ConflictError(
+                f"{one_line(branch)} is being rebased in {place}.",
+                "Finish that first: git rebase --continue, or --abort",
+            )
+        if tree.defect:
+            raise ConflictError(
+                f"Its worktree is {place}, but {tree.defect}.",
+                "Tell git: git worktree prune, or: git worktree repair",
+            )
+        if tree.main:
             raise ConflictError(
                 f"Its branch is checked out in the main worktree, {place}.",
                 f"Check out another one there: git -C {place} switch "

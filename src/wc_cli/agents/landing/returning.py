@@ -6,7 +6,7 @@ from __future__ import annotations
 from wc_cli.edits.landing.building import REBASE
 from wc_core.base.names import parse
 from wc_core.base.phrases import counted
-from wc_core.base.text import clean, one_line
+from wc_core.base.text import clean, command_line, one_line
 from wc_core.ledger.threads.landings import CHECK, CONFLICT, Landing
 from wc_core.ledger.threads.model import CLOSED, OPEN
 from wc_core.ledger.threads.proposals import Draft
@@ -143,7 +143,7 @@ def check_text(
     """Return the title and the body of an entry about a check that failed."""
     head, _, output = result.text.partition("\n")
     title = f"Does not land on {landing.onto}: the check failed ({head})"[:_TITLE]
-    line = one_line(command)
+    line = command_line(command)
     by_hand = f"git merge {landing.onto} && {line}"
     lines = [
         f"- {_tried(landing, branch)}",
@@ -157,7 +157,7 @@ def passed_text(command: str, result: CheckResult) -> str:
     """Return what an entry says about a check that passed."""
     _, _, output = result.text.partition("\n")
     lines = output.rstrip().splitlines()[-3:]
-    head = f"The check passed in {round(result.seconds)} s: `{one_line(command)}`"
+    head = f"The check passed in {round(result.seconds)} s: `{command_line(command)}`"
     return "\n".join((head, "", *lines)) if lines else head
 
 

@@ -56,7 +56,7 @@ class RunLanding:
             return
         self._tried |= ready
         durable.make_folder(self._layout.runs, self._layout.root, flush=False)
-        words = (sys.executable, "-m", "wc_cli", "land", *ready, "--json")
+        words = (sys.executable, "-m", "wc_cli", "land", "--all", "--json")
         log = RunOutput(self._log, self._layout.root, self._env).open()
         try:
             started = AgentProcess.start(words, self._folder, self._env, log)

@@ -21,7 +21,7 @@ from wc_core.base.errors import (
 )
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted
-from wc_core.base.text import one_line
+from wc_core.base.text import clean, one_line
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.proposals import Draft
 
@@ -177,11 +177,15 @@ def _land(context: Context, options: LandOptions, request: LandingRequest) -> No
         if options.clean:
             _clean(lander, options, [result.topic for result in landed])
     _tell_rest(context, options, chooser, results)
-    failed = [result for result in results if result.state == FAILED]
-    if failed:
+    by_topic = {result.topic: result for result in results}
+    missing = [result for result in by_topic.values() if result.state != LANDED]
+    if missing:
+        failed = [result for result in missing if result.state == FAILED]
         raise FindingsError(
-            f"{counted(len(failed), 'branch', 'branches')} did not land.",
-            f"See why: wc read {one_line(failed[0].topic)}",
+            f"{counted(len(missing), 'branch', 'branches')} did not land.",
+            f"See why: wc read {one_line(failed[0].topic)}"
+            if failed
+            else "See why: wc land --queue",
         )
 
 
@@ -271,7 +275,8 @@ def _approved_check(context: Context, options: LandOptions) -> str:
     if not line or gatechecks.is_approved(layout, line):
         return line
     if not options.yes:
-        printed = one_line(line)
+        # Exactly what will run: a second line is a second command.
+        printed = " ⏎ ".join(clean(line).splitlines())
         if options.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise ConflictError(
                 f"The check of this repository is not approved on this machine: "
@@ -376,8 +381,8 @@ def _prediction_line(item: LandingPrediction, onto: str) -> str:
         return f"{head} · lands"
     paths = [path for path, _ in item.built.conflicts]
     names = ", ".join(paths[:_MAX_FILES])
-    tail = f" and {len(paths) - _MAX_FILES} tail" if len(paths) > _MAX_FILES else ""
-    return f"{head} · conflicts with {', '.join(item.rivals) or onto}: {names}{tail}"
+    hidden = f" and {len(paths) - _MAX_FILES} more" if len(paths) > _MAX_FILES else ""
+    return f"{head} · conflicts with {', '.join(item.rivals) or onto}: {names}{hidden}"
 
 
 def _prediction_fields(item: LandingPrediction) -> dict[str, Any]:

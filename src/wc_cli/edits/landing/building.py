@@ -32,6 +32,8 @@ _SUBJECT = 200
 # A field for each line, then the message; a zero byte ends a commit.
 _FORMAT = "--format=%H%n%P%n%T%n%an%n%ae%n%ad%n%B"
 _FIELDS = 7
+# Why a file that a merge in the branch has changed does not land by a rebase.
+_LOST = "a merge in the branch changed it, and a rebase leaves merges out"
 
 
 class BranchCommit(NamedTuple):
@@ -53,7 +55,7 @@ class BranchCommit(NamedTuple):
     @property
     def is_carrier(self) -> bool:
         """Whether it carries entries, and nothing else."""
-        return carriers.is_carrier(self.message.encode())
+        return carriers.is_carrier(os.fsencode(self.message))
 
 
 class LandingText(NamedTuple):
@@ -146,7 +148,13 @@ class LandingBuilder:
         """Return the commits of ``tip`` that ``base`` lacks, the oldest first. Raises
         GitError."""
         words = ("log", "-z", "--reverse", "--topo-order", "--date=raw", _FORMAT)
-        output = self._git("-c", "log.showSignature=false", *words, f"{base}..{tip}")
+        settings = (
+            "-c",
+            "log.showSignature=false",
+            "-c",
+            "i18n.logOutputEncoding=UTF-8",
+        )
+        output = self._git(*settings, *words, f"{base}..{tip}")
         return [_parsed(record) for record in output.split("\0") if record]
 
     # --- the three ways -----------------------------------------------------------
@@ -187,6 +195,12 @@ class LandingBuilder:
     ) -> BuiltLanding:
         """Apply each commit of a branch to ``base``, as ``git rebase`` does: without
         merges, and without what ``base`` has already."""
+        whole = ""
+        if any(len(item.parents) > 1 for item in commits):
+            result = self._merged(base, tip)
+            if result.conflicts:
+                return _conflicting(result)
+            whole = result.tree
         words = ("rev-list", "--cherry-pick", "--right-only", "--no-merges")
         picks = set(self._git(*words, f"{base}...{tip}").split())
         onto, tree, count = base, self._tree(base), 0
@@ -203,6 +217,10 @@ class LandingBuilder:
             tree = result.tree
             onto = self._commit(tree, (onto,), item.message, text, by=item)
             count += 1
+        if whole and tree != whole:
+            lost = self._git("diff-tree", "-r", "-z", "--name-only", tree, whole)
+            paths = [path for path in lost.split("\0") if path]
+            return BuiltLanding("", 0, tuple((path, _LOST) for path in paths))
         return BuiltLanding(onto, count)
 
     # --- commits ------------------------------------------------------------------
@@ -220,8 +238,11 @@ class LandingBuilder:
         """Make a commit, with our trailers. Raises GitError, also if it cannot be
         signed."""
         trailers = [f"--trailer={line}" for line in (*also, *text.trailers)]
-        words = ("interpret-trailers", "--if-exists=addIfDifferent", *trailers)
-        written = self.git.run(*words, feed=_ended(message).encode())
+        # Whatever the settings of this person are.
+        words = ["-c", "trailer.separators=:", "interpret-trailers"]
+        words += ["--no-divider", "--where=end"]
+        words += ["--if-exists=addIfDifferent", "--if-missing=add", *trailers]
+        written = self.git.run(*words, feed=os.fsencode(_ended(message)))
         return self._commit_tree(tree, parents, written, by)
 
     def _commit_tree(
@@ -278,7 +299,7 @@ class LandingBuilder:
             if (parents, tree) == (item.parents, item.tree):
                 new = item
             else:
-                message = item.message.encode()
+                message = os.fsencode(item.message)
                 commit = self._commit_tree(tree, parents, message, item)
                 new = item._replace(id=commit, parents=parents, tree=tree)
             rewritten[item.id], trees[new.id] = new.id, tree

@@ -111,7 +111,12 @@ class BasePlace:
         self.env = env
         self.name = name
         self.ref = f"refs/heads/{name}"
-        self.trees = worktrees.worktrees(repository, env)
+        self.trees: list[Worktree] = []
+        self.look()
+
+    def look(self) -> None:
+        """Look at what is checked out where."""
+        self.trees = list(worktrees.worktrees(self.repository, self.env))
 
     @property
     def commit(self) -> str:
@@ -133,8 +138,17 @@ class BasePlace:
         return git
 
     def check_free(self) -> None:
-        """Raise ConflictError if the branch is in the middle of a git operation, or its
-        worktree cannot be updated."""
+        """Look again, and raise ConflictError if the branch is in the middle of a git
+        operation, or its worktree cannot be updated."""
+        self.look()
+        places = [one_line(t.path) for t in self.trees if t.branch == self.name]
+        if len(places) > 1:
+            raise ConflictError(
+                f"{self.name} is checked out in several worktrees: "
+                f"{', '.join(places)}.",
+                f"Check out another branch in all but one: git -C {places[-1]} switch "
+                "--detach",
+            )
         for tree in self.trees:
             if tree.refs:
                 raise ConflictError(
@@ -233,6 +247,14 @@ class BasePlace:
             return []
         changed = {line[len(b"XY ") :] for line in lines if line}
         return sorted(map(os.fsdecode, changed & set(landing)))
+
+    def shares_history(self, commit: str) -> bool:
+        """Return whether the branch and a commit have an ancestor in common."""
+        try:
+            self.git().run("merge-base", self.ref, commit)
+        except GitError:
+            return False
+        return True
 
     # --- after a kill -------------------------------------------------------------
 

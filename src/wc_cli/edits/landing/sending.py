@@ -97,14 +97,23 @@ class RemoteBase:
     def fetch(self) -> str:
         """Fetch the branch. Returns its commit; empty if the remote has none. Raises
         OfflineError."""
-        ref = f"refs/heads/{self.branch}"
-        # A pattern, because fetching a missing ref by its name fails.
-        spec = f"+{ref}*:refs/remotes/{self.name}/{self.branch}*"
+        if not self._has(self.branch):
+            return ""
+        spec = f"+refs/heads/{self.branch}:{self.tracking}"
         try:
             self._git().run("fetch", "--quiet", "--no-tags", "--", self.name, spec)
         except GitError as error:
             raise self._offline(error) from error
         return repositories.resolve(self.repository, self.tracking)
+
+    def _has(self, branch: str) -> bool:
+        """Ask the remote whether it has a branch. Raises OfflineError."""
+        ref = f"refs/heads/{branch}"
+        try:
+            listed = self._git().run("ls-remote", "--", self.name, ref).decode()
+        except GitError as error:
+            raise self._offline(error) from error
+        return any(line.endswith(f"\t{ref}") for line in listed.splitlines())
 
     def push(self, commit: str, expected: str) -> None:
         """Move the branch at the remote from ``expected`` (empty: it has none) to a
@@ -115,13 +124,24 @@ class RemoteBase:
         self._push(lease, f"{commit}:{ref}")
 
     def push_branch(self, branch: str, commit: str) -> str:
-        """Send a thread's branch, as it is. Returns what the remote said. Raises as
-        `push`."""
+        """Send a thread's branch, as it is, unless someone else has moved it. Returns
+        what the remote said. Raises as `push`."""
         ref = f"refs/heads/{branch}"
         expected = repositories.resolve(
             self.repository, f"refs/remotes/{self.name}/{branch}"
         )
-        return self._push(f"--force-with-lease={ref}:{expected}", f"{commit}:{ref}")
+        spec = f"{commit}:{ref}"
+        try:
+            return self._push(f"--force-with-lease={ref}:{expected}", spec)
+        except RemoteMovedError as error:
+            if self._has(branch):
+                name, at = one_line(branch), one_line(self.name)
+                raise RemoteMovedError(
+                    f"{name} at {at} has commits of someone else.",
+                    f"Bring them together first: git pull {at} {name}",
+                ) from error
+        # It was deleted there.
+        return self._push(f"--force-with-lease={ref}:", spec)
 
     def _push(self, lease: str, spec: str) -> str:
         words = ("push", "--porcelain", "--atomic", lease, "--", self.name, spec)

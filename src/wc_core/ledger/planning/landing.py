@@ -7,6 +7,7 @@ branch lacks, and whether its worktree has uncommitted changes.
 
 from __future__ import annotations
 
+from wc_core.base.layout import BRANCH
 from wc_core.base.names import OTHERS
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.configuration.keys import LAND_NEEDS
@@ -103,6 +104,8 @@ def _branch_obstacles(
         yield "there is no branch to land on"
     elif not branch:
         yield "it belongs to no branch"
+    elif branch == BRANCH:
+        yield f"it belongs to {branch}, which holds the threads"
     elif branch == branches.onto:
         yield f"it belongs to {branch} itself"
     else:
