@@ -122,6 +122,7 @@ def test_what_a_killed_check_has_left_is_removed(here: Here) -> None:
     ("meanwhile", "reason"),
     [
         ("{wc} say login --to Codex -m 'Wait'", "its ball is Codex"),
+        ("{wc} say login --to Claude -m 'Wait'; false", "its ball is Claude"),
         ("git -C {tree} commit -q --allow-empty -m late", "login has moved"),
     ],
 )

@@ -161,7 +161,8 @@ class Lander:
         for turn in range(1, _MAX_TURNS + 1):
             try:
                 with self._git_errors():
-                    return self._land(choice, check)
+                    # The checks of those before it may have taken long, too.
+                    return self._changed(choice) or self._land(choice, check)
             except (MovedError, RemoteMovedError):
                 if turn == _MAX_TURNS:
                     raise
@@ -186,6 +187,8 @@ class Lander:
         checked = ""
         if check.command:
             result = self._place.check(built.commit, check.command, check.seconds)
+            if (changed := self._changed(choice)) is not None:
+                return changed
             if not result.is_passed:
                 landing = returning.failed_landing(
                     self.base.name, base, choice.tip, checked=True
@@ -195,9 +198,6 @@ class Lander:
                 )
                 return self._give_back(choice, landing, written, ())
             checked = returning.passed_text(check.command, result)
-        if reasons := self.chooser.obstacles_since(choice):
-            text = f"it can no longer land: {'; '.join(reasons)}"
-            return LandingResult(choice.row.name, SKIPPED, text)
         self.base.check_free()
         record = self._record(choice, built, start, checked)
         try:
@@ -209,6 +209,14 @@ class Lander:
         notes = self._publish(record, start.expected)
         landed = self._told(record)
         return landed._replace(notes=(*notes, *landed.notes))
+
+    def _changed(self, choice: LandingChoice) -> LandingResult | None:
+        """Return the result if a choice can no longer land; then its ball stays."""
+        reasons = self.chooser.obstacles_since(choice)
+        if not reasons:
+            return None
+        text = f"it can no longer land: {'; '.join(reasons)}"
+        return LandingResult(choice.row.name, SKIPPED, text)
 
     def _record(
         self,
