@@ -73,6 +73,7 @@ RUNS: dict[str, str] = {
     "decisions": "decisions",
     "radar": "radar",
     "review": "review other",
+    "land": "land --queue",
     "conflicts": "conflicts side",
     "neighbors": "neighbors file{n}.py",
     "graph": "graph",
@@ -192,7 +193,7 @@ def test_an_alias_of_a_command_is_the_same_occasion(repo: Here) -> None:
 @pytest.mark.parametrize(
     ("code", "words", "message"),
     [
-        (2, "add --on handof x", "Did you mean: handoff? Use one of: say, done,"),
+        (2, "add --on handof x", "Did you mean: handoff, land? Use one of: say,"),
         (2, "add --on statusline x", "no guidance on statusline: it has one line"),
         (2, "add x", "add needs --on OCCASION and a text"),
         (2, "add --on say", "add needs --on OCCASION and a text"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +12,6 @@ from tests.cli.landing.story import CODEX, NUMBERS, begin, change, head, line_of
 from tests.contract.inprocess import Here
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import Machine
 
 
@@ -280,3 +280,22 @@ def test_a_base_in_two_worktrees_waits(here: Here) -> None:
     before = head(here)
     assert "in several worktrees" in here.fails(4, "land", "login")
     assert head(here) == before
+
+
+def test_a_hostile_tree_writes_no_file_elsewhere(here: Here) -> None:
+    """As nobody can make it with git's own commands, but push it."""
+    blob = here.git("rev-parse", "main:a.txt").strip()
+    inner = made_tree(here, f"100644 blob {blob}\t.gitattributes\n")
+    outer = here.git("ls-tree", "main") + "\n" + f"040000 tree {inner}\t..\n"
+    tree = made_tree(here, outer)
+    commit = here.git("commit-tree", tree, "-p", "main", "-m", "x").strip()
+    here.git("update-ref", "refs/heads/evil", commit)
+    work(here, "login", 3)
+    here.wc("land", "login", "--onto", "evil")
+    assert not Path(tempfile.gettempdir(), ".gitattributes").exists()
+
+
+def made_tree(here: Here, lines: str) -> str:
+    path = here.machine.home / "lines"
+    path.write_text(lines, encoding="utf-8")
+    return here.git("-c", "alias.make=!git mktree <", "make", str(path)).strip()

@@ -357,10 +357,14 @@ def builder_on(
 def _write_attributes(git: Git, base: str, folder: str, objects: MergePlace) -> None:
     """Write the .gitattributes of a commit into a folder."""
     env = objects.merge_env
-    listed = git.run("ls-tree", "-r", "-z", "--name-only", base, env=env)
-    for path in os.fsdecode(listed).split("\0"):
-        if path == _ATTRIBUTES or path.endswith(f"/{_ATTRIBUTES}"):
-            data = git.run("cat-file", "blob", f"{base}:{path}", env=env)
+    listed = git.run("ls-tree", "-r", "-z", base, env=env)
+    for line in os.fsdecode(listed).split("\0"):
+        head, _, path = line.partition("\t")
+        *folders, name = path.split("/")
+        # A hostile tree may have such names, with which git writes no file either.
+        is_plain = head.startswith("100") and not {"", ".", ".."}.intersection(folders)
+        if name == _ATTRIBUTES and is_plain:
+            data = git.run("cat-file", "blob", head.split(" ")[2], env=env)
             target = f"{folder}/{path}"
             os.makedirs(os.path.dirname(target), exist_ok=True)
             with open(target, "wb") as file:
