@@ -378,6 +378,9 @@ def test_lists_say_what_is_ready_to_land(here: Here) -> None:
     assert rows["login"]["ready_to_land"] is True
     assert "OPEN, ready to land" in here.ok("list").out
     assert "ready to land" in here.ok("board").out
+    assert "- login · OPEN · just now · from " in here.ok("brief").out
+    assert " · ready to land\n" in here.ok("brief").out
+    assert here.json("brief")["mine"]["threads"][0]["ready_to_land"] is True
     assert "OPEN, approved" in tree.ok("list", *CODEX).out  # the ball is Pat's
     here.ok("new", "db", "-m", "A table", "--to", "anyone")
     here.ok("link", "login", "waits-for", "db")

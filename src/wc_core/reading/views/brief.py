@@ -25,7 +25,7 @@ from wc_core.ledger.guidance import for_brief
 from wc_core.ledger.summaries.choosing import summary_in
 from wc_core.ledger.summaries.latest import latest_text_in
 from wc_core.ledger.threads.counterparts import counterpart
-from wc_core.ledger.threads.model import BLOCKED, CLOSED
+from wc_core.ledger.threads.model import APPROVED, BLOCKED, CLOSED
 from wc_core.reading.views import holding
 from wc_core.reading.views.holding import STALE_MS
 from wc_core.reading.views.remarks import (
@@ -139,7 +139,7 @@ class BriefItem(NamedTuple):
     passed it, and so waits. ``freed`` names the closed threads that it waited for.
     ``here`` if the thread is here (`status.places`), ``next`` if its holder would pass
     the ball to the viewer. ``passed`` is how far the ball has come if someone else has
-    it and was called for it.
+    it and was called for it. ``can_land``: its branch is ready to land.
     """
 
     topic: str
@@ -155,6 +155,7 @@ class BriefItem(NamedTuple):
     next: bool = False
     freed: str = ""
     passed: PassState | None = None
+    can_land: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Returns the thread; flags that are not set are left out."""
@@ -174,6 +175,7 @@ class BriefItem(NamedTuple):
             "you_are_next": self.next,
             "freed": self.freed,
             "pass": self.passed.to_json() if self.passed is not None else None,
+            "ready_to_land": self.can_land,
         }
         return fields | {key: value for key, value in flags.items() if value}
 
@@ -421,7 +423,20 @@ def _item_of_thread(query: BriefQuery, thread: _Thread, folder: Folder) -> Brief
         next=thread.is_next,
         freed=_freed(query.reader, state) if state.links else "",
         passed=_passed(query, state),
+        can_land=_can_land(query, snapshot),
     )
+
+
+def _can_land(query: BriefQuery, snapshot: Snapshot) -> bool:
+    """Returns whether the branch of a thread is ready to land."""
+    if snapshot.state.review.outcome != APPROVED:
+        return False
+    # 3 ms, only for approved threads
+    from wc_core.reading.views.overview import with_landings
+    from wc_core.reading.views.rows import thread_row
+
+    row = thread_row(query.reader, snapshot, query.viewer)
+    return with_landings(query.reader, [row])[0].can_land
 
 
 def _freed(reader: StoreReader, state: State) -> str:

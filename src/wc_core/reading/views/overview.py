@@ -201,8 +201,7 @@ def completed(
     say: how far balls have come whose holders were called or started, and which
     branches can land."""
     layout = reader.layout
-    if any(map(_may_land, rows)):
-        rows = _with_landings(reader, rows)
+    rows = with_landings(reader, rows)
     cloud = [row.topic for row in rows if names.is_cloud_session(row.ball)]
     if not (cloud or os.path.isdir(layout.wakes) or os.path.isdir(layout.runs)):
         return rows
@@ -219,8 +218,10 @@ def _may_land(row: ThreadRow) -> bool:
     return is_approved and bool(row.branch) and not row.landing.commit
 
 
-def _with_landings(reader: StoreReader, rows: list[ThreadRow]) -> list[ThreadRow]:
-    """The rows, with which branches can land in the repository of the store."""
+def with_landings(reader: StoreReader, rows: list[ThreadRow]) -> list[ThreadRow]:
+    """Returns the rows, with which branches can land in the repository of the store."""
+    if not any(map(_may_land, rows)):
+        return rows
     root = reader.layout.root
     branches = LandingBranches(repository.find(root))
     needs = settings.load(root, {}).land_needs
