@@ -79,6 +79,17 @@ def names(told: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(event["event"], event["topic"]) for event in told]
 
 
+def soon_ends(pid: int, begin: int) -> bool:
+    """Whether a process has ended, or does so in a moment: the end of one that was
+    killed takes its time on a busy machine."""
+    end = time.monotonic() + SECONDS
+    while begin and processes.has_ended(pid, begin) is False:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
 def state(repo: Repo, topic: str) -> dict[str, Any]:
     found: dict[str, Any] = repo.json("read", topic, "--peek")
     return found
@@ -255,7 +266,7 @@ def test_what_left_the_session_goes_on_without_the_output(repo: Repo) -> None:
     ask_for(repo, "login", "daemon done")
     assert names(events(repo))[-1] == ("passed", "login")
     inner = int((home / "inner").read_text())
-    assert processes.has_ended(inner, processes.started(inner) or 0)
+    assert soon_ends(inner, processes.started(inner) or 0)
     (home / "go").touch()
     end = time.monotonic() + SECONDS
     while not (home / "late").exists():
@@ -595,7 +606,7 @@ def test_an_interrupt_ends_the_agents_and_gives_their_balls_back(
     (record,) = records.all_records(Layout(str(repo.store)))
     os.kill(one.process.pid, signal.SIGINT)
     assert one.close() == 0
-    assert processes.has_ended(record.pid, record.begin)
+    assert soon_ends(record.pid, record.begin)
     found = state(repo, "login")
     assert found["ball"] == "Codex"
     assert "left.txt" in found["entries"][-1]["body"]
@@ -976,5 +987,5 @@ def test_a_run_that_takes_too_long_is_ended(repo: Repo, running: list[Running]) 
     Path(records.path_of(layout, "login")).write_bytes(early.to_bytes())
     told = events(repo)
     assert "took longer than 1m" in told[0]["text"]
-    assert processes.has_ended(record.pid, record.begin)
+    assert soon_ends(record.pid, record.begin)
     assert state(repo, "login")["ball"] == "Pat"
