@@ -137,6 +137,8 @@ def test_another_machine_has_landed_it(here: Here) -> None:
     assert done.out == f"login: landed on main as {commit[:9]}\n"
     title = here.entries("login")[-1]["title"]
     assert title == f"main has all of its changes already, at {commit[:9]}"
+    assert head(here) == commit
+    assert here.git("status", "--porcelain") == ""
     assert here.json("read", "login")["status"] == "CLOSED"
 
 

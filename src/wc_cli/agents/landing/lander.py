@@ -182,10 +182,9 @@ class Lander:
             built = at.build(base, choice.tip, self.chooser.method, choice.text)
             if not built.commit:
                 return self._give_back_conflict(choice, base, built, at)
-        if built.commit == base:
-            return self._told(self._record(choice, built, start))  # by another machine
+        is_there = built.commit == base  # another machine has landed it
         checked = ""
-        if check.command:
+        if check.command and not is_there:
             result = self._place.check(built.commit, check.command, check.seconds)
             if (changed := self._changed(choice)) is not None:
                 return changed
@@ -205,8 +204,12 @@ class Lander:
         except WcError as error:
             # A rule of the repository; the other branches may land.
             return LandingResult(choice.row.name, SKIPPED, error.message)
-        self.records.save(record)
-        notes = self._publish(record, start.expected)
+        if is_there:
+            is_behind = start.own != base
+            notes = self._followed(self.base, record) if is_behind else []
+        else:
+            self.records.save(record)
+            notes = self._publish(record, start.expected)
         landed = self._told(record)
         return landed._replace(notes=(*notes, *landed.notes))
 
