@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import os
 import tempfile
 
+from wc_cli.agents.runs.places import changed_text, uncommitted
 from wc_cli.edits.landing.building import (
     BuiltLanding,
     LandingText,
@@ -28,20 +28,17 @@ from wc_core.ledger.git import config
 from wc_core.ledger.planning.landing import LandingBranches, own_landing_obstacles
 from wc_core.ledger.planning.obstacles import GATE
 from wc_core.ledger.threads.model import APPROVED, CLOSED
-from wc_core.people.activity import loops
 from wc_core.reading.views.overview import on_own_branch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from wc_cli.ledger.branch.git import Git
     from wc_cli.run.context import Context
     from wc_core.ledger.git.repository import Repository
     from wc_core.ledger.planning.readiness import ThreadPlan
     from wc_core.reading.views.rows import ThreadRow
 
-_MAX_FILES = 3
 # The base branch, among the topics whose branches land on it.
 _BASE = ""
 
@@ -224,10 +221,7 @@ class LandingChooser:
                 continue
             changed = uncommitted(self.base.git(tree.path), tree.path)
             if changed:
-                hidden = len(changed) - _MAX_FILES
-                names = ", ".join(map(one_line, changed[:_MAX_FILES]))
-                ending = f" and {hidden} more" if hidden > 0 else ""
-                yield f"its worktree has uncommitted changes: {names}{ending}"
+                yield f"its worktree has uncommitted changes: {changed_text(changed)}"
 
     def _newer(self, row: ThreadRow, tip: str) -> int:
         """Return how many commits of a branch are newer than its approval: those since
@@ -369,16 +363,6 @@ def _waits_text(
 ) -> tuple[str, ...]:
     waits = plan.waits(choice.topic)
     return tuple(item.text for item in waits if item.topic and item.topic not in able)
-
-
-def uncommitted(git: Git, path: str) -> list[str]:
-    """Return the paths that are not committed in a worktree, apart from the state of
-    its loop. Raises GitError."""
-    words = ("status", "--porcelain=v1", "-z", "--no-renames", "-uall")
-    lines = os.fsdecode(git.run(*words)).split("\0")
-    own = os.path.relpath(loops.loop_path(path), path)
-    changed = [line[len("XY ") :] for line in lines if line]
-    return [name for name in changed if name != own]
 
 
 def _since_ms(row: ThreadRow) -> int:

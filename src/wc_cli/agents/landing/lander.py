@@ -6,10 +6,7 @@ thread is told after. The next landing begins with what a killed one has left.
 
 from __future__ import annotations
 
-import os
-
 from wc_cli.agents.landing import returning
-from wc_cli.agents.landing.choosing import uncommitted
 from wc_cli.edits.landing.building import BuiltLanding, MergePlace, builder_on
 from wc_cli.edits.landing.checking import CheckPlace
 from wc_cli.edits.landing.publishing import (
@@ -26,11 +23,9 @@ from wc_cli.run.entries import receipts
 from wc_core.base.errors import ConflictError, StorageError, WcError
 from wc_core.base.layout import Layout
 from wc_core.base.lean import contextlib
-from wc_core.base.phrases import shown_path
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
-from wc_core.edits.review.points import approved_branch
-from wc_core.ledger.threads.model import CLOSED, holder_text
+from wc_core.ledger.threads.model import holder_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +35,6 @@ if TYPE_CHECKING:
     from wc_cli.edits.landing.building import LandingBuilder
     from wc_cli.ledger.store.lockedthread import Receipt
     from wc_cli.run.context import Context
-    from wc_core.ledger.git.worktrees import Worktree
     from wc_core.ledger.threads.landings import Landing
     from wc_core.ledger.threads.proposals import Draft
 
@@ -109,7 +103,7 @@ class Lander:
             if base.has(record.commit):
                 yield self._told(record)
                 continue
-            if self._is_at_a_remote(record.commit):
+            if self.base.is_at_a_remote(record.commit):
                 base.put_back(record)
                 notes = self._followed(base, record)
                 result = self._told(record)
@@ -125,13 +119,6 @@ class Lander:
                     f"an interrupted landing left changes in {record.worktree}: "
                     f"{names}",
                 )
-
-    def _is_at_a_remote(self, commit: str) -> bool:
-        """Return whether a fetched branch has a commit."""
-        words = ("for-each-ref", f"--contains={commit}", "refs/remotes")
-        with contextlib.suppress(GitError):
-            return bool(self.base.git().line(*words))
-        return False
 
     # --- landing ------------------------------------------------------------------
 
@@ -374,88 +361,3 @@ class Lander:
                 "The branch has not landed. Try again, or merge by hand to see more: "
                 "git merge",
             ) from error
-
-    # --- tidying up ---------------------------------------------------------------
-
-    def clean(self, topic: str) -> list[str]:
-        """Remove the worktree and the branch of a thread that has landed. Returns what
-        was done, in words. Raises ConflictError if anything would be lost."""
-        thread = self.context.reader.thread(topic)
-        state, landing = thread.state, thread.state.landing
-        branch = approved_branch(thread, landing.onto)
-        base = BasePlace(self.chooser.repository, self.context.env, landing.onto)
-        if not landing.commit or state.status != CLOSED:
-            raise ConflictError(
-                f"{state.name} has not landed.", f"Land it: wc land {state.name}"
-            )
-        tip = self.chooser.branches.tip(branch)
-        if tip and tip != landing.tip:
-            raise ConflictError(
-                f"{one_line(branch)} has commits that have not landed.",
-                f"Reopen the thread: wc say {state.name} --reopen -m '…'",
-            )
-        if tip and not (
-            base.has(landing.commit) or self._is_at_a_remote(landing.commit)
-        ):
-            raise ConflictError(
-                f"{one_line(landing.onto)} no longer has "
-                f"{landing.commit[: returning.SHORT]}, as which {state.name} landed.",
-                f"If nobody needs it: git branch -D {one_line(branch)}",
-            )
-        done = []
-        trees = [tree for tree in base.trees if branch in {tree.branch, tree.rebased}]
-        for tree in trees:
-            self._check_removable(tree, branch)
-        for tree in trees:
-            with self._cannot_remove(tree.path):
-                base.git().run("worktree", "remove", "--", tree.path)
-            place = one_line(shown_path(tree.path, self.context.env))
-            done.append(f"removed the worktree {place}")
-        if tip:
-            with self._cannot_remove(branch):
-                ref = f"refs/heads/{branch}"
-                base.git().run("update-ref", "-d", ref, tip)
-            with contextlib.suppress(GitError):  # it may have no settings
-                base.git().run("config", "--remove-section", f"branch.{branch}")
-            done.append(f"deleted the branch {one_line(branch)}")
-        return done
-
-    @contextlib.contextmanager
-    def _cannot_remove(self, name: str) -> Iterator[None]:
-        try:
-            yield
-        except GitError as error:
-            raise ConflictError(
-                f"git did not remove {one_line(name)}: {one_line(str(error))}.",
-                "See what is there: git worktree list",
-            ) from error
-
-    def _check_removable(self, tree: Worktree, branch: str) -> None:
-        path, place = tree.path, one_line(tree.path)
-        if tree.rebased == branch:
-            raise ConflictError(
-                f"{one_line(branch)} is being rebased in {place}.",
-                "Finish that first: git rebase --continue, or --abort",
-            )
-        if tree.defect:
-            raise ConflictError(
-                f"Its worktree is {place}, but {tree.defect}.",
-                "Tell git: git worktree prune, or: git worktree repair",
-            )
-        if tree.main:
-            raise ConflictError(
-                f"Its branch is checked out in the main worktree, {place}.",
-                f"Check out another one there: git -C {place} switch "
-                f"{one_line(self.base.name)}",
-            )
-        if os.path.commonpath((os.path.realpath(self.context.cwd), path)) == path:
-            raise ConflictError(
-                f"You are in its worktree, {place}.", "Run it from another folder."
-            )
-        changed = uncommitted(self.base.git(path), path)
-        if changed:
-            raise ConflictError(
-                f"{place} has uncommitted changes: "
-                f"{', '.join(map(one_line, changed[:3]))}.",
-                "Commit them, or remove it by hand: git worktree remove --force",
-            )

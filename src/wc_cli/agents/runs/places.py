@@ -180,15 +180,11 @@ class Places:
         """Return the paths that are not committed in a worktree, apart from the state
         of its loop. Raises StorageError."""
         try:
-            words = ("status", "--porcelain=v1", "-z", "--no-renames", "-uall")
-            listed = os.fsdecode(self._git(path).run(*words)).split("\0")
+            return uncommitted(self._git(path), path)
         except GitError as error:
             raise StorageError(
                 f"git could not read {one_line(path)}: {error}", "Try: git status"
             ) from error
-        own = os.path.relpath(loops.loop_path(path), path)
-        paths = [line[len("XY ") :] for line in listed if line]
-        return [changed for changed in paths if changed != own]
 
     def remove(self, path: str) -> bool:
         """Remove a worktree that has nothing uncommitted and no commit that only it
@@ -207,6 +203,16 @@ class Places:
 
     def _git(self, folder: str) -> Git:
         return Git.for_files(folder, self.env)
+
+
+def uncommitted(git: Git, path: str) -> list[str]:
+    """Return the paths that are not committed in a worktree, apart from the state of
+    its loop. Raises GitError."""
+    words = ("status", "--porcelain=v1", "-z", "--no-renames", "-uall")
+    lines = os.fsdecode(git.run(*words)).split("\0")
+    own = os.path.relpath(loops.loop_path(path), path)
+    paths = [line[len("XY ") :] for line in lines if line]
+    return [changed for changed in paths if changed != own]
 
 
 def changed_text(paths: Sequence[str]) -> str:

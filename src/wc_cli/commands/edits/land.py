@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from wc_cli.agents.landing.choosing import LandingChooser, LandingRequest
+from wc_cli.agents.landing.cleaning import Cleaner
 from wc_cli.agents.landing.lander import FAILED, LANDED, Lander, LandingCheck
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.edits.landing import building
@@ -175,7 +176,7 @@ def _land(context: Context, options: LandOptions, request: LandingRequest) -> No
             _tell(options, results, result)
         landed = [result for result in results if result.state == LANDED]
         if options.clean:
-            _clean(lander, options, [result.topic for result in landed])
+            _clean(Cleaner(chooser), options, [result.topic for result in landed])
     _tell_rest(context, options, chooser, results)
     by_topic = {result.topic: result for result in results}
     missing = [result for result in by_topic.values() if result.state != LANDED]
@@ -219,15 +220,15 @@ def _clean_up(context: Context, options: LandOptions, request: LandingRequest) -
     states = [context.reader.snapshot(topic).state for topic in request.topics]
     if not states or not all(state.landing.commit for state in states):
         return False
-    lander = Lander(LandingChooser(context, request))
-    _clean(lander, options, [state.name for state in states], is_asked=True)
+    cleaner = Cleaner(LandingChooser(context, request))
+    _clean(cleaner, options, [state.name for state in states], is_asked=True)
     if options.json:
         say_json({"store": context.store, "landed": []})
     return True
 
 
 def _clean(
-    lander: Lander,
+    cleaner: Cleaner,
     options: LandOptions,
     names: Iterable[str],
     *,
@@ -237,7 +238,7 @@ def _clean(
     unless this is all that was asked for."""
     for name in names:
         try:
-            done = lander.clean(lander.context.reader.find(name))
+            done = cleaner.clean(cleaner.context.reader.find(name))
         except ConflictError as error:
             if is_asked:
                 raise

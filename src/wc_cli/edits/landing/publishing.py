@@ -266,6 +266,13 @@ class BasePlace:
             return False
         return True
 
+    def is_at_a_remote(self, commit: str) -> bool:
+        """Return whether a fetched branch has a commit."""
+        words = ("for-each-ref", f"--contains={commit}", "refs/remotes")
+        with contextlib.suppress(GitError):
+            return bool(self.git().line(*words))
+        return False
+
     def put_back(self, record: LandingRecord) -> list[str]:
         """Undo what a landing that did not move the branch has done to the files of its
         worktree. Returns the paths that are left, because someone changed them
