@@ -323,7 +323,7 @@ class Lander:
         lines: list[str] = []
         for path in marked:
             content = contents.get((built.tree, path), b"")
-            room = returning.max_lines() - len(lines)
+            room = returning.MAX_LINES - len(lines)
             if room > 0:
                 lines += returning.hunk_lines(one_line(path), content, sides, room)
         landing = returning.failed_landing(

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 SHORT = 9
 _MAX_FILES = 8
-_MAX_HUNK_LINES, _MAX_LINES, _LINE = 24, 80, 160
+_MAX_HUNK_LINES, _LINE = 24, 160
+# How many lines of conflicts an entry has at most.
+MAX_LINES = 80
 _TITLE = 200
 
 
@@ -197,8 +199,3 @@ def hunk_lines(
     yield from lines[:room]
     if len(lines) > room:
         yield f"    … {counted(len(lines) - room, 'line')} more"
-
-
-def max_lines() -> int:
-    """Return how many lines of conflicts an entry has at most."""
-    return _MAX_LINES
