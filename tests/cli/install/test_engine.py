@@ -651,6 +651,29 @@ def test_an_array_with_comments_is_added_to_beside_them(text: str) -> None:
     assert taken.count("#") == text.count("#")
 
 
+@pytest.mark.parametrize(
+    ("text", "comments"),
+    [
+        ("", []),
+        ("# one\na = 'x # y' # two\n", ["# one", "# two"]),
+        ('a = """\n# no\n"""" # one\nc = \'\'\'# no\'\'\'\n', ["# one"]),
+        ("b = [ # one\n  '#', # two\n]\n", ["# one", "# two"]),
+    ],
+)
+def test_a_value_may_contain_the_sign_of_a_comment(
+    text: str, comments: list[str]
+) -> None:
+    keys = ("land", "check")
+    for value in ("echo safe #", 'echo "#" # \'#\'', "echo plain"):
+        text = toml.set_value(text, keys, value).text
+        assert toml.find(text, keys) == value
+    for comment in comments:
+        assert comment in text
+    assert toml.find(toml.without(text, keys), keys) is None
+    with pytest.raises(UnreadableError, match="changing more"):
+        toml.without("[a]\nb = [ # this would be lost\n]\n", ("a", "b"))
+
+
 def test_toml_that_an_edit_would_damage_is_refused() -> None:
     with pytest.raises(UnreadableError):
         toml.set_value("a = 1\n", ("a", "b"), 1)

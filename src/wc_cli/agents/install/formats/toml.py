@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 
+# Strings are matched to skip them: they may contain the sign of a comment.
+_STRING_OR_COMMENT = re.compile(
+    r'''"""(?s:\\.|[^\\])*?"""+|"(?:\\.|[^"\\\n])*"'''
+    r"|'''(?s:.)*?'''+|'[^'\n]*'|(?P<comment>#[^\n]*)"
+)
 _BARE_NEWLINE = re.compile(r"(?<!\r)\n")
 
 
@@ -227,6 +232,6 @@ def _normal_form(table: dict[str, Any], removed: Sequence[str]) -> dict[str, Any
 
 
 def _comments(text: str) -> list[str]:
-    """The ends of the lines with a comment: an edit may change the text before them."""
-    lines = (line.rpartition("#") for line in text.splitlines())
-    return sorted(end.strip() for _, mark, end in lines if mark)
+    """The comments of a valid text, in a fixed order: an edit may move them."""
+    comments = (match["comment"] for match in _STRING_OR_COMMENT.finditer(text))
+    return sorted(comment.strip() for comment in comments if comment)
