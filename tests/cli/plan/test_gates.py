@@ -74,6 +74,18 @@ def test_only_the_person_that_it_waits_for_passes_it(repo: Here) -> None:
     )
 
 
+def test_the_same_gate_is_not_added_twice(repo: Here) -> None:
+    repo.ok("gate", "api", "--until", "2031-05-01", "--human", "Pat", *CODEX)
+    for again in (("--until", "2031-05-01"), ("--pr", "#1", "--human", "Pat")):
+        refused = repo.fails(4, "gate", "api", *again, *CODEX)
+        assert "api already waits for" in refused
+    assert len(gates(repo)) == 2
+    # An approval that was given can be asked for again.
+    repo.ok("gate", "api", "--pass", "2", *PAT)
+    repo.ok("gate", "api", "--human", "Pat", *CODEX)
+    assert len(gates(repo)) == 3
+
+
 def test_a_gate_can_be_taken_away(repo: Here) -> None:
     repo.ok("gate", "api", "--pr", "#12", "--until", "2d", *CODEX)
     assert len(gates(repo)) == 2

@@ -139,6 +139,12 @@ def _adding(options: GateOptions, state: State) -> Draft:
         *([gates.human(options.human)] if options.human else []),
     )
     added = [gates.words(gates.as_gate(change)) for change in changes]
+    waiting = {gates.words(item) for item in state.gates if item.outcome != PASS}
+    if present := [words for words in added if words in waiting]:
+        raise ConflictError(
+            f"{state.name} already waits for {', '.join(present)}.",
+            f"Nothing was written. See its gates: wc gate {state.name}",
+        )
     title = f"Waits for {', '.join(added)}"
     note = vocabulary.reason(options.note)
     return Draft(state.topic, "gate", title, reason=note, gates=changes)
