@@ -7,6 +7,7 @@ with the program's hint. Variable parts are in capitals, or `…`.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import sys
 import tomllib
@@ -55,14 +56,15 @@ class Message(NamedTuple):
     hint: str
 
 
-def messages() -> list[Message]:
+@functools.cache
+def messages() -> tuple[Message, ...]:
     """Every error message in the code, without repetition."""
     found: dict[tuple[str, str], Message] = {}
     for package in _PACKAGES:
         for path in sorted((ROOT / "src" / package).rglob("*.py")):
             for one in _of_module(path):
                 found.setdefault((one.code, one.text), one)
-    return [*found.values()]
+    return (*found.values(),)
 
 
 def _of_module(path: Path) -> Iterator[Message]:
