@@ -73,6 +73,10 @@ class RunCandidate(NamedTuple):
         return self.state.topic
 
 
+class ThreadChangedError(ConflictError):
+    """A thread has changed since it was looked at."""
+
+
 class Chooser:
     """Looks at the threads of a store once, for a person's request."""
 

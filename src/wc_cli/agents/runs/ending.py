@@ -1,14 +1,11 @@
-"""What became of a run: whether its agent passed the ball or asked, and if not, giving
-the ball to a person."""
+"""The end of a run: the entry that gives its ball away, its record, and the state of
+its loop."""
 
 from __future__ import annotations
 
-import re
-
-from wc_cli.agents.cost.recording import note_if_spent
+from wc_cli.agents.runs import loopfile, writing
 from wc_cli.agents.runs.output import RunOutput
-from wc_cli.run.entries import receipts
-from wc_core.attention.runs.records import ASKED, FAILED, PASSED, RunRecord
+from wc_cli.ledger.clock import now_ms
 from wc_core.base.errors import WcError
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted
@@ -17,62 +14,43 @@ from wc_core.base.times import span
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import CLOSED
 from wc_core.ledger.threads.proposals import Draft
-from wc_core.people.cost import budgets, ledger
+from wc_core.people.cost import budgets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wc_cli.run.context import Context
-    from wc_core.ledger.threads.model import State
+    from wc_core.attention.runs.records import RunRecord
 
 _LAST_LINES, _LINE = 8, 200
-# What clients print when the provider of their model refuses more for now.
-_RATE_LIMIT = re.compile(
-    r"rate.?limit|too many requests|\b429\b|usage limit|quota (?:is )?exceeded"
-    r"|limit (?:has been )?reached|overloaded",
-    re.IGNORECASE,
-)
 
 
-class RunOutcome(NamedTuple):
-    """How a run ended (`records.PASSED` and others), the thread's state then, and the
-    reason in words."""
+class RunEnd(NamedTuple):
+    """What was decided about a run that has ended: its record, and in words.
+    ``is_again``: its agent is started again. ``problem`` is why nothing more is to
+    be started; empty if that may go on."""
 
-    state: str
-    thread: State
+    record: RunRecord
     text: str
+    is_again: bool = False
+    problem: str = ""
 
 
-def outcome_of(at: Context, record: RunRecord) -> RunOutcome:
-    """Return what became of a run, by its thread: ``at`` is the agent's context, and
-    the run has ended. Raises a WcError for a thread that cannot be read."""
-    state = at.reader.snapshot(record.topic).state
-    questions = [
-        question
-        for question in state.questions
-        if question.id >= record.since and at.viewer.is_me(question.asker)
-    ]
-    if state.status == CLOSED:
-        return RunOutcome(PASSED, state, "closed")
-    if questions:
-        return RunOutcome(ASKED, state, f"asked {questions[-1].asked}")
-    if state.ball is None:
-        return RunOutcome(PASSED, state, "left the ball free")
-    if not at.viewer.holds(state.ball):
-        return RunOutcome(PASSED, state, f"passed to {state.ball}")
-    return RunOutcome(FAILED, state, "ended with the ball")
-
-
-def tokens_of(layout: Layout, topic: str) -> int:
-    """Return the tokens that were spent on a thread on this machine."""
-    return budgets.spent(ledger.rows(ledger.all_costs(layout)), topic)
-
-
-def is_rate_limit(lines: Sequence[str]) -> bool:
-    """Return whether the last lines of an output name a limit of the model's
-    provider."""
-    return any(_RATE_LIMIT.search(line) for line in lines)
+def conclude(
+    layout: Layout, record: RunRecord, text: str, title: str, status: str
+) -> RunEnd:
+    """Record how a run has ended, in words, and the ``status`` of its loop, which shows
+    the ``title`` of its thread."""
+    record = record._replace(reason=record.reason or text)
+    problem = ""
+    try:
+        writing.save(layout, record)
+    except WcError as error:
+        # The next `wc run` finds it, and that it has ended.
+        problem = one_line(error.message.rstrip("."))
+    loopfile.write(record, title, status, now_ms())
+    return RunEnd(record, text, problem=problem)
 
 
 def last_lines(at: Context, topic: str) -> list[str]:
@@ -96,7 +74,7 @@ def give_to_person(at: Context, record: RunRecord, changed: Sequence[str]) -> st
         force=True,
         reason=record.reason,
     )
-    return _written(at, draft) or "nobody"
+    return writing.write_entry(at, draft).ball or "nobody"
 
 
 def give_back(
@@ -114,18 +92,12 @@ def give_back(
         return state.ball or "nobody"
     body = "\n".join(_report(at, record, changed))
     if state.ball == record.previous:
-        _written(at, Draft(record.topic, "ack", title, body))
+        writing.write_entry(at, Draft(record.topic, "ack", title, body))
         return state.ball or "nobody"
     draft = Draft(record.topic, "handoff", title, body)
     to = record.previous or "anyone"
     draft = draft._replace(to=to, force=True, reason=reason)
-    return _written(at, draft) or "nobody"
-
-
-def _written(at: Context, draft: Draft) -> str | None:
-    """Write an entry as an agent; return who has the ball then."""
-    receipt = at.writer(renews=False).write(draft, at.source)
-    return receipts.settle_after_write(at, receipt).ball
+    return writing.write_entry(at, draft).ball or "nobody"
 
 
 def _report(at: Context, record: RunRecord, changed: Sequence[str]) -> Iterator[str]:
@@ -155,12 +127,3 @@ def _report(at: Context, record: RunRecord, changed: Sequence[str]) -> Iterator[
         yield from (f"      {one_line(line, _LINE)}" for line in lines)
         yield ""
     yield f"Its whole output: `wc run log {one_line(record.topic)}`"
-
-
-def is_budget_spent(at: Context, topic: str) -> bool:
-    """Return whether a thread's budget is spent; then record that, and its ball goes to
-    a person."""
-    try:
-        return note_if_spent(at, topic)
-    except WcError:
-        return False

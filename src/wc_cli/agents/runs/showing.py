@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from wc_cli.agents.runs.choosing import RunCandidate
-    from wc_cli.agents.runs.runner import Run, RunEvent, Runner
+    from wc_cli.agents.runs.runner import RunEvent, Runner
+    from wc_cli.agents.runs.watching import Run
     from wc_core.attention.runs.records import RunRecord
 
 _MOST_WAITING = 8
@@ -136,8 +137,8 @@ class Display:
                 state = state_of(runner, self._env, terminal_width())
                 self._live.update(state, refresh=True)
             return
-        if not self._as_json and not runner.runs:
-            text = "\n".join(waiting_lines(runner.waiting))
+        if not self._as_json and not runner.watcher.runs:
+            text = "\n".join(waiting_lines(runner.queue.waiting))
             if text and text != self._said:
                 remark(text)
             self._said = text
@@ -166,8 +167,9 @@ def _short(agent: str, topic: str) -> str:
 
 def state_of(runner: Runner, env: Mapping[str, str], width: int) -> Group:
     """Return what runs, as a table for a terminal of this width, and what waits."""
-    rows = [_cells(run, runner, env) for run in runner.runs.values()]
-    rows += [_cloud_cells(record) for record in runner.in_cloud.values()]
+    queue = runner.queue
+    rows = [_cells(run, runner, env) for run in runner.watcher.runs.values()]
+    rows += [_cloud_cells(record) for record in queue.in_cloud.values()]
     table = Table(box=None, pad_edge=False, show_header=bool(rows), expand=True)
     # Only the last line gives way to the others. Columns without a text are left out.
     used = [head for head in _COLUMNS if any(row[head] for row in rows)]
@@ -177,7 +179,7 @@ def state_of(runner: Runner, env: Mapping[str, str], width: int) -> Group:
         table.add_column(head, overflow="ellipsis", no_wrap=True, **_COLUMNS[head])
     for row in rows:
         table.add_row(*(Text(row[head]) for head in used))
-    waiting = [item for item in runner.waiting if item.topic not in runner.in_cloud]
+    waiting = [item for item in queue.waiting if item.topic not in queue.in_cloud]
     lines = [Text(line, style="dim") for line in waiting_lines(waiting)]
     return Group(table, *lines, Text(_footer(runner), style="dim"))
 
@@ -186,7 +188,7 @@ def _cells(run: Run, runner: Runner, env: Mapping[str, str]) -> dict[str, str]:
     """Return what the columns say about a run."""
     record = run.record
     seconds = max(0, int(time.time() - record.started_ms / 1000))
-    spent = runner.tokens_of(run)
+    spent = runner.watcher.tokens_of(run)
     lines = RunOutput.of(runner.layout, record.topic, env).last_lines(1)
     again = "again" if record.tries > 1 else ""
     return {
@@ -223,13 +225,14 @@ def waiting_lines(waiting: list[RunCandidate]) -> list[str]:
 
 
 def _footer(runner: Runner) -> str:
-    running = counted(len(runner.runs), "agent runs", "agents run")
-    if runner.in_cloud:
-        running += f", {len(runner.in_cloud)} in the cloud"
+    queue = runner.queue
+    running = counted(len(runner.watcher.runs), "agent runs", "agents run")
+    if queue.in_cloud:
+        running += f", {len(queue.in_cloud)} in the cloud"
     if runner.is_interrupted:
         return f"{running}; ending. Ctrl-C again ends them at once."
     if runner.is_stopping:
         return f"{running}; no more are started. Ctrl-C stops."
-    ready = sum(not item.obstacle for item in runner.waiting)
+    ready = sum(not item.obstacle for item in queue.waiting)
     waiting = f", {counted(ready, 'thread')} ready" if ready else ""
     return f"{running}{waiting}. Ctrl-C stops."

@@ -160,7 +160,7 @@ def _request(context: Context, options: RunOptions) -> RunRequest:
 
 def _tell_rest(runner: Runner, display: showing.Display, options: RunOptions) -> None:
     """Say what was not started, unless the display has."""
-    lines = showing.waiting_lines(runner.waiting)
+    lines = showing.waiting_lines(runner.queue.waiting)
     if lines and display.is_live:
         remark("\n".join(("Not started:", *lines)))
     elif not (lines or runner.started or runner.failed or options.json):

@@ -5,17 +5,20 @@ The entries are by whoever runs `wc run`: the session's answer goes there.
 
 from __future__ import annotations
 
-from wc_cli.agents.runs import commands, ending, prompt
+from wc_cli.agents.runs import commands, ending, prompt, writing
+from wc_cli.agents.runs.choosing import ThreadChangedError
+from wc_cli.agents.runs.cloud import planning
 from wc_cli.agents.runs.cloud.addresses import session_in
 from wc_cli.agents.runs.cloud.terminal import TerminalProcess
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.bridges.carry import automatic
+from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.store import durable
 from wc_cli.ledger.sync import routes
 from wc_cli.ledger.sync.exchange import Waiting
 from wc_cli.ledger.sync.exchanger import Exchanger
-from wc_cli.run.entries import receipts
 from wc_core.attention.runs import records
+from wc_core.attention.runs.records import STARTING, RunRecord
 from wc_core.base.errors import ConflictError, WcError
 from wc_core.base.files import read_plain
 from wc_core.base.layout import Layout
@@ -29,8 +32,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_cli.agents.runs.cloud.addresses import CloudSession
     from wc_cli.agents.runs.cloud.planning import CloudPlan
+    from wc_cli.agents.runs.places import Places
+    from wc_cli.agents.runs.process import AgentProcess
     from wc_cli.run.context import Context
-    from wc_core.attention.runs.records import RunRecord
     from wc_core.ledger.threads.model import State
 
 # What is so if a command ends, or is ended, and has named no session.
@@ -52,21 +56,50 @@ def exchange(at: Context) -> None:
     automatic.exchange(Exchanger(at.place.root, at.env, remote, waiting))
 
 
-def session_name(agent: str) -> str:
-    """Return the name of an agent's sessions that are started."""
-    return str(Name(agent, SESSION_SEAT))
+def start_session(
+    at: Context, places: Places, expected: State, plan: CloudPlan
+) -> tuple[RunRecord, TerminalProcess]:
+    """Start a process that waits to become the command of a plan, for a thread in the
+    ``expected`` state. The threads, the branch, and the entry that says so are at the
+    remote then. Raises ThreadChangedError, and a WcError if that fails; then the ball
+    is where it was."""
+    exchange(at)
+    if at.reader.snapshot(expected.topic).state != expected:
+        raise ThreadChangedError(expected.topic, "")
+    planning.push(at, places, plan)
+    layout = Layout(at.place.root)
+    record = RunRecord(
+        expected.topic,
+        str(Name(plan.agent, SESSION_SEAT)),
+        "",
+        plan.branch,
+        STARTING,
+        now_ms(),
+        since=expected.since,
+        previous=expected.ball or "",
+        is_cloud=True,
+        commit=plan.commit,
+    )
+    record = writing.owned(record)
+    writing.save(layout, record)
+    _pass_to_session(at, record, plan)
+    record = record._replace(since=at.reader.snapshot(expected.topic).state.since)
+    writing.save(layout, record)
+    if not _share(at, record):
+        raise ThreadChangedError(expected.topic, "")
+    return record, _launch(at, record, plan)
 
 
-def pass_to_session(at: Context, state: State, plan: CloudPlan) -> None:
+def _pass_to_session(at: Context, record: RunRecord, plan: CloudPlan) -> None:
     """Pass the ball of a thread to the session that is about to be started."""
     label, commit = one_line(plan.remote.label), plan.commit[:10]
     text = f"It begins with `{one_line(plan.branch)}` of {label}, at `{commit}`."
-    draft = Draft(state.topic, "handoff", "Started in the cloud", text)
-    to = session_name(plan.agent)
-    _write(at, draft._replace(to=to, force=True, reason="wc run"))
+    draft = Draft(record.topic, "handoff", "Started in the cloud", text)
+    draft = draft._replace(to=record.agent, force=True, reason="wc run")
+    writing.write_entry(at, draft)
 
 
-def share(at: Context, record: RunRecord) -> bool:
+def _share(at: Context, record: RunRecord) -> bool:
     """Send that to the remote. Returns whether no other machine has passed the ball at
     the same time. Raises OfflineError and others, after the ball was given back."""
     try:
@@ -79,7 +112,7 @@ def share(at: Context, record: RunRecord) -> bool:
     return not any(entry.ball for entry in entries if entry.id not in ancestry)
 
 
-def launch(at: Context, record: RunRecord, plan: CloudPlan) -> TerminalProcess:
+def _launch(at: Context, record: RunRecord, plan: CloudPlan) -> TerminalProcess:
     """Start the command that starts a session. Raises ConflictError if that fails;
     then the ball is given back."""
     layout = Layout(at.place.root)
@@ -116,6 +149,15 @@ def session_of(at: Context, record: RunRecord) -> CloudSession | None:
     return session_in(output.decode(errors="replace"), client.address, thread)
 
 
+def end_if_named(at: Context, record: RunRecord, process: AgentProcess) -> None:
+    """End a command that has said which session it started; nothing for an agent that
+    runs here."""
+    if not isinstance(process, TerminalProcess) or not process.copy():
+        return
+    if session_of(at, record) is not None:
+        process.end_softly()
+
+
 def note(at: Context, record: RunRecord) -> None:
     """Write where a session is."""
     topic = one_line(record.topic)
@@ -123,7 +165,9 @@ def note(at: Context, record: RunRecord) -> None:
         f"Its id is `{record.session}`. Its answer comes with its work: `wc sync`. "
         f"Without one: `wc run fetch {topic}`, or `wc take {topic} --reason '…'`."
     )
-    _write(at, Draft(record.topic, "ack", f"Runs at {record.address}", text))
+    writing.write_entry(
+        at, Draft(record.topic, "ack", f"Runs at {record.address}", text)
+    )
 
 
 def undo(at: Context, record: RunRecord) -> str:
@@ -149,8 +193,3 @@ def has_ball(state: State, record: RunRecord) -> bool:
     """Return whether the session of a record still has the ball: it, not a later
     one."""
     return (state.ball, state.since) == (record.agent, record.since)
-
-
-def _write(at: Context, draft: Draft) -> None:
-    receipt = at.writer(renews=False).write(draft, at.source)
-    receipts.settle_after_write(at, receipt)

@@ -1,0 +1,141 @@
+"""Watching the agents that run: their output, their limits, their end."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+from wc_cli.agents.runs import loopfile
+from wc_cli.agents.runs.cloud.starting import end_if_named
+from wc_cli.agents.runs.output import RunOutput
+from wc_cli.ledger.clock import now_ms
+from wc_core.base.times import span
+from wc_core.base.values import NamedTuple
+from wc_core.people.cost import budgets, ledger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from wc_cli.agents.runs.process import AgentProcess
+    from wc_cli.agents.runs.starting import StartedRun
+    from wc_cli.run.context import Context
+    from wc_core.attention.runs.records import RunRecord
+    from wc_core.base.layout import Layout
+
+# Between two looks at what was spent.
+_COUNT_SECONDS = 1.0
+# After an interrupt, an agent has so many seconds to end its turn.
+_GRACE_SECONDS = 15.0
+
+
+class Run(NamedTuple):
+    """A run that is watched: its record, its process, the agent's context, the thread's
+    title and budget (0: none), when it must end (on the monotonic clock), and what had
+    been spent before."""
+
+    record: RunRecord
+    process: AgentProcess
+    at: Context
+    title: str
+    budget: int
+    end: float
+    tokens_before: int
+
+    @property
+    def topic(self) -> str:
+        """Its thread."""
+        return self.record.topic
+
+
+class RunWatcher:
+    """Watches runs until they end. ``seconds`` is how long an agent may run,
+    ``cloud_seconds`` how long a command that starts one in the cloud."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        env: Mapping[str, str],
+        seconds: float,
+        cloud_seconds: float,
+    ) -> None:
+        self._layout = layout
+        self._env = env
+        self._seconds = seconds
+        self._cloud_seconds = cloud_seconds
+        self._stop_at = self._counted_at = 0.0
+        # By their topics.
+        self.runs: dict[str, Run] = {}
+
+    def add(self, started: StartedRun) -> None:
+        """Watch a run from now on."""
+        record, thread = started.record, started.thread
+        elapsed = max(0, now_ms() - record.started_ms) / 1000
+        self.runs[record.topic] = Run(
+            record,
+            started.process,
+            started.at,
+            thread.title,
+            thread.budget,
+            time.monotonic() + self._seconds_of(record) - elapsed,
+            self._spent_on(record.topic) - record.tokens,
+        )
+        loopfile.write(record, thread.title, "running", now_ms())
+
+    def ended(self, interrupts: int) -> Iterator[tuple[Run, str]]:
+        """Look at every run. Yields each that has ended, with how in its record, and
+        why it was ended, or nothing; it is no longer watched. After the first of the
+        ``interrupts`` they are asked to end, after the second they are ended."""
+        now = time.monotonic()
+        if interrupts and not self._stop_at:
+            self._stop_at = now + _GRACE_SECONDS
+            for run in self.runs.values():
+                run.process.send(signal.SIGINT)
+        is_over = interrupts > 1 or bool(self._stop_at and now >= self._stop_at)
+        counts = now - self._counted_at >= _COUNT_SECONDS
+        if counts:
+            self._counted_at = now
+        for run in [*self.runs.values()]:
+            self._output_of(run).limit()
+            end_if_named(run.at, run.record, run.process)
+            if run.process.has_ended:
+                yield self._removed(run), ""
+            elif is_over:
+                run.process.send(signal.SIGKILL)
+            elif not interrupts and (reason := self._excess(run, counts=counts)):
+                yield self._removed(run), reason
+
+    def _excess(self, run: Run, *, counts: bool) -> str:
+        """Return why a run is to be ended, or nothing: it has taken too long, or, if it
+        ``counts`` what was spent, its budget is spent."""
+        if time.monotonic() >= run.end:
+            return f"took longer than {span(int(self._seconds_of(run.record)))}"
+        if counts and 0 < run.budget <= self._spent_on(run.topic):
+            return "has spent its budget"
+        return ""
+
+    def _removed(self, run: Run) -> Run:
+        """End what is left of a run, and watch it no more."""
+        del self.runs[run.topic]
+        run.process.end_group()
+        self._output_of(run).finish()
+        record = run.record._replace(
+            ended_ms=now_ms(),
+            exit_status=run.process.exit_status,
+            tokens=self.tokens_of(run),
+        )
+        return run._replace(record=record)
+
+    def tokens_of(self, run: Run) -> int:
+        """Return the tokens that a run has taken so far, 0 if that is unknown."""
+        return max(0, self._spent_on(run.topic) - run.tokens_before)
+
+    def _spent_on(self, topic: str) -> int:
+        """Return the tokens that were spent on a thread on this machine."""
+        return budgets.spent(ledger.rows(ledger.all_costs(self._layout)), topic)
+
+    def _seconds_of(self, record: RunRecord) -> float:
+        return self._cloud_seconds if record.is_cloud else self._seconds
+
+    def _output_of(self, run: Run) -> RunOutput:
+        return RunOutput.of(self._layout, run.topic, self._env)

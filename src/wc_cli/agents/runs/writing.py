@@ -1,0 +1,46 @@
+"""Writes what becomes of runs: their records, and entries in their threads."""
+
+from __future__ import annotations
+
+import os
+
+from wc_cli.ledger.clock import now_ms
+from wc_cli.ledger.store import durable
+from wc_cli.run.entries import receipts
+from wc_core.attention.runs import records
+from wc_core.attention.runs.records import STOPPED, RunRecord
+from wc_core.base import processes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wc_cli.ledger.store.lockedthread import Receipt
+    from wc_cli.run.context import Context
+    from wc_core.base.layout import Layout
+    from wc_core.ledger.threads.proposals import Draft
+
+
+def save(layout: Layout, record: RunRecord) -> None:
+    """Write the record of a thread's latest run. Raises StorageError."""
+    durable.make_folder(layout.runs, layout.root, flush=False)
+    path = records.path_of(layout, record.topic)
+    durable.replace(path, record.to_bytes(), layout.root)
+
+
+def save_stopped(layout: Layout, record: RunRecord) -> None:
+    """Record that a run did not start; its worktree may have been made. Raises
+    StorageError."""
+    is_made = record.is_made and os.path.isdir(record.worktree)
+    stopped = record._replace(state=STOPPED, ended_ms=now_ms(), is_made=is_made)
+    save(layout, stopped)
+
+
+def owned(record: RunRecord) -> RunRecord:
+    """Return a record as that of a run that this process watches."""
+    pid = os.getpid()
+    return record._replace(runner=pid, runner_begin=processes.started(pid) or 0)
+
+
+def write_entry(at: Context, draft: Draft) -> Receipt:
+    """Write an entry. Returns its receipt. Raises what a write raises."""
+    receipt = at.writer(renews=False).write(draft, at.source)
+    return receipts.settle_after_write(at, receipt)
