@@ -10,6 +10,8 @@ import pytest
 
 from tests.cli.landing.story import CODEX, NUMBERS, begin, change, head, line_of, work
 from tests.contract.inprocess import Here
+from wc_cli.edits.landing.building import signing_reason
+from wc_cli.ledger.branch.git import GitError
 
 if TYPE_CHECKING:
     from tests.conftest import Machine
@@ -48,8 +50,56 @@ def test_nothing_lands_unsigned(here: Here) -> None:
     signer(here, "echo no key >&2; exit 1")
     before = head(here), here.entries("login")
     said = here.fails(7, "land", "login")
-    assert "gpg failed to sign" in said
+    assert "git could not sign the commit that lands login: " in said
+    assert "git config user.signingKey" in said
     assert (head(here), here.entries("login")) == before
+
+
+def test_a_key_that_goes_away_ends_the_landing_and_says_what_landed(here: Here) -> None:
+    for topic, line in (("login", 3), ("pay", 9), ("search", 15)):
+        work(here, topic, line)
+    once = here.machine.home / "signed"
+    gone = "echo '[GNUPG:] FAILURE sign 17' >&2; echo 'gpg: No secret key' >&2; exit 1"
+    signer(here, f"test -e {once} && {{ {gone}; }}; touch {once}\n{SIGN}")
+    done = here.wc("land", "--all")
+    landed = done.out.splitlines()
+    assert (done.code, len(landed)) == (7, 1)
+    assert landed[0].startswith("login: landed on main as ")
+    assert "could not sign the commit that lands pay: " in done.err
+    assert ". Before that, login landed." in done.err
+    assert done.err.count("could not sign") == 1
+    assert head(here, "main^2") == head(here, "login")
+    assert here.json("read", "login")["status"] == "CLOSED"
+    once.unlink()
+    again = here.wc("land", "--all", "--json")
+    assert [item["topic"] for item in again.json["landed"]] == ["pay"]
+    assert "search" in again.error["message"]
+    here.git("config", "commit.gpgSign", "false")
+    here.ok("land", "--all")
+    assert here.json("read", "search")["status"] == "CLOSED"
+
+
+@pytest.mark.parametrize(
+    ("printed", "reason"),
+    [
+        ("error: gpg failed to sign the data\n", "gpg failed to sign the data"),
+        (
+            "error: gpg failed to sign the data:\n[GNUPG:] KEY_CONSIDERED 12 0\n"
+            'gpg: skipped "12": No secret key\n[GNUPG:] FAILURE sign 17\n'
+            "gpg: signing failed: No secret key\n\n",
+            "gpg: signing failed: No secret key",
+        ),
+        (
+            'error: Load key "/gone": No such file or directory?\n',
+            'error: Load key "/gone": No such file or directory?',
+        ),
+    ],
+)
+def test_why_a_signature_failed_is_in_the_words_of_what_signs(
+    printed: str, reason: str
+) -> None:
+    error = GitError(printed.splitlines()[0], err=printed.encode())
+    assert signing_reason(error) == reason
 
 
 def test_names_that_are_not_simple(here: Here) -> None:

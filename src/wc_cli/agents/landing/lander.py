@@ -7,7 +7,12 @@ thread is told after. The next landing begins with what a killed one has left.
 from __future__ import annotations
 
 from wc_cli.agents.landing import returning
-from wc_cli.edits.landing.building import BuiltLanding, MergePlace, builder_on
+from wc_cli.edits.landing.building import (
+    BuiltLanding,
+    MergePlace,
+    SigningError,
+    builder_on,
+)
 from wc_cli.edits.landing.checking import CheckPlace
 from wc_cli.edits.landing.publishing import (
     BasePlace,
@@ -78,7 +83,8 @@ class LandingStart(NamedTuple):
 
 class Lander:
     """Lands what a chooser has chosen, with ``push`` also at the remote. The caller
-    holds the lock of landings. Raises NotFoundError without a remote to push to."""
+    holds the lock of landings. ``ended_by`` is why nothing more could land. Raises
+    NotFoundError without a remote to push to."""
 
     def __init__(self, chooser: LandingChooser, *, push: bool = False) -> None:
         self.chooser = chooser
@@ -91,6 +97,7 @@ class Lander:
             self.remote = RemoteBase.find(
                 chooser.repository, self.context.env, self.base.name
             )
+        self.ended_by: WcError | None = None
         self._place = CheckPlace(chooser.repository, self.layout, self.context.env)
 
     # --- what a killed landing has left -------------------------------------------
@@ -126,9 +133,11 @@ class Lander:
         self, choices: Sequence[LandingChoice], check: LandingCheck
     ) -> Iterator[LandingResult]:
         """Land branches in this order; one that fails is skipped with everything that
-        waits for it. Raises a WcError if nothing more can land."""
+        waits for it. Ends early if nothing more can land, for example because nothing
+        can be signed: then ``ended_by`` says why, and what has landed before."""
         names = {choice.topic: choice.row.name for choice in choices}
         failed: set[str] = set()
+        landed: list[str] = []
         for choice in choices:
             missing = sorted(names[topic] for topic in choice.after & failed)
             if missing:
@@ -136,8 +145,14 @@ class Lander:
                 text = f"it waits for {', '.join(missing)}"
                 yield LandingResult(choice.row.name, SKIPPED, text)
                 continue
-            result = self.land(choice, check)
-            if result.state != LANDED:
+            try:
+                result = self.land(choice, check)
+            except WcError as error:
+                self.ended_by = _with_landed(error, landed)
+                return
+            if result.state == LANDED:
+                landed.append(result.topic)
+            else:
                 failed.add(choice.topic)
             yield result
 
@@ -147,7 +162,7 @@ class Lander:
         self.base.check_free()
         for turn in range(1, _MAX_TURNS + 1):
             try:
-                with self._git_errors():
+                with self._git_errors(choice):
                     # The checks of those before it may have taken long, too.
                     return self._changed(choice) or self._land(choice, check)
             except (MovedError, RemoteMovedError):
@@ -352,12 +367,27 @@ class Lander:
         )
 
     @contextlib.contextmanager
-    def _git_errors(self) -> Iterator[None]:
+    def _git_errors(self, choice: LandingChoice) -> Iterator[None]:
         try:
             yield
+        except SigningError as error:
+            raise StorageError(
+                f"git could not sign the commit that lands "
+                f"{one_line(choice.row.name)}: {one_line(str(error))}.",
+                "Check the key: git config user.signingKey. To land without "
+                "signatures: git config commit.gpgSign false",
+            ) from error
         except GitError as error:
             raise StorageError(
                 f"git failed: {one_line(str(error))}.",
                 "The branch has not landed. Try again, or merge by hand to see more: "
                 "git merge",
             ) from error
+
+
+def _with_landed(error: WcError, names: Sequence[str]) -> WcError:
+    """Return an error that ends a landing, with what has landed before it."""
+    if not names:
+        return error
+    landed = ", ".join(map(one_line, names))
+    return type(error)(f"{error.message} Before that, {landed} landed.", error.hint)

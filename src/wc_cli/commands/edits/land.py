@@ -177,7 +177,11 @@ def _land(context: Context, options: LandOptions, request: LandingRequest) -> No
         landed = [result for result in results if result.state == LANDED]
         if options.clean:
             _clean(Cleaner(chooser), options, [result.topic for result in landed])
+    if lander.ended_by is not None and not results:
+        raise lander.ended_by
     _tell_rest(context, options, chooser, results)
+    if lander.ended_by is not None:
+        raise lander.ended_by
     by_topic = {result.topic: result for result in results}
     missing = [result for result in by_topic.values() if result.state != LANDED]
     if missing:

@@ -32,8 +32,14 @@ _SUBJECT = 200
 # A field for each line, then the message; a zero byte ends a commit.
 _FORMAT = "--format=%H%n%P%n%T%n%an%n%ae%n%ad%n%B"
 _FIELDS = 7
+# The lines of a failed signature that do not say why.
+_FOR_GIT = ("[GNUPG:]", "error: gpg failed to sign", "fatal: failed to write commit")
 # Why a file that a merge in the branch has changed does not land by a rebase.
 _LOST = "a merge in the branch changed it, and a rebase leaves merges out"
+
+
+class SigningError(GitError):
+    """A commit could not be signed, although git is configured to."""
 
 
 class BranchCommit(NamedTuple):
@@ -235,8 +241,8 @@ class LandingBuilder:
         by: BranchCommit | None = None,
         also: Sequence[str] = (),
     ) -> str:
-        """Make a commit, with our trailers. Raises GitError, also if it cannot be
-        signed."""
+        """Make a commit, with our trailers. Raises GitError, and SigningError if it
+        cannot be signed."""
         trailers = [f"--trailer={line}" for line in (*also, *text.trailers)]
         # Whatever the settings of this person are.
         words = ["-c", "trailer.separators=:", "interpret-trailers"]
@@ -262,7 +268,13 @@ class LandingBuilder:
         for parent in parents:
             words += ["-p", parent]
         env = {**self.objects.merge_env, **author}
-        return self.git.line(*words, feed=message, env=env)
+        try:
+            return self.git.line(*words, feed=message, env=env)
+        except GitError as error:
+            if not self._sign:
+                raise
+            reason = signing_reason(error)
+            raise SigningError(reason, error.out, error.err) from error
 
     def _tree(self, commit: str) -> str:
         return self._git("rev-parse", f"{commit}^{{tree}}").strip()
@@ -382,6 +394,15 @@ def _parsed(record: str) -> BranchCommit:
     return BranchCommit(
         commit, tuple(parents.split()), tree, author, email, when, "".join(message)
     )
+
+
+def signing_reason(error: GitError) -> str:
+    """Return why a commit could not be signed: the last line of the program that
+    signs, which git passes on since 2.41, otherwise git's own line."""
+    text = error.err.decode(errors="replace")
+    lines = [line.strip() for line in text.splitlines()]
+    said = [line for line in lines if line and not line.startswith(_FOR_GIT)]
+    return said[-1] if said else str(error).removeprefix("error: ").rstrip(":")
 
 
 def _ended(message: str) -> str:
