@@ -3,6 +3,9 @@ its own."""
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,6 +13,9 @@ import pytest
 
 from tests.cli.landing.story import begin, change, head, line_of, work
 from wc_cli.edits.landing.checking import CheckPlace, CheckResult
+from wc_cli.ledger.plan import gatechecks
+from wc_cli.ledger.store import locks
+from wc_core.base.layout import Layout
 from wc_core.ledger.git.repository import CHECK_REASON
 
 if TYPE_CHECKING:
@@ -45,6 +51,39 @@ def test_only_an_approved_check_runs(here: Here, machine: Machine) -> None:
     work(here, "search", 15)
     here.fails(4, "land", "search")
     assert mark.read_text() == "ran\nran\n"
+
+
+def test_others_may_land_while_a_person_is_asked(here: Here) -> None:
+    work(here, "login", 3)
+    ask_for(here, "true")
+    layout = Layout(str(here.store))
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        (*here.machine.wc_words, "land", "login"),
+        cwd=here.path, env=here.machine.env,
+        stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, text=True,
+    ) as process:  # fmt: skip
+        asked = b""
+        while b"[y/N]" not in asked:
+            asked += os.read(ours, 1 << 12)
+        assert b"\n  true\r\n" in asked
+        handle = locks.try_acquire(layout.landing_lock, layout.root)
+        assert handle is not None
+        os.close(handle)
+        os.write(ours, b"y\n")
+        out, _ = process.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert (process.returncode, out[:15]) == (0, "login: landed o")
+    assert gatechecks.is_approved(layout, "true")
+
+
+def test_no_check_is_approved_if_nothing_can_land(here: Here) -> None:
+    work(here, "login", 3, approved=False)
+    ask_for(here, "true")
+    assert "it is not approved" in here.fails(4, "land", "login", "--yes")
+    assert "Nothing is ready" in here.ok("land", "--all", "--yes").err
+    assert not gatechecks.is_approved(Layout(str(here.store)), "true")
 
 
 def test_it_runs_on_what_would_land_and_nowhere_else(here: Here) -> None:

@@ -160,8 +160,12 @@ def _hint(choice: LandingChoice) -> str:
 def _land(context: Context, options: LandOptions, request: LandingRequest) -> None:
     """Land branches, and say what became of each."""
     layout = Layout(context.reader.layout.root)
-    seconds = context.settings.land_minutes * 60.0
+    check = LandingCheck(
+        context.settings.land_check, context.settings.land_minutes * 60.0
+    )
     results: list[LandingResult] = []
+    # Before the lock is taken: a person may take long to answer.
+    _offer_check(context, options, request, layout)
     # What can land is decided under the lock: another landing may be at work.
     with locks.locked(layout.landing_lock, "wc land", _LOCK_SECONDS, layout.root):
         chooser = LandingChooser(context, request)
@@ -171,7 +175,8 @@ def _land(context: Context, options: LandOptions, request: LandingRequest) -> No
         done = {result.topic for result in results if result.state == LANDED}
         choices = [item for item in chooser.choices() if item.row.name not in done]
         able = _all_able(choices, options)
-        check = LandingCheck(_approved_check(context, options) if able else "", seconds)
+        if able:
+            _require_approval(layout, check.command)
         for result in lander.land_all(able, check):
             _tell(options, results, result)
         landed = [result for result in results if result.state == LANDED]
@@ -273,24 +278,24 @@ def _lowered(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _approved_check(context: Context, options: LandOptions) -> str:
-    """Return the check that the repository asks for, approved on this machine; empty if
-    there is none. Raises ConflictError if nobody approved it."""
-    line, layout = context.settings.land_check, Layout(context.reader.layout.root)
+def _offer_check(
+    context: Context, options: LandOptions, request: LandingRequest, layout: Layout
+) -> None:
+    """Have the check that the repository asks for approved on this machine, by --yes or
+    at a terminal, if a branch could land. Raises ConflictError if a person refuses."""
+    line = context.settings.land_check
+    is_asked = not options.json and sys.stdin.isatty() and sys.stderr.isatty()
     if not line or gatechecks.is_approved(layout, line):
-        return line
+        return
+    if not (options.yes or is_asked):
+        return
+    choices = LandingChooser(context, request).choices()
+    if all(choice.obstacles for choice in choices):
+        return
     if not options.yes:
-        # Exactly what will run: a second line is a second command.
-        printed = " ⏎ ".join(clean(line).splitlines())
-        if options.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise ConflictError(
-                f"The check of this repository is not approved on this machine: "
-                f"{printed}.",
-                "Read it, and approve it: wc land --yes. Or ask at a terminal: wc land",
-            )
         sys.stderr.write(
-            f"Before a branch lands, this repository runs a command:\n  {printed}\n"
-            "Run it here, now and later? [y/N] "
+            "Before a branch lands, this repository runs a command:\n"
+            f"  {_check_text(line)}\nRun it here, now and later? [y/N] "
         )
         sys.stderr.flush()
         if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
@@ -299,7 +304,21 @@ def _approved_check(context: Context, options: LandOptions) -> str:
                 "Change it: wc config set land.check '…'",
             )
     gatechecks.approve(layout, line)
-    return line
+
+
+def _require_approval(layout: Layout, line: str) -> None:
+    """Raise ConflictError if a check was not approved on this machine."""
+    if line and not gatechecks.is_approved(layout, line):
+        raise ConflictError(
+            f"The check of this repository is not approved on this machine: "
+            f"{_check_text(line)}.",
+            "Read it, and approve it: wc land --yes. Or ask at a terminal: wc land",
+        )
+
+
+def _check_text(line: str) -> str:
+    """Return exactly what will run: a second line is a second command."""
+    return " ⏎ ".join(clean(line).splitlines())
 
 
 # --- showing --------------------------------------------------------------------------
