@@ -278,6 +278,26 @@ def test_clean_keeps_what_the_base_no_longer_has(here: Here) -> None:
     assert tree.path.exists()
 
 
+def test_what_was_undone_can_land_again(here: Here) -> None:
+    tree = work(here, "login", 3)
+    here.ok("land", "login")
+    first = head(here)
+    assert "it has landed on main" in here.fails(4, "land", "login")
+    here.git("reset", "-q", "--hard", "HEAD~1")
+    change(here, 9, "nine")
+    # Somebody has undone it on purpose: only who names it lands it again.
+    assert here.ok("land", "--all").out == here.ok("land", "--queue").out == ""
+    assert here.ok("land", "login", "--dry-run").out == "1. login · 1 commit · lands\n"
+    here.ok("land", "login")
+    landings = [item["landing"] for item in here.entries("login") if "landing" in item]
+    assert [item["commit"] for item in landings] == [first, head(here)]
+    assert [line_of(here, 3), line_of(here, 9)] == ["login", "nine"]
+    assert here.json("read", "login")["status"] == "CLOSED"
+    assert "it has landed on main" in here.fails(4, "land", "login")
+    assert "removed the worktree" in here.ok("land", "login", "--clean").out
+    assert not tree.path.exists()
+
+
 def test_a_rule_against_closing_stops_only_its_thread(here: Here) -> None:
     work(here, "login", 3)
     here.ok("config", "set", "rules.close_link", "pr")

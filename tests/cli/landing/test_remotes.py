@@ -73,6 +73,18 @@ def test_what_was_killed_between_the_two_moves_is_finished(here: Here) -> None:
     assert here.git("status", "--porcelain") == ""
 
 
+def test_what_the_remote_has_was_not_undone(here: Here) -> None:
+    work(here, "login", 3)
+    here.ok("land", "login", "--push")
+    here.git("reset", "-q", "--hard", "HEAD~1")
+    assert "it has landed on main" in here.fails(4, "land", "login")
+    here.git("--git-dir", str(hub(here)), "update-ref", "refs/heads/main", head(here))
+    here.git("fetch", "-q")
+    here.ok("land", "login", "--push")
+    assert head(here) == at_hub(here)
+    assert line_of(here, 3) == "login"
+
+
 def test_it_builds_on_what_is_at_the_remote(here: Here) -> None:
     work(here, "login", 3)
     elsewhere(here, 9, "nine")

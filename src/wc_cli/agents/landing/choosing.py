@@ -27,6 +27,7 @@ from wc_core.edits.radar.landingorder import LandingCandidate, landing_order
 from wc_core.ledger.git import config
 from wc_core.ledger.planning.landing import LandingBranches, own_landing_obstacles
 from wc_core.ledger.planning.obstacles import GATE
+from wc_core.ledger.threads.landings import NO_LANDING
 from wc_core.ledger.threads.model import APPROVED, CLOSED
 from wc_core.reading.views.overview import on_own_branch
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from wc_cli.run.context import Context
     from wc_core.ledger.git.repository import Repository
+    from wc_core.ledger.planning.landing import LandingThread
     from wc_core.ledger.planning.readiness import ThreadPlan
     from wc_core.reading.views.rows import ThreadRow
 
@@ -174,7 +176,8 @@ class LandingChooser:
 
     def _look(self, row: ThreadRow, plan: ThreadPlan) -> LandingChoice:
         needs = self.context.settings.land_needs
-        reasons = list(own_landing_obstacles(row.as_landing(), self.branches, needs))
+        thread = self._thread(row, self.branches)
+        reasons = list(own_landing_obstacles(thread, self.branches, needs))
         tip = self.branches.tip(row.branch)
         waits = plan.waits(row.topic)
         reasons += [item.text for item in waits if item.code == GATE]
@@ -194,6 +197,15 @@ class LandingChooser:
             commit_count=count, obstacles=tuple(reasons), newer=newer
         )
 
+    def _thread(self, row: ThreadRow, branches: LandingBranches) -> LandingThread:
+        """Return what is asked of a thread. A landing that was undone does not count:
+        somebody has reset the branch since."""
+        landing = row.landing
+        is_same = landing.commit and branches.tip(row.branch) == landing.tip
+        if is_same and not self.base.is_kept(landing.commit, landing.onto):
+            row = row._replace(landing=NO_LANDING)
+        return row.as_landing()
+
     def obstacles_since(self, choice: LandingChoice) -> list[str]:
         """Return why a choice can no longer land: its check may have taken long. What
         is not committed in its worktree makes no difference by now."""
@@ -204,7 +216,8 @@ class LandingChooser:
         row = on_own_branch(self.context.reader, row, self.base.name)
         branches = LandingBranches(self.repository, self.base.name)
         needs = self.context.settings.land_needs
-        reasons = list(own_landing_obstacles(row.as_landing(), branches, needs))
+        thread = self._thread(row, branches)
+        reasons = list(own_landing_obstacles(thread, branches, needs))
         waits = self.context.overview.plan().waits(row.topic)
         reasons += [item.text for item in waits if item.topic not in choice.after]
         if row.branch != choice.row.branch:

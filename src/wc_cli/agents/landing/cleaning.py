@@ -49,13 +49,12 @@ class Cleaner:
                 f"{one_line(branch)} has commits that have not landed.",
                 f"Reopen the thread: wc say {state.name} --reopen -m '…'",
             )
-        if tip and not (
-            base.has(landing.commit) or self.base.is_at_a_remote(landing.commit)
-        ):
+        if tip and not self.base.is_kept(landing.commit, landing.onto):
             raise ConflictError(
                 f"{one_line(landing.onto)} no longer has "
                 f"{landing.commit[:SHORT]}, as which {state.name} landed.",
-                f"If nobody needs it: git branch -D {one_line(branch)}",
+                f"Land it again: wc land {state.name}. If nobody needs it: "
+                f"git branch -D {one_line(branch)}",
             )
         done = []
         trees = [tree for tree in base.trees if branch in {tree.branch, tree.rebased}]

@@ -273,6 +273,15 @@ class BasePlace:
             return bool(self.git().line(*words))
         return False
 
+    def is_kept(self, commit: str, onto: str) -> bool:
+        """Return whether what has landed ``onto`` a branch is still there, on this
+        branch, or on a fetched one: nobody has reset them since."""
+        words = ("for-each-ref", "--count=1", f"--contains={commit}")
+        refs = (f"refs/heads/{onto}", self.ref, "refs/remotes")
+        with contextlib.suppress(GitError):  # it is not in this repository
+            return bool(self.git().line(*words, *refs))
+        return False
+
     def put_back(self, record: LandingRecord) -> list[str]:
         """Undo what a landing that did not move the branch has done to the files of its
         worktree. Returns the paths that are left, because someone changed them
