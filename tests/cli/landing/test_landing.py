@@ -88,6 +88,33 @@ def test_a_rebase_keeps_authors_and_leaves_out_what_is_there(here: Here) -> None
     assert here.entries("login")[-1]["title"].endswith("(1 commit)")
 
 
+def test_a_rebase_keeps_the_empty_commits_that_git_rebase_keeps(here: Here) -> None:
+    tree = work(here, "login", 3, approved=False)
+    tree.git("commit", "-q", "--allow-empty", "-m", "Run the tests again")
+    change(tree, 9, "nine")
+    tree.git("commit", "-q", "--allow-empty", "-m", "Done")
+    # Also in main: an empty commit, and one of the two others in another form.
+    here.git("commit", "-q", "--allow-empty", "-m", "Empty, too")
+    change(here, 9, "nine")
+    change(here, 15, "fifteen")
+    here.git("reset", "-q", "--soft", "HEAD~2")
+    here.git("commit", "-qm", "Nine and fifteen")
+    here.git("branch", "by-git", "login")
+    here.git("worktree", "add", "-q", "../by-git", "by-git")
+    here.git("-C", "../by-git", "rebase", "-q", "main")
+    here.ok("say", "login", "--approve", "--to", "Pat")
+    before = head(here)
+    here.ok("land", "login", "--rebase")
+    words = ("log", "--format=%s %T")
+    landed = here.git(*words, f"{before}..main")
+    assert landed == here.git(*words, f"{before}..by-git")
+    assert [line.rpartition(" ")[0] for line in landed.splitlines()] == [
+        "Done",
+        "Run the tests again",
+        "login in line 3",
+    ]
+
+
 def test_a_squash_is_one_commit_of_the_author(here: Here) -> None:
     tree = work(here, "login", 3, approved=False)
     change(tree, 9, "nine")

@@ -200,7 +200,8 @@ class LandingBuilder:
         text: LandingText,
     ) -> BuiltLanding:
         """Apply each commit of a branch to ``base``, as ``git rebase`` does: without
-        merges, and without what ``base`` has already."""
+        merges, and without what ``base`` has already. A commit that was empty from the
+        start stays; one that becomes empty does not."""
         whole = ""
         if any(len(item.parents) > 1 for item in commits):
             result = self._merged(base, tip)
@@ -210,17 +211,23 @@ class LandingBuilder:
         words = ("rev-list", "--cherry-pick", "--right-only", "--no-merges")
         picks = set(self._git(*words, f"{base}...{tip}").split())
         onto, tree, count = base, self._tree(base), 0
+        trees = {item.id: item.tree for item in commits}
         for item in commits:
-            if item.id not in picks or not item.parents:
+            if len(item.parents) != 1:
                 continue
-            # Its parent becomes the merge base of the two.
-            side = self._git("commit-tree", tree, "-p", item.parents[0], feed=b"wc\n")
-            result = self._merged(side.strip(), item.id)
-            if result.conflicts:
-                return _conflicting(result)._replace(picked=item.id)
-            if result.tree == tree:
-                continue
-            tree = result.tree
+            (parent,) = item.parents
+            before = trees.get(parent) or self._tree(parent)
+            if item.tree != before:
+                if item.id not in picks:
+                    continue
+                # Its parent becomes the merge base of the two.
+                side = self._git("commit-tree", tree, "-p", parent, feed=b"wc\n")
+                result = self._merged(side.strip(), item.id)
+                if result.conflicts:
+                    return _conflicting(result)._replace(picked=item.id)
+                if result.tree == tree:
+                    continue
+                tree = result.tree
             onto = self._commit(tree, (onto,), item.message, text, by=item)
             count += 1
         if whole and tree != whole:
