@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +21,10 @@ from tests.cli.landing.story import (
     write,
 )
 from tests.contract.inprocess import Here
+from wc_cli.agents.landing import choosing
+from wc_cli.commands.edits import land
+from wc_core.ledger.planning import landing as rules
+from wc_core.ledger.planning import obstacles
 
 if TYPE_CHECKING:
     from tests.conftest import Machine
@@ -186,6 +193,22 @@ def test_what_is_in_the_way_is_said(here: Here) -> None:
     assert (tree.path / "new.txt").exists()
 
 
+def test_every_obstacle_has_a_hint_and_a_row_in_the_documentation() -> None:
+    """Apart from those that no command can have: there is no base branch, and what has
+    changed during a check."""
+    text = "".join(inspect.getsource(module) for module in (rules, choosing))
+    names = set(re.findall(r"Obstacle\((\w+),", text))
+    used = {getattr(rules, name, "") or getattr(choosing, name) for name in names}
+    waits = {obstacles.WAITS, obstacles.PARTS, obstacles.GATE}
+    assert used | waits == {*land.HINTS, rules.BASE_MISSING, choosing.MOVED}
+    page = (Path(__file__).parents[3] / "docs/landing.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([A-Z]+)` \| (?:.*) \| `(.*?)`", page, re.MULTILINE)
+    assert [code for code, _ in rows] == [*land.HINTS]
+    for code, command in rows:
+        shown = command.replace(" T ", " TOPIC ").removesuffix("…").removesuffix(" T")
+        assert shown in land.HINTS[code]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
@@ -233,7 +256,9 @@ def test_several_land_in_the_order_that_hurts_least(here: Here) -> None:
     assert head(here, "main~2") == before
     queue = {item["topic"]: item for item in here.json("land", "--queue")["queue"]}
     assert queue.keys() == {"login", "ui", "later"}
-    assert queue["later"]["obstacles"] == ["it is not approved"]
+    assert queue["later"]["obstacles"] == [
+        {"code": "REVIEW", "text": "it is not approved"}
+    ]
 
 
 def test_what_others_wait_for_lands_first(here: Here) -> None:

@@ -79,16 +79,20 @@ def test_a_key_that_goes_away_ends_the_landing_and_says_what_landed(here: Here) 
     assert here.json("read", "search")["status"] == "CLOSED"
 
 
+GPG = """\
+error: gpg failed to sign the data:
+[GNUPG:] KEY_CONSIDERED 12 0
+gpg: signing failed: No secret key
+[GNUPG:] FAILURE sign 17
+
+"""
+
+
 @pytest.mark.parametrize(
     ("printed", "reason"),
     [
         ("error: gpg failed to sign the data\n", "gpg failed to sign the data"),
-        (
-            "error: gpg failed to sign the data:\n[GNUPG:] KEY_CONSIDERED 12 0\n"
-            'gpg: skipped "12": No secret key\n[GNUPG:] FAILURE sign 17\n'
-            "gpg: signing failed: No secret key\n\n",
-            "gpg: signing failed: No secret key",
-        ),
+        (GPG, "gpg: signing failed: No secret key"),
         (
             'error: Load key "/gone": No such file or directory?\n',
             'error: Load key "/gone": No such file or directory?',

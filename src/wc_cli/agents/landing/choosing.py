@@ -26,7 +26,7 @@ from wc_core.base.values import NamedTuple
 from wc_core.edits.radar.landingorder import LandingCandidate, landing_order
 from wc_core.ledger.git import config
 from wc_core.ledger.planning.landing import LandingBranches, own_landing_obstacles
-from wc_core.ledger.planning.obstacles import GATE
+from wc_core.ledger.planning.obstacles import GATE, Obstacle
 from wc_core.ledger.threads.landings import NO_LANDING
 from wc_core.ledger.threads.model import APPROVED, CLOSED
 from wc_core.reading.views.overview import on_own_branch
@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from wc_core.ledger.planning.readiness import ThreadPlan
     from wc_core.reading.views.rows import ThreadRow
 
+# Codes of obstacles that only git knows: uncommitted changes, a rebase that is not
+# finished, no commits, no common history; or that have come up during a check.
+DIRTY, REBASING, MERGED, UNRELATED = "DIRTY", "REBASING", "MERGED", "UNRELATED"
+MOVED = "MOVED"
 # The base branch, among the topics whose branches land on it.
 _BASE = ""
 
@@ -66,7 +70,7 @@ class LandingChoice(NamedTuple):
     row: ThreadRow
     tip: str = ""
     commit_count: int = 0
-    obstacles: tuple[str, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
     after: frozenset[str] = frozenset()
     newer: int = 0
 
@@ -180,7 +184,7 @@ class LandingChooser:
         reasons = list(own_landing_obstacles(thread, self.branches, needs))
         tip = self.branches.tip(row.branch)
         waits = plan.waits(row.topic)
-        reasons += [item.text for item in waits if item.code == GATE]
+        reasons += [item for item in waits if item.code == GATE]
         after = frozenset(item.topic for item in waits if item.code != GATE)
         choice = LandingChoice(row, tip, 0, tuple(reasons), after)
         if reasons or not tip:
@@ -189,9 +193,11 @@ class LandingChooser:
         words = ("rev-list", "--count", f"^{self.base.commit}", tip)
         count = int(self.base.git().line(*words))
         if not count:
-            reasons.append(f"{self.base.name} has all commits of {row.branch}")
+            text = f"{self.base.name} has all commits of {row.branch}"
+            reasons.append(Obstacle(MERGED, text))
         elif not self.base.shares_history(tip):
-            reasons.append(f"{row.branch} and {self.base.name} share no history")
+            text = f"{row.branch} and {self.base.name} share no history"
+            reasons.append(Obstacle(UNRELATED, text))
         newer = self._newer(row, tip) if count else 0
         return choice._replace(
             commit_count=count, obstacles=tuple(reasons), newer=newer
@@ -206,35 +212,36 @@ class LandingChooser:
             row = row._replace(landing=NO_LANDING)
         return row.as_landing()
 
-    def obstacles_since(self, choice: LandingChoice) -> list[str]:
+    def obstacles_since(self, choice: LandingChoice) -> list[Obstacle]:
         """Return why a choice can no longer land: its check may have taken long. What
         is not committed in its worktree makes no difference by now."""
         rows = self.context.overview.rows()
         row = next((row for row in rows if row.topic == choice.topic), None)
         if row is None:
-            return ["its thread is gone"]
+            return [Obstacle(MOVED, "its thread is gone")]
         row = on_own_branch(self.context.reader, row, self.base.name)
         branches = LandingBranches(self.repository, self.base.name)
         needs = self.context.settings.land_needs
         thread = self._thread(row, branches)
         reasons = list(own_landing_obstacles(thread, branches, needs))
         waits = self.context.overview.plan().waits(row.topic)
-        reasons += [item.text for item in waits if item.topic not in choice.after]
+        reasons += [item for item in waits if item.topic not in choice.after]
         if row.branch != choice.row.branch:
-            reasons.append(f"it belongs to {row.branch} now")
+            reasons.append(Obstacle(MOVED, f"it belongs to {row.branch} now"))
         elif not reasons and branches.tip(row.branch) != choice.tip:
-            reasons.append(f"{row.branch} has moved")
+            reasons.append(Obstacle(MOVED, f"{row.branch} has moved"))
         return reasons
 
-    def _worktree_obstacles(self, branch: str) -> Iterator[str]:
+    def _worktree_obstacles(self, branch: str) -> Iterator[Obstacle]:
         for tree in self.trees:
             if tree.rebased == branch:
-                yield f"{branch} is being rebased"
+                yield Obstacle(REBASING, f"{branch} is being rebased")
             if tree.branch != branch or tree.defect or self.request.allow_dirty:
                 continue
             changed = uncommitted(self.base.git(tree.path), tree.path)
             if changed:
-                yield f"its worktree has uncommitted changes: {changed_text(changed)}"
+                text = f"its worktree has uncommitted changes: {changed_text(changed)}"
+                yield Obstacle(DIRTY, text)
 
     def _newer(self, row: ThreadRow, tip: str) -> int:
         """Return how many commits of a branch are newer than its approval: those since
@@ -361,7 +368,7 @@ def _without_blocked(
     while True:
         able = {choice.topic for choice in choices if not choice.obstacles}
         again = [
-            choice._replace(obstacles=_waits_text(choice, plan, able))
+            choice._replace(obstacles=_waits(choice, plan, able))
             if choice.topic in able
             else choice
             for choice in choices
@@ -371,11 +378,11 @@ def _without_blocked(
         choices = again
 
 
-def _waits_text(
+def _waits(
     choice: LandingChoice, plan: ThreadPlan, able: Iterable[str]
-) -> tuple[str, ...]:
+) -> tuple[Obstacle, ...]:
     waits = plan.waits(choice.topic)
-    return tuple(item.text for item in waits if item.topic and item.topic not in able)
+    return tuple(item for item in waits if item.topic and item.topic not in able)
 
 
 def _since_ms(row: ThreadRow) -> int:

@@ -217,10 +217,11 @@ class Lander:
 
     def _changed(self, choice: LandingChoice) -> LandingResult | None:
         """Return the result if a choice can no longer land; then its ball stays."""
-        reasons = self.chooser.obstacles_since(choice)
-        if not reasons:
+        obstacles = self.chooser.obstacles_since(choice)
+        if not obstacles:
             return None
-        text = f"it can no longer land: {'; '.join(reasons)}"
+        reasons = "; ".join(obstacle.text for obstacle in obstacles)
+        text = f"it can no longer land: {reasons}"
         return LandingResult(choice.row.name, SKIPPED, text)
 
     def _record(

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from wc_cli.agents.landing.choosing import LandingChooser, LandingRequest
+from wc_cli.agents.landing.choosing import (
+    DIRTY,
+    MERGED,
+    REBASING,
+    UNRELATED,
+    LandingChooser,
+    LandingRequest,
+)
 from wc_cli.agents.landing.cleaning import Cleaner
 from wc_cli.agents.landing.lander import FAILED, LANDED, Lander, LandingCheck
 from wc_cli.commands.common import SpeakerOptions
@@ -23,12 +30,14 @@ from wc_core.base.errors import (
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted
 from wc_core.base.text import clean, one_line
+from wc_core.ledger.planning.landing import BRANCH_MISSING, HAS_LANDED, REVIEW
+from wc_core.ledger.planning.obstacles import BALL, GATE, PARTS, STATUS, WAITS
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.proposals import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from wc_cli.agents.landing.choosing import LandingChoice, LandingPrediction
@@ -38,6 +47,21 @@ if TYPE_CHECKING:
 # Another landing may be checking.
 _LOCK_SECONDS = 5.0
 _MAX_FILES = 3
+# What helps against each obstacle.
+HINTS: Mapping[str, str] = {
+    REVIEW: "Review it: wc review TOPIC. Then: wc done TOPIC --approve",
+    STATUS: "Change its status: wc set-status TOPIC STATUS",
+    BALL: "Take the ball: wc take TOPIC --reason '…'",
+    WAITS: "See what it waits for: wc why TOPIC",
+    PARTS: "See what it waits for: wc why TOPIC",
+    GATE: "See what it waits for: wc why TOPIC",
+    BRANCH_MISSING: "Name its branch: wc move TOPIC --branch BRANCH",
+    UNRELATED: "Put it on the base branch first: git rebase --root --onto BRANCH",
+    HAS_LANDED: "Remove its worktree and branch: wc land TOPIC --clean",
+    MERGED: "Close it: wc close TOPIC",
+    DIRTY: "Commit them, or land without them: wc land TOPIC --allow-dirty",
+    REBASING: "Finish that first: git rebase --continue, or --abort",
+}
 
 
 class LandOptions(SpeakerOptions):
@@ -135,23 +159,14 @@ def _all_able(
     unable = [choice for choice in choices if choice.obstacles]
     if unable and not options.all:
         name = one_line(unable[0].row.name)
-        reasons = "; ".join(map(one_line, unable[0].obstacles))
-        raise ConflictError(f"{name} cannot land: {reasons}.", _hint(unable[0]))
+        reasons = one_line(_reasons(unable[0]))
+        hint = HINTS[unable[0].obstacles[0].code].replace("TOPIC", name)
+        raise ConflictError(f"{name} cannot land: {reasons}.", hint)
     return able
 
 
-def _hint(choice: LandingChoice) -> str:
-    """Return what helps against the first obstacle of a thread."""
-    name, reason = one_line(choice.row.name), choice.obstacles[0]
-    if "approved" in reason or "changes requested" in reason:
-        return f"Review it: wc review {name}. Then: wc done {name} --approve"
-    if "uncommitted" in reason:
-        return f"Commit them, or land without them: wc land {name} --allow-dirty"
-    if "has landed" in reason:
-        return f"Remove its worktree and branch: wc land {name} --clean"
-    if "has all commits" in reason:
-        return f"Close it: wc close {name}"
-    return "See all: wc land --queue"
+def _reasons(choice: LandingChoice) -> str:
+    return "; ".join(obstacle.text for obstacle in choice.obstacles)
 
 
 # --- landing --------------------------------------------------------------------------
@@ -341,7 +356,7 @@ def _show_queue(
 def _choice_line(choice: LandingChoice) -> str:
     name = choice.row.name
     if choice.obstacles:
-        return f"- {name}: {'; '.join(choice.obstacles)}"
+        return f"- {name}: {_reasons(choice)}"
     return f"{name}: ready to land · {_size(choice)}"
 
 
@@ -362,7 +377,10 @@ def _choice_fields(choice: LandingChoice) -> dict[str, Any]:
     if choice.newer:
         fields["since_approval"] = choice.newer
     if choice.obstacles:
-        fields["obstacles"] = list(choice.obstacles)
+        fields["obstacles"] = [
+            {"code": obstacle.code, "text": obstacle.text}
+            for obstacle in choice.obstacles
+        ]
     return fields
 
 

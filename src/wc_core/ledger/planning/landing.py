@@ -13,6 +13,7 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.configuration.keys import LAND_NEEDS
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.trunk import find_base
+from wc_core.ledger.planning.obstacles import BALL, STATUS, WAITS, Obstacle
 from wc_core.ledger.threads.model import APPROVED, BLOCKED, CLOSED, outcome_text
 
 TYPE_CHECKING = False
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 READY_TO_LAND = "ready to land"
 _NEEDS_APPROVED, _NEEDS_CLOSED, _ = LAND_NEEDS
+# Codes of obstacles, beside those of `wc_core.ledger.planning.obstacles`: its
+# review; its branch is none, or is not here; there is no branch to land on; it has
+# landed.
+REVIEW, BRANCH_MISSING, BASE_MISSING = "REVIEW", "BRANCH", "BASE"
+HAS_LANDED = "LANDED"
 
 
 class LandingThread(NamedTuple):
@@ -66,11 +72,11 @@ class LandingBranches:
 
 def landing_obstacles(
     thread: LandingThread, branches: LandingBranches, needs: str
-) -> Iterator[str]:
-    """Yield why a thread's branch cannot land now, in words; nothing if it can."""
+) -> Iterator[Obstacle]:
+    """Yield why a thread's branch cannot land now; nothing if it can."""
     yield from own_landing_obstacles(thread, branches, needs)
     for words in thread.waits:
-        yield f"it waits for {words}"
+        yield Obstacle(WAITS, f"it waits for {words}", words=words)
 
 
 def is_ready_to_land(
@@ -82,35 +88,37 @@ def is_ready_to_land(
 
 def own_landing_obstacles(
     thread: LandingThread, branches: LandingBranches, needs: str
-) -> Iterator[str]:
+) -> Iterator[Obstacle]:
     """Yield why a thread's branch cannot land now, apart from what it waits for."""
     outcome = thread.review.outcome
     if needs == _NEEDS_APPROVED and outcome != APPROVED:
-        yield outcome_text(outcome) or "it is not approved"
+        yield Obstacle(REVIEW, outcome_text(outcome) or "it is not approved")
     if needs == _NEEDS_CLOSED and thread.status != CLOSED:
-        yield "it is not closed"
+        yield Obstacle(STATUS, "it is not closed")
     if thread.status == BLOCKED:
-        yield "it is BLOCKED"
+        yield Obstacle(STATUS, "it is BLOCKED")
     if thread.ownership == OTHERS and thread.status != CLOSED:
-        yield f"its ball is {thread.ball}'s"
+        yield Obstacle(BALL, f"its ball is {thread.ball}'s")
     yield from _branch_obstacles(thread, branches)
 
 
 def _branch_obstacles(
     thread: LandingThread, branches: LandingBranches
-) -> Iterator[str]:
+) -> Iterator[Obstacle]:
     branch = thread.branch
     if not branches.onto:
-        yield "there is no branch to land on"
+        yield Obstacle(BASE_MISSING, "there is no branch to land on")
     elif not branch:
-        yield "it belongs to no branch"
+        yield Obstacle(BRANCH_MISSING, "it belongs to no branch")
     elif branch == BRANCH:
-        yield f"it belongs to {branch}, which holds the threads"
+        text = f"it belongs to {branch}, which holds the threads"
+        yield Obstacle(BRANCH_MISSING, text)
     elif branch == branches.onto:
-        yield f"it belongs to {branch} itself"
+        yield Obstacle(BRANCH_MISSING, f"it belongs to {branch} itself")
     else:
         tip = branches.tip(branch)
         if thread.landing.commit and tip in {"", thread.landing.tip}:
-            yield f"it has landed on {thread.landing.onto}"
+            yield Obstacle(HAS_LANDED, f"it has landed on {thread.landing.onto}")
         elif not tip:
-            yield f"its branch {branch} is not in this repository"
+            text = f"its branch {branch} is not in this repository"
+            yield Obstacle(BRANCH_MISSING, text)

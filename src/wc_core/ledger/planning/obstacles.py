@@ -1,5 +1,5 @@
-"""Why a thread is not ready: the reasons in the thread itself. Lists need no others
-unless some thread has a link."""
+"""Why a thread is not ready, or its branch cannot land: the reasons in the thread
+itself. Lists need no others unless some thread has a link."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ STATUS, BALL = "STATUS", "BALL"
 
 
 class Obstacle(NamedTuple):
-    """Why a thread is not ready.
+    """Why a thread is not ready, or its branch cannot land.
 
     - ``code``: ``WAITS`` for another thread, or for its ``PARTS``; a ``GATE``; its
-      ``STATUS``; its ``BALL`` is with someone else
+      ``STATUS``; its ``BALL`` is with someone else; or, for its branch, one of
+      `wc_core.ledger.planning.landing`
     - ``topic``: the thread that is waited for, as it is stored; empty for the others
     - ``through``: the thread whose link or gate it is: itself, or one that it is part
       of
