@@ -154,6 +154,45 @@ def test_another_machine_has_landed_it(here: Here) -> None:
     assert here.json("read", "login")["status"] == "CLOSED"
 
 
+def test_a_rule_against_closing_leaves_what_another_machine_landed(
+    here: Here,
+) -> None:
+    work(here, "login", 3)
+    here.git("push", "-q", "origin", "login:main")
+    here.ok("config", "set", "rules.close_link", "pr")
+    before = head(here), len(here.entries("login"))
+    done = here.wc("land", "login", "--push")
+    assert (done.code, done.out.startswith("login: ")) == (9, True)
+    assert "wc ack login --pr NUMBER" in done.err
+    assert (head(here), len(here.entries("login"))) == before
+    here.ok("ack", "login", "--pr", "12", "-m", "The request")
+    done = here.ok("land", "login", "--push")
+    assert done.out == f"login: landed on main as {at_hub(here)[:9]}\n"
+    assert head(here) == at_hub(here) == head(here, "login")
+    assert here.json("read", "login")["status"] == "CLOSED"
+
+
+def test_a_rule_against_closing_does_not_stop_those_after_a_kill(here: Here) -> None:
+    work(here, "login", 3)
+    commit, base = head(here, "login"), head(here)
+    record = LandingRecord("login", "login", commit, "main", base, commit, 1)
+    records = LandingRecords(Layout(str(here.store)))
+    records.save(record)
+    here.git("merge", "-q", "--ff-only", "login")
+    work(here, "pay", 9)
+    here.ok("ack", "pay", "--pr", "12", "-m", "The request")
+    here.ok("config", "set", "rules.close_link", "pr")
+    done = here.wc("land", "--all")
+    assert done.code == 9
+    told, landed = done.out.splitlines()
+    assert told.startswith(f"login: it is on main as {commit[:9]}, but its thread ")
+    assert landed.startswith("pay: landed on main as ")
+    assert [*records.all()] == [record]
+    here.ok("ack", "login", "--pr", "13", "-m", "The request")
+    assert here.ok("land", "--all").out.startswith("login: landed on main as ")
+    assert here.json("read", "login")["status"] == "CLOSED"
+
+
 def test_a_dirty_base_is_left_behind(here: Here) -> None:
     work(here, "login", 3)
     (here.path / "notes.txt").write_text("mine\n", encoding="utf-8")

@@ -103,18 +103,19 @@ class Lander:
     # --- what a killed landing has left -------------------------------------------
 
     def recover(self) -> Iterator[LandingResult]:
-        """Finish or undo what a killed landing has left. Yields what had landed."""
+        """Finish or undo what a killed landing has left. Yields what had landed. The
+        record of what its thread cannot be told, because a rule is against it, stays
+        for the next time."""
         self._place.tidy()
         for record in list(self.records.all()):
             base = BasePlace(self.chooser.repository, self.context.env, record.onto)
             if base.has(record.commit):
-                yield self._told(record)
+                yield self._finished(record)
                 continue
             if self.base.is_at_a_remote(record.commit):
                 base.put_back(record)
                 notes = self._followed(base, record)
-                result = self._told(record)
-                yield result._replace(notes=(*notes, *result.notes))
+                yield self._finished(record, notes)
                 continue
             paths = base.put_back(record)
             self.records.remove(record)
@@ -126,6 +127,17 @@ class Lander:
                     f"an interrupted landing left changes in {record.worktree}: "
                     f"{names}",
                 )
+
+    def _finished(
+        self, record: LandingRecord, notes: Sequence[str] = ()
+    ) -> LandingResult:
+        try:
+            result = self._told(record)
+        except WcError as error:
+            place = f"{record.onto} as {record.commit[: returning.SHORT]}"
+            text = f"it is on {place}, but its thread could not be told: "
+            return _refused(record.topic, error, text)
+        return result._replace(notes=(*notes, *result.notes))
 
     # --- landing ------------------------------------------------------------------
 
@@ -205,7 +217,7 @@ class Lander:
             self._check_draft(record)
         except WcError as error:
             # A rule of the repository; the other branches may land.
-            return LandingResult(choice.row.name, SKIPPED, error.message)
+            return _refused(choice.row.name, error)
         if is_there:
             is_behind = start.own != base
             notes = self._followed(self.base, record) if is_behind else []
@@ -384,6 +396,12 @@ class Lander:
                 "The branch has not landed. Try again, or merge by hand to see more: "
                 "git merge",
             ) from error
+
+
+def _refused(name: str, error: WcError, text: str = "") -> LandingResult:
+    """Return the result for a branch whose thread has a rule against its landing."""
+    notes = (error.hint,) if error.hint else ()
+    return LandingResult(name, SKIPPED, f"{text}{error.message}", notes=notes)
 
 
 def _with_landed(error: WcError, names: Sequence[str]) -> WcError:
