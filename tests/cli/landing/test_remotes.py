@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.landing.story import CODEX, begin, change, head, line_of, work
 from tests.contract.inprocess import Here
+from wc_cli.edits.landing import sending
 from wc_cli.edits.landing.publishing import LandingRecord, LandingRecords
 from wc_core.base.layout import Layout
 
@@ -127,6 +128,49 @@ def test_a_protected_branch_is_no_failure_of_the_branch(here: Here) -> None:
     assert "main at origin is protected: GH006: Protected branch update failed" in said
     assert "wc land --pr" in said
     assert (head(here), at_hub(here), here.entries("login")) == before
+
+
+def test_a_remote_that_refuses_says_why(here: Here) -> None:
+    work(here, "login", 3)
+    other = here.path.parent / "other"
+    here.git("clone", "-q", str(hub(here)), str(other))
+    here.git("remote", "set-url", "origin", str(other))
+    before = head(here), here.entries("login")
+    said = here.fails(4, "land", "login", "--push")
+    assert "refused to move main at origin: branch is currently checked out." in said
+    assert "wc land --pr" in said
+    assert (head(here), here.entries("login")) == before
+
+
+@pytest.mark.parametrize(
+    ("hangs", "message"),
+    [
+        ("upload-pack", "could not be used: git ls-remote took longer than 1 s"),
+        ("receive-pack", "it is not known whether main at origin has moved"),
+    ],
+)
+def test_a_remote_that_hangs_is_given_up(
+    here: Here, monkeypatch: pytest.MonkeyPatch, hangs: str, message: str
+) -> None:
+    work(here, "login", 3)
+    ssh = here.machine.home / "ssh"
+    ssh.write_text(
+        f'#!/bin/sh\nshift\ncase "$*" in *{hangs}*) exec sleep 60; esac\n'
+        'exec sh -c "$*"\n',
+        encoding="utf-8",
+    )
+    ssh.chmod(0o755)
+    here.git("config", "core.sshCommand", str(ssh))
+    here.git("config", "ssh.variant", "simple")
+    here.git("remote", "set-url", "origin", f"example:{hub(here)}")
+    monkeypatch.setattr(sending, "_SECONDS", 1.0)
+    before = head(here), at_hub(here), here.entries("login")
+    assert message in here.fails(8, "land", "login", "--push")
+    assert (head(here), at_hub(here), here.entries("login")) == before
+    # Nothing is left of it.
+    here.git("remote", "set-url", "origin", str(hub(here)))
+    here.ok("land", "login", "--push")
+    assert head(here) == at_hub(here)
 
 
 def test_a_remote_that_is_gone_changes_nothing(here: Here) -> None:

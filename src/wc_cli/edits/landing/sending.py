@@ -31,6 +31,8 @@ _PROTECTED = re.compile(
     r"|not allowed to push|TF402455|deny(?:ing)? updating|prohibited by Gerrit",
     re.IGNORECASE,
 )
+# What `git push --porcelain` prints for a branch that does not move.
+_REFUSED = re.compile(r"^!\t.*\t\[remote rejected\](?: \((.*)\))?$", re.MULTILINE)
 _MOVED = re.compile(r"stale info|non-fast-forward|fetch first|cannot lock ref")
 _ADDRESS = re.compile(r"https?://\S+")
 _GITHUB = re.compile(r"(?:https://|git@|ssh://git@)(github\.com)[:/](.+?)(?:\.git)?/?$")
@@ -117,8 +119,8 @@ class RemoteBase:
 
     def push(self, commit: str, expected: str) -> None:
         """Move the branch at the remote from ``expected`` (empty: it has none) to a
-        commit. Raises RemoteMovedError, ProtectedError and OfflineError; then it has
-        not moved, unless the remote did not answer."""
+        commit. Raises RemoteMovedError, ProtectedError, ConflictError and OfflineError;
+        then it has not moved, unless the remote did not answer."""
         ref = f"refs/heads/{self.branch}"
         lease = f"--force-with-lease={ref}:{expected}"
         self._push(lease, f"{commit}:{ref}")
@@ -158,7 +160,11 @@ class RemoteBase:
         branch = spec.rpartition("refs/heads/")[2]
         place = f"{one_line(branch)} at {one_line(self.name)}"
         if isinstance(error, GitTimeoutError):
-            return self._offline(error)
+            return OfflineError(
+                f"{one_line(self.name)} did not answer in time, so it is not known "
+                f"whether {place} has moved.",
+                f"See what it has: git fetch {one_line(self.name)}. Then try again",
+            )
         if _PROTECTED.search(text):
             reason = _said(text)
             because = f": {reason}" if reason else ""
@@ -168,13 +174,19 @@ class RemoteBase:
             )
         if _MOVED.search(text):
             return RemoteMovedError(f"{place} has moved.", "Try again: wc land --push")
-        return self._offline(error)
+        if refused := _REFUSED.search(text):
+            reason = one_line(refused[1] or "it did not say why", 200)
+            return ConflictError(
+                f"The remote refused to move {place}: {reason}.",
+                "Ask who runs it. Or open a pull request: wc land --pr",
+            )
+        return self._offline(error, "push")
 
-    def _offline(self, error: GitError) -> OfflineError:
+    def _offline(self, error: GitError, word: str = "fetch") -> OfflineError:
         message = remotes.anonymous(one_line(str(error)))
         return OfflineError(
             f"The remote {one_line(self.name)} could not be used: {message}.",
-            f"Try it by hand: git fetch {one_line(self.name)}",
+            f"Try it by hand: git {word} {one_line(self.name)}",
         )
 
     def _git(self) -> Git:
