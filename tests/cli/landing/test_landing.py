@@ -433,15 +433,40 @@ def test_hooks_do_not_run(here: Here) -> None:
 
 
 def test_attributes_of_the_base_decide_how_files_merge(here: Here) -> None:
-    write(here, ".gitattributes", "notes.txt merge=union\n")
+    tree = work(here, "login", 3, "ours")
+    change(here, 3, "theirs")
+    write(tree, ".gitattributes", "notes.txt merge=union\n")
+    words = ("land", "login", "--allow-dirty", "--dry-run")
+    for place in (here, tree):
+        assert "conflicts with main" in place.ok(*words).out
+    (tree.path / ".gitattributes").rename(here.path / ".gitattributes")
     here.git("add", ".")
     here.git("commit", "-qm", "union")
-    work(here, "login", 3, "ours")
-    change(here, 3, "theirs")
-    here.ok("land", "login")
+    # Wherever it is run.
+    tree.ok("land", "login")
     text = here.git("show", "main:notes.txt")
     assert "ours\n" in text
     assert "theirs\n" in text
+
+
+def test_a_merge_driver_runs_and_leaves_nothing(here: Here) -> None:
+    seen = here.machine.home / "seen"
+    driver = f"echo %P >> {seen}; pwd >> {seen}; cat %B >> %A"
+    here.git("config", "merge.both.driver", driver)
+    write(here, ".gitattributes", "a.txt merge=both\n")
+    here.git("add", ".")
+    here.git("commit", "-qm", "driver")
+    tree = work(here, "login", 3, approved=False)
+    change(tree, 1, "ours", "a.txt")
+    change(here, 1, "theirs", "a.txt")
+    here.ok("say", "login", "--approve", "--to", "Pat")
+    tree.ok("land", "login")
+    assert here.git("show", "main:a.txt") == "theirs\nours"
+    path, folder = seen.read_text("utf-8").split()
+    assert path == "a.txt"
+    assert str(here.path.parent) not in folder
+    for place in (here, tree):
+        assert place.git("status", "--porcelain", "--ignored") == ""
 
 
 def test_lists_say_what_is_ready_to_land(here: Here) -> None:

@@ -366,8 +366,9 @@ def builder_on(
     """A builder of landings onto ``base``, during a block. Raises GitError."""
     with tempfile.TemporaryDirectory(prefix="wc-land-") as folder:
         git = Git.for_files(folder, env)
-        # Its own work tree, so that the attributes are those of the base.
-        git.prefix = ("--git-dir", repository.common)
+        # git reads attributes from the folder that it runs in, and a merge driver
+        # leaves its files there.
+        git.prefix = ("-C", folder, "--git-dir", repository.common)
         git.env = {**git.env, "GIT_WORK_TREE": folder}
         _write_attributes(git, base, folder, objects)
         yield LandingBuilder(repository, git, objects, sign=sign)

@@ -95,7 +95,7 @@ class Git:
         until: float = _INFINITE,
         options: tuple[str, ...] = (),
     ) -> None:
-        self.prefix = ("--git-dir", folder) if bare else ("-C", folder)
+        self.prefix: tuple[str, ...] = ("--git-dir", folder) if bare else ("-C", folder)
         self.handle = handle
         self.until = until
         # After ours: the last value of a setting wins.
