@@ -6,12 +6,11 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
-import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.landing.story import begin, change, head, line_of, work
+from tests.cli.landing.story import change, head, line_of, login, work
 from wc_cli.edits.landing.checking import CheckPlace, CheckResult
 from wc_cli.ledger.plan import gatechecks
 from wc_cli.ledger.store import locks
@@ -19,13 +18,10 @@ from wc_core.base.layout import Layout
 from wc_core.ledger.git.repository import CHECK_REASON
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.conftest import Machine
     from tests.contract.inprocess import Here
-
-
-@pytest.fixture
-def here(machine: Machine) -> Here:
-    return begin(machine)
 
 
 def ask_for(here: Here, check: str) -> None:
@@ -54,7 +50,7 @@ def test_only_an_approved_check_runs(here: Here, machine: Machine) -> None:
 
 
 def test_others_may_land_while_a_person_is_asked(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     ask_for(here, "true")
     layout = Layout(str(here.store))
     ours, theirs = pty.openpty()
@@ -87,7 +83,7 @@ def test_no_check_is_approved_if_nothing_can_land(here: Here) -> None:
 
 
 def test_it_runs_on_what_would_land_and_nowhere_else(here: Here) -> None:
-    tree = work(here, "login", 3)
+    tree = login(here)
     change(here, 9, "nine")
     ask_for(here, "sed -n '3p;9p' notes.txt && git status --porcelain && pwd")
     here.ok("land", "login", "--yes")
@@ -100,7 +96,7 @@ def test_it_runs_on_what_would_land_and_nowhere_else(here: Here) -> None:
 
 
 def test_a_red_check_sends_the_ball_back(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     work(here, "pay", 9)
     ask_for(here, "! grep login notes.txt || { echo no logins; exit 7; }")
     before = head(here)
@@ -120,7 +116,7 @@ def test_a_red_check_sends_the_ball_back(here: Here) -> None:
 def test_a_check_that_takes_too_long_is_ended(
     here: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work(here, "login", 3)
+    login(here)
     ask_for(here, "sleep 60")
     whole = CheckPlace.check
 
@@ -133,7 +129,7 @@ def test_a_check_that_takes_too_long_is_ended(
 
 
 def test_the_base_may_move_while_the_check_runs(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     git = f"git -C {here.path}"
     ask_for(
         here,
@@ -146,7 +142,7 @@ def test_the_base_may_move_while_the_check_runs(here: Here) -> None:
 
 
 def test_what_a_killed_check_has_left_is_removed(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     ask_for(here, "true")
     left = here.store / ".local/landing/check"
     words = ("--lock", "--reason", CHECK_REASON)
@@ -157,29 +153,33 @@ def test_what_a_killed_check_has_left_is_removed(here: Here) -> None:
     assert "landing/check" not in here.git("worktree", "list")
 
 
-@pytest.mark.parametrize(
-    ("meanwhile", "reason"),
-    [
-        ("{wc} say login --to Codex -m 'Wait'", "its ball is Codex"),
-        ("{wc} say login --to Claude -m 'Wait'; false", "its ball is Claude"),
-        ("git -C {tree} commit -q --allow-empty -m late", "login has moved"),
-    ],
-)
+@pytest.mark.parametrize("check", ["true", "false"])
 def test_what_changes_while_the_check_runs_does_not_land(
-    here: Here, meanwhile: str, reason: str
+    here: Here, monkeypatch: pytest.MonkeyPatch, check: str
 ) -> None:
-    tree = work(here, "login", 3)
-    wc = f"cd {here.path} && {sys.executable} -m wc_cli"
-    ask_for(here, meanwhile.format(wc=wc, tree=tree.path))
+    tree = login(here)
+    ask_for(here, check)
     before = head(here)
-    done = here.wc("land", "login", "--yes")
-    assert done.code == 9
-    assert reason in done.out
-    assert head(here) == before
+    whole = CheckPlace.check
+    meanwhile: list[Callable[[], object]] = [
+        lambda: tree.git("commit", "-q", "--allow-empty", "-m", "late"),
+        lambda: here.ok("say", "login", "--to", "Codex", "-m", "Wait"),
+    ]
+
+    def during(place: CheckPlace, *words: Any) -> CheckResult:
+        result = whole(place, *words)
+        meanwhile.pop(0)()
+        return result
+
+    monkeypatch.setattr(CheckPlace, "check", during)
+    for reason in ("login has moved", "its ball is Codex"):
+        done = here.wc("land", "login", "--yes")
+        assert (done.code, reason in done.out) == (9, True), done
+        assert head(here) == before
 
 
 def test_main_may_be_checked_out_elsewhere_once_the_check_has_run(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     tree = here.worktree("app-wt-other", "other")
     here.git("checkout", "-q", "--detach")
     ask_for(here, f"git -C {tree.path} switch -q main")
@@ -194,7 +194,7 @@ def test_main_may_be_checked_out_elsewhere_once_the_check_has_run(here: Here) ->
 
 
 def test_a_second_line_of_a_check_is_shown_as_one(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     ask_for(here, "echo safe")
     rules = here.store / "config.toml"
     text = rules.read_text("utf-8").replace("echo safe", "echo safe\\nfalse")

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.amounts import is_long
-from tests.cli.landing.story import begin, head, line_of, work, write
+from tests.cli.landing.story import head, line_of, login, work, write
 from tests.contract.inprocess import Here
 from wc_cli.edits.landing.publishing import BasePlace, LandingRecord, LandingRecords
 from wc_core.base.layout import Layout
 from wc_core.ledger.git import repository as repositories
 
-if TYPE_CHECKING:
-    from tests.conftest import Machine
-
 # Ends the program that calls it before the n-th call, which $KILL_AT names.
 GIT = """#!/bin/sh
 echo x >> "$HOME/git-calls"
-if [ "$(wc -l < "$HOME/git-calls")" = "$KILL_AT" ]; then kill -9 $PPID; exit 1; fi
+calls=0
+while read -r _; do calls=$((calls + 1)); done < "$HOME/git-calls"
+if [ "$calls" = "$KILL_AT" ]; then kill -9 $PPID; exit 1; fi
 exec {git} "$@"
 """
 MOST_CALLS = 40
-
-
-@pytest.fixture
-def here(machine: Machine) -> Here:
-    return begin(machine)
 
 
 def killed_at(here: Here, call: int, *words: str) -> bool:
@@ -74,7 +67,7 @@ def test_a_kill_at_any_call_leaves_all_of_a_landing_or_nothing(here: Here) -> No
 
 
 def test_files_that_a_killed_landing_has_half_written_are_restored(here: Here) -> None:
-    tree = work(here, "login", 3)
+    tree = login(here)
     write(tree, "new.txt", "new\n")
     tree.git("add", ".")
     tree.git("commit", "-qm", "new")

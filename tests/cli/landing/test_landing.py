@@ -8,15 +8,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.cli.landing.story import (
     CODEX,
     author,
-    begin,
     change,
     head,
     line_of,
+    login,
     work,
     write,
 )
@@ -30,13 +28,8 @@ if TYPE_CHECKING:
     from tests.conftest import Machine
 
 
-@pytest.fixture
-def here(machine: Machine) -> Here:
-    return begin(machine)
-
-
 def test_an_approved_branch_lands_and_closes_its_thread(here: Here) -> None:
-    tree = work(here, "login", 3)
+    tree = login(here)
     before = head(here)
     done = here.ok("land", "login")
     commit = head(here)
@@ -67,7 +60,7 @@ def test_an_approved_branch_lands_and_closes_its_thread(here: Here) -> None:
 
 
 def test_its_own_thread_is_meant_without_a_topic(here: Here) -> None:
-    tree = work(here, "login", 3)
+    tree = login(here)
     assert tree.ok("land").out.startswith("login: landed on main as ")
 
 
@@ -209,24 +202,22 @@ def test_every_obstacle_has_a_hint_and_a_row_in_the_documentation() -> None:
         assert shown in land.HINTS[code]
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
-        (("nothing",), 3, "nothing"),
-        (("login", "--merge", "--squash"), 2, "exclude each other"),
-        (("login", "--all"), 2, "exclude each other"),
-        (("login", "--pr", "--push"), 2, "--pr lands nothing here"),
-        (("login", "--onto", "trunk"), 3, "no branch trunk"),
-        (("login", "--push"), 3, "no remote"),
-        (("login", "--pr"), 3, "no remote"),
-    ],
-)
-def test_wrong_words_change_nothing(
-    here: Here, words: tuple[str, ...], code: int, message: str
-) -> None:
-    work(here, "login", 3)
+WRONG = {
+    ("nothing",): (3, "nothing"),
+    ("login", "--merge", "--squash"): (2, "exclude each other"),
+    ("login", "--all"): (2, "exclude each other"),
+    ("login", "--pr", "--push"): (2, "--pr lands nothing here"),
+    ("login", "--onto", "trunk"): (3, "no branch trunk"),
+    ("login", "--push"): (3, "no remote"),
+    ("login", "--pr"): (3, "no remote"),
+}
+
+
+def test_wrong_words_change_nothing(here: Here) -> None:
+    login(here)
     before = head(here), here.entries("login")
-    assert message in here.fails(code, "land", *words)
+    for words, (code, message) in WRONG.items():
+        assert message in here.fails(code, "land", *words)
     assert (head(here), here.entries("login")) == before
 
 
@@ -271,7 +262,7 @@ def test_what_others_wait_for_lands_first(here: Here) -> None:
 
 
 def test_a_dry_run_changes_nothing(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     counted = here.git("count-objects", "-v")
     before = head(here), here.entries("login"), counted
     assert here.ok("land", "login", "--dry-run").out == "1. login · 1 commit · lands\n"
@@ -283,14 +274,14 @@ def test_a_dry_run_changes_nothing(here: Here) -> None:
 
 
 def test_commits_since_the_approval_are_counted(here: Here) -> None:
-    tree = work(here, "login", 3)
+    tree = login(here)
     change(tree, 9, "nine")
     queue = here.ok("land", "--queue").out
     assert queue == "login: ready to land · 2 commits, 1 since it was approved\n"
 
 
 def test_a_branch_that_main_has_needs_no_landing(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     here.git("merge", "-q", "login")
     said = here.fails(4, "land", "login")
     assert "main has all commits of login" in said
@@ -299,7 +290,7 @@ def test_a_branch_that_main_has_needs_no_landing(here: Here) -> None:
 
 
 def test_clean_removes_worktree_and_branch_of_what_has_landed(here: Here) -> None:
-    tree = work(here, "login", 3)
+    tree = login(here)
     other = work(here, "pay", 9)
     assert "has not landed" not in here.ok("land", "login", "--clean").err
     assert not tree.path.exists()
@@ -319,7 +310,7 @@ def test_clean_removes_worktree_and_branch_of_what_has_landed(here: Here) -> Non
 
 
 def test_clean_keeps_what_the_base_no_longer_has(here: Here) -> None:
-    tree = work(here, "login", 3)
+    tree = login(here)
     here.ok("land", "login")
     here.git("reset", "-q", "--hard", "HEAD~1")
     assert "main no longer has" in here.fails(4, "land", "login", "--clean")
@@ -331,7 +322,7 @@ def test_clean_keeps_what_the_base_no_longer_has(here: Here) -> None:
 
 
 def test_what_was_undone_can_land_again(here: Here) -> None:
-    tree = work(here, "login", 3)
+    tree = login(here)
     here.ok("land", "login")
     first = head(here)
     assert "it has landed on main" in here.fails(4, "land", "login")
@@ -351,7 +342,7 @@ def test_what_was_undone_can_land_again(here: Here) -> None:
 
 
 def test_a_rule_against_closing_stops_only_its_thread(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     here.ok("config", "set", "rules.close_link", "pr")
     before = head(here)
     done = here.wc("land", "--all")
@@ -370,7 +361,7 @@ def test_another_base_is_not_touched_where_it_is_not_checked_out(here: Here) -> 
 
 
 def test_changes_in_the_worktree_of_the_base_are_kept(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     write(here, "a.txt", "mine\n")
     write(here, "notes.txt", "mine\n")
     before = head(here)
@@ -397,27 +388,20 @@ def test_a_file_in_the_way_that_git_does_not_know_is_kept(here: Here) -> None:
     assert (here.path / "new.txt").read_text("utf-8") == "mine\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("merge", "--no-commit", "--no-ff", "other"), "in the middle of a merge"),
-        (("bisect", "start"), "in the middle of a bisect"),
-    ],
-)
-def test_a_base_in_the_middle_of_something_waits(
-    here: Here, words: tuple[str, ...], message: str
-) -> None:
-    work(here, "login", 3)
-    here.git("branch", "other")
-    here.git("switch", "-q", "other")
+def test_a_base_in_the_middle_of_something_waits(here: Here) -> None:
+    login(here)
+    here.git("switch", "-q", "-c", "other")
     change(here, 12, "twelve")
     here.git("switch", "-q", "main")
-    here.git(*words)
-    assert message in here.fails(4, "land", "login")
+    here.git("merge", "-q", "--no-commit", "--no-ff", "other")
+    assert "in the middle of a merge" in here.fails(4, "land", "login")
+    here.git("merge", "--abort")
+    here.git("bisect", "start")
+    assert "in the middle of a bisect" in here.fails(4, "land", "login")
 
 
 def test_hooks_do_not_run(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     hooks = here.path / ".git/hooks"
     hooks.mkdir(exist_ok=True)
     for name in (
@@ -470,7 +454,7 @@ def test_a_merge_driver_runs_and_leaves_nothing(here: Here) -> None:
 
 
 def test_lists_say_what_is_ready_to_land(here: Here) -> None:
-    tree = work(here, "login", 3)
+    tree = login(here)
     rows = {row["topic"]: row for row in here.json("list")["threads"]}
     assert rows["login"]["ready_to_land"] is True
     assert "OPEN, ready to land" in here.ok("list").out
@@ -496,7 +480,7 @@ def test_where_nobody_has_run_wc(machine: Machine) -> None:
 
 
 def test_without_a_thread_here_the_queue_is_named(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     assert "wc land --queue" in here.fails(3, "land")
 
 

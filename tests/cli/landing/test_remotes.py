@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.landing.story import CODEX, begin, change, head, line_of, work
+from tests.cli.landing.story import (
+    CODEX,
+    begin,
+    begun,
+    change,
+    head,
+    line_of,
+    work,
+    worktree_of,
+)
 from tests.contract.inprocess import Here
 from wc_cli.edits.landing import sending
 from wc_cli.edits.landing.publishing import LandingRecord, LandingRecords
@@ -18,14 +27,19 @@ if TYPE_CHECKING:
     from tests.conftest import Machine
 
 
+def begin_with_hub(machine: Machine) -> Here:
+    here = begin(machine)
+    here.git("init", "-q", "--bare", "-b", "main", str(hub(here)))
+    here.git("remote", "add", "origin", str(hub(here)))
+    here.git("push", "-q", "-u", "origin", "main")
+    work(here, "login", 3)
+    return here
+
+
 @pytest.fixture
 def here(machine: Machine) -> Here:
-    here = begin(machine)
-    hub = here.path.parent / "hub.git"
-    here.git("init", "-q", "--bare", "-b", "main", str(hub))
-    here.git("remote", "add", "origin", str(hub))
-    here.git("push", "-q", "-u", "origin", "main")
-    return here
+    """The main worktree, with an approved branch login, and a remote."""
+    return begun(machine, begin_with_hub)
 
 
 def hub(here: Here) -> Path:
@@ -54,14 +68,13 @@ def refuse(here: Here, message: str) -> None:
 
 
 def test_push_moves_both(here: Here) -> None:
-    work(here, "login", 3)
     here.ok("land", "login", "--push")
     assert head(here) == at_hub(here) == head(here, "origin/main")
     assert here.git("status", "--porcelain") == ""
 
 
 def test_what_was_killed_between_the_two_moves_is_finished(here: Here) -> None:
-    tree = work(here, "login", 3)
+    tree = worktree_of(here, "login")
     commit = head(tree, "HEAD")
     record = LandingRecord(
         "login", "login", commit, "main", head(here), commit, 1,
@@ -75,7 +88,6 @@ def test_what_was_killed_between_the_two_moves_is_finished(here: Here) -> None:
 
 
 def test_what_the_remote_has_was_not_undone(here: Here) -> None:
-    work(here, "login", 3)
     here.ok("land", "login", "--push")
     here.git("reset", "-q", "--hard", "HEAD~1")
     assert "it has landed on main" in here.fails(4, "land", "login")
@@ -87,7 +99,6 @@ def test_what_the_remote_has_was_not_undone(here: Here) -> None:
 
 
 def test_it_builds_on_what_is_at_the_remote(here: Here) -> None:
-    work(here, "login", 3)
     elsewhere(here, 9, "nine")
     here.ok("land", "login", "--push")
     assert head(here) == at_hub(here)
@@ -96,7 +107,6 @@ def test_it_builds_on_what_is_at_the_remote(here: Here) -> None:
 
 
 def test_a_remote_that_moves_in_between_is_built_on_again(here: Here) -> None:
-    work(here, "login", 3)
     other = here.path.parent / "other"
     here.git("clone", "-q", str(hub(here)), str(other))
     push = f"cd {other} && git commit -q --allow-empty -m meanwhile && git push -q"
@@ -110,7 +120,6 @@ def test_a_remote_that_moves_in_between_is_built_on_again(here: Here) -> None:
 
 
 def test_two_that_have_diverged_are_not_brought_together(here: Here) -> None:
-    work(here, "login", 3)
     elsewhere(here, 9, "nine")
     change(here, 15, "fifteen")
     before = head(here), at_hub(here)
@@ -121,7 +130,6 @@ def test_two_that_have_diverged_are_not_brought_together(here: Here) -> None:
 
 
 def test_a_protected_branch_is_no_failure_of_the_branch(here: Here) -> None:
-    work(here, "login", 3)
     refuse(here, "GH006: Protected branch update failed")
     before = head(here), at_hub(here), here.entries("login")
     said = here.fails(4, "land", "login", "--push")
@@ -131,7 +139,6 @@ def test_a_protected_branch_is_no_failure_of_the_branch(here: Here) -> None:
 
 
 def test_a_remote_that_refuses_says_why(here: Here) -> None:
-    work(here, "login", 3)
     other = here.path.parent / "other"
     here.git("clone", "-q", str(hub(here)), str(other))
     here.git("remote", "set-url", "origin", str(other))
@@ -152,7 +159,6 @@ def test_a_remote_that_refuses_says_why(here: Here) -> None:
 def test_a_remote_that_hangs_is_given_up(
     here: Here, monkeypatch: pytest.MonkeyPatch, hangs: str, message: str
 ) -> None:
-    work(here, "login", 3)
     ssh = here.machine.home / "ssh"
     ssh.write_text(
         f'#!/bin/sh\nshift\ncase "$*" in *{hangs}*) exec sleep 60; esac\n'
@@ -174,7 +180,6 @@ def test_a_remote_that_hangs_is_given_up(
 
 
 def test_a_remote_that_is_gone_changes_nothing(here: Here) -> None:
-    work(here, "login", 3)
     hub(here).rename(hub(here).with_name("gone"))
     before = head(here), here.entries("login")
     assert "could not be used" in here.fails(8, "land", "login", "--push")
@@ -182,7 +187,6 @@ def test_a_remote_that_is_gone_changes_nothing(here: Here) -> None:
 
 
 def test_another_machine_has_landed_it(here: Here) -> None:
-    work(here, "login", 3)
     other = Here(here.machine, here.path.parent / "other")
     here.git("push", "-q", "origin", "login")
     here.git("clone", "-q", str(hub(here)), str(other.path))
@@ -201,7 +205,6 @@ def test_another_machine_has_landed_it(here: Here) -> None:
 def test_a_rule_against_closing_leaves_what_another_machine_landed(
     here: Here,
 ) -> None:
-    work(here, "login", 3)
     here.git("push", "-q", "origin", "login:main")
     here.ok("config", "set", "rules.close_link", "pr")
     before = head(here), len(here.entries("login"))
@@ -217,7 +220,6 @@ def test_a_rule_against_closing_leaves_what_another_machine_landed(
 
 
 def test_a_rule_against_closing_does_not_stop_those_after_a_kill(here: Here) -> None:
-    work(here, "login", 3)
     commit, base = head(here, "login"), head(here)
     record = LandingRecord("login", "login", commit, "main", base, commit, 1)
     records = LandingRecords(Layout(str(here.store)))
@@ -238,7 +240,6 @@ def test_a_rule_against_closing_does_not_stop_those_after_a_kill(here: Here) -> 
 
 
 def test_a_dirty_base_is_left_behind(here: Here) -> None:
-    work(here, "login", 3)
     (here.path / "notes.txt").write_text("mine\n", encoding="utf-8")
     before = head(here)
     done = here.ok("land", "login", "--push")
@@ -262,7 +263,7 @@ esac
 
 
 def test_a_pull_request_is_opened_then_updated(here: Here, machine: Machine) -> None:
-    tree = work(here, "login", 3)
+    tree = worktree_of(here, "login")
     programs = machine.home / "programs"
     programs.mkdir()
     (programs / "gh").write_text(GH, encoding="utf-8")
@@ -285,7 +286,6 @@ def test_a_pull_request_is_opened_then_updated(here: Here, machine: Machine) -> 
 
 
 def test_without_gh_the_address_is_what_the_remote_says(here: Here) -> None:
-    work(here, "login", 3)
     env = {"PATH": here.machine.env["PATH"]}
     said = here.ok("land", "login", "--pr", env=env).out
     assert said == "login: pushed login to origin\n"
@@ -307,7 +307,7 @@ def test_without_gh_the_address_is_what_the_remote_says(here: Here) -> None:
 def test_a_branch_at_the_remote_that_others_have_moved_is_not_overwritten(
     here: Here,
 ) -> None:
-    tree = work(here, "login", 3)
+    tree = worktree_of(here, "login")
     tree.git("push", "-q", "origin", "login")
     other = Here(here.machine, here.path.parent / "other")
     here.git("clone", "-q", str(hub(here)), str(other.path))
@@ -321,7 +321,6 @@ def test_a_branch_at_the_remote_that_others_have_moved_is_not_overwritten(
 
 
 def test_a_branch_that_was_deleted_at_the_remote_is_pushed_again(here: Here) -> None:
-    work(here, "login", 3)
     here.ok("land", "login", "--pr")
     here.git("--git-dir", str(hub(here)), "branch", "-q", "-D", "login")
     here.ok("land", "login", "--pr")

@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.landing.story import CODEX, NUMBERS, begin, change, head, line_of, work
+from tests.cli.landing.story import (
+    CODEX,
+    NUMBERS,
+    begin,
+    change,
+    head,
+    landed_in_each_way,
+    line_of,
+    login,
+    work,
+)
 from tests.contract.inprocess import Here
 from wc_cli.edits.landing.building import signing_reason
 from wc_cli.ledger.branch.git import GitError
 
 if TYPE_CHECKING:
     from tests.conftest import Machine
-
-
-@pytest.fixture
-def here(machine: Machine) -> Here:
-    return begin(machine)
 
 
 def signer(here: Here, script: str) -> Path:
@@ -39,14 +44,14 @@ printf -- '-----BEGIN PGP SIGNATURE-----\\nabc\\n-----END PGP SIGNATURE-----\\n'
 
 
 def test_what_lands_is_signed_as_git_is_configured(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     signer(here, SIGN)
     here.ok("land", "login")
     assert "\ngpgsig -----BEGIN" in here.git("cat-file", "commit", "main")
 
 
 def test_nothing_lands_unsigned(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     signer(here, "echo no key >&2; exit 1")
     before = head(here), here.entries("login")
     said = here.fails(7, "land", "login")
@@ -119,8 +124,7 @@ def test_names_that_are_not_simple(here: Here) -> None:
     assert (here.path / "a b\té.txt").exists()
 
 
-@pytest.mark.parametrize("method", ["--merge", "--rebase", "--squash"])
-def test_files_that_are_renamed_deleted_and_executable(here: Here, method: str) -> None:
+def test_files_that_are_renamed_deleted_and_executable(here: Here) -> None:
     tree = here.worktree("app-wt-x", "x")
     tree.git("mv", "a.txt", "b.txt")
     tree.git("rm", "-q", "notes.txt")
@@ -129,13 +133,12 @@ def test_files_that_are_renamed_deleted_and_executable(here: Here, method: str) 
     (tree.path / "link").symlink_to("b.txt")
     tree.git("add", ".")
     tree.git("commit", "-qm", "x")
-    tree.ok("new", "x", "-m", "X", "--to", "Pat", *CODEX)
-    here.ok("say", "x", "--approve", "--to", "Pat")
-    here.ok("land", "x", method)
-    assert here.git("ls-tree", "-r", "main") == here.git("ls-tree", "-r", "x")
-    assert here.git("status", "--porcelain") == ""
-    assert not (here.path / "notes.txt").exists()
-    assert (here.path / "link").is_symlink()
+    for method, _ in landed_in_each_way(here, tree):
+        landed = here.git("ls-tree", "-r", "main")
+        assert landed == here.git("ls-tree", "-r", "x"), method
+        assert here.git("status", "--porcelain") == "", method
+        assert not (here.path / "notes.txt").exists(), method
+        assert (here.path / "link").is_symlink(), method
 
 
 def test_a_bare_repository_with_worktrees(machine: Machine) -> None:
@@ -224,14 +227,14 @@ def test_branches_without_a_common_history(here: Here) -> None:
 
 
 def test_a_branch_that_is_gone_is_said_to_be(here: Here) -> None:
-    tree = work(here, "login", 3)
+    tree = login(here)
     here.git("worktree", "remove", str(tree.path))
     here.git("branch", "-D", "login")
     assert "its branch login is not in this" in here.fails(4, "land", "login")
 
 
 def test_a_branch_that_was_renamed_is_found_once_the_thread_moves(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     here.git("branch", "-m", "login", "sign-in")
     assert "its branch login is not" in here.fails(4, "land", "login")
     here.ok("move", "login", "sign-in")
@@ -250,8 +253,7 @@ Watercooler-Carry: 1
 """
 
 
-@pytest.mark.parametrize("method", ["--merge", "--rebase", "--squash"])
-def test_carriers_and_outboxes_do_not_land(here: Here, method: str) -> None:
+def test_carriers_and_outboxes_do_not_land(here: Here) -> None:
     tree = work(here, "login", 3, approved=False)
     tree.git("commit", "-q", "--allow-empty", "-m", CARRIER)
     outbox = tree.path / ".watercooler/outbox"
@@ -265,21 +267,20 @@ def test_carriers_and_outboxes_do_not_land(here: Here, method: str) -> None:
     tree.git("commit", "-qm", "Only an outbox")
     change(tree, 9, "nine")
     tip = head(here, "login")
-    here.ok("say", "login", "--approve", "--to", "Pat")
-    here.ok("land", "login", method)
-    assert head(here, "login") == tip
-    assert ".watercooler" not in here.git("ls-tree", "-r", "--name-only", "main")
-    assert "Watercooler-Carry" not in here.git("log", "--format=%B", "main")
-    subjects = here.git("log", "--no-merges", "--format=%s", "main").splitlines()
-    assert "Only an outbox" not in subjects
-    assert line_of(here, 9) == "nine"
-    assert here.git("show", "main:c.txt") == "c"
-    assert "it has landed on main" in here.fails(4, "land", "login")
+    for method, topic in landed_in_each_way(here, tree):
+        assert head(here, "login") == tip
+        names = here.git("ls-tree", "-r", "--name-only", "main")
+        assert ".watercooler" not in names, method
+        assert "Watercooler-Carry" not in here.git("log", "--format=%B", "main"), method
+        subjects = here.git("log", "--no-merges", "--format=%s", "main").splitlines()
+        assert "Only an outbox" not in subjects, method
+        assert line_of(here, 9) == "nine"
+        assert here.git("show", "main:c.txt") == "c"
+        assert "it has landed on main" in here.fails(4, "land", topic), method
 
 
-@pytest.mark.parametrize("method", ["merge", "rebase", "squash"])
-def test_messages_in_any_bytes_and_encoding(here: Here, method: str) -> None:
-    tree = work(here, "login", 3)
+def test_messages_in_any_bytes_and_encoding(here: Here) -> None:
+    tree = login(here)
     tree.git("config", "i18n.logOutputEncoding", "ISO-8859-1")
     tree.git("config", "trailer.ifMissing", "doNothing")
     tree.git("config", "trailer.separators", "%")
@@ -291,17 +292,17 @@ def test_messages_in_any_bytes_and_encoding(here: Here, method: str) -> None:
     late = tree.git("hash-object", "-t", "commit", "-w", "--literally", "raw").strip()
     (tree.path / "raw").unlink()
     tree.git("reset", "-q", "--hard", late)
-    here.ok("land", "login", f"--{method}")
-    assert line_of(here, 9) == "nine"
-    if method == "rebase":
-        words = ("log", "-1", "--encoding=UTF-8", "--format=%B", "main~1")
-        assert here.git(*words).strip() == (
-            "Café\n\nOne\n---\nTwo\n\nWatercooler-Topic: login\nReviewed-by: Pat"
-        )
+    for method, topic in landed_in_each_way(here, tree):
+        assert line_of(here, 9) == "nine", method
+        if method == "rebase":
+            words = ("log", "-1", "--encoding=UTF-8", "--format=%B", "main~1")
+            trailers = f"Watercooler-Topic: {topic}\nReviewed-by: Pat"
+            text = f"Café\n\nOne\n---\nTwo\n\n{trailers}"
+            assert here.git(*words).strip() == text
 
 
 def test_a_rebase_does_not_lose_what_a_merge_has_changed(here: Here) -> None:
-    tree = work(here, "login", 3)
+    tree = login(here)
     change(here, 15, "fifteen")
     tree.git("merge", "-q", "--no-commit", "main")
     (tree.path / "a.txt").write_text("by the merge\n", "utf-8")
@@ -321,7 +322,7 @@ def test_a_rebase_does_not_lose_what_a_merge_has_changed(here: Here) -> None:
 
 
 def test_the_branch_of_the_threads_neither_lands_nor_is_landed_on(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     store = "watercooler/threads"
     before = head(here, store)
     assert "holds the threads" in here.fails(2, "land", "login", "--onto", store)
@@ -329,7 +330,7 @@ def test_the_branch_of_the_threads_neither_lands_nor_is_landed_on(here: Here) ->
 
 
 def test_a_base_in_two_worktrees_waits(here: Here) -> None:
-    work(here, "login", 3)
+    login(here)
     here.git("worktree", "add", "-q", "--force", "../second", "main")
     before = head(here)
     assert "in several worktrees" in here.fails(4, "land", "login")

@@ -3,18 +3,16 @@ base branch once and whole, and nothing else has changed."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests import amounts
-from tests.cli.landing.story import CODEX, begin, change, head
-from tests.conftest import Machine
+from tests.cli.landing.story import CODEX, begin, begun, change, empty_machine
 
 if TYPE_CHECKING:
+    from tests.conftest import Machine
     from tests.contract.inprocess import Here
 
 TOPICS = ("ant", "bee", "cat")
@@ -36,7 +34,7 @@ class World:
     """A repository in which agents work on branches, and Pat lands them."""
 
     def __init__(self, machine: Machine) -> None:
-        self.here = begin(machine)
+        self.here = begun(machine, begin)
         self.trees: dict[str, Here] = {}
         self.changes = 0
 
@@ -68,32 +66,42 @@ class World:
             self.here.ok("take", topic, "--reason", "to review it")
         self.here.ok("say", topic, "--approve", "--to", "Pat")
 
+    def heads(self) -> dict[str, str]:
+        """The commit of each branch."""
+        words = ("for-each-ref", "--format=%(refname:short) %(objectname)")
+        lines = self.here.git(*words, "refs/heads/").splitlines()
+        heads = dict(line.split(" ") for line in lines)
+        return {name: heads[name] for name in ("main", *self.trees)}
+
     def land(self, what: str, method: str) -> None:
         here = self.here
         if not self.trees or what not in {"--all", *self.trees}:
             return
-        before, tips = head(here), {topic: head(here, topic) for topic in self.trees}
+        heads = self.heads()
+        before = heads["main"]
         done = here.wc("land", what, method, "--json")
         assert done.code in {0, 4, 9}, done
-        here.git("merge-base", "--is-ancestor", before, "main")
         assert here.git("status", "--porcelain") == ""
-        assert {topic: head(here, topic) for topic in self.trees} == tips
+        after = self.heads()
+        assert after | {"main": before} == heads
         told = done.json.get("landed", []) if done.code != 4 else []
         landed = [item for item in told if item["state"] == "landed"]
         failed = [item for item in told if item["state"] == "failed"]
-        if not landed:
-            assert head(here) == before
+        if landed:
+            here.git("merge-base", "--is-ancestor", before, "main")
+        else:
+            assert after["main"] == before
         for item in landed:
             topic, thread = item["topic"], here.json("read", item["topic"], "--peek")
             assert thread["status"] == "CLOSED"
             here.git("merge-base", "--is-ancestor", item["commit"], "main")
             if method == "--merge":
-                here.git("merge-base", "--is-ancestor", tips[topic], "main")
+                here.git("merge-base", "--is-ancestor", heads[topic], "main")
         for item in failed:
             thread = here.json("read", item["topic"], "--peek")
             assert (thread["status"], item["paths"]) == ("OPEN", ["notes.txt"])
         if len(landed) == 1:  # the last: what came later may have changed it
-            merged = here.git("merge-tree", "--write-tree", "main", tips[topic])
+            merged = here.git("merge-tree", "--write-tree", "main", heads[topic])
             assert merged == here.git("rev-parse", "main^{tree}")
 
 
@@ -106,12 +114,11 @@ class World:
 def test_what_has_landed_is_there_once_and_whole(
     history: list[tuple[str, ...]],
 ) -> None:
-    with TemporaryDirectory() as folder:
-        world = World(Machine(Path(folder)))
-        for name, *words in history:
-            getattr(world, name)(*words)
-        for topic in world.trees:
-            entries = world.here.entries(topic)
-            landed = [item for item in entries if item.get("landing", {}).get("commit")]
-            approved = [item for item in entries if item.get("outcome") == "approved"]
-            assert len(landed) <= len(approved)
+    world = World(empty_machine())
+    for name, *words in history:
+        getattr(world, name)(*words)
+    for topic in world.trees:
+        entries = world.here.entries(topic)
+        landed = [item for item in entries if item.get("landing", {}).get("commit")]
+        approved = [item for item in entries if item.get("outcome") == "approved"]
+        assert len(landed) <= len(approved)
