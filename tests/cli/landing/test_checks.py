@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.landing.story import change, head, line_of, login, work
+from wc_cli.agents.landing import lander
 from wc_cli.edits.landing.checking import CheckPlace, CheckResult
 from wc_cli.ledger.plan import gatechecks
 from wc_cli.ledger.store import locks
@@ -72,6 +73,19 @@ def test_others_may_land_while_a_person_is_asked(here: Here) -> None:
     os.close(theirs)
     assert (process.returncode, out[:15]) == (0, "login: landed o")
     assert gatechecks.is_approved(layout, "true")
+
+
+def test_a_landing_that_finds_another_one_says_which(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    login(here)
+    layout = Layout(str(here.store))
+    monkeypatch.setattr(lander, "_LOCK_SECONDS", 0.1)
+    with lander.landing_lock(layout):
+        said = here.fails(5, "land", "login")
+    assert f"Another landing is at work here: wc land (process {os.getpid()}" in said
+    assert "Try again when it has ended." in said
+    here.ok("land", "login")
 
 
 def test_no_check_is_approved_if_nothing_can_land(here: Here) -> None:

@@ -6,6 +6,8 @@ thread is told after. The next landing begins with what a killed one has left.
 
 from __future__ import annotations
 
+import os
+
 from wc_cli.agents.landing import returning
 from wc_cli.edits.landing.building import (
     BuiltLanding,
@@ -24,8 +26,14 @@ from wc_cli.edits.landing.sending import RemoteBase, RemoteMovedError
 from wc_cli.edits.radar import merges
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.clock import now_ms
+from wc_cli.ledger.store import lockowners, locks
 from wc_cli.run.entries import receipts
-from wc_core.base.errors import ConflictError, StorageError, WcError
+from wc_core.base.errors import (
+    ConflictError,
+    LockTimeoutError,
+    StorageError,
+    WcError,
+)
 from wc_core.base.layout import Layout
 from wc_core.base.lean import contextlib
 from wc_core.base.text import one_line
@@ -43,10 +51,29 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.landings import Landing
     from wc_core.ledger.threads.proposals import Draft
 
+_LOCK_SECONDS = 5.0
 # How often a branch is built again because the one it lands on has moved.
 _MAX_TURNS = 3
 LANDED, FAILED, SKIPPED = "landed", "failed", "skipped"
 _NO_OBJECTS = MergePlace({})
+
+
+@contextlib.contextmanager
+def landing_lock(layout: Layout) -> Iterator[None]:
+    """Hold the lock of landings. Raises LockTimeoutError if another landing keeps it:
+    it may be checking, for as long as that may take."""
+    path = layout.landing_lock
+    try:
+        handle = locks.acquire(path, "wc land", _LOCK_SECONDS, layout.root)
+    except LockTimeoutError as error:
+        raise LockTimeoutError(
+            f"Another landing is at work here: {lockowners.current_holder(path)}.",
+            "Try again when it has ended.",
+        ) from error
+    try:
+        yield
+    finally:
+        os.close(handle)
 
 
 class LandingResult(NamedTuple):

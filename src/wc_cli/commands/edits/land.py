@@ -13,12 +13,17 @@ from wc_cli.agents.landing.choosing import (
     LandingRequest,
 )
 from wc_cli.agents.landing.cleaning import Cleaner
-from wc_cli.agents.landing.lander import FAILED, LANDED, Lander, LandingCheck
+from wc_cli.agents.landing.lander import (
+    FAILED,
+    LANDED,
+    Lander,
+    LandingCheck,
+    landing_lock,
+)
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.edits.landing import building
 from wc_cli.edits.landing.sending import RemoteBase
 from wc_cli.ledger.plan import gatechecks
-from wc_cli.ledger.store import locks
 from wc_cli.run.options import command, flag, text, words
 from wc_cli.run.output import remark, say, say_json
 from wc_core.base.errors import (
@@ -44,8 +49,6 @@ if TYPE_CHECKING:
     from wc_cli.agents.landing.lander import LandingResult
     from wc_cli.run.context import Context
 
-# Another landing may be checking.
-_LOCK_SECONDS = 5.0
 _MAX_FILES = 3
 # What helps against each obstacle.
 HINTS: Mapping[str, str] = {
@@ -182,7 +185,7 @@ def _land(context: Context, options: LandOptions, request: LandingRequest) -> No
     # Before the lock is taken: a person may take long to answer.
     _offer_check(context, options, request, layout)
     # What can land is decided under the lock: another landing may be at work.
-    with locks.locked(layout.landing_lock, "wc land", _LOCK_SECONDS, layout.root):
+    with landing_lock(layout):
         chooser = LandingChooser(context, request)
         lander = Lander(chooser, push=options.push)
         for result in lander.recover():
