@@ -26,7 +26,7 @@ CODEX = ("--as", "Codex")
 
 @functools.cache
 def _folder() -> Path:
-    folder = tempfile.mkdtemp(prefix="wc-tests-landing-")
+    folder = tempfile.mkdtemp(prefix="wc-tests-begun-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
 
@@ -41,7 +41,7 @@ def empty_machine() -> Machine:
 def _kept(beginning: Callable[[Machine], Here]) -> Path:
     """A copy of a machine after its beginning."""
     machine = empty_machine()
-    beginning(machine)
+    beginning(machine).git("repack", "-adq")  # fewer files to copy
     copy = _folder() / f"{beginning.__module__}.{beginning.__name__}"
     return shutil.copytree(machine.root, copy, symlinks=True)
 
