@@ -328,7 +328,7 @@ def test_what_was_undone_can_land_again(here: Here) -> None:
     assert "it has landed on main" in here.fails(4, "land", "login")
     here.git("reset", "-q", "--hard", "HEAD~1")
     change(here, 9, "nine")
-    # Somebody has undone it on purpose: only who names it lands it again.
+    # Someone has undone it on purpose: only who names it lands it again.
     assert here.ok("land", "--all").out == here.ok("land", "--queue").out == ""
     assert here.ok("land", "login", "--dry-run").out == "1. login · 1 commit · lands\n"
     here.ok("land", "login")

@@ -205,7 +205,7 @@ class LandingChooser:
 
     def _thread(self, row: ThreadRow, branches: LandingBranches) -> LandingThread:
         """Return what is asked of a thread. A landing that was undone does not count:
-        somebody has reset the branch since."""
+        someone has reset the branch since."""
         landing = row.landing
         is_same = landing.commit and branches.tip(row.branch) == landing.tip
         if is_same and not self.base.is_kept(landing.commit, landing.onto):
