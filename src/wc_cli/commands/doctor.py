@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 _LEAST_GIT = (2, 38)
 _PROBE_SECONDS = 10
+_FIX_AND_SYNC = "Your entries are safe here. Once that is fixed: wc sync"
 
 
 class DoctorOptions(SpeakerOptions):
@@ -302,7 +303,10 @@ def exchange_findings(context: Context) -> Iterator[Finding]:
     if standing is None or standing.travels:
         return
     if standing.problem and standing.lasting:
-        yield Finding("sync", 0, standing.problem, standing.hint)
+        # Of a fault on this machine, a sync says to look here.
+        is_named_here = not standing.hint or "wc doctor" in standing.hint
+        fix = _FIX_AND_SYNC if is_named_here else standing.hint
+        yield Finding("sync", 0, standing.problem, fix)
 
 
 def _owner_findings(context: Context) -> Iterator[Finding]:

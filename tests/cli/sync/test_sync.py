@@ -234,6 +234,23 @@ def test_credentials_are_never_shown(pair: Pair, how: str) -> None:
     assert not a.git("for-each-ref", "refs/watercooler").count("secret")
 
 
+def test_a_fault_here_that_doctor_shows_does_not_lead_back_to_it(pair: Pair) -> None:
+    pair.a.say("auth", "x")
+    pair.a.ok("sync")
+    b = pair.b
+    lock = b.path / f".git/refs/remotes/origin/{THREADS}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.write_text("")
+    assert fails(b, 7, "sync").endswith("    See: wc doctor\n")
+    text = b.wc("doctor").out
+    assert f"{THREADS}.lock" in text
+    assert "See: wc doctor" not in text
+    assert "Once that is fixed: wc sync" in text
+    lock.unlink()
+    assert said(b, "sync").endswith("came\n")
+    assert "sync:" not in b.wc("doctor").out
+
+
 def test_a_store_without_a_branch_has_nothing_to_exchange(pair: Pair) -> None:
     a = pair.a
     (a.home / "notes").mkdir()

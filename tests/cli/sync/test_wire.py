@@ -183,10 +183,13 @@ def test_a_commit_that_is_not_there_is_a_fault_of_ours(clone: Clone) -> None:
     assert type(caught.value) is WireError
 
 
-def test_a_ref_in_the_way_is_named(hub: Hub, clone: Clone) -> None:
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_a_ref_in_the_way_is_named(hub: Hub, clone: Clone, *, is_packed: bool) -> None:
     first = clone.commit()
     clone.git("push", "-q", str(hub.path), f"{first}:{REF}")
     clone.git("update-ref", "refs/remotes/origin/watercooler", first)
+    if is_packed:  # as in a new clone
+        clone.git("pack-refs", "--all")
     with pytest.raises(WireError, match="refs/remotes/origin/watercooler") as caught:
         clone.wire().fetch()
     assert caught.value.hint == "Run: git remote prune origin"

@@ -80,6 +80,9 @@ _CHECKED_OUT = (
 )
 _AGAIN = "Fetch, merge and push again: wc sync"
 _LOCAL = "See: wc doctor"
+# What git prints if an outdated tracking branch is in the way of a new one. It names
+# the command only where that branch is not packed, as it is in a new clone.
+_OUTDATED = r"'refs/remotes/[^']*' exists; cannot create|git remote prune"
 _UNKNOWN = f"{_SAFE} Try it by hand, to see everything that git prints: git fetch"
 
 # The first match decides. Lines from the other side ("remote: …") are distinguished
@@ -156,7 +159,7 @@ def classify(error: GitError, remote: Remote, env: Mapping[str, str]) -> WireErr
         return WireError(f"{remote.label}: {error}", _LATER)
     if re.search(_LOCAL_FAULT, text):
         prune = f"Run: git remote prune {remote.label}"
-        hint = prune if "git remote prune" in text else _LOCAL
+        hint = prune if re.search(_OUTDATED, text) else _LOCAL
         return WireError(f"{remote.label}: {_presentable(str(error), env)}", hint)
     declined = re.search(_DECLINED, error.out)
     if declined:
