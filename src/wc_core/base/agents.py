@@ -205,11 +205,13 @@ AGENTS = (
     ),
     Agent(
         "Continue",
+        "continue",
         spellings=("continue-cli", "continuedev"),
         mcp_names=("continue-cli-client",),
         # npm @continuedev/cli 1.5.47 sets no variable for its commands.
         programs=("@continuedev/cli",),
     ),
+    Agent("Junie", "jetbrains"),
     Agent(
         "Antigravity",
         mcp_names=("antigravity-client",),

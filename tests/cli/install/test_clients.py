@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pkgutil
@@ -28,6 +29,8 @@ from wc_observe.mcp.server import all_tools
 
 if TYPE_CHECKING:
     from tests.conftest import Repo
+
+yaml: Any = importlib.import_module("yaml")  # it has no types
 
 # Settings of every client, as someone has them who uses all.
 LIVED_IN = Path(__file__).with_name("home")
@@ -159,7 +162,15 @@ SERVERS: dict[str, tuple[str, str, Any]] = {
         *(".cline/data/settings/cline_mcp_settings.json", "mcpServers"),
         {"transport": {"type": "stdio", "command": "wc-observe"}},
     ),
+    "jetbrains": (
+        *(".junie/mcp/mcp.json", "mcpServers"),
+        {"command": "wc-observe", "args": []},
+    ),
 }
+
+
+# client: a file of ours with the server
+SERVER_FILES = {"continue": ".continue/mcpServers/watercooler.yaml"}
 
 
 def test_each_client_has_the_server_beside_those_it_had(lived_in: Repo) -> None:
@@ -175,6 +186,33 @@ def test_each_client_has_the_server_beside_those_it_had(lived_in: Repo) -> None:
         theirs = node.value if isinstance(node, jsonc.Node) else node
         assert theirs is not None
         assert found == {**theirs.get(keys, {}), "watercooler": server}
+
+
+def test_a_server_in_a_file_of_ours(lived_in: Repo) -> None:
+    home = lived_in.machine.home
+    for client, name in SERVER_FILES.items():
+        lived_in.ok("install", client, "--only", "server")
+        found = yaml.safe_load((home / name).read_text())
+        assert {"name", "version", "schema"} < found.keys()
+        server = {"name": "watercooler", "command": "wc-observe"}
+        assert found["mcpServers"] == [server]
+        lived_in.ok("uninstall", client)
+        assert not (home / name).exists()
+
+
+def test_a_server_in_continue_s_settings_is_not_entered_twice(lived_in: Repo) -> None:
+    home = lived_in.machine.home
+    config = home / ".continue/config.yaml"
+    before = config.read_text()
+    entry = "mcpServers:\n  - name: watercooler\n    command: wc-observe\n"
+    config.write_text(before + entry)
+    parts = lived_in.json("install", "continue")["parts"]
+    assert [part["part"] for part in parts] == ["skill"]
+    config.write_text(before + entry.replace("command:", "command: other #"))
+    parts = lived_in.json("install", "continue", "--only", "server")["parts"]
+    assert [part["state"] for part in parts] == ["installed"]
+    assert lived_in.ok("uninstall", "--yes").out
+    assert not (home / ".continue/mcpServers").exists()
 
 
 def test_no_client_asks_about_commands_and_tools_of_ours(lived_in: Repo) -> None:
@@ -715,7 +753,7 @@ def test_at_a_terminal_the_plan_is_shown_and_the_person_asked(
         os.write(master, f"{answer}\n".encode())
         said = _all(master)
         process.wait()
-    assert "21 files will change" in said
+    assert "35 files will change" in said
     assert "Continue? [y/N]" in said
     assert ("installed" in said) == (answer == "y")
     assert (tree(machine.home) == before) == (answer == "n")
@@ -760,7 +798,8 @@ def gaps(client: Client) -> list[str]:
     """What a client in the registry still lacks."""
     in_home = InstallSite(LIVED_IN, {}, "linux", LIVED_IN / "project", None)
     if client in registry.AGENT_CLIENTS:
-        page, tests = (ROOT / "docs/install.md").read_text(), [*SERVERS]
+        page = (ROOT / "docs/install.md").read_text()
+        tests = [*SERVERS, *SERVER_FILES]
     else:
         page = (ROOT / "docs/statusline.md").read_text()
         source = (ROOT / "tests/cli/install/test_shells.py").read_text()
@@ -818,5 +857,5 @@ def test_a_client_that_only_the_registry_knows_is_noticed() -> None:
 def test_every_module_of_a_client_is_in_the_registry() -> None:
     modules = {info.name for info in pkgutil.iter_modules(clients.__path__)}
     helpers = {"common", "hooks", "registry", "shells", "manpages"}
-    names = {client.name.replace("-", "_") for client in registry.AGENT_CLIENTS}
+    names = {registry.module_name(client.name) for client in registry.AGENT_CLIENTS}
     assert modules == names | helpers

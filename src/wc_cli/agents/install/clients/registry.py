@@ -1,12 +1,14 @@
 """Every client that `wc install` knows, in display order.
 
 An agent's client is `CLIENT` in the module named after its word in
-`wc_core.base.agents`: ``claude-desktop`` is in `claude_desktop`.
+`wc_core.base.agents`: ``claude-desktop`` is in `claude_desktop`, and ``continue``, a
+keyword of Python, in `continue_`.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from keyword import iskeyword
 
 from wc_cli.agents.install import engine
 from wc_cli.agents.install.changes import PARTS, Client, InstallSite, Part
@@ -15,8 +17,14 @@ from wc_cli.agents.install.ledger import Ledger, Owner
 from wc_core.base.agents import AGENTS
 
 
+def module_name(client: str) -> str:
+    """The module of a client with this word."""
+    name = client.replace("-", "_")
+    return f"{name}_" if iskeyword(name) else name
+
+
 def _client(name: str) -> Client:
-    module = import_module(f"wc_cli.agents.install.clients.{name.replace('-', '_')}")
+    module = import_module(f"wc_cli.agents.install.clients.{module_name(name)}")
     client: Client = module.CLIENT
     return client
 
