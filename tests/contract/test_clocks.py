@@ -138,6 +138,57 @@ def test_times_of_wrong_clocks_are_called_doubtful(tmp_path: Path) -> None:
     assert marks == [False, True, True, False]
 
 
+def test_every_view_calls_the_time_of_a_wrong_clock_doubtful(tmp_path: Path) -> None:
+    now = time.time_ns() // 1_000_000
+    # The one who opens the thread has a clock that is three days ahead.
+    turns = (
+        (now + 72 * HOUR_MS, "Cursor", "Codex"),
+        (now - 2 * HOUR_MS, "Codex", "Cursor"),
+        (now - HOUR_MS, "Cursor", "Codex"),
+    )
+    for number, (clock, agent, to) in enumerate(turns):
+        writer = scenes.context(str(tmp_path), agent).writer()
+        source = IdSource(partial(int, clock), partial(int, number))
+        draft = Draft("clocks", "say", f"Turn {number}", to=to, force=True)
+        writer.write(draft, source)
+        if not number:
+            assert "since a doubtful time" in read(tmp_path, "whose", "clocks")
+            assert "there since a doubtful time" in read(tmp_path, "stats", "clocks")
+            assert read(tmp_path, "stats").splitlines()[3].endswith("?")
+    spells = json.loads(read(tmp_path, "stats", "clocks", "--json"))["spells"]
+    # The second is dated before the first, which its author had seen.
+    assert [spell.get("doubtful", False) for spell in spells] == [True, True, False]
+    hours = [round(spell["seconds"] / 3600) for spell in spells]
+    assert hours == [0, 1, 1]
+    assert read(tmp_path, "stats", "clocks").count("doubtful time") == 2
+    assert "doubtful times: clocks" in read(tmp_path, "timeline", "clocks")
+    for words in (
+        ("updates", "--since", "1d"),
+        ("log", "clocks"),
+        ("search", "Turn"),
+    ):
+        lines = [
+            line for line in read(tmp_path, *words).splitlines() if "doubtful" in line
+        ]
+        marked = {line.partition("Turn ")[2][:1] for line in lines}
+        assert marked == {"0", "1"}, words
+
+
+def test_what_a_dead_battery_dates_is_neither_old_nor_stale(tmp_path: Path) -> None:
+    now = time.time_ns() // 1_000_000
+    turns = ((now, "Cursor", "Codex"), (now - 9 * YEAR_MS, "Codex", "Cursor"))
+    for number, (clock, agent, to) in enumerate(turns):
+        writer = scenes.context(str(tmp_path), agent).writer()
+        source = IdSource(partial(int, clock), partial(int, number))
+        draft = Draft("clocks", "say", f"Turn {number}", to=to, force=True)
+        writer.write(draft, source)
+    (row,) = read(tmp_path, "list", "--columns", "topic,age").splitlines()[1:]
+    assert row.split()[-2:] == ["clocks", "now"]
+    assert "since a doubtful time" in read(tmp_path, "whose", "clocks")
+    brief = read(tmp_path, "brief", "--as", "Cursor")
+    assert "- clocks · OPEN · just now · 1 new" in brief
+
+
 def test_an_age_is_unknown_if_a_clock_was_ahead() -> None:
     assert times.age(times.rfc3339(START_MS + 25 * HOUR_MS), START_MS) == "?"
     assert times.age(times.rfc3339(START_MS + 23 * HOUR_MS), START_MS) == "now"

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
 from wc_cli.ledger.branch import messages
 from wc_cli.ledger.branch.git import Git, GitError
+from wc_cli.ledger.clock import now_ms
 from wc_cli.run.options import command, number
 from wc_cli.run.output import remark, say, say_json
 from wc_cli.run.terminal import render
@@ -137,6 +138,7 @@ def _entry_line(
     )
     facts += [entry.status] if entry.status else []
     facts += [kind] if (kind := wording.kind_text(entry)) else []
+    facts += ["doubtful time"] if numbered.is_doubtful(now_ms()) else []
     if commit is None:
         facts += [] if history.problem else ["not committed"]
     else:

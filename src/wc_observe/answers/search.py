@@ -24,6 +24,7 @@ from wc_observe.answers.quoting import (
     tool_call,
     word,
 )
+from wc_observe.stores.live.stores import system_ms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -258,10 +259,12 @@ def _entry_line(topic: str, items: Sequence[Numbered]) -> str:
     places = f"entry {numbered.idx}"
     if end != numbered.idx:
         places = f"entries {numbered.idx} to {end}"
+    is_doubtful = numbered.is_doubtful(system_ms())
+    marks = filter(None, ("doubtful time" if is_doubtful else "", numbered.mark))
     return (
         f"- {topic} {places} | {word(utc(entry.at))} | "
         f"author: {word(entry.agent or 'unknown')} | "
-        f"{f'{numbered.mark} | ' if numbered.mark else ''}"
+        f"{''.join(f'{mark} | ' for mark in marks)}"
         f"{title(titles_text(items), _TITLE_WIDTH)}"
     )
 

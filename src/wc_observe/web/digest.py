@@ -16,8 +16,8 @@ from wc_observe.web.page import (
     WebPage,
     entry_count,
     holder_person,
-    moment,
     more_link,
+    moved,
     outcome_mark,
     person,
     status_mark,
@@ -96,7 +96,7 @@ def _thread(news: News, context: PageContext) -> Html:
         element("bdi", row.name, class_="topic"),
         *_changes(news, context),
         element("span", f"{entry_count(news.new)} by ", _authors(news, context)),
-        moment(row.updated_at, context.now_ms),
+        moved(row, context.now_ms),
     )
     decisions = (
         element("p", element("b", "Decided: "), one_line(item.entry.title, _WIDTH))

@@ -98,6 +98,13 @@ def moment(at: str, now_ms: int) -> Html:
     return element("time", words, datetime=at, title=exact, class_="age")
 
 
+def moved(row: ThreadRow, now_ms: int) -> Html:
+    """Returns how long ago a thread moved, as `moment`."""
+    moved_ms = row.moved_ms(now_ms)
+    at = row.updated_at if moved_ms is None else times.rfc3339(moved_ms)
+    return moment(at, now_ms)
+
+
 def badge(holder: str | None, directory: Directory) -> Html:
     """Returns the badge of a holder: colour, shape and initials
     (`wc_core.reading.views.drawing.badges`). It adds nothing to the name beside it."""

@@ -19,8 +19,8 @@ from wc_observe.web.html import NOTHING, Html, code_text, element, joined
 from wc_observe.web.page import (
     WebPage,
     holder_person,
-    moment,
     more_link,
+    moved,
     ownership_mark,
     thread_marks,
 )
@@ -228,6 +228,6 @@ def _line(row: ThreadRow, context: PageContext) -> Html:
         element("td", link, " ", thread_marks(row)),
         element("td", joined(filter(None, (holder, you)), " ")),
         element("td", str(row.entry_count), class_="number"),
-        element("td", moment(row.updated_at, context.now_ms), class_="number"),
+        element("td", moved(row, context.now_ms), class_="number"),
         id=f"i-{topic}",
     )

@@ -249,7 +249,7 @@ def _bar(
         name = f"h{chart.hues[span.holder]}"
     label = (
         f"{_span_holder(span)} · "
-        f"{times.span(span.ms // 1000)} from {_minute(span.since)} · "
+        f"{times.span(span.ms // 1000)} from {_since(span)} · "
         f"{one_line(span.status, 40)} · {entry_count(span.entries)}"
     )
     box = {"x": f"{start:.3f}%", "width": f"{max(0.0, end - start):.3f}%"}
@@ -303,7 +303,7 @@ def _spans(chart: Chart, directory: Directory) -> Html:
         element(
             "tr",
             element("td", _holder(item, directory)),
-            element("td", _minute(item.since)),
+            element("td", _since(item)),
             element("td", times.span(item.ms // 1000)),
             element("td", status_mark(item.status)),
             element("td", str(item.entries), class_="number"),
@@ -324,6 +324,10 @@ def _holder(span: BallSpan, directory: Directory) -> Html:
 
 def _span_holder(span: BallSpan) -> str:
     return one_line(holder_text(span.holder), 100) if span.known else "not known"
+
+
+def _since(span: BallSpan) -> str:
+    return "a doubtful time" if span.doubtful else _minute(span.since)
 
 
 def _minute(moment: int) -> str:

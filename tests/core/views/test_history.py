@@ -19,6 +19,7 @@ from tests.core.strategies import (
     linear_logs,
     relaxed,
 )
+from wc_core.base import ulid
 from wc_core.base.names import Directory, parse
 from wc_core.ledger.threads import folding
 from wc_core.ledger.threads.model import Ball, Base, Entry, State
@@ -200,4 +201,17 @@ def test_a_ball_is_stale_that_someone_holds_for_too_long(
 def test_the_state_and_the_history_agree_since_when() -> None:
     state, found = told(passes(A, B))
     assert found.current is not None
-    assert since_ms(state) == found.current.start
+    assert since_ms(state, NOON_MS + 3600_000) == found.current.start
+
+
+@pytest.mark.parametrize(
+    ("opened", "passed", "since"), [(0, 5, 5), (99, 5, 5), (9, 5, 9)]
+)
+def test_a_ball_is_not_held_since_before_its_thread(
+    opened: int, passed: int, since: int
+) -> None:
+    """Unless the first entry is dated after now. The numbers are days."""
+    days = [NOON_MS + day * 86_400_000 for day in (opened, passed, since)]
+    first, latest = (ulid.successor("", moment, 0) for moment in days[:2])
+    state = State("t", ball=A, first_id=first, since=latest, last_id=first)
+    assert since_ms(state, NOON_MS + 10 * 86_400_000) == days[2]

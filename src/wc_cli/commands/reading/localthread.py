@@ -14,8 +14,16 @@ from wc_core.attention.status import pins
 from wc_core.base import names, ulid
 from wc_core.base.errors import ConflictError, InvalidInputError
 from wc_core.base.text import one_line
-from wc_core.base.times import ago, local, milliseconds, rfc3339, seconds_between
+from wc_core.base.times import (
+    ago,
+    is_ahead,
+    local,
+    milliseconds,
+    rfc3339,
+    seconds_between,
+)
 from wc_core.ledger.threads.model import CLOSED, OPEN, holder_text
+from wc_core.reading.views import holding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,9 +125,18 @@ def _whose_json(context: Context, state: State) -> dict[str, Any]:
 def _whose_line(context: Context, state: State) -> str:
     since_ms = _since_ms(context, state)
     since = rfc3339(since_ms)
-    if is_terminal():
+    if _is_doubtful(state, since_ms):
+        since = "a doubtful time"
+    elif is_terminal():
         since = f"{local(since_ms)} ({ago(seconds_between(since_ms, now_ms()))})"
     return one_line(f"{state.name}: {_move_text(context, state)}, since {since}")
+
+
+def _is_doubtful(state: State, since_ms: int) -> bool:
+    """Return whether a wrong clock dated a ball after now, or before its thread."""
+    known_ms = holding.since_ms(state, now_ms())
+    is_early = known_ms is not None and is_ahead(known_ms, since_ms)
+    return is_early or is_ahead(since_ms, now_ms())
 
 
 def _move_text(context: Context, state: State) -> str:

@@ -116,9 +116,9 @@ class CardFilter(NamedTuple):
         return matches_words(row, " ".join(parts), self.words)
 
 
-def make_card(row: ThreadRow, state: State | None) -> Card:
+def make_card(row: ThreadRow, state: State | None, now_ms: int = 0) -> Card:
     """The card of a thread; ``state`` is None if the thread cannot be read."""
-    return Card(row, None if state is None else since_ms(state))
+    return Card(row, None if state is None else since_ms(state, now_ms))
 
 
 def group_into_columns(

@@ -118,7 +118,7 @@ class BoardSource:
             return None
         except WcError:
             return card_views.make_card(row_views.unreadable_row(topic), None)
-        return card_views.make_card(row, snapshot.state)
+        return card_views.make_card(row, snapshot.state, now_ms())
 
     def _fingerprint(self, topic: str) -> tuple[object, ...]:
         """A fingerprint of a thread's files and of its read cursors."""

@@ -143,7 +143,7 @@ def hit_text(hit: Hit, style: Style) -> str:
     snippet = one_line(hit.snippet)
     head = (
         f"{style(place, BOLD)} {title_before_more(item.title)} "
-        f"{style(about + _mark(hit.numbered), DIM)}"
+        f"{style(about + _time_mark(hit.numbered) + _mark(hit.numbered), DIM)}"
     )
     return head if snippet == one_line(item.title) else f"{head}\n    {snippet}"
 
@@ -222,7 +222,7 @@ def update_line(topic: str, items: Sequence[Numbered], style: Style) -> str:
     about = ", ".join(references(item).words(_MOST_REFERENCES))
     about = style(f" ({one_line(about)})", DIM) if about else ""
     at = one_line(shown_stamp(item.at))
-    mark = style(_mark(numbered), DIM)
+    mark = style(_time_mark(numbered) + _mark(numbered), DIM)
     kind = one_line(wording.kind_text(item))
     titles = title_before_more(titles_text(items))
     title = f"{kind}: {titles}" if kind else titles
@@ -232,3 +232,8 @@ def update_line(topic: str, items: Sequence[Numbered], style: Style) -> str:
 def _mark(numbered: Numbered) -> str:
     """Return the mark of an amended entry. A retracted one has it as its title."""
     return " · amended" if numbered.mark == "amended" else ""
+
+
+def _time_mark(numbered: Numbered) -> str:
+    """Return the mark of an entry that a wrong clock dated, beside its time."""
+    return " · doubtful time" if numbered.is_doubtful(now_ms()) else ""

@@ -19,7 +19,7 @@ from wc_core.base.errors import InvalidInputError
 from wc_core.base.lean.functools import cache
 from wc_core.base.text import one_line, one_lines
 from wc_core.base.times import (
-    age,
+    age_text,
     ago,
     ago_and_local,
     milliseconds,
@@ -150,7 +150,14 @@ def _entry_counts(rows: Sequence[ThreadRow], _: int) -> list[str]:
 
 
 def _ages(rows: Sequence[ThreadRow], now_ms: int) -> list[str]:
-    return [age(row.updated_at, now_ms) if row.updated_at else "" for row in rows]
+    return [_age(row, now_ms) for row in rows]
+
+
+def _age(row: ThreadRow, now_ms: int) -> str:
+    if not row.updated_at:
+        return ""
+    moved = row.moved_ms(now_ms)
+    return "?" if moved is None else age_text(seconds_between(moved, now_ms))
 
 
 def _titles(rows: Sequence[ThreadRow], now_ms: int) -> list[str]:

@@ -82,7 +82,7 @@ def chart_lines(chart: Chart, drawing: Drawing) -> list[str]:
     line = f"{zone[:room]:<{room}} {_axis(chart, width)}"
     axis = drawing.style(line.rstrip(), _DIM)
     body = [_line(chart, track, room, width, drawing) for track in chart.tracks]
-    return [axis, *body, "", *_legend(chart, drawing)]
+    return [axis, *body, "", *_legend(chart, drawing), *_doubts(chart, drawing)]
 
 
 def _topic_room(chart: Chart, drawing: Drawing) -> int:
@@ -204,6 +204,18 @@ def _legend(chart: Chart, drawing: Drawing) -> Iterator[str]:
     present = {item.status for item in chart.tracks}
     items += [(mark, name, ()) for name, mark in _MARKS.items() if name in present]
     return _wrapped_legend(items, drawing)
+
+
+def _doubts(chart: Chart, drawing: Drawing) -> Iterator[str]:
+    """Yield which bars begin at times of a wrong clock, if any does."""
+    doubtful = [
+        drawing.text(track.topic)
+        for track in chart.tracks
+        if any(span.doubtful for span in track.spans)
+    ]
+    if doubtful:
+        words = f"doubtful times: {', '.join(doubtful)}"
+        yield _cut(words, drawing.width, drawing.signs)
 
 
 def _background(chart: Chart, name: str) -> str:

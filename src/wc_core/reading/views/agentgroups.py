@@ -8,7 +8,7 @@ with the latest move, so do the groups.
 
 from __future__ import annotations
 
-from wc_core.base import names, times
+from wc_core.base import names
 from wc_core.base.names import fold
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import CLOSED
@@ -71,7 +71,7 @@ def folded_topics(rows: Iterable[ThreadRow], now_ms: int) -> frozenset[str]:
 
 
 def _is_quiet(row: ThreadRow, now_ms: int) -> bool:
-    moved = times.milliseconds(row.updated_at)
+    moved = row.moved_ms(now_ms)
     if moved is None or row.asked_by or row.status == UNREADABLE:
         return False
     return now_ms - moved >= _WEEKS_MS

@@ -407,7 +407,7 @@ def _item_of_thread(query: BriefQuery, thread: _Thread, folder: Folder) -> Brief
         title=state.title,
         status=state.status,
         ball=state.ball,
-        since_ms=holding.since_ms(state),
+        since_ms=holding.since_ms(state, query.now_ms),
         new=thread.new,
         last=_last_entry(query.reader.layout, state, thread.last_line, folder),
         by=next(

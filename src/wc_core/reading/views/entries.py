@@ -160,7 +160,7 @@ def numbered(thread: Thread, *, history: bool = False) -> list[Numbered]:
     return [
         Numbered(
             *(idx, entry, common is not None and entry.id not in common),
-            *(ids, retracted, _is_early(entry)),
+            *(ids, retracted, is_early(entry)),
             max(newest_seen.get(name, "") for name in (entry.id, *ids)),
         )
         for idx, entry, ids, retracted in texts
@@ -175,7 +175,9 @@ def with_ways(items: list[Numbered], layout: Layout) -> list[Numbered]:
     return [item._replace(way=ways.way(item.entry.id)) for item in items]
 
 
-def _is_early(entry: Entry) -> bool:
+def is_early(entry: Entry) -> bool:
+    """Returns whether an entry is dated more than a day before an entry that its author
+    had seen."""
     own = ulid.prefix(entry.id)
     parents = (ulid.prefix(parent) for parent in entry.parents or ())
     return bool(own) and any(

@@ -2,8 +2,8 @@
 
 Times come from the entries' ids, which order the log; only an id without a time uses
 its timestamp. A clock that ran backwards gives a spell of no length, one that ran ahead
-ends now: spells follow each other without a gap from the first entry to now, whatever
-the log contains.
+ends with the next entry, or now: spells follow each other without a gap from the first
+entry to now, whatever the log contains.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from wc_core.base.names import parse
 from wc_core.base.phrases import Table, counted
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import holder_text, written_by_wc
-from wc_core.reading.views.entries import thread_head
+from wc_core.reading.views.entries import is_early, thread_head
 from wc_core.reading.views.holding import moment_of
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ class Spell(NamedTuple):
     ``start`` and ``end`` are milliseconds since 1970. ``by`` wrote the entry that
     passed it, ``entry_id``, at position ``idx``; empty and -1 if no entry did.
     ``known`` is false for the period before an older tool's log first mentions the
-    ball.
+    ball. ``doubtful`` says that a wrong clock dated its entry.
     """
 
     holder: str | None
@@ -42,6 +42,7 @@ class Spell(NamedTuple):
     idx: int = -1
     entry_id: str = ""
     known: bool = True
+    doubtful: bool = False
 
     @property
     def ms(self) -> int:
@@ -59,6 +60,8 @@ class Spell(NamedTuple):
             fields |= {"by": self.by, "idx": self.idx, "entry_id": self.entry_id}
         if not self.known:
             fields["known"] = False
+        if self.doubtful:
+            fields["doubtful"] = True
         return fields
 
 
@@ -154,7 +157,11 @@ def ball_history(
     """
     if not entries:
         return BallHistory()
-    starts = list(_begun_spells(state, entries, entry_moments(entries, now_ms)))
+    moments, doubtful = entry_moments(entries, now_ms), doubtful_places(entries, now_ms)
+    starts = [
+        spell._replace(doubtful=spell.idx in doubtful)
+        for spell in _begun_spells(state, entries, moments)
+    ]
     ends = [spell.start for spell in starts[1:]] + [now_ms]
     spells = tuple(
         spell._replace(end=end) for spell, end in zip(starts, ends, strict=True)
@@ -165,12 +172,29 @@ def ball_history(
 def entry_moments(entries: Sequence[Entry], now_ms: int) -> list[int]:
     """Returns a time for each entry, never before the previous one nor after now."""
     own = [moment_of(entry.id, entry.at) for entry in entries]
+    following = now_ms
+    for idx, moment in reversed([*enumerate(own)]):
+        if moment is not None and times.is_ahead(moment, now_ms):
+            own[idx] = following
+        elif moment is not None:
+            following = moment
     latest = next((moment for moment in own if moment is not None), now_ms)
     result = []
     for moment in own:
         latest = latest if moment is None else max(latest, moment)
         result.append(min(latest, now_ms))
     return result
+
+
+def doubtful_places(entries: Iterable[Entry], now_ms: int) -> set[int]:
+    """Returns the positions of the entries that a wrong clock dated."""
+    places = set()
+    for idx, entry in enumerate(entries):
+        moment = moment_of(entry.id, entry.at)
+        is_ahead = moment is not None and times.is_ahead(moment, now_ms)
+        if is_ahead or is_early(entry):
+            places.add(idx)
+    return places
 
 
 def _begun_spells(
@@ -224,7 +248,11 @@ def history_facts(fields: dict[str, Any]) -> list[str]:
         f"free for {times.span(fields['free_seconds'])}",
     ]
     if fields["spells"]:
-        facts.insert(0, f"there for {times.span(fields['spells'][-1]['seconds'])}")
+        current = fields["spells"][-1]
+        since = f"for {times.span(current['seconds'])}"
+        if current.get("doubtful"):
+            since = "since a doubtful time"
+        facts.insert(0, f"there {since}")
     return facts
 
 
@@ -236,7 +264,7 @@ def history_table(fields: dict[str, Any]) -> Table:
 def _row(spell: dict[str, Any]) -> tuple[str, ...]:
     return (
         holder_text(spell["holder"]) if spell.get("known", True) else "?",
-        spell["since"],
+        "doubtful time" if spell.get("doubtful") else spell["since"],
         times.span(spell["seconds"]),
         f"{spell['by'] or '?'} #{spell['idx']}" if "by" in spell else "",
     )

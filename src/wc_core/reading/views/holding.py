@@ -12,13 +12,18 @@ if TYPE_CHECKING:
 STALE_MS = 2 * 24 * 3600 * 1000
 
 
-def since_ms(state: State) -> int | None:
+def since_ms(state: State, now_ms: int) -> int | None:
     """Returns since when the holder has the ball, in milliseconds since 1970.
 
     If no entry passed it (an older tool's thread), since the last entry at the latest.
+    If a wrong clock says that it was passed before the thread began, since then.
     ``None`` if unknown.
     """
-    return moment_of(state.since or state.last_id, state.updated_at)
+    moment = moment_of(state.since or state.last_id, state.updated_at)
+    begun = moment_of(state.first_id, state.created_at)
+    if moment is None or begun is None or times.is_ahead(begun, now_ms):
+        return moment
+    return begun if times.is_ahead(begun, moment) else moment
 
 
 def is_stale(state: State, now_ms: int, longer_ms: int = STALE_MS) -> bool:
@@ -26,7 +31,7 @@ def is_stale(state: State, now_ms: int, longer_ms: int = STALE_MS) -> bool:
     ``longer_ms``."""
     if state.status == CLOSED or state.ball is None:
         return False
-    since = since_ms(state)
+    since = since_ms(state, now_ms)
     return since is not None and now_ms - since > longer_ms
 
 

@@ -6,7 +6,7 @@ Keys may be added later and are never renamed. Times are RFC 3339 in UTC.
 from __future__ import annotations
 
 from wc_core.attention.status.places import Surroundings, branch_places
-from wc_core.base import names
+from wc_core.base import names, times, ulid
 from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.names import FREE_WORDS, MINE, OFFERED, OTHERS
 from wc_core.base.times import utc
@@ -118,6 +118,21 @@ class ThreadRow(NamedTuple):
             self.landing,
             self.waits,
         )
+
+    def moved_ms(self, now_ms: int) -> int | None:
+        """Returns when it last moved, in milliseconds since 1970; ``None`` if unknown.
+
+        That is the time of its last entry. If a clock dated that one long before an
+        earlier entry, it is the time of the earlier one.
+        """
+        moment = times.milliseconds(self.updated_at)
+        newest = ulid.prefix(self.last_id)
+        if moment is None or not newest or now_ms - moment < ulid.FUTURE_MS:
+            return moment
+        newest_ms = ulid.timestamp_ms(newest)
+        is_late = times.is_ahead(newest_ms, moment)
+        is_usable = not times.is_ahead(newest_ms, now_ms)
+        return newest_ms if is_late and is_usable else moment
 
     def passed_text(self, now_ms: int) -> str:
         """Returns how far the ball has come, in words; empty if that is unknown."""

@@ -79,8 +79,11 @@ class StoreStats(NamedTuple):
         return sum(self.by_status.values()) + len(self.unreadable)
 
     def held_for(self, since: int | None) -> int | None:
-        """Returns the seconds from a time until now."""
-        return None if since is None else max(0, self.now_ms - since) // 1000
+        """Returns the seconds from a time until now; ``None`` if it is unknown, or so
+        far in the future that a clock was wrong."""
+        if since is None or times.is_ahead(since, self.now_ms):
+            return None
+        return times.elapsed(since, self.now_ms)
 
     def to_json(self, store: str, limit: int = 0) -> dict[str, Any]:
         """Returns the stats shape, with at most ``limit`` (0: all) rows in each
@@ -125,7 +128,7 @@ class StoreStats(NamedTuple):
         return {"holder": pile.holder, "threads": pile.threads, "oldest": oldest}
 
     def _stale(self, state: State) -> dict[str, Any]:
-        since = self._since(since_ms(state))
+        since = self._since(since_ms(state, self.now_ms))
         return {**_thread(state), "ball": state.ball, **since}
 
     def _since(self, since: int | None) -> dict[str, Any]:
@@ -164,7 +167,7 @@ def store_stats(
     """
     states, unreadable = _states(reader)
     states.sort(key=_recency, reverse=True)
-    since = {state.topic: since_ms(state) for state in states}
+    since = {state.topic: since_ms(state, now_ms) for state in states}
     stale = [state for state in states if is_stale(state, now_ms, stale_ms)]
     stale.sort(key=lambda state: (since[state.topic] or 0, state.topic))
     by_status = Counter(state.status for state in states)

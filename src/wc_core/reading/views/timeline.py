@@ -20,7 +20,14 @@ from wc_core.reading.views.drawing.badges import badge_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Container,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
     from typing import Any
 
     from wc_core.base.names import Directory
@@ -47,7 +54,7 @@ class BallSpan(NamedTuple):
     ``status``, in milliseconds since 1970.
 
     ``entries`` counts the entries written during it. ``known`` is false for what an
-    older tool did.
+    older tool did. ``doubtful`` says that a wrong clock dated the entry that began it.
     """
 
     holder: str | None
@@ -56,6 +63,7 @@ class BallSpan(NamedTuple):
     status: str = OPEN
     entries: int = 0
     known: bool = True
+    doubtful: bool = False
 
     @property
     def ms(self) -> int:
@@ -72,7 +80,8 @@ class BallSpan(NamedTuple):
             "status": self.status,
             "entries": self.entries,
         }
-        return fields if self.known else fields | {"known": False}
+        fields |= {} if self.known else {"known": False}
+        return fields | ({"doubtful": True} if self.doubtful else {})
 
 
 class Track(NamedTuple):
@@ -160,6 +169,7 @@ def ball_spans(
     if not spells:
         return ()
     moments = history.entry_moments(entries, now_ms)
+    doubtful = history.doubtful_places(entries, now_ms)
     # The first entry of each spell, and none after the last.
     firsts = [
         spell.idx if spell.idx >= 0 else bisect_left(moments, spell.start)
@@ -170,7 +180,7 @@ def ball_spans(
     for spell, first, end in zip(
         spells, firsts, [*firsts[1:], len(entries)], strict=True
     ):
-        for part in _split(spell, range(first, end), moments, statuses):
+        for part in _split(spell, range(first, end), moments, statuses, doubtful):
             if joined and _goes_on(joined[-1], part):
                 count = joined[-1].entries + part.entries
                 joined[-1] = joined[-1]._replace(until=part.until, entries=count)
@@ -200,7 +210,11 @@ def _statuses(state: State, entries: Sequence[Entry]) -> list[str]:
 
 
 def _split(
-    spell: Spell, inside: range, moments: Sequence[int], statuses: Sequence[str]
+    spell: Spell,
+    inside: range,
+    moments: Sequence[int],
+    statuses: Sequence[str],
+    doubtful: Container[int],
 ) -> Iterator[BallSpan]:
     """Yields a spell with the entries ``inside`` it, cut where the status changed."""
     cuts = [
@@ -211,9 +225,14 @@ def _split(
     for cut, following in zip(cuts, [*cuts[1:], inside.stop], strict=True):
         since = spell.start if cut == inside.start else moments[cut]
         until = spell.end if following == inside.stop else moments[following]
-        count = following - cut
         yield BallSpan(
-            spell.holder, since, until, statuses[cut], count, known=spell.known
+            spell.holder,
+            since,
+            until,
+            statuses[cut],
+            following - cut,
+            known=spell.known,
+            doubtful=cut in doubtful,
         )
 
 

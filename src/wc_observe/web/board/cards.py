@@ -9,7 +9,7 @@ from wc_core.base.text import one_line
 from wc_core.ledger.threads.model import BLOCKED
 from wc_observe.web.board.facts import link_words
 from wc_observe.web.html import NOTHING, Html, element, joined
-from wc_observe.web.page import badge, moment, seat_chips, thread_marks
+from wc_observe.web.page import badge, moved, seat_chips, thread_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ def card(row: ThreadRow, facts: BoardFacts, context: PageContext) -> Html:
         element(
             "span", one_line(row.title, _TITLE) or topic, class_="title", dir="auto"
         ),
-        moment(row.updated_at, context.now_ms),
+        moved(row, context.now_ms),
         element("span", joined(_place(row, context), " "), class_="place"),
         _last_entry_line(row, facts, context),
     ]

@@ -70,7 +70,7 @@ class BoardFacts(NamedTuple):
             state = self.store.reader.snapshot(row.topic).state
         except WcError:
             return ""
-        since = since_ms(state)
+        since = since_ms(state, self.now_ms)
         if since is None or not is_stale(state, self.now_ms):
             return ""
         return times.length((self.now_ms - since) // 1000)

@@ -105,6 +105,8 @@ def _ball(context: AsideContext) -> Html:
     since = NOTHING
     if current is not None:
         words = f"for {times.length(current.ms // 1000)}"
+        if current.doubtful:
+            words = "since a doubtful time"
         stale = is_stale(state, page.now_ms)
         since = element("span", words, class_="mark stale" if stale else "age")
     track = timeline.thread_track(context.thread, page.now_ms, page.directory)

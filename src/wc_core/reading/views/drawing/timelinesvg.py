@@ -138,9 +138,11 @@ def _track(chart: Chart, track: Track, box: _Box) -> Iterator[str]:
 def _bar(chart: Chart, span: BallSpan, box: _Box) -> Iterator[str]:
     holder = holder_text(span.holder) if span.known else "not known"
     long = times.span(span.ms // 1000)
-    since = times.rfc3339(span.since)[:16]
+    since = f"{times.rfc3339(span.since)[:16]}Z"
+    if span.doubtful:
+        since = "a doubtful time"
     entries = counted(span.entries, "entry", "entries")
-    tooltip = f"{holder} · {long} from {since}Z · {span.status} · {entries}"
+    tooltip = f"{holder} · {long} from {since} · {span.status} · {entries}"
     name = "unknown" if not span.known else "free"
     if span.known and span.holder is not None:
         name = f"h{chart.hues[span.holder]}"
