@@ -99,6 +99,39 @@ def test_the_first_run_is_left_to_python_and_each_leaves_a_trace(
     )
 
 
+@pytest.mark.parametrize("place", ["in the tree", "named"])
+def test_the_trace_is_left_in_every_kind_of_store(
+    machine: Machine, guard: Guard, place: str
+) -> None:
+    repo = Here(machine, machine.repo().path)
+    store = repo.path / ".watercooler"
+    variables = {}
+    if place == "named":
+        store = machine.root / "notes"
+        store.mkdir()
+        variables = {"WATERCOOLER_DIR": str(store)}
+        machine.env |= variables
+    else:
+        (store / "threads").mkdir(parents=True)
+    (repo.path / "src").mkdir()
+    repo.ok("new", "login", "--title", "Log in")
+    folder = repo.path / "src"
+    assert guard.run(folder, "before-tool", "claude", **variables).stdout == b"told\n"
+    guarded_before(repo)
+    trace = store / ".local/guards/claude"
+    os.utime(trace, (1, 1))
+    assert guard.run(folder, "before-tool", "claude", **variables).stdout == b""
+    assert len(guard.calls) == 1
+    assert trace.stat().st_mtime > 1
+    assert "Claude Code (its guard ran" in repo.ok("doctor", "--all").out
+    # A link that came with code may lead anywhere.
+    (store / ".local/guards").rename(guard.folder / "guards")
+    (store / ".local/guards").symlink_to(guard.folder / "guards")
+    os.utime(guard.folder / "guards/claude", (1, 1))
+    assert guard.run(folder, "before-tool", "claude", **variables).stdout == b""
+    assert (guard.folder / "guards/claude").stat().st_mtime == 1
+
+
 def test_where_nothing_is_claimed_nothing_is_started(repo: Here, guard: Guard) -> None:
     guarded_before(repo)
     for folder in (repo.path, repo.path / "src", guard.folder, Path("/")):
