@@ -462,7 +462,7 @@ class Context:
         return record.user == authorship.author and not record.systemwide
 
     def remember(self) -> None:
-        """Record for the status line who "me" is here, and the user in git's
+        """Record who "me" is in this worktree, and the user in git's
         configuration unless one is on record. Records nothing in a store that was never
         written to."""
         layout = Layout(self.place.root)
@@ -473,7 +473,7 @@ class Context:
         self._remember_identity()
 
     def _remember_identity(self) -> None:
-        """Record for the status line who "me" is here, except a name or seat given for
+        """Record who "me" is in this worktree, except a name or seat given for
         a single command."""
         if self.asked.name or self.asked.seat:
             return

@@ -193,8 +193,8 @@ class LocalFiles:
         directory: Directory,
         env: Mapping[str, str],
     ) -> None:
-        """Write who "me" is in a worktree, for the status line. Not for an agent that
-        the script cannot find in the environment: it would replace the person."""
+        """Write who "me" is in a worktree. Not for an agent that is not found in the
+        environment: it would replace the person."""
         is_default = statusfiles.who_name(identity.source, env) == DEFAULT_NAME
         if is_default and not identity.person:
             return

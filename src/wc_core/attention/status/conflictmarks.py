@@ -8,7 +8,7 @@ show, and git's name of the other worktree. The main one is called ``=main``::
 
 `wc_cli.edits.radar` writes it with the radar. A commit in either worktree, later than
 the file, may have changed the answer, so the mark is not shown until the next radar.
-``bin/wc-statusline`` reads these files, too, and has the same rules.
+``bin/wc-statusline`` reads these files, too: a kept line is outdated if they changed.
 """
 
 from __future__ import annotations

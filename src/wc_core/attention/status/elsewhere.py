@@ -3,7 +3,6 @@ store.
 
 The name of the file is the person's key, made `layout.safe_name`, and its only line is
 the number. `wc_cli.bridges.elsewhere` writes it if the person wants that.
-``bin/wc-statusline`` reads these files, too, and has the same rules.
 """
 
 from __future__ import annotations

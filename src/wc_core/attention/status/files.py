@@ -1,8 +1,7 @@
-"""The small files the status line is made of.
+"""The small files by which balls are found without reading threads.
 
-``bin/wc-statusline`` prints the line at every prompt from files that the
-writer keeps under ``<store>/.local/``. This module has their formats;
-`wc_core.attention.status.line` has the twin of the script.
+The status line, briefs and waiting sessions read them; the writer keeps them under
+``<store>/.local/``. This module has their formats.
 
 The same file for each thread that is not CLOSED, once by its holder and once for each
 of its places (`wc_core.attention.status.places`), usually two or three in all::
@@ -29,14 +28,14 @@ of one. The lines::
     0 codex@fix(pat)
     7 *                         … and for everyone who is not listed
 
-Who "me" is in a worktree says ``me/<worktree>/<who>``. The worktree is the
-name of its folder in ``<common git dir>/worktrees``, or `MAIN_WORKTREE`.
-``<who>`` is the key in WATERCOOLER_AGENT; where that is not set, the agent we
-run inside, ``=claudecode``; else ``=default``, a person. As a person is the same
-one everywhere, their file of the main worktree serves where there is none. Of an
-agent with a plain seat in WATERCOOLER_SEAT there is one for each, ``=codex@left``,
-``=codex@a1b2c3`` for a session: several may share a worktree. The lines are the
-key, then every other key that means this participant::
+Who ran ``wc`` in a worktree says ``me/<worktree>/<who>``, for ``wc whoami``, the radar
+and the coverage of guards. The worktree is the name of its folder in git's
+``worktrees``, or `MAIN_WORKTREE`. ``<who>`` is the key in WATERCOOLER_AGENT; where that
+is not set, the agent we run inside, ``=claudecode``; else ``=default``, a person.
+As a person is the same one everywhere, their file of the main worktree serves where
+there is none. Of an agent with a plain seat in WATERCOOLER_SEAT there is one for each,
+``=codex@left``, ``=codex@a1b2c3`` for a session: several may share a worktree. The
+lines are the key, then every other key that means this participant::
 
     codex@fix%2Fui(pat)
     codex(pat)                  without the seat
@@ -70,7 +69,7 @@ WAITING_FOLDER = "=waiting"
 DEFAULT_NAME = "=default"
 MAIN_WORKTREE = "=main"
 
-# A shell reads these files with one system call per byte.
+# One read for each of thousands of files.
 MAX_FILE_BYTES = 1024
 _MAX_TOPIC_BYTES = 120
 _MAX_HOLDER_BYTES = 80

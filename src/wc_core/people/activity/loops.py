@@ -40,7 +40,6 @@ _STALE_SECONDS = 3600
 _PROCESS_SKEW = 2.0
 # The fields of a loop's file that the status line depends on.
 SHOWN_FIELDS = ("status", "current_iteration", "max_iterations", "terminal_pid")
-# bin/wc-statusline reads numbers of at most nine digits.
 _MAX_PID = 1_000_000_000
 
 
