@@ -527,6 +527,21 @@ def test_the_first_ball_of_a_repository_wakes(beginners: Agents) -> None:
     assert not [*(beginners.store / ".local/waiters").iterdir()]
 
 
+def test_a_store_that_git_takes_long_to_make_wakes(beginners: Agents) -> None:
+    client, repo = beginners.wait().sleeps(), beginners.repo
+    os.kill(client.sleeper, signal.SIGSTOP)
+    repo.ok("init")
+    (lock,) = (repo.path / ".git/worktrees").glob("watercooler*/locked")
+    lock.write_text("initializing")  # as git does
+    os.kill(client.sleeper, signal.SIGCONT)
+    words = Path(f"/proc/{client.sleeper}/cmdline")
+    until(lambda: b"sleeper.py" not in words.read_bytes())
+    client.sleeps()
+    lock.unlink()
+    beginners.pass_ball("login", by="Pat")
+    assert client.ended().code == 2
+
+
 def test_a_turn_before_there_is_a_store_ends_the_wait(beginners: Agents) -> None:
     client = beginners.wait().sleeps()
     assert beginners.hook("user-prompt") == ""

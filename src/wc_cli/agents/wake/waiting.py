@@ -29,8 +29,9 @@ from wc_core.attention.wake.waiters import Waiter
 from wc_core.base import processes
 from wc_core.base.errors import WcError
 from wc_core.base.files import age_of
-from wc_core.base.layout import EARLY, Layout
+from wc_core.base.layout import BRANCH, EARLY, Layout
 from wc_core.ledger.git import discovery
+from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.discovery import BRANCH_STORE
 from wc_core.ledger.planning import duefiles
 from wc_core.people.identity.resolve import Asked
@@ -201,6 +202,9 @@ def _await_store(
     if repository is None:
         raise SystemExit(0)
     folders = [f"{repository.common}/worktrees"]
+    # One that git is still making: its lock there disappears when it is complete.
+    checkouts = repositories.checkouts_of(repository, BRANCH)
+    folders += [checkout.admin for checkout in checkouts if not checkout.finished]
     before = sleeper.fingerprint(folders, early.wake_switch)
     place = None
     with suppress(WcError):
