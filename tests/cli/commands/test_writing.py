@@ -6,12 +6,11 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.conftest import Repo
+from tests.conftest import Machine, Repo
 
 SCRIPT = Path(__file__).resolve().parents[3] / "bin" / "wc-statusline"
 ULID = r"[0-9A-HJKMNP-TV-Z]{26}"
@@ -669,8 +668,6 @@ BAD = {
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """A repository with the thread ``auth``, that no test here changes."""
-    from tests.conftest import Machine
-
     repo = Machine(tmp_path_factory.mktemp("busy")).repo()
     repo.ok("new", "auth", "--title", "Login")
     return repo
@@ -879,6 +876,21 @@ def test_a_commit_is_recorded_by_its_id(repo: Repo) -> None:
     repo.git("pack-refs", "--all")
     repo.ok("say", "auth", "--title", "T", "--commit", "old/first")
     assert repo.entries("auth")[-1]["commit_refs"] == [first]
+
+
+@pytest.mark.parametrize(
+    ("is_repository", "hint"),
+    [(True, "There is no commit here yet."), (False, "no git repository here")],
+)
+def test_where_there_is_no_commit_none_is_proposed(
+    machine: Machine, hint: str, *, is_repository: bool
+) -> None:
+    folder = machine.root / "new"
+    folder.mkdir()
+    if is_repository:
+        machine.git("init", "-q", cwd=folder)
+    repo = Repo(machine, folder)
+    assert hint in repo.fails(2, "say", "auth", "--title", "T", "--commit", "HEAD")
 
 
 # --- the text, as git has it --------------------------------------------------

@@ -50,6 +50,10 @@ def commit_digits(
             commit = _named(name, repository) or _asked(name, repository, env)
         if not commit:
             hint = "Give HEAD, a branch, a tag, or 4 or more digits of its id."
+            if repository is None:
+                hint = "There is no git repository here: give digits of its id."
+            elif name in _HEAD:
+                hint = "There is no commit here yet."
             raise InvalidInputError(error.message, hint) from error
         return commit
 
