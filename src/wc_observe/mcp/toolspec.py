@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from mcp_types import Tool as ListedTool
 
 
+# Titles that differ from the name.
+_TITLES = {"whoami": "Who am I"}
+
+
 class ToolSpec(NamedTuple):
     """The function that answers, and the description for models."""
 
@@ -46,7 +50,7 @@ class ToolSpec(NamedTuple):
     @property
     def title(self) -> str:
         """The tool's name for people, such as "Read thread"."""
-        return self.name.replace("_", " ").capitalize()
+        return _TITLES.get(self.name) or self.name.replace("_", " ").capitalize()
 
 
 class ShortTool(FunctionTool):

@@ -74,9 +74,11 @@ def test_what_is_offered(mode: Mode) -> None:
         # Of a tool that only reads, this says nothing; the world is open by default.
         assert tool.annotations.idempotent_hint is None
         assert tool.annotations.open_world_hint is None
-        assert tool.title
+        # For people: words, and no prefix.
+        assert re.fullmatch("[A-Z][a-z]+( [a-zA-Z]+)*", tool.title or "")
         assert tool.description
         assert tool.meta is None
+    assert {"Health", "Who am I", "Read thread"} < {tool.title for tool in tools}
     assert len(tools) <= 12
     assert size(tools) <= 8_000
     assert {str(one.uri) for one in resources} == {
