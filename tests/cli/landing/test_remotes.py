@@ -138,6 +138,13 @@ def test_a_protected_branch_is_no_failure_of_the_branch(here: Here) -> None:
     assert (head(here), at_hub(here), here.entries("login")) == before
 
 
+def test_a_hook_that_refuses_is_named(here: Here) -> None:
+    refuse(here, "Ticket missing in the message.")
+    said = here.fails(4, "land", "login", "--push")
+    assert "main at origin was refused by a hook there: Ticket missing in the " in said
+    assert "wc land --pr" in said
+
+
 def test_a_remote_that_refuses_says_why(here: Here) -> None:
     other = here.path.parent / "other"
     here.git("clone", "-q", str(hub(here)), str(other))
@@ -183,6 +190,10 @@ def test_a_remote_that_is_gone_changes_nothing(here: Here) -> None:
     hub(here).rename(hub(here).with_name("gone"))
     before = head(here), here.entries("login")
     assert "could not be used" in here.fails(8, "land", "login", "--push")
+    here.git("config", "core.sshCommand", "echo No route to host >&2; false")
+    here.git("remote", "set-url", "origin", "example:app")
+    said = here.fails(8, "land", "login", "--push")
+    assert "The remote origin could not be used: No route to host." in said
     assert (head(here), here.entries("login")) == before
 
 

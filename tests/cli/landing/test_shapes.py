@@ -210,6 +210,28 @@ def test_a_submodule_and_a_pointer_of_lfs(here: Here) -> None:
     assert here.git("show", "main:big.bin") == pointer.strip()
 
 
+def test_submodules_stay_where_they_are_as_with_git_merge(here: Here) -> None:
+    library = here.path.parent / "library"
+    here.git("init", "-q", "-b", "main", str(library))
+    here.git("-C", str(library), "commit", "-q", "--allow-empty", "-m", "1")
+    allowed = ("-c", "protocol.file.allow=always")
+    here.git(*allowed, "submodule", "--quiet", "add", str(library), "library")
+    here.git("commit", "-qm", "library")
+    first = here.git("rev-parse", ":library")
+    tree = here.worktree("app-wt-x", "x")
+    # A commit that this worktree does not have, and is not to ask for.
+    later = here.git("-C", str(library), "commit-tree", "-m", "2", f"{first}^{{tree}}")
+    tree.git("update-index", "--cacheinfo", f"160000,{later},library")
+    tree.git("commit", "-qm", "2")
+    tree.ok("new", "x", "-m", "X", "--to", "Pat", *CODEX)
+    here.ok("say", "x", "--approve", "--to", "Pat")
+    here.git("config", "submodule.recurse", "true")
+    here.ok("land", "x")
+    assert here.git("rev-parse", "main:library") == later
+    assert here.git("-C", "library", "rev-parse", "HEAD") == first
+    assert here.git("status", "--porcelain") == "M library"
+
+
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 

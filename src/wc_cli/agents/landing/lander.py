@@ -329,8 +329,9 @@ class Lander:
             base.publish(record._replace(worktree=place))
         except ConflictError as error:
             name = one_line(record.onto)
-            place = self.remote.name if self.remote is not None else "the remote"
-            return [f"{name} here is behind {place}: {error.message} Then: git pull"]
+            remote = self.remote.name if self.remote is not None else "the remote"
+            text = f"{name} here is behind {remote}: {error.message}"
+            return [f"{text} Afterwards, in that worktree: git pull"]
         return []
 
     # --- telling the thread -------------------------------------------------------

@@ -44,6 +44,10 @@ _UNFINISHED = {
 }
 
 
+# As `git merge` does: what is in submodules stays.
+_UPDATE = ("read-tree", "-m", "-u", "--no-recurse-submodules")
+
+
 class MovedError(ConflictError):
     """The branch is no longer at the commit that was built on."""
 
@@ -195,13 +199,13 @@ class BasePlace:
             # So that a file that was only touched does not count as changed.
             git.run("update-index", "-q", "--refresh")
         try:
-            git.run("read-tree", "-m", "-u", record.base, record.commit)
+            git.run(*_UPDATE, record.base, record.commit)
         except GitError as error:
             raise self._in_the_way(git, record, error) from error
         try:
             self._move(git, *words, *change)
         except ConflictError:
-            git.run("read-tree", "-m", "-u", record.commit, record.base)
+            git.run(*_UPDATE, record.commit, record.base)
             raise
 
     def _move(self, git: Git, *words: str) -> None:
@@ -298,7 +302,7 @@ class BasePlace:
             git.run("diff-index", "--cached", "--quiet", record.base, "--")
             return _restored_files(git, record)
         with contextlib.suppress(GitError):
-            git.run("read-tree", "-m", "-u", record.commit, record.base)
+            git.run(*_UPDATE, record.commit, record.base)
         return self._changed_in(git, record)
 
 

@@ -3,6 +3,8 @@ and pull requests."""
 
 from __future__ import annotations
 
+import itertools
+
 from wc_cli.ledger.branch.git import Git, GitError, GitTimeoutError
 from wc_cli.ledger.plan import gatechecks
 from wc_cli.ledger.sync import ssh
@@ -27,13 +29,15 @@ if TYPE_CHECKING:
 
 _SECONDS = 120.0
 _PROTECTED = re.compile(
-    r"GH006|protected branch|pre-receive hook declined|hook declined|GL-HOOK-ERR"
-    r"|not allowed to push|TF402455|deny(?:ing)? updating|prohibited by Gerrit",
+    r"GH006|protected branch|not allowed to push|TF402455|deny(?:ing)? updating"
+    r"|prohibited by Gerrit",
     re.IGNORECASE,
 )
+_HOOK = re.compile(r"hook declined|GL-HOOK-ERR")
 # What `git push --porcelain` prints for a branch that does not move.
 _REFUSED = re.compile(r"^!\t.*\t\[remote rejected\](?: \((.*)\))?$", re.MULTILINE)
 _MOVED = re.compile(r"stale info|non-fast-forward|fetch first|cannot lock ref")
+_UNREADABLE = "fatal: Could not read from remote repository"
 _ADDRESS = re.compile(r"https?://\S+")
 _GITHUB = re.compile(r"(?:https://|git@|ssh://git@)(github\.com)[:/](.+?)(?:\.git)?/?$")
 
@@ -103,7 +107,8 @@ class RemoteBase:
             return ""
         spec = f"+refs/heads/{self.branch}:{self.tracking}"
         try:
-            self._git().run("fetch", "--quiet", "--no-tags", "--", self.name, spec)
+            words = ("--quiet", "--no-tags", "--no-recurse-submodules", "--")
+            self._git().run("fetch", *words, self.name, spec)
         except GitError as error:
             raise self._offline(error) from error
         return repositories.resolve(self.repository, self.tracking)
@@ -165,11 +170,13 @@ class RemoteBase:
                 f"whether {place} has moved.",
                 f"See what it has: git fetch {one_line(self.name)}. Then try again",
             )
-        if _PROTECTED.search(text):
+        is_protected = _PROTECTED.search(text)
+        if is_protected or _HOOK.search(text):
             reason = _said(text)
             because = f": {reason}" if reason else ""
+            kind = "is protected" if is_protected else "was refused by a hook there"
             return ProtectedError(
-                f"{place} is protected{because}.",
+                f"{place} {kind}{because}.",
                 "Open a pull request instead: wc land --pr",
             )
         if _MOVED.search(text):
@@ -183,7 +190,7 @@ class RemoteBase:
         return self._offline(error, "push")
 
     def _offline(self, error: GitError, word: str = "fetch") -> OfflineError:
-        message = remotes.anonymous(one_line(str(error)))
+        message = remotes.anonymous(one_line(_reason(error))).rstrip(".")
         return OfflineError(
             f"The remote {one_line(self.name)} could not be used: {message}.",
             f"Try it by hand: git {word} {one_line(self.name)}",
@@ -245,6 +252,16 @@ class RemoteBase:
             return ""
         path = f"compare/{self.branch}...{branch}?expand=1"
         return f"https://{match[1]}/{match[2]}/{path}"
+
+
+def _reason(error: GitError) -> str:
+    """Return why a remote could not be reached: what ssh says, if git only says that it
+    could not read."""
+    lines = [line for line in error.err.decode(errors="replace").splitlines() if line]
+    for before, line in itertools.pairwise(lines):
+        if line.startswith(_UNREADABLE):
+            return before
+    return str(error)
 
 
 def _said(text: str) -> str:
