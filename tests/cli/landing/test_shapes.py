@@ -100,7 +100,7 @@ gpg: signing failed: No secret key
         (GPG, "gpg: signing failed: No secret key"),
         (
             'error: Load key "/gone": No such file or directory?\n',
-            'error: Load key "/gone": No such file or directory?',
+            'Load key "/gone": No such file or directory',
         ),
     ],
 )

@@ -410,7 +410,8 @@ def signing_reason(error: GitError) -> str:
     text = error.err.decode(errors="replace")
     lines = [line.strip() for line in text.splitlines()]
     said = [line for line in lines if line and not line.startswith(_FOR_GIT)]
-    return said[-1] if said else str(error).removeprefix("error: ").rstrip(":")
+    reason = said[-1] if said else str(error)
+    return reason.removeprefix("fatal: ").removeprefix("error: ").rstrip(":.?")
 
 
 def _ended(message: str) -> str:
