@@ -101,6 +101,19 @@ def fetch(play: Play) -> Iterator[None]:
     play.pat.ok("list", env=BACKGROUND | {"WATERCOOLER_FETCH_EVERY": "1"})
 
 
+def harvest(play: Play) -> Iterator[None]:
+    """An agent's branch brings them."""
+    sam, branch = play.clones.sam, "claude/fix"
+    sam.git("switch", "-qc", branch)
+    for topic, holder in BALLS.items():
+        words = ("new", topic, "--title", "T", "--to", holder, *CODEX)
+        sam.ok(*words, env={"WATERCOOLER_SYNC": "off"})
+    sam.ok("carry")
+    sam.git("push", "-q", "origin", branch)
+    yield
+    play.ok("harvest")
+
+
 def gate(play: Play) -> Iterator[None]:
     """What both knew before, and what they could not begin before its time."""
     for topic, holder in BALLS.items():
@@ -133,7 +146,7 @@ def answered(play: Play) -> Iterator[None]:
         play.ok("say", topic, *words, *CODEX)
 
 
-ROADS = (write, sync, watch, fetch, gate, unblocked, answered)
+ROADS = (write, sync, watch, fetch, harvest, gate, unblocked, answered)
 
 
 @pytest.mark.parametrize("road", ROADS)
