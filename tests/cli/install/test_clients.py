@@ -585,6 +585,7 @@ def test_files_that_cannot_be_read_are_reported_with_line_and_column(
         (("uninstall", "emacs"), "'emacs' is not a client"),
         (("install", "cluade"), "Did you mean claude? One of: claude, "),
         (("install", "claude-code"), "Did you mean claude? "),
+        (("install", "junie"), "Did you mean jetbrains? "),
         (("install", "claude-desktp"), "Did you mean claude-desktop? "),
         (("install", "--only", "promt"), "Did you mean prompt? One of: server, "),
         (("uninstall", "codx"), "Did you mean codex? "),

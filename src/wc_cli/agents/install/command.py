@@ -23,7 +23,7 @@ from wc_cli.agents.install.ledger import Ledger, Owner, open_ledger, tidy
 from wc_cli.run.options import Options, command, flag, text, words
 from wc_cli.run.output import remark, say
 from wc_core.base.errors import FindingsError, InvalidInputError, WcError
-from wc_core.base.names import are_similar, near_names
+from wc_core.base.names import are_similar, fold, near_names
 from wc_core.base.values import NamedTuple
 from wc_core.people.identity import userrecord
 
@@ -302,8 +302,10 @@ def _names_hint(name: str, names: Iterable[str]) -> str:
     """Return the client that was probably meant, and all that exist."""
     all_names = list(names)
     near = [known for known in all_names if are_similar(name, known)]
-    # Many people type the product's name: claude-code.
+    # Many people type the product's name: claude-code, junie.
     near = near or [known for known in all_names if name.startswith(f"{known}-")]
+    titles = {fold(client.title): client.name for client in registry.CLIENTS}
+    near = near or [known for known in all_names if known == titles.get(fold(name))]
     near = near or near_names(name, all_names, 1)
     question = f"Did you mean {near[0]}? " if near and near[0] != name else ""
     return f"{question}One of: {', '.join(all_names)}"
