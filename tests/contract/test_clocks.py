@@ -138,6 +138,19 @@ def test_times_of_wrong_clocks_are_called_doubtful(tmp_path: Path) -> None:
     assert marks == [False, True, True, False]
 
 
+def test_doctor_notes_a_time_that_nobody_can_repair(tmp_path: Path) -> None:
+    ahead = time.time_ns() // 1_000_000 + 9 * YEAR_MS
+    writer = scenes.context(str(tmp_path), "Codex").writer()
+    source = IdSource(partial(int, ahead), partial(int, 7))
+    writer.write(Draft("clocks", "say", "Turn 0", force=True), source)
+    text = read(tmp_path, "doctor")  # which fails if there is a problem
+    assert "Nothing is wrong.\n" in text
+    assert (
+        "note: 1 thread has an entry that is dated more than a day ahead, such as "
+        "clocks: a clock was wrong, here or there. Ball and status are right\n"
+    ) in text
+
+
 def test_every_view_calls_the_time_of_a_wrong_clock_doubtful(tmp_path: Path) -> None:
     now = time.time_ns() // 1_000_000
     # The one who opens the thread has a clock that is three days ahead.

@@ -322,6 +322,13 @@ def _report_notes(
         yield f"{key} has no effect: remove or correct it (settings: docs/store.md)"
     for topic in examined.forked:
         yield f"{topic} is forked: two clones wrote at once; the next entry joins them"
+    if examined.ahead:
+        threads = counted(len(examined.ahead), "thread has", "threads have")
+        yield (
+            f"{threads} an entry that is dated more than a day ahead, such as "
+            f"{examined.ahead[0]}: a clock was wrong, here or there. Ball and status "
+            "are right"
+        )
     if chosen := chosen_text(context):
         yield f"the thread of this worktree is {chosen}"
     yield from _set_aside_notes(context, examined.recovery.set_aside)

@@ -15,6 +15,7 @@ from wc_core.base.errors import NotFoundError, WcError
 from wc_core.base.files import read_plain, size_of
 from wc_core.base.phrases import counted, quoted
 from wc_core.base.text import one_line
+from wc_core.base.times import is_ahead
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import model
 
@@ -59,7 +60,8 @@ class ThreadExaminer:
     other.
 
     ``threads`` and ``entries`` count what was examined; ``forked`` are the threads with
-    two histories side by side.
+    two histories side by side, ``ahead`` those with an entry that is dated more than a
+    day ahead.
     """
 
     def __init__(self, reader: StoreReader, env: Mapping[str, str]) -> None:
@@ -71,6 +73,7 @@ class ThreadExaminer:
         self.threads = 0
         self.entries = 0
         self.forked: list[str] = []
+        self.ahead: list[str] = []
 
     def findings(self) -> Iterator[Finding]:
         """All findings, thread by thread."""
@@ -155,13 +158,8 @@ class ThreadExaminer:
             fix = "Restore them: wc doctor --repair"
             yield Finding(self._relative(self.layout.log(topic)), 0, message, fix)
         newest = ulid.prefix(thread.state.last_id)
-        if newest and ulid.timestamp_ms(newest) > now_ms() + ulid.FUTURE_MS:
-            message = f"entry {thread.state.last_id} is dated more than a day ahead"
-            fix = (
-                "A clock was wrong, and times from it are. Ball and status are right: "
-                "entries take effect after those that their authors had seen."
-            )
-            yield Finding(topic, 0, message, fix)
+        if newest and is_ahead(ulid.timestamp_ms(newest), now_ms()):
+            self.ahead.append(topic)
         if thread.snapshot.log_size >= 0 and not self._is_waiting(topic):
             yield from self._of_projections(thread)
             yield from self._of_status_lines(thread)
