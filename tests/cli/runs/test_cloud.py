@@ -538,6 +538,27 @@ def test_what_is_in_the_cloud_leaves_room_here(repo: Repo) -> None:
     assert kinds == {("started", "login"), ("started", "here"), ("passed", "here")}
 
 
+def test_a_worktree_that_was_made_goes_with_its_thread_wherever_that_ran_last(
+    repo: Repo,
+) -> None:
+    program = repo.machine.root / "bin/local"
+    program.write_text("#!/bin/sh\nwc done login -m Finished\n")
+    program.chmod(0o755)
+    repo.ok("config", "--global", "set", "run.codex", str(program))
+    other = repo.worktree("app-wt-other")
+    ask_for(repo, "login", "work", "Codex")
+    made = Path(events(repo)[0]["worktree"])
+    assert made.is_dir()
+    for holder, place in (("Codex@app-wt-other", str(other.path)), ("Codex@cloud", "")):
+        repo.ok("handoff", "login", "--to", holder)
+        assert events(repo)[0]["worktree"] == place
+    repo.ok("close", "login")
+    removed = events(repo)[0]
+    assert (removed["event"], removed["worktree"]) == ("removed", str(made))
+    assert not made.exists()
+    assert other.path.is_dir()
+
+
 def test_problems_name_who_never_answered(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:

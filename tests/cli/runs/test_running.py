@@ -695,7 +695,7 @@ def begun(place: Path) -> records.RunRecord:
         1_800_000_000_000,
         previous="Codex",
         runner=2**22 + 1,
-        is_made=True,
+        made_worktree=str(place),
     )
 
 

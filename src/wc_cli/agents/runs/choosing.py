@@ -239,8 +239,10 @@ class Chooser:
         if place.add:
             return
         yield from self._workers_in(place.path, state.topic)
-        is_own = record is not None and record.worktree == place.path
-        if not is_own and (changed := self._places_of("").changed(place.path)):
+        own = (record.worktree, record.made_worktree) if record is not None else ()
+        if place.path not in own and (
+            changed := self._places_of("").changed(place.path)
+        ):
             yield f"its worktree has uncommitted changes: {changed_text(changed)}"
 
     def _session_obstacles(self, state: State, path: str) -> Iterator[str]:

@@ -71,8 +71,9 @@ class Places:
         had this latest run. Raises NotFoundError and ConflictError: there is none."""
         if seat:
             return self._of_seat(seat)
-        if record is not None and record.is_made and os.path.isdir(record.worktree):
-            return RunPlace(record.worktree, record.branch)
+        path = record.made_worktree if record is not None else ""
+        if record is not None and path == record.worktree and os.path.isdir(path):
+            return RunPlace(path, record.branch)
         branch = state.branch if self._is_own(state.branch) else state.name
         if self._is_main(branch):
             raise ConflictError(

@@ -211,14 +211,17 @@ class Runner:
         in them is uncommitted."""
         reader = self._chooser.context.reader
         for record in records.all_records(self.layout):
-            if not record.is_made or record.is_open:
+            path = record.made_worktree
+            if not path or record.is_open:
                 continue
             with contextlib.suppress(WcError, GitError):
                 closed = reader.snapshot(record.topic).state.status == CLOSED
-                if closed and self._chooser.places.remove(record.worktree):
-                    writing.save(self.layout, record._replace(is_made=False))
-                    text = f"removed {record.worktree}; its branch stays"
-                    self._tell_run("removed", record, text)
+                if closed and self._chooser.places.remove(path):
+                    writing.save(self.layout, record._replace(made_worktree=""))
+                    branch = record.branch if record.worktree == path else ""
+                    removed = record._replace(worktree=path, branch=branch)
+                    text = f"removed {path}; its branch stays"
+                    self._tell_run("removed", removed, text)
 
     # --- starting -------------------------------------------------------------------
 

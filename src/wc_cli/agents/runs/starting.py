@@ -103,7 +103,9 @@ class RunStarter:
         state = candidate.state
         if candidate.cloud is not None:
             at = self._fresh()
-            begun = start_session(at, chooser.places, state, candidate.cloud)
+            earlier = records.load(self._layout, candidate.topic)
+            worktree = earlier.made_worktree if earlier is not None else ""
+            begun = start_session(at, chooser.places, state, candidate.cloud, worktree)
             return StartedRun(*begun, at, state)
         if record is None or candidate.place is None:
             raise ConflictError("It has no place.", "Try again.")
@@ -223,7 +225,8 @@ def _planned(
         since=state.since,
         previous=(earlier.previous if earlier and is_again else state.ball or ""),
         tries=(earlier.tries + 1 if earlier and is_again else 1),
-        is_made=bool(place.add)
-        or bool(earlier and earlier.is_made and earlier.worktree == place.path),
+        made_worktree=(
+            place.path if place.add else (earlier.made_worktree if earlier else "")
+        ),
     )
     return writing.owned(record)

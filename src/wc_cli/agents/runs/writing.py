@@ -29,8 +29,8 @@ def save(layout: Layout, record: RunRecord) -> None:
 def save_stopped(layout: Layout, record: RunRecord) -> None:
     """Record that a run did not start; its worktree may have been made. Raises
     StorageError."""
-    is_made = record.is_made and os.path.isdir(record.worktree)
-    stopped = record._replace(state=STOPPED, ended_ms=now_ms(), is_made=is_made)
+    path = record.made_worktree if os.path.isdir(record.made_worktree) else ""
+    stopped = record._replace(state=STOPPED, ended_ms=now_ms(), made_worktree=path)
     save(layout, stopped)
 
 

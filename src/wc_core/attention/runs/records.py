@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from wc_core.base.layout import Layout
 
-VERSION = 1
+VERSION = 2
 STARTING, RUNNING = "starting", "running"
 # Its session in the cloud was started.
 IN_CLOUD = "in_cloud"
@@ -42,9 +42,10 @@ class RunRecord(NamedTuple):
     (empty: nobody). ``since`` is the entry that began the run, ``tries`` how often the
     agent was started for this ball. ``pid`` is its process, which started at ``begin``
     (`processes.started`), ``runner`` and ``runner_begin`` are those of ``wc run``.
-    ``is_made`` says that ``wc run`` made the worktree. ``exit_status`` is ``None`` if
-    it is unknown; ``tokens`` are those that the run took, 0 if unknown; ``reason`` is
-    why it failed, ``given`` the entry that then passed the ball to a person.
+    ``made_worktree`` is the one that ``wc run`` made for the thread, wherever this run
+    is; empty if there is none. ``exit_status`` is ``None`` if it is unknown; ``tokens``
+    are those that the run took, 0 if unknown; ``reason`` is why it failed, ``given``
+    the entry that then passed the ball to a person.
 
     If it ``is_cloud``, its process only starts a ``session`` in the cloud, which has an
     ``address``: it begins with ``branch``, at ``commit``, and has no worktree.
@@ -63,7 +64,7 @@ class RunRecord(NamedTuple):
     begin: int = 0
     runner: int = 0
     runner_begin: int = 0
-    is_made: bool = False
+    made_worktree: str = ""
     ended_ms: int = 0
     exit_status: int | None = None
     tokens: int = 0

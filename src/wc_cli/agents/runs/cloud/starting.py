@@ -57,12 +57,12 @@ def exchange(at: Context) -> None:
 
 
 def start_session(
-    at: Context, places: Places, expected: State, plan: CloudPlan
+    at: Context, places: Places, expected: State, plan: CloudPlan, worktree: str
 ) -> tuple[RunRecord, TerminalProcess]:
     """Start a process that waits to become the command of a plan, for a thread in the
-    ``expected`` state. The threads, the branch, and the entry that says so are at the
-    remote then. Raises ThreadChangedError, and a WcError if that fails; then the ball
-    is where it was."""
+    ``expected`` state, for which a ``worktree`` was made. The threads, the branch, and
+    the entry that says so are at the remote then. Raises ThreadChangedError, and a
+    WcError if that fails; then the ball is where it was."""
     exchange(at)
     if at.reader.snapshot(expected.topic).state != expected:
         raise ThreadChangedError(expected.topic, "")
@@ -77,6 +77,7 @@ def start_session(
         now_ms(),
         since=expected.since,
         previous=expected.ball or "",
+        made_worktree=worktree,
         is_cloud=True,
         commit=plan.commit,
     )
