@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.carry.places import PLACES, accept_only, new_hub, session
+from tests.cli.runs.running import SECONDS, Running
 from tests.clients.conftest import installed
-from tests.conftest import Repo
+from tests.conftest import THREADS, Repo
+from wc_cli.agents.runs import reserving
 from wc_cli.agents.runs.choosing import RunRequest
 from wc_cli.agents.runs.cloud.addresses import ANY_ADDRESS, session_in, with_blanks
 from wc_cli.agents.runs.runner import RunEvent, RunLimits, Runner
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from tests.conftest import Machine
 
 CLIENT = Path(__file__).parent / "cloudclient.py"
+CLAIMS = "refs/wc/claims/"
 FOUND, CONFLICT, NOT_FOUND, OFFLINE = 9, 4, 3, 8
 CLAUDE, CODEX = PLACES["Claude Code in the cloud"], PLACES["Codex cloud"]
 
@@ -502,6 +505,60 @@ def test_one_that_was_killed_before_the_command_gives_the_ball_back(
     changed_record(repo, state=records.STARTING, pid=0, session="", address="")
     assert events(repo, "--agent", "Claude Code") == []
     assert state(repo, "login")["ball"] == "Codex@cloud"
+
+
+def hold_push(hub: Path, number: int) -> None:
+    """Have the hub keep the threads waiting when they are sent for the n-th time."""
+    hook = hub / "hooks/pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"""#!/bin/sh
+grep -q {THREADS} || exit 0
+echo >>"$GIT_DIR/pushes"
+[ "$(grep -c ^ "$GIT_DIR/pushes")" = {number} ] || exit 0
+touch "$GIT_DIR/holds"
+for n in $(seq 400); do [ -e "$GIT_DIR/go" ] && exit; sleep 0.05; done
+""")
+    hook.chmod(0o755)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_one_that_was_killed_before_the_command_keeps_no_claim_and_no_ball(
+    repo: Repo, hub: Path, number: int
+) -> None:
+    """While the threads are sent: before the entry that passes the ball, and after."""
+    words = ("-m", "work", "--to", "Codex@cloud")
+    repo.ok("new", "login", *words, env={"WATERCOOLER_SYNC": "off"})
+    hold_push(hub, number)
+    one = Running(repo, "--once")
+    end = time.monotonic() + SECONDS
+    while not (hub / "holds").exists():
+        assert time.monotonic() < end, one.told
+        time.sleep(0.02)
+    one.process.kill()
+    one.close()
+    (hub / "go").touch()
+    claims = ("for-each-ref", CLAIMS)
+    assert repo.machine.git(*claims, cwd=hub)
+    assert events(repo, "--agent", "Claude Code") == []
+    assert not repo.machine.git(*claims, cwd=hub)
+    assert repo.ball("login") == "Codex@cloud"
+    assert [told["event"] for told in events(repo)] == ["started"]
+    assert len(started(repo)) == 1
+
+
+def test_a_start_that_another_machine_prevents_leaves_the_earlier_session(
+    repo: Repo,
+) -> None:
+    ask_for(repo, "login", "work")
+    events(repo)
+    repo.ok("take", "login", "--reason", "It hangs")
+    repo.ok("handoff", "login", "--to", "Codex@cloud")
+    at = Context(repo.machine.env, str(repo.path), Asked("Codex"))
+    reserving.reserve(at, "login", 60)
+    assert [told["event"] for told in events(repo)] == ["passed"]
+    assert len(started(repo)) == 1
+    done = repo.wc("run", "fetch", "login")
+    assert "task_e_0001; it may still be running" in done.err
 
 
 def test_a_ball_that_has_moved_is_not_given_back(repo: Repo) -> None:

@@ -19,7 +19,7 @@ from wc_cli.agents.runs import (
     writing,
 )
 from wc_cli.agents.runs.choosing import ThreadChangedError
-from wc_cli.agents.runs.cloud.starting import start_session, undo
+from wc_cli.agents.runs.cloud.starting import planned_session, start_session, undo
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.agents.runs.process import AgentProcess
 from wc_cli.ledger.clock import now_ms
@@ -77,39 +77,35 @@ class RunStarter:
             earlier = records.load(layout, candidate.topic)
             if earlier is not None and (earlier.is_alive or earlier.is_watched):
                 return None
-            place = candidate.place
             # From here on, the next `wc run` finds what a killed one has left.
-            record = _planned(candidate, place, earlier, chooser) if place else None
-            if record is not None:
-                writing.save(layout, record)
+            record = _planned(candidate, earlier, chooser)
+            writing.save(layout, record)
             claimer = chooser.agent_context(candidate.agent, "")
             try:
                 reserving.reserve(claimer, candidate.topic, self._seconds)
             except WcError:
-                self._forget(candidate.topic)
+                self._forget(candidate.topic, earlier)
                 raise
             try:
                 return self._released(self._started(candidate, record, chooser))
             except WcError:
                 reserving.release(claimer, candidate.topic)
-                self._forget(candidate.topic)
+                self._forget(candidate.topic, earlier)
                 raise
 
     def _started(
-        self, candidate: RunCandidate, record: RunRecord | None, chooser: Chooser
+        self, candidate: RunCandidate, record: RunRecord, chooser: Chooser
     ) -> StartedRun:
         """Start a process that waits to become the agent, or the command that starts it
         in the cloud. Raises a WcError if that fails."""
-        state = candidate.state
+        state, place = candidate.state, candidate.place
         if candidate.cloud is not None:
-            at = self._fresh()
-            earlier = records.load(self._layout, candidate.topic)
-            worktree = earlier.made_worktree if earlier is not None else ""
-            begun = start_session(at, chooser.places, state, candidate.cloud, worktree)
+            at, plan = self._fresh(), candidate.cloud
+            begun = start_session(at, chooser.places, state, plan, record)
             return StartedRun(*begun, at, state)
-        if record is None or candidate.place is None:
-            raise ConflictError("It has no place.", "Try again.")
-        return self._start_here(candidate, candidate.place, record, chooser)
+        if place is not None:
+            return self._start_here(candidate, place, record, chooser)
+        raise ConflictError("It has no place.", "Try again.")
 
     def _released(self, started: StartedRun) -> StartedRun:
         """Record the process of a run, and let it become its program."""
@@ -121,12 +117,13 @@ class RunStarter:
         process.release()
         return started._replace(record=record)
 
-    def _forget(self, topic: str) -> None:
-        """Record that a run that was about to start did not."""
+    def _forget(self, topic: str, earlier: RunRecord | None) -> None:
+        """Record that a run that was about to start did not: an ``earlier`` one is the
+        latest again."""
         record = records.load(self._layout, topic)
         is_own = record is not None and record.runner == os.getpid()
         if record is not None and is_own and record.state == STARTING:
-            writing.save_stopped(self._layout, record)
+            writing.save_stopped(self._layout, record, earlier)
 
     def _start_here(
         self,
@@ -186,11 +183,11 @@ class RunStarter:
         that had not started its agent."""
         agent = parse(record.agent).agent
         if not record.pid:
-            writing.save_stopped(self._layout, record)
-            reserving.release(chooser.agent_context(agent, ""), record.topic)
             if record.is_cloud:
                 with contextlib.suppress(WcError):
                     undo(self._fresh(), record)
+            reserving.release(chooser.agent_context(agent, ""), record.topic)
+            writing.save_stopped(self._layout, record)
             return None
         record = writing.owned(record)
         writing.save(self._layout, record)
@@ -204,29 +201,30 @@ class RunStarter:
 
 
 def _planned(
-    candidate: RunCandidate,
-    place: RunPlace,
-    earlier: RunRecord | None,
-    chooser: Chooser,
+    candidate: RunCandidate, earlier: RunRecord | None, chooser: Chooser
 ) -> RunRecord:
-    """Return the record of a run that is about to start in a place, after an
-    ``earlier`` one of the same thread."""
-    state = candidate.state
-    is_again = (
-        earlier is not None and earlier.state == FAILED and earlier.since == state.since
-    )
+    """Return the record of a run that is about to start, after an ``earlier`` one of
+    the same thread."""
+    state, place, plan = candidate.state, candidate.place, candidate.cloud
     record = RunRecord(
         candidate.topic,
-        chooser.author_in(candidate.agent, place),
-        place.path,
-        place.branch,
+        candidate.agent,
+        "",
+        "",
         STARTING,
         now_ms(),
         since=state.since,
-        previous=(earlier.previous if earlier and is_again else state.ball or ""),
-        tries=(earlier.tries + 1 if earlier and is_again else 1),
-        made_worktree=(
-            place.path if place.add else (earlier.made_worktree if earlier else "")
-        ),
+        previous=state.ball or "",
+        made_worktree=earlier.made_worktree if earlier is not None else "",
     )
-    return writing.owned(record)
+    record = writing.owned(record)
+    if plan is not None:
+        return planned_session(record, plan)
+    if place is not None:
+        author = chooser.author_in(candidate.agent, place)
+        record = record._replace(agent=author, worktree=place.path, branch=place.branch)
+    if place is not None and place.add:
+        record = record._replace(made_worktree=place.path)
+    if earlier is None or (earlier.state, earlier.since) != (FAILED, state.since):
+        return record
+    return record._replace(previous=earlier.previous, tries=earlier.tries + 1)

@@ -26,12 +26,15 @@ def save(layout: Layout, record: RunRecord) -> None:
     durable.replace(path, record.to_bytes(), layout.root)
 
 
-def save_stopped(layout: Layout, record: RunRecord) -> None:
-    """Record that a run did not start; its worktree may have been made. Raises
+def save_stopped(
+    layout: Layout, record: RunRecord, earlier: RunRecord | None = None
+) -> None:
+    """Record that a run did not start; its worktree may have been made. An ``earlier``
+    run of its thread is the latest again: it may have a session. Raises
     StorageError."""
     path = record.made_worktree if os.path.isdir(record.made_worktree) else ""
-    stopped = record._replace(state=STOPPED, ended_ms=now_ms(), made_worktree=path)
-    save(layout, stopped)
+    latest = earlier or record._replace(state=STOPPED, ended_ms=now_ms())
+    save(layout, latest._replace(made_worktree=path))
 
 
 def owned(record: RunRecord) -> RunRecord:

@@ -12,13 +12,11 @@ from wc_cli.agents.runs.cloud.addresses import session_in
 from wc_cli.agents.runs.cloud.terminal import TerminalProcess
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.bridges.carry import automatic
-from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.store import durable
 from wc_cli.ledger.sync import routes
 from wc_cli.ledger.sync.exchange import Waiting
 from wc_cli.ledger.sync.exchanger import Exchanger
 from wc_core.attention.runs import records
-from wc_core.attention.runs.records import STARTING, RunRecord
 from wc_core.base.errors import ConflictError, WcError
 from wc_core.base.files import read_plain
 from wc_core.base.layout import Layout
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from wc_cli.agents.runs.places import Places
     from wc_cli.agents.runs.process import AgentProcess
     from wc_cli.run.context import Context
+    from wc_core.attention.runs.records import RunRecord
     from wc_core.ledger.threads.model import State
 
 # What is so if a command ends, or is ended, and has named no session.
@@ -56,36 +55,27 @@ def exchange(at: Context) -> None:
     automatic.exchange(Exchanger(at.place.root, at.env, remote, waiting))
 
 
+def planned_session(record: RunRecord, plan: CloudPlan) -> RunRecord:
+    """Return the record of a run that is about to start, as that of a session."""
+    name = str(Name(plan.agent, SESSION_SEAT))
+    record = record._replace(agent=name, branch=plan.branch, commit=plan.commit)
+    return record._replace(is_cloud=True)
+
+
 def start_session(
-    at: Context, places: Places, expected: State, plan: CloudPlan, worktree: str
+    at: Context, places: Places, expected: State, plan: CloudPlan, record: RunRecord
 ) -> tuple[RunRecord, TerminalProcess]:
     """Start a process that waits to become the command of a plan, for a thread in the
-    ``expected`` state, for which a ``worktree`` was made. The threads, the branch, and
-    the entry that says so are at the remote then. Raises ThreadChangedError, and a
+    ``expected`` state. The threads, the branch, and the entry that says so are at the
+    remote then. Returns the record with that entry. Raises ThreadChangedError, and a
     WcError if that fails; then the ball is where it was."""
     exchange(at)
     if at.reader.snapshot(expected.topic).state != expected:
         raise ThreadChangedError(expected.topic, "")
     planning.push(at, places, plan)
-    layout = Layout(at.place.root)
-    record = RunRecord(
-        expected.topic,
-        str(Name(plan.agent, SESSION_SEAT)),
-        "",
-        plan.branch,
-        STARTING,
-        now_ms(),
-        since=expected.since,
-        previous=expected.ball or "",
-        made_worktree=worktree,
-        is_cloud=True,
-        commit=plan.commit,
-    )
-    record = writing.owned(record)
-    writing.save(layout, record)
     _pass_to_session(at, record, plan)
     record = record._replace(since=at.reader.snapshot(expected.topic).state.since)
-    writing.save(layout, record)
+    writing.save(Layout(at.place.root), record)
     if not _share(at, record):
         raise ThreadChangedError(expected.topic, "")
     return record, _launch(at, record, plan)
@@ -97,7 +87,12 @@ def _pass_to_session(at: Context, record: RunRecord, plan: CloudPlan) -> None:
     text = f"It begins with `{one_line(plan.branch)}` of {label}, at `{commit}`."
     draft = Draft(record.topic, "handoff", "Started in the cloud", text)
     draft = draft._replace(to=record.agent, force=True, reason="wc run")
-    writing.write_entry(at, draft)
+    writing.write_entry(at, draft._replace(key=_key_of(record)))
+
+
+def _key_of(record: RunRecord) -> str:
+    """Return the key of the entry that passes a ball to a session."""
+    return f"run-{record.started_ms}"
 
 
 def _share(at: Context, record: RunRecord) -> bool:
@@ -174,7 +169,11 @@ def note(at: Context, record: RunRecord) -> None:
 def undo(at: Context, record: RunRecord) -> str:
     """Give the ball of a session that was not started back to who had it, unless it has
     moved. Returns who has it then."""
-    state = at.reader.snapshot(record.topic).state
+    thread = at.reader.thread(record.topic)
+    state, key = thread.state, _key_of(record)
+    # Who was killed after that entry has not recorded it.
+    since = next((entry.id for entry in thread.entries if entry.key == key), "")
+    record = record._replace(since=since or record.since)
     if not has_ball(state, record):
         return state.ball or "nobody"
     return ending.give_back(at, record, (), _NOT_STARTED, reason="wc run")
