@@ -14,7 +14,32 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 # Waits for a line. The words of the program are its arguments, never its text.
-_WAIT = 'read -r line && exec "$@" </dev/null'
+_WAIT = 'read -r line && exec "$@"'
+
+
+def start_waiting(
+    words: Sequence[str],
+    folder: str,
+    env: Mapping[str, str],
+    streams: tuple[int, int],
+    *,
+    keeps_input: bool,
+) -> subprocess.Popen[bytes]:
+    """Start a process that becomes a program once it can read a line from the first of
+    its ``streams``; the second is for all its output. If we end before that, so does
+    it. The program has no input unless it ``keeps_input``. Raises OSError, and
+    ValueError for a word that cannot be an argument."""
+    stdin, output = streams
+    script = _WAIT if keeps_input else f"{_WAIT} </dev/null"
+    return subprocess.Popen(  # noqa: S603 - the person's own command
+        ["/bin/sh", "-c", script, "sh", *words],
+        cwd=folder,
+        env=env,
+        stdin=stdin,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+    )
 
 
 class AgentProcess:
@@ -33,17 +58,9 @@ class AgentProcess:
         cls, words: Sequence[str], folder: str, env: Mapping[str, str], log: int
     ) -> AgentProcess:
         """Start a process that becomes a program once it is released, its output in
-        the open file ``log``. If we end before that, so does it. Raises OSError, and
-        ValueError for a word that cannot be an argument."""
-        child = subprocess.Popen(  # noqa: S603 - the person's own command
-            ["/bin/sh", "-c", _WAIT, "sh", *words],
-            cwd=folder,
-            env=env,
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+        the open file ``log``. Raises what `start_waiting` raises."""
+        streams = (subprocess.PIPE, log)
+        child = start_waiting(words, folder, env, streams, keeps_input=False)
         return cls(child.pid, processes.started(child.pid) or 0, child)
 
     def release(self) -> None:

@@ -87,13 +87,13 @@ class RunStarter:
                 self._forget(candidate.topic, earlier)
                 raise
             try:
-                return self._released(self._started(candidate, record, chooser))
+                return self._release(self._start_waiting(candidate, record, chooser))
             except WcError:
                 reserving.release(claimer, candidate.topic)
                 self._forget(candidate.topic, earlier)
                 raise
 
-    def _started(
+    def _start_waiting(
         self, candidate: RunCandidate, record: RunRecord, chooser: Chooser
     ) -> StartedRun:
         """Start a process that waits to become the agent, or the command that starts it
@@ -107,7 +107,7 @@ class RunStarter:
             return self._start_here(candidate, place, record, chooser)
         raise ConflictError("It has no place.", "Try again.")
 
-    def _released(self, started: StartedRun) -> StartedRun:
+    def _release(self, started: StartedRun) -> StartedRun:
         """Record the process of a run, and let it become its program."""
         process = started.process
         record = started.record._replace(

@@ -99,11 +99,11 @@ class RunWatcher:
             self._output_of(run).limit()
             end_if_named(run.at, run.record, run.process)
             if run.process.has_ended:
-                yield self._removed(run), ""
+                yield self._end(run), ""
             elif is_over:
                 run.process.send(signal.SIGKILL)
             elif not interrupts and (reason := self._excess(run, counts=counts)):
-                yield self._removed(run), reason
+                yield self._end(run), reason
 
     def _excess(self, run: Run, *, counts: bool) -> str:
         """Return why a run is to be ended, or nothing: it has taken too long, or, if it
@@ -114,7 +114,7 @@ class RunWatcher:
             return "has spent its budget"
         return ""
 
-    def _removed(self, run: Run) -> Run:
+    def _end(self, run: Run) -> Run:
         """End what is left of a run, and watch it no more."""
         del self.runs[run.topic]
         run.process.end_group()

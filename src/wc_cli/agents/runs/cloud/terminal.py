@@ -9,7 +9,7 @@ import termios
 import time
 
 from wc_cli.agents.runs.cloud import addresses
-from wc_cli.agents.runs.process import AgentProcess
+from wc_cli.agents.runs.process import AgentProcess, start_waiting
 from wc_core.base import processes
 from wc_core.base.lean import contextlib
 from wc_core.base.values import NamedTuple
@@ -24,8 +24,6 @@ _READ = 1 << 16
 # After its result is known, a program has so many seconds to end by itself, and again
 # after it was asked to.
 _PATIENCE, _PAUSE = 1.5, 0.02
-# Waits for a line. The words of the program are its arguments, never its text.
-_WAIT = 'read -r line && exec "$@"'
 
 
 class ProgramOutput(NamedTuple):
@@ -50,21 +48,13 @@ class TerminalProcess(AgentProcess):
     def start(
         cls, words: Sequence[str], folder: str, env: Mapping[str, str], log: int
     ) -> TerminalProcess:
-        """Start a process that becomes a program once it is released. If we end before
-        that, so does it. The file ``log`` is closed with it. Raises OSError, and
-        ValueError for a word that cannot be an argument."""
+        """Start a process that becomes a program once it is released. The file ``log``
+        is closed with it. Raises what `start_waiting` raises."""
         terminal, end = os.openpty()
         try:
             termios.tcsetwinsize(end, _SIZE)
-            child = subprocess.Popen(  # noqa: S603 - the person's own command
-                ["/bin/sh", "-c", _WAIT, "sh", *words],
-                cwd=folder,
-                env={"TERM": "xterm-256color", **env},
-                stdin=end,
-                stdout=end,
-                stderr=end,
-                start_new_session=True,
-            )
+            env = {"TERM": "xterm-256color", **env}
+            child = start_waiting(words, folder, env, (end, end), keeps_input=True)
         except (OSError, ValueError):
             os.close(terminal)
             os.close(log)
