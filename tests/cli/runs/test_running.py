@@ -488,7 +488,7 @@ def test_two_threads_with_one_branch_take_turns(repo: Repo) -> None:
     repo.git("worktree", "add", "-q", "-b", "feature", str(tree(repo, "f")))
     inside = Repo(repo.machine, tree(repo, "f"))
     for topic in ("a", "b"):
-        ask_for(inside, topic, "nap done")
+        ask_for(inside, topic, "done")
     repo.git("worktree", "remove", str(tree(repo, "f")))
     told = names(events(repo))
     assert [name for name, _ in told] == ["started", "passed"] * 2

@@ -74,7 +74,7 @@ class RunCandidate(NamedTuple):
 
 
 class ThreadChangedError(ConflictError):
-    """A thread has changed since it was looked at."""
+    """A thread, or its place, has changed since it was looked at."""
 
 
 class Chooser:

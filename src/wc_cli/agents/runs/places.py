@@ -163,6 +163,12 @@ class Places:
         except GitError:
             return ""
 
+    def is_current(self, place: RunPlace) -> bool:
+        """Return whether the branch of a worktree that is to be made has none yet: an
+        agent, or a person, may have made one since."""
+        trees = worktrees.worktrees(self.repository, self.env)
+        return not place.add or all(tree.branch != place.branch for tree in trees)
+
     def add(self, place: RunPlace) -> None:
         """Make the worktree of a place, if it is to be made. Raises StorageError."""
         if not place.add:

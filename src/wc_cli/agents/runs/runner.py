@@ -153,7 +153,8 @@ class Runner:
                 is_busy = bool(self.watcher.runs) or self._is_landing
                 if not is_busy and (self.is_stopping or self._is_over()):
                     return
-                time.sleep(_TICK if is_busy else _IDLE_TICK)
+                is_waiting = not (is_busy or self._must_look)
+                time.sleep(_IDLE_TICK if is_waiting else _TICK)
         finally:
             self._notes.remove()
 

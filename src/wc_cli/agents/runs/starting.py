@@ -134,6 +134,8 @@ class RunStarter:
     ) -> StartedRun:
         """Start an agent in the worktree of its thread. Raises ConflictError if its
         process cannot be started; then the ball is given back."""
+        if not chooser.places.is_current(place):
+            raise ThreadChangedError(record.topic, "")
         chooser.places.add(place)
         loopfile.ignore(chooser.places.repository)
         at = chooser.agent_context(candidate.agent, place.path)
