@@ -1,15 +1,15 @@
 """A stand-in for an agent that is run for one prompt, like ``codex exec``: it does what
 the title of its thread says, one word of it after the other.
 
-``standin.py PROMPT``, where PATH has `wc` and git:
+``standin.py PROMPT``, where PATH has git:
 
 - ``work``: commits a file, ``leave``: leaves one uncommitted
-- ``done``, ``ask``: passes the ball, or asks; ``review``: has Claude Code review it,
-  who asks for changes once
+- ``done``, ``ask``: passes the ball, or asks; ``call``: passes it with the `wc` in
+  PATH; ``review``: has Claude Code review it, who asks for changes once
 - ``idle``: ends with the ball, ``crash``: with an error, ``limited``: with that of a
   rate limit, ``refuse``: with that of a permission, ``die``: by a signal, ``silent``:
   without a word; ``secret``: prints a variable and tokens
-- ``hang``: until it is ended; ``nap``: for two seconds; ``flood``: prints 30 MB
+- ``hang``: until it is ended; ``wait``: until ``~/go`` exists; ``flood``: prints 10 MB
 - ``daemon``: leaves two programs running, one of them in a session of its own
 - ``other``: answers another thread
 - ``detach``: leaves its branch, ``vanish``: removes its worktree; ``close``: closes
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 
 def wc(*words: str) -> None:
-    subprocess.run(["wc", *words], check=True)
+    """Run wc in this process: a start takes longer than what it does."""
+    from wc_cli.run import main
+
+    assert main.run(words) == 0, words
 
 
 def main(prompt: str) -> int:
@@ -82,8 +85,14 @@ def daemon(_: str) -> None:
     subprocess.Popen(["sh", "-c", words], start_new_session=True)
 
 
+def wait(_: str) -> None:
+    end = time.monotonic() + 30
+    while not Path(os.environ["HOME"], "go").exists() and time.monotonic() < end:
+        time.sleep(0.02)
+
+
 def flood(_: str) -> None:
-    for number in range(3000):
+    for number in range(1300):
         print(f"{number} " * 2000)
 
 
@@ -99,7 +108,7 @@ SECRETS = (
 ACTS: dict[str, Callable[[str], object]] = {
     "work": lambda topic: commit(topic, f"Work on {topic}"),
     "leave": lambda _: Path("left.txt").write_text("left\n"),
-    "nap": lambda _: time.sleep(2),
+    "wait": wait,
     "hang": lambda _: time.sleep(600),
     "secret": lambda _: print("\n".join(SECRETS), flush=True),
     "silent": lambda _: None,
@@ -108,6 +117,9 @@ ACTS: dict[str, Callable[[str], object]] = {
     "daemon": daemon,
     "other": lambda _: wc("ack", "other", "-m", "Wrong thread"),
     "done": lambda topic: wc("done", topic, "-m", "Finished"),
+    "call": lambda topic: subprocess.run(
+        ["wc", "done", topic, "-m", "Finished"], check=True
+    ),
     "ask": lambda topic: wc("ask", topic, "-m", "Which one?", "--to", "Pat"),
     "review": review,
     "changes": lambda topic: wc(

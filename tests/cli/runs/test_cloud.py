@@ -12,13 +12,28 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.carry.places import PLACES, accept_only, new_hub, session
-from tests.cli.runs.running import SECONDS, Running
+from tests.cli.runs.running import (
+    FOUND,
+    SECONDS,
+    RunHere,
+    Running,
+    ask_for,
+    clone_of,
+    events,
+    plan,
+    record_of,
+    repo_of,
+    runner_of,
+    shared,
+    state,
+    sync_at_once,
+    write_record,
+)
 from tests.clients.conftest import installed
-from tests.conftest import THREADS, Repo
+from tests.conftest import THREADS
 from wc_cli.agents.runs import reserving
-from wc_cli.agents.runs.choosing import RunRequest
 from wc_cli.agents.runs.cloud.addresses import ANY_ADDRESS, session_in, with_blanks
-from wc_cli.agents.runs.runner import RunEvent, RunLimits, Runner
+from wc_cli.agents.runs.runner import RunEvent, RunLimits
 from wc_cli.commands import problems
 from wc_cli.ledger.clock import now_ms
 from wc_cli.run.context import Context
@@ -28,11 +43,12 @@ from wc_core.base.layout import Layout
 from wc_core.people.identity.resolve import Asked
 
 if TYPE_CHECKING:
-    from tests.conftest import Machine
+    from tests.conftest import Machine, Repo
 
 CLIENT = Path(__file__).parent / "cloudclient.py"
+CLOUD = "Codex@cloud"
 CLAIMS = "refs/wc/claims/"
-FOUND, CONFLICT, NOT_FOUND, OFFLINE = 9, 4, 3, 8
+CONFLICT, NOT_FOUND, OFFLINE = 4, 3, 8
 CLAUDE, CODEX = PLACES["Claude Code in the cloud"], PLACES["Codex cloud"]
 
 
@@ -40,14 +56,15 @@ def with_clients(machine: Machine, hub: Path) -> None:
     """Give a machine the programs, signed in."""
     for program in ("claude", "codex"):
         path = machine.root / f"bin/{program}"
-        path.write_text(f'#!/bin/sh\nexec {sys.executable} {CLIENT} {program} "$@"\n')
+        path.write_text(
+            f'#!/bin/sh\nexec {sys.executable} -S {CLIENT} {program} "$@"\n'
+        )
         path.chmod(0o755)
     (machine.home / "cloud").mkdir()
     (machine.home / "cloud/hub").write_text(str(hub))
     folder = machine.home / ".config/watercooler"
     folder.mkdir(parents=True)
     (folder / "config.toml").write_text('[run]\nenvironment = "env_{repository}"\n')
-    machine.env["WATERCOOLER_SYNC"] = "inline"
 
 
 @pytest.fixture
@@ -56,26 +73,14 @@ def hub(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def repo(tmp_path: Path, hub: Path) -> Repo:
+def repo(tmp_path: Path, hub: Path) -> RunHere:
     """A repository whose threads are at its remote."""
     hub.parent.mkdir()
     machine = installed(tmp_path)
     with_clients(machine, hub)
-    person = machine.repo()
-    new_hub(person, hub)
-    person.ok("init")
-    person.ok("sync")
+    person = repo_of(machine)
+    shared(person, hub)
     return person
-
-
-def ask_for(repo: Repo, topic: str, title: str, to: str = "Codex@cloud") -> None:
-    repo.ok("new", topic, "-m", title, "--to", to)
-
-
-def events(repo: Repo, *words: str) -> list[dict[str, Any]]:
-    done = repo.wc("run", "--once", "--json", *words)
-    assert done.code in {0, FOUND}, done.err
-    return [json.loads(line) for line in done.out.splitlines()]
 
 
 def started(repo: Repo) -> dict[str, dict[str, Any]]:
@@ -84,14 +89,8 @@ def started(repo: Repo) -> dict[str, dict[str, Any]]:
     return {path.stem: json.loads(path.read_text()) for path in paths}
 
 
-def state(repo: Repo, topic: str) -> dict[str, Any]:
-    found: dict[str, Any] = repo.json("read", topic, "--peek")
-    return found
-
-
 def waiting(repo: Repo, *words: str) -> dict[str, str]:
-    plan = repo.json("run", "--dry-run", *words)
-    return {row["topic"]: row["reason"] for row in plan["waiting"]}
+    return {row["topic"]: row["reason"] for row in plan(repo, *words)["waiting"]}
 
 
 def work_in_claude(hub: Path, root: Path, topic: str) -> Repo:
@@ -236,7 +235,7 @@ def test_an_answer_starts_a_new_session_on_the_branch(
 def test_a_diff_becomes_a_branch_and_its_entries_arrive(
     repo: Repo, hub: Path, tmp_path: Path
 ) -> None:
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     (told,) = events(repo)
     (fields,) = started(repo).values()
     assert (fields["branch"], fields["environment"]) == ("main", "env_acme/app")
@@ -263,7 +262,7 @@ def test_a_diff_becomes_a_branch_and_its_entries_arrive(
 
 
 def test_a_later_result_leaves_the_earlier_branch(repo: Repo) -> None:
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     (told,) = events(repo)
     path = repo.machine.home / f"cloud/{told['session']}.diff"
     head = "diff --git a/{0} b/{0}\nnew file mode 100644\n--- /dev/null\n+++ b/{0}\n"
@@ -279,7 +278,7 @@ def test_a_later_result_leaves_the_earlier_branch(repo: Repo) -> None:
 
 
 def test_a_diff_that_does_not_apply_is_kept(repo: Repo) -> None:
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     (told,) = events(repo)
     diff = "diff --git a/no b/no\n--- a/no\n+++ b/no\n@@ -1 +1 @@\n-a\n+b\n"
     (repo.machine.home / f"cloud/{told['session']}.diff").write_text(diff)
@@ -299,7 +298,7 @@ def test_a_diff_that_does_not_apply_is_kept(repo: Repo) -> None:
 
 
 def test_what_cannot_be_an_entry_is_refused_and_the_work_is_there(repo: Repo) -> None:
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     (told,) = events(repo)
     path = ".watercooler/outbox/a.jsonl"
     diff = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n"
@@ -315,7 +314,7 @@ def test_what_cannot_be_an_entry_is_refused_and_the_work_is_there(repo: Repo) ->
 
 
 def test_what_was_not_started_here_cannot_be_got(repo: Repo) -> None:
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     done = repo.wc("run", "fetch", "login")
     assert done.code == NOT_FOUND
     assert "wc run --cloud login" in done.err
@@ -326,14 +325,14 @@ def test_what_was_not_started_here_cannot_be_got(repo: Repo) -> None:
 
 def test_a_branch_is_pushed_only_with_the_persons_word(repo: Repo, hub: Path) -> None:
     repo.git("switch", "-q", "-c", "fix")
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     assert "lacks the branch fix" in waiting(repo)["login"]
     assert "--push" in waiting(repo)["login"]
     assert events(repo) == []
-    plan = repo.json("run", "--push", "--dry-run")
+    (start,) = plan(repo, "--push")["start"]
     commit = repo.git("rev-parse", "HEAD")
     push = ["git", "push", "origin", f"{commit}:refs/heads/fix"]
-    assert plan["start"][0]["push"] == push
+    assert start["push"] == push
     assert not repo.machine.git("branch", "--list", "fix", cwd=hub)
     hook = repo.path / ".git/hooks/pre-push"
     hook.write_text("#!/bin/sh\ntouch hook-ran\n")
@@ -343,7 +342,7 @@ def test_a_branch_is_pushed_only_with_the_persons_word(repo: Repo, hub: Path) ->
     assert repo.machine.git("rev-parse", "fix", cwd=hub) == commit
     assert started(repo)[told["session"]]["branch"] == "fix"
     repo.git("commit", "-q", "--allow-empty", "-m", "More")
-    ask_for(repo, "more", "work")
+    ask_for(repo, "more", "work", CLOUD)
     assert "has an older fix" in waiting(repo)["more"]
     # The remote has more than we know of, on another line.
     tree = repo.git("write-tree")
@@ -354,7 +353,7 @@ def test_a_branch_is_pushed_only_with_the_persons_word(repo: Repo, hub: Path) ->
 
 def test_a_hook_that_refuses_a_push_starts_nothing(repo: Repo) -> None:
     repo.git("switch", "-q", "-c", "fix")
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     hook = repo.path / ".git/hooks/pre-push"
     hook.write_text("#!/bin/sh\nexit 1\n")
     hook.chmod(0o755)
@@ -366,10 +365,10 @@ def test_a_hook_that_refuses_a_push_starts_nothing(repo: Repo) -> None:
 
 def test_a_session_can_begin_with_another_branch(repo: Repo) -> None:
     repo.git("push", "-q", "origin", "main:next")
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     (told,) = events(repo, "--from", "next")
     assert started(repo)[told["session"]]["branch"] == "next"
-    ask_for(repo, "more", "work")
+    ask_for(repo, "more", "work", CLOUD)
     reasons = waiting(repo, "--from", "nowhere")
     assert "There is no branch nowhere" in reasons["more"]
 
@@ -387,7 +386,7 @@ def test_a_session_can_begin_with_another_branch(repo: Repo) -> None:
 def test_a_client_that_starts_nothing_leaves_the_ball(
     repo: Repo, act: str, ball: str, text: str
 ) -> None:
-    ask_for(repo, "login", act)
+    ask_for(repo, "login", act, CLOUD)
     (told,) = events(repo)
     assert told["event"] == "failed"
     assert text in told["text"]
@@ -400,21 +399,15 @@ def test_a_client_that_starts_nothing_leaves_the_ball(
 
 def test_a_client_that_hangs_is_ended(repo: Repo) -> None:
     """In this process, so that it need not hang for long."""
-    ask_for(repo, "login", "hang")
+    ask_for(repo, "login", "hang", CLOUD)
     told: list[RunEvent] = []
     limits = RunLimits(1, once=True, until=time.monotonic() + 60, seconds=60)
-    runner = Runner(
-        lambda: Context(repo.machine.env, str(repo.path), Asked()),
-        RunRequest(),
-        limits._replace(cloud_seconds=1.0),
-        told.append,
-    )
-    runner.run(lambda _: None)
+    limits = limits._replace(cloud_seconds=1.0)
+    runner_of(repo, limits, told.append).run(lambda _: None)
     (event,) = told
     assert "took longer than 1s" in event.text
     assert state(repo, "login")["ball"] == "Pat"
-    (record,) = records.all_records(Layout(str(repo.store)))
-    assert not record.is_alive
+    assert not record_of(repo).is_alive
 
 
 def test_a_client_that_stays_is_ended_once_it_has_named_its_session(
@@ -425,8 +418,7 @@ def test_a_client_that_stays_is_ended_once_it_has_named_its_session(
     (told,) = events(repo)
     assert told["session"] == "session_010001"
     assert time.monotonic() - before < 30
-    (record,) = records.all_records(Layout(str(repo.store)))
-    assert record.state == records.IN_CLOUD
+    assert record_of(repo).state == records.IN_CLOUD
 
 
 def test_an_address_in_the_thread_is_not_the_sessions(repo: Repo) -> None:
@@ -440,7 +432,7 @@ def test_an_address_in_the_thread_is_not_the_sessions(repo: Repo) -> None:
 def test_no_remote_no_threads_and_no_program(tmp_path: Path, hub: Path) -> None:
     (tmp_path / "machine").mkdir()
     machine = installed(tmp_path / "machine")
-    person = machine.repo()
+    person = repo_of(machine)
     ask_for(person, "login", "work", "Claude Code@cloud")
     machine.env["PATH"] = f"{machine.root}/bin:/usr/bin:/bin"
     assert "claude is not installed, or not in PATH" in waiting(person)["login"]
@@ -452,7 +444,7 @@ def test_no_remote_no_threads_and_no_program(tmp_path: Path, hub: Path) -> None:
     person.ok("sync")
     (machine.home / ".config/watercooler/config.toml").unlink()
     assert waiting(person) == {}
-    ask_for(person, "more", "work")
+    ask_for(person, "more", "work", CLOUD)
     assert "run.environment" in waiting(person)["more"]
     person.ok("new", "zed", "-m", "work", "--to", "Zed@cloud")
     assert "how to start Zed in the cloud" in waiting(person)["zed"]
@@ -461,7 +453,7 @@ def test_no_remote_no_threads_and_no_program(tmp_path: Path, hub: Path) -> None:
 
 
 def test_a_remote_that_does_not_answer_starts_nothing(repo: Repo, hub: Path) -> None:
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     hub.rename(hub.parent / "away")
     assert events(repo) == []
     assert state(repo, "login")["ball"] == "Codex@cloud"
@@ -474,15 +466,15 @@ def test_the_persons_own_command_comes_first(repo: Repo, tmp_path: Path) -> None
     words = ("config", "--global", "set", "run.jules-cloud")
     repo.ok(*words, "--", str(program), "--on", "{branch}")
     ask_for(repo, "login", "work", "Jules@cloud")
-    plan = repo.json("run", "--dry-run")
-    assert plan["start"][0]["command"][:3] == [str(program), "--on", "main"]
+    (start,) = plan(repo)["start"]
+    assert start["command"][:3] == [str(program), "--on", "main"]
     (told,) = events(repo)
     assert told["address"] == "https://jules.example/s/42"
 
 
 def test_at_most_so_many_at_once(repo: Repo) -> None:
     for number in range(3):
-        ask_for(repo, f"t{number}", "work")
+        ask_for(repo, f"t{number}", "work", CLOUD)
     assert len(events(repo, "--max", "2")) == 2
     assert events(repo, "--max", "2") == []
     assert len(events(repo, "--max", "3")) == 1
@@ -490,17 +482,14 @@ def test_at_most_so_many_at_once(repo: Repo) -> None:
 
 def changed_record(repo: Repo, **fields: Any) -> None:
     """The record of login, as a `wc run` that was killed then would have left it."""
-    layout = Layout(str(repo.store))
-    record = records.load(layout, "login")
-    assert record is not None
-    lost = record._replace(runner=1 << 22, runner_begin=1, **fields)
-    Path(records.path_of(layout, "login")).write_bytes(lost.to_bytes())
+    lost = record_of(repo)._replace(runner=1 << 22, runner_begin=1, **fields)
+    write_record(repo, lost)
 
 
 def test_one_that_was_killed_before_the_command_gives_the_ball_back(
     repo: Repo,
 ) -> None:
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     events(repo)
     changed_record(repo, state=records.STARTING, pid=0, session="", address="")
     assert events(repo, "--agent", "Claude Code") == []
@@ -526,8 +515,8 @@ def test_one_that_was_killed_before_the_command_keeps_no_claim_and_no_ball(
     repo: Repo, hub: Path, number: int
 ) -> None:
     """While the threads are sent: before the entry that passes the ball, and after."""
-    words = ("-m", "work", "--to", "Codex@cloud")
-    repo.ok("new", "login", *words, env={"WATERCOOLER_SYNC": "off"})
+    ask_for(repo, "login", "work", CLOUD)
+    sync_at_once(repo.machine)
     hold_push(hub, number)
     one = Running(repo, "--once")
     end = time.monotonic() + SECONDS
@@ -549,10 +538,11 @@ def test_one_that_was_killed_before_the_command_keeps_no_claim_and_no_ball(
 def test_a_start_that_another_machine_prevents_leaves_the_earlier_session(
     repo: Repo,
 ) -> None:
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     events(repo)
     repo.ok("take", "login", "--reason", "It hangs")
     repo.ok("handoff", "login", "--to", "Codex@cloud")
+    sync_at_once(repo.machine)
     at = Context(repo.machine.env, str(repo.path), Asked("Codex"))
     reserving.reserve(at, "login", 60)
     assert [told["event"] for told in events(repo)] == ["passed"]
@@ -562,7 +552,7 @@ def test_a_start_that_another_machine_prevents_leaves_the_earlier_session(
 
 
 def test_a_ball_that_has_moved_is_not_given_back(repo: Repo) -> None:
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     events(repo)
     changed_record(repo, state=records.STARTING, pid=0, session="", address="")
     repo.ok("take", "login", "--reason", "It takes too long")
@@ -571,7 +561,7 @@ def test_a_ball_that_has_moved_is_not_given_back(repo: Repo) -> None:
 
 
 def test_one_that_was_killed_after_the_command_finds_its_session(repo: Repo) -> None:
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     events(repo)
     changed_record(repo, state=records.RUNNING, session="", address="")
     # The thread has the address of the first one.
@@ -588,7 +578,7 @@ def test_what_is_in_the_cloud_leaves_room_here(repo: Repo) -> None:
     program.write_text("#!/bin/sh\nwc done here -m Finished\n")
     program.chmod(0o755)
     repo.ok("config", "--global", "set", "run.codex", str(program))
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     ask_for(repo, "here", "work", "Codex")
     told = events(repo, "--max", "1")
     kinds = {(event["event"], event["topic"]) for event in told}
@@ -606,9 +596,9 @@ def test_a_worktree_that_was_made_goes_with_its_thread_wherever_that_ran_last(
     ask_for(repo, "login", "work", "Codex")
     made = Path(events(repo)[0]["worktree"])
     assert made.is_dir()
-    for holder, place in (("Codex@app-wt-other", str(other.path)), ("Codex@cloud", "")):
-        repo.ok("handoff", "login", "--to", holder)
-        assert events(repo)[0]["worktree"] == place
+    for holder, place in (("Codex@other", str(other.path)), ("Codex@cloud", "")):
+        repo.ok("handoff", "login", "--to", holder, "--force")
+        assert events(repo, "--push")[0]["worktree"] == place
     repo.ok("close", "login")
     removed = events(repo)[0]
     assert (removed["event"], removed["worktree"]) == ("removed", str(made))
@@ -619,7 +609,7 @@ def test_a_worktree_that_was_made_goes_with_its_thread_wherever_that_ran_last(
 def test_problems_name_who_never_answered(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask_for(repo, "login", "work")
+    ask_for(repo, "login", "work", CLOUD)
     events(repo)
     assert repo.wc("problems").code == 0
     path = repo.machine.home / ".config/watercooler/config.toml"
@@ -640,10 +630,10 @@ def test_two_machines_start_no_session_twice(
     (tmp_path / "lap").mkdir()
     lap = installed(tmp_path / "lap")
     with_clients(lap, hub)
-    lap.git("clone", "-q", str(hub), "app", cwd=lap.root)
-    there = Repo(lap, lap.root / "app")
-    ask_for(repo, "login", "work")
-    there.ok("sync")
+    sync_at_once(repo.machine)
+    sync_at_once(lap)
+    ask_for(repo, "login", "work", CLOUD)
+    there = clone_of(lap, hub)
     assert len(events(repo)) == 1
     assert there.ball("login") == "Codex@cloud"
     assert events(there) == []

@@ -11,18 +11,33 @@ import signal
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.console import Console
 
-from tests.cli.runs.running import SECONDS, Running
+from tests.cli.runs.running import (
+    FOUND,
+    SECONDS,
+    RunHere,
+    Running,
+    ask_for,
+    clone_of,
+    events,
+    names,
+    plan,
+    record_of,
+    record_path,
+    repo_of,
+    runner_of,
+    shared,
+    state,
+    sync_at_once,
+    write_record,
+)
 from tests.clients.conftest import installed
-from tests.conftest import Repo
 from wc_cli.agents.runs import reserving
-from wc_cli.agents.runs.choosing import RunRequest
 from wc_cli.agents.runs.runner import RunLimits, Runner
 from wc_cli.agents.runs.showing import state_of
 from wc_cli.run.context import Context
@@ -37,16 +52,15 @@ from wc_core.people.identity.resolve import Asked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.conftest import Machine
+    from tests.conftest import Machine, Repo
 
 STANDIN = Path(__file__).parent / "standin.py"
-FOUND = 9
 
 
 def with_standins(machine: Machine) -> Machine:
     """A machine of a person whose agents are stand-ins."""
     program = machine.root / "bin/standin"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {STANDIN} "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -S {STANDIN} "$@"\n')
     program.chmod(0o755)
     folder = machine.home / ".config/watercooler"
     folder.mkdir(parents=True)
@@ -59,24 +73,9 @@ def with_standins(machine: Machine) -> Machine:
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> Repo:
+def repo(tmp_path: Path) -> RunHere:
     """A repository where nobody has run wc."""
-    return with_standins(installed(tmp_path)).repo()
-
-
-def ask_for(repo: Repo, topic: str, title: str, to: str = "Codex") -> None:
-    repo.ok("new", topic, "-m", title, "--to", to, "--force")
-
-
-def events(repo: Repo, *words: str) -> list[dict[str, Any]]:
-    """What a single pass of `wc run` tells."""
-    done = repo.wc("run", "--once", "--json", *words)
-    assert done.code in {0, FOUND}, done.err
-    return [json.loads(line) for line in done.out.splitlines()]
-
-
-def names(told: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    return [(event["event"], event["topic"]) for event in told]
+    return repo_of(with_standins(installed(tmp_path)))
 
 
 def soon_ends(pid: int, begin: int) -> bool:
@@ -88,11 +87,6 @@ def soon_ends(pid: int, begin: int) -> bool:
             return False
         time.sleep(0.01)
     return True
-
-
-def state(repo: Repo, topic: str) -> dict[str, Any]:
-    found: dict[str, Any] = repo.json("read", topic, "--peek")
-    return found
 
 
 def titles(repo: Repo, topic: str) -> list[str]:
@@ -223,7 +217,7 @@ def test_an_agent_has_wc_where_the_person_has_only_the_systems(repo: Repo) -> No
     machine = repo.machine
     (machine.root / "bin/wc").unlink()
     machine.env["PATH"] = f"{machine.root}/bin:/usr/bin:/bin"
-    ask_for(repo, "login", "work done")
+    ask_for(repo, "login", "work call")
     assert names(events(repo))[-1] == ("passed", "login"), repo.wc(
         "run", "log", "login"
     )
@@ -278,7 +272,7 @@ def test_what_left_the_session_goes_on_without_the_output(repo: Repo) -> None:
 def test_an_agent_that_nobody_knows_needs_a_name(repo: Repo) -> None:
     config = repo.machine.home / ".config/watercooler/config.toml"
     config.write_text(config.read_text().replace("codex =", "loud ="))
-    ask_for(repo, "login", "work done", "Loud")
+    repo.ok("new", "login", "-m", "work done", "--to", "Loud", "--force")
     done = repo.wc("run", "--once", "login")
     words = "(wc config set aliases.loud Loud)"
     assert words in done.err
@@ -344,11 +338,6 @@ def test_what_is_not_an_agents_move_is_left_alone(repo: Repo) -> None:
     assert "free · nobody: nobody has its ball; name an agent" in done.err
     told = events(repo, "--ready", "--agent", "codex")
     assert names(told) == [("started", "free"), ("passed", "free")]
-
-
-def plan(repo: Repo, *words: str) -> dict[str, Any]:
-    found: dict[str, Any] = repo.json("run", "--dry-run", *words)
-    return found
 
 
 def test_the_prompt_quotes_what_is_said_now(repo: Repo) -> None:
@@ -464,7 +453,7 @@ def test_a_thread_that_was_opened_without_a_branch_gets_its_own(repo: Repo) -> N
     repo.git("worktree", "add", "-q", "--detach", str(tree(repo, "apart")))
     repo.git("checkout", "-q", "--detach")
     repo.git("branch", "-D", "main")
-    ask_for(Repo(repo.machine, tree(repo, "apart")), "a", "work done")
+    ask_for(RunHere(repo.machine, tree(repo, "apart")), "a", "work done")
     ask_for(repo, "b", "work done")
     told = events(repo)
     assert sorted(names(told)) == [
@@ -479,14 +468,14 @@ def test_beside_a_bare_repository_in_a_folder_of_its_own(repo: Repo) -> None:
     machine.git("clone", "-q", "--bare", str(repo.path), ".bare", cwd=place)
     (place / ".git").write_text("gitdir: ./.bare\n")
     machine.git("worktree", "add", "-q", "main", "main", cwd=place)
-    inside = Repo(machine, place / "main")
+    inside = RunHere(machine, place / "main")
     ask_for(inside, "login", "work done")
     assert events(inside)[0]["worktree"] == f"{place}/layout-wt-login"
 
 
 def test_two_threads_with_one_branch_take_turns(repo: Repo) -> None:
     repo.git("worktree", "add", "-q", "-b", "feature", str(tree(repo, "f")))
-    inside = Repo(repo.machine, tree(repo, "f"))
+    inside = RunHere(repo.machine, tree(repo, "f"))
     for topic in ("a", "b"):
         ask_for(inside, topic, "done")
     repo.git("worktree", "remove", str(tree(repo, "f")))
@@ -559,7 +548,7 @@ def test_each_of_several_runs_is_held_to_its_budget(
 
 
 def test_a_signal_that_is_ignored_stays_so(repo: Repo, running: list[Running]) -> None:
-    ask_for(repo, "login", "nap done")
+    ask_for(repo, "login", "wait done")
     earlier = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         running.append(one := Running(repo, "--once"))
@@ -567,6 +556,7 @@ def test_a_signal_that_is_ignored_stays_so(repo: Repo, running: list[Running]) -
         signal.signal(signal.SIGHUP, earlier)
     one.until("started")
     one.process.send_signal(signal.SIGHUP)
+    let_go(repo)
     assert one.close() == 0
     assert "passed to Pat" in one.told
 
@@ -603,7 +593,7 @@ def test_an_interrupt_ends_the_agents_and_gives_their_balls_back(
     running.append(one := Running(repo))
     one.until("started")
     wait_for(repo, "left.txt")
-    (record,) = records.all_records(Layout(str(repo.store)))
+    record = record_of(repo)
     os.kill(one.process.pid, signal.SIGINT)
     assert one.close() == 0
     assert soon_ends(record.pid, record.begin)
@@ -647,6 +637,11 @@ def test_a_topic_that_is_no_branch_is_said_to_be_none(repo: Repo) -> None:
     ]
 
 
+def let_go(repo: Repo) -> None:
+    """Have the stand-ins go on that wait."""
+    (repo.machine.home / "go").touch()
+
+
 def wait_for(repo: Repo, name: str) -> None:
     end = time.monotonic() + SECONDS
     while not (tree(repo, "login") / name).exists():
@@ -657,13 +652,20 @@ def wait_for(repo: Repo, name: str) -> None:
 def test_what_a_killed_one_left_is_found_by_the_next(
     repo: Repo, running: list[Running]
 ) -> None:
-    ask_for(repo, "login", "nap done")
+    ask_for(repo, "login", "wait done")
     running.append(one := Running(repo))
     one.until("started")
     one.process.kill()
     one.close()
-    told = events(repo)
-    assert names(told) == [("passed", "login")]
+    running.append(two := Running(repo, "--once", "--json"))
+    end = time.monotonic() + SECONDS
+    while record_of(repo).runner != two.process.pid:
+        assert time.monotonic() < end, two.told
+        time.sleep(0.02)
+    let_go(repo)
+    assert two.close() == 0
+    (told,) = map(json.loads, two.told.splitlines())
+    assert (told["event"], told["topic"]) == ("passed", "login")
     starts = (repo.machine.home / "starts").read_text().splitlines()
     assert len(starts) == 1
     assert state(repo, "login")["ball"] == "Pat"
@@ -673,12 +675,13 @@ def test_a_record_that_cannot_be_written_ends_it_after_the_others(
     repo: Repo, running: list[Running]
 ) -> None:
     """As on a full disk."""
-    ask_for(repo, "login", "nap done")
+    ask_for(repo, "login", "wait done")
     running.append(one := Running(repo))
     one.until("started")
-    record = Path(records.path_of(Layout(str(repo.store)), "login"))
+    record = record_path(repo)
     record.unlink()
     (record / "in-the-way").mkdir(parents=True)
+    let_go(repo)
     assert one.close() == FOUND
     assert "passed to Pat" in one.told
     assert "login.json could not be written" in one.told
@@ -697,12 +700,6 @@ def begun(place: Path) -> records.RunRecord:
         runner=2**22 + 1,
         made_worktree=str(place),
     )
-
-
-def write_record(repo: Repo, record: records.RunRecord) -> None:
-    path = Path(records.path_of(Layout(str(repo.store)), record.topic))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(record.to_bytes())
 
 
 @pytest.mark.parametrize("is_taken", [False, True])
@@ -729,30 +726,32 @@ def test_two_at_once_start_no_ball_twice(repo: Repo, running: list[Running]) -> 
     assert {state(repo, f"t{n}")["ball"] for n in range(6)} == {"Pat"}
 
 
+def two_machines(root: Path) -> tuple[RunHere, Machine]:
+    """A person's repository, whose threads are at a remote, and another machine."""
+    for name in ("desk", "lap"):
+        (root / name).mkdir()
+    desk, lap = (with_standins(installed(root / name)) for name in ("desk", "lap"))
+    sync_at_once(desk)
+    sync_at_once(lap)
+    here = repo_of(desk)
+    shared(here, root / "hub.git")
+    return here, lap
+
+
 def test_two_machines_start_no_ball_twice(
     tmp_path: Path, running: list[Running]
 ) -> None:
     """Of a person who left `wc run` open on both: the remote decides."""
-    machines = []
-    for name in ("desk", "lap"):
-        (tmp_path / name).mkdir()
-        machines.append(with_standins(installed(tmp_path / name)))
-    desk, lap = machines
-    hub = tmp_path / "hub.git"
-    desk.git("init", "-q", "--bare", "-b", "main", str(hub), cwd=tmp_path)
-    here = desk.repo()
-    here.git("remote", "add", "origin", str(hub))
-    here.git("push", "-q", "-u", "origin", "main")
-    ask_for(here, "login", "nap done")
-    here.ok("sync")
-    lap.git("clone", "-q", str(hub), "app", cwd=lap.root)
-    there = Repo(lap, lap.root / "app")
-    there.ok("sync")
-    for machine in machines:
-        machine.env["WATERCOOLER_SYNC"] = "inline"
+    here, lap = two_machines(tmp_path)
+    ask_for(here, "login", "wait done")
+    there = clone_of(lap, tmp_path / "hub.git")
     running += [Running(repo, "--once") for repo in (here, there)]
+    while all(one.process.poll() is None for one in running):
+        time.sleep(0.02)
+    let_go(here)
+    let_go(there)
     assert [one.close() for one in running] == [0, 0], [one.told for one in running]
-    starts = [machine.home / "starts" for machine in machines]
+    starts = [repo.machine.home / "starts" for repo in (here, there)]
     assert sorted(path.exists() for path in starts) == [False, True]
     (loser,) = [one for one in running if "passed" not in one.told]
     assert "login" in loser.told
@@ -764,16 +763,9 @@ def test_two_machines_start_no_ball_twice(
 
 def test_a_claim_that_a_killed_one_left_is_given_up(tmp_path: Path) -> None:
     """It was killed after it had reserved the thread, before it started the agent."""
-    desk = with_standins(installed(tmp_path))
-    hub = tmp_path / "hub.git"
-    desk.git("init", "-q", "--bare", "-b", "main", str(hub), cwd=tmp_path)
-    repo = desk.repo()
-    repo.git("remote", "add", "origin", str(hub))
-    repo.git("push", "-q", "-u", "origin", "main")
+    repo, _ = two_machines(tmp_path)
     ask_for(repo, "login", "work done")
-    repo.ok("sync")
-    desk.env["WATERCOOLER_SYNC"] = "inline"
-    at = Context(desk.env, str(repo.path), Asked("Codex"))
+    at = Context(repo.machine.env, str(repo.path), Asked("Codex"))
     reserving.reserve(at, "login", 60)
     assert events(repo) == []
     write_record(repo, begun(tree(repo, "login")))
@@ -783,24 +775,10 @@ def test_a_claim_that_a_killed_one_left_is_given_up(tmp_path: Path) -> None:
 def test_what_another_machine_runs_is_no_failure(
     tmp_path: Path, running: list[Running]
 ) -> None:
-    machines = []
-    for name in ("desk", "lap"):
-        (tmp_path / name).mkdir()
-        machines.append(with_standins(installed(tmp_path / name)))
-    desk, lap = machines
-    hub = tmp_path / "hub.git"
-    desk.git("init", "-q", "--bare", "-b", "main", str(hub), cwd=tmp_path)
-    here = desk.repo()
-    here.git("remote", "add", "origin", str(hub))
-    here.git("push", "-q", "-u", "origin", "main")
+    here, lap = two_machines(tmp_path)
     for topic in ("a", "b", "c"):
         ask_for(here, topic, "hang")
-    here.ok("sync")
-    lap.git("clone", "-q", str(hub), "app", cwd=lap.root)
-    there = Repo(lap, lap.root / "app")
-    there.ok("sync")
-    for machine in machines:
-        machine.env["WATERCOOLER_SYNC"] = "inline"
+    there = clone_of(lap, tmp_path / "hub.git")
     running.append(one := Running(here))
     for topic in ("a", "b", "c"):
         one.until(f"▶ {topic}")
@@ -816,8 +794,9 @@ def test_a_new_ball_is_started_while_it_waits(
     repo: Repo, running: list[Running]
 ) -> None:
     repo.ok("init")
+    ask_for(repo, "x.lock", "done")
     running.append(one := Running(repo, "--max", "2"))
-    time.sleep(0.5)
+    one.until("cannot be the name of a branch")
     ask_for(repo, "login", "done")
     one.until("passed to Pat")
     os.kill(one.process.pid, signal.SIGTERM)
@@ -825,7 +804,7 @@ def test_a_new_ball_is_started_while_it_waits(
 
 
 def test_everyone_sees_who_works(repo: Repo, running: list[Running]) -> None:
-    ask_for(repo, "login", "nap done")
+    ask_for(repo, "login", "wait done")
     running.append(one := Running(repo, "--once"))
     one.until("started")
     passed = repo.json("read", "login", "--peek")["pass"]
@@ -837,6 +816,7 @@ def test_everyone_sees_who_works(repo: Repo, running: list[Running]) -> None:
         if place.get("branch") == "login"
     ]
     assert place["loop"]["status"] == "running"
+    let_go(repo)
     assert one.close() == 0
     assert repo.json("read", "login", "--peek")["pass"]["state"] == "saved"
 
@@ -893,7 +873,7 @@ def test_an_end_that_nobody_saw_is_a_failure(
     one.process.kill()
     one.close()
     assert passes(repo)["login"]["state"] == "running"
-    (record,) = records.all_records(Layout(str(repo.store)))
+    record = record_of(repo)
     os.killpg(record.pid, signal.SIGKILL)
     while record.is_alive:
         time.sleep(0.01)
@@ -904,10 +884,8 @@ def test_a_long_run_is_no_problem(repo: Repo, running: list[Running]) -> None:
     ask_for(repo, "login", "hang")
     running.append(one := Running(repo))
     one.until("started")
-    layout = Layout(str(repo.store))
-    (record,) = records.all_records(layout)
-    early = record._replace(started_ms=record.started_ms - 3_600_000)
-    Path(records.path_of(layout, "login")).write_bytes(early.to_bytes())
+    record = record_of(repo)
+    write_record(repo, record._replace(started_ms=record.started_ms - 3_600_000))
     assert "answered" not in repo.wc("problems").out
 
 
@@ -957,8 +935,7 @@ def test_the_table_says_what_is_known(repo: Repo) -> None:
             shown.append(table_of(runner))
 
     limits = RunLimits(1, once=False, until=math.inf, seconds=3600)
-    fresh = partial(Context, repo.machine.env, str(repo.path), Asked())
-    Runner(fresh, RunRequest(), limits, lambda _: None).run(show)
+    runner_of(repo, limits, lambda _: None).run(show)
     wide, narrow, stopping, ending, *_ = shown
     heads = ["thread", "agent", "worktree", "time", "last", "line"]
     assert wide.split("\n")[0].split() == heads
@@ -978,13 +955,11 @@ def test_a_run_that_takes_too_long_is_ended(repo: Repo, running: list[Running]) 
     ask_for(repo, "login", "hang")
     running.append(one := Running(repo, "--once"))
     one.until("started")
-    layout = Layout(str(repo.store))
-    (record,) = records.all_records(layout)
+    record = record_of(repo)
     one.process.kill()
     one.close()
     # As if it had been started a minute ago, when the next one looks.
-    early = record._replace(started_ms=record.started_ms - 61_000)
-    Path(records.path_of(layout, "login")).write_bytes(early.to_bytes())
+    write_record(repo, record._replace(started_ms=record.started_ms - 61_000))
     told = events(repo)
     assert "took longer than 1m" in told[0]["text"]
     assert soon_ends(record.pid, record.begin)
