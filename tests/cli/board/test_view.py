@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import NOON_MS, relaxed
-from wc_cli.run.board.cards import Card, CardColumn, CardFilter, group_into_columns
+from wc_cli.run.board.cards import (
+    Card,
+    CardColumn,
+    CardFilter,
+    group_by_area,
+    group_into_columns,
+)
 from wc_cli.run.board.view import (
     AGENT,
     ASCII,
@@ -82,6 +88,13 @@ def test_what_has_not_moved_for_weeks_is_folded() -> None:
     assert columns(*cards[1:3]) == [(1, 0), (1, 0)]
     assert columns(*cards, words="about") == [(2, 0), (2, 0)]
     assert columns(*cards, closed=True) == [(2, 0), (2, 0)]
+    by_area = group_by_area(
+        cards, CardFilter(folds=True), {"b": ["x"], "c": ["x", "y"]}, "xy", NOON_MS
+    )
+    assert [(column.name, len(column.cards), column.folded) for column in by_area] == [
+        *(("x", 0, 2), ("y", 0, 1)),
+        ("No area", 2, 0),
+    ]
     board = Board(
         group_into_columns(cards, CardFilter(folds=True), Directory(), NOON_MS)
     )

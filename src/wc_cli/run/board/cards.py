@@ -134,9 +134,7 @@ def group_into_columns(
     """
     by_topic = {card.topic: card for card in cards if card_filter.matches(card)}
     rows = sorted((card.row for card in by_topic.values()), key=recency, reverse=True)
-    folded = frozenset[str]()
-    if card_filter.folds and not (card_filter.words.strip() or card_filter.closed):
-        folded = agentgroups.folded_topics(rows, now_ms)
+    folded = _folded(rows, card_filter, now_ms)
     return tuple(
         CardColumn(
             group.key,
@@ -155,20 +153,34 @@ def group_by_area(
     card_filter: CardFilter,
     areas_of: Mapping[str, Sequence[str]],
     areas: Iterable[str],
+    now_ms: int = 0,
 ) -> tuple[CardColumn, ...]:
     """The cards that pass the filter, in a column for each area, which may be empty,
     and one for cards without an area. A thread in several areas is in each of them."""
     groups: dict[str, list[Card]] = {area: [] for area in areas}
     outside: list[Card] = []
-    for card in cards:
-        if card_filter.matches(card):
-            chosen = [groups[area] for area in areas_of.get(card.topic, ())]
-            for group in chosen or [outside]:
-                group.append(card)
+    matching = [card for card in cards if card_filter.matches(card)]
+    for card in matching:
+        chosen = [groups[area] for area in areas_of.get(card.topic, ())]
+        for group in chosen or [outside]:
+            group.append(card)
+    folded = _folded([card.row for card in matching], card_filter, now_ms)
     columns = []
     for area, members in (*groups.items(), ("", outside)):
-        members.sort(key=lambda card: recency(card.row), reverse=True)
-        if area or members:
-            name = one_line(area) or "No area"
-            columns.append(CardColumn(f"area {area}", name, tuple(members)))
+        if not (area or members):
+            continue
+        shown = [card for card in members if card.topic not in folded]
+        shown.sort(key=lambda card: recency(card.row), reverse=True)
+        name = one_line(area) or "No area"
+        hidden = len(members) - len(shown)
+        columns.append(CardColumn(f"area {area}", name, tuple(shown), folded=hidden))
     return tuple(columns)
+
+
+def _folded(
+    rows: Iterable[ThreadRow], card_filter: CardFilter, now_ms: int
+) -> frozenset[str]:
+    """The topics that are folded away."""
+    if not card_filter.folds or card_filter.words.strip() or card_filter.closed:
+        return frozenset()
+    return agentgroups.folded_topics(rows, now_ms)

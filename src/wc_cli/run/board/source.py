@@ -160,7 +160,7 @@ class BoardSource:
         )
         if self._areas is not None:
             return card_views.group_by_area(
-                cards, card_filter, self._areas.of(rows), self._areas.areas
+                cards, card_filter, self._areas.of(rows), self._areas.areas, now_ms()
             )
         return card_views.group_into_columns(cards, card_filter, directory, now_ms())
 
