@@ -50,10 +50,13 @@ def cells(line: str) -> list[str]:
     return [cell.strip() for cell in line[1:-1].split("|")]
 
 
-def test_prints_a_markdown_table() -> None:
-    done = bench("--quick", "--only", "^(sh -c :|wc -l, the system's)$")
+def test_a_run_is_printed_and_saved(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    words = ("--runs", "2", "--minutes", "0", "--skip", "dash|bash|zsh|busybox")
+    only = "^700|^sh -c :$|through bin/wc"
+    done = bench(*words, "--only", only, "--save", str(file))
     assert done.returncode == 0, done.stderr
-    machine, blank, head, rule, *rows = done.stdout.splitlines()
+    machine, blank, head, rule, *lines = done.stdout.splitlines()
     assert "cores" in machine
     assert "Python" in machine
     assert not blank
@@ -61,21 +64,25 @@ def test_prints_a_markdown_table() -> None:
         *("what", "median", "middle half", "ratio", "to", "goal", "holds")
     ]
     assert set(rule) <= set("|- ")
-    assert cells(rows[0])[0] == "sh -c :"
-    assert cells(rows[0])[1].endswith(" ms")
-    assert len({len(line) for line in (head, rule, *rows)}) == 1
-
-
-def test_a_row_comes_with_what_it_is_compared_with() -> None:
-    done = bench("--runs", "2", "--only", "through bin/wc", "--json")
-    assert done.returncode == 0, done.stderr
-    rows = {row["name"]: row for row in json.loads(done.stdout)["rows"]}
-    assert list(rows) == ["sh -c :", "wc -l, the system's", "wc -l, through bin/wc"]
-    ours = rows["wc -l, through bin/wc"]
-    assert ours["other"] == "wc -l, the system's"
-    assert ours["goal"] == "≤ + 2 ms"
-    assert ours["holds"] in {True, False}
-    assert ours["ratio"] > 0
+    assert cells(lines[0])[0] == "sh -c :"
+    assert cells(lines[0])[1].endswith(" ms")
+    table = [line for line in lines if line.startswith("|")]
+    assert len({len(line) for line in (head, rule, *table)}) == 1
+    run = benchrun.load(file)
+    # With what it is compared with.
+    compared = ["wc -l, the system's", "wc -l, through bin/wc"]
+    assert sorted(run.rows) == ["700 bytes appended, fsync", "sh -c :", *compared]
+    ours = run.rows[compared[-1]]
+    assert ours.other == compared[0]
+    assert ours.goal == "≤ + 2 ms"
+    assert ours.holds in {True, False}
+    assert ours.ratio is not None
+    assert ours.ratio > 0
+    assert run.answer["rounds"] == 1
+    assert "; typer " in run.summary()
+    assert "; medians of one round in " in run.summary()
+    assert "dash -c :" in run.answer["left_out"]
+    assert "wc say, a thread of 1" in run.not_measured()
 
 
 @pytest.mark.long
@@ -124,20 +131,6 @@ def test_running_agents_is_measured_beside_the_agents_alone() -> None:
     assert run["ratio"] > 1
     idle = rows["wc run: CPU while there is nothing to start"]
     assert (idle["unit"], idle["goal"]) == ("%", "≤ 0.5 %")
-
-
-def test_a_run_is_saved(tmp_path: Path) -> None:
-    file = tmp_path / "run.json"
-    words = ("--runs", "2", "--minutes", "0", "--skip", "dash|bash|zsh|busybox")
-    done = bench(*words, "--only", "^(700.*|.*sh -c :)$", "--save", str(file))
-    assert done.returncode == 0, done.stderr
-    run = benchrun.load(file)
-    assert list(run.rows) == ["sh -c :", "700 bytes appended, fsync"]
-    assert run.answer["rounds"] == 1
-    assert "; typer " in run.summary()
-    assert "; medians of one round in " in run.summary()
-    assert "dash -c :" in run.answer["left_out"]
-    assert "wc say, a thread of 1" in run.not_measured()
 
 
 def measured_row(name: str, *, holds: bool | None = None) -> Result:
