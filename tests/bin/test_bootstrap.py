@@ -354,6 +354,44 @@ def test_without_uv_again_pip_makes_what_it_needs(held: Checkout) -> None:
     assert list(held.venv.rglob("checker-1.dist-info"))
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("works", [True, False])
+def test_a_uv_in_the_lock_installs_the_rest(tmp_path: Path, *, works: bool) -> None:
+    tiny = checkout(tmp_path, tools(tmp_path / "tools"))
+    index = _with_an_extra_and_a_newer_version(tiny)
+    # It notes what it is asked, and becomes the real one or fails.
+    asked = tmp_path / "asked"
+    script = (
+        f'#!/bin/sh\necho "$@" >>"{asked}"\nexec {found("uv") if works else "false"}'
+    )
+    wheel = index / "uv-1-py3-none-any.whl"
+    write_wheel(wheel, {"uv-1.data/scripts/uv": f'{script} "$@"\n'})
+    lock = tiny.root / "requirements.lock"
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    with lock.open("a") as file:
+        file.write(f"uv==1 \\\n    --hash=sha256:{digest}\n    # via tiny\n")
+    code, said = tiny.run(PIP_FIND_LINKS=str(index), UV_FIND_LINKS=str(index))
+    assert code == 0, said
+    assert tiny.works()
+    assert list(tiny.venv.rglob("checker-1.dist-info"))
+    assert f"--requirement {lock}\n" in asked.read_text()
+    assert ("pip installs everything" in said) == (not works)
+
+
+def write_wheel(path: Path, files: dict[str, str], more: str = "") -> None:
+    """Write a wheel of pure Python; ``more`` are lines of its metadata."""
+    name, version, *_ = path.name.split("-")
+    info = f"{name}-{version}.dist-info"
+    about = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{more}"
+    wheel = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    files = {**files, f"{info}/METADATA": about, f"{info}/WHEEL": wheel}
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, text in {**files, f"{info}/RECORD": ""}.items():
+            entry = zipfile.ZipInfo(file)
+            entry.external_attr = 0o100755 << 16
+            archive.writestr(entry, text)
+
+
 def _with_an_extra_and_a_newer_version(held: Checkout) -> Path:
     """Lock a package that requires another with an extra; return the index.
 
@@ -369,15 +407,7 @@ def _with_an_extra_and_a_newer_version(held: Checkout) -> Path:
         ("checker", "2", "Provides-Extra: mail\n"),
     ):
         wheel = index / f"{name}-{version}-py3-none-any.whl"
-        info = f"{name}-{version}.dist-info"
-        about = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{lines}"
-        with zipfile.ZipFile(wheel, "w") as archive:
-            archive.writestr(f"{info}/METADATA", about)
-            archive.writestr(
-                f"{info}/WHEEL",
-                "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-            )
-            archive.writestr(f"{info}/RECORD", "")
+        write_wheel(wheel, {}, lines)
         if version == "1":
             digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
             lock += f"{name}=={version} --hash=sha256:{digest}\n"
