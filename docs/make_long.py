@@ -37,7 +37,7 @@ def table(saved: Saved) -> Iterator[str]:
     yield f"|{'---|' * len(HEADING)}"
     for part in longparts.PARTS:
         promises = ", ".join(map(str, part.promises)) or "all"
-        cells = long.standing(part, saved).cells()
+        cells = long.saved_standing(part, saved).cells()
         yield f"| {' | '.join((f'`{part.name}`', promises, part.about, *cells))} |"
 
 

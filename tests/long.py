@@ -41,7 +41,8 @@ LIMIT = HOURS * 3600
 
 class Standing(NamedTuple):
     """What the saved results of a part's steps say about it, whatever code they are
-    from. ``covered`` is the digest of the code of today."""
+    from. ``covered`` is the digest of the code of today; `saved_standing` leaves it
+    out."""
 
     part: Part
     results: Mapping[str, Result]
@@ -126,12 +127,18 @@ def _span(days: Sequence[str]) -> str:
     return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
 
 
-def standing(part: Part, saved: Saved) -> Standing:
-    """Return what is saved about a part."""
+def saved_standing(part: Part, saved: Saved) -> Standing:
+    """Return what is saved about a part, without a look at its code."""
     names = [step.name for step in part.steps]
     results = saved.get(part.name, {})
     known = {name: results[name] for name in names if name in results}
-    return Standing(part, known, longresults.digest(part.files()))
+    return Standing(part, known, "")
+
+
+def standing(part: Part, saved: Saved) -> Standing:
+    """Return what is saved about a part."""
+    covered = longresults.digest(part.files())
+    return saved_standing(part, saved)._replace(covered=covered)
 
 
 def problems(saved: Saved) -> Iterator[str]:

@@ -27,7 +27,7 @@ from tests.conftest import THREADS, Repo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-KILLS = amounts.rounds(5, 300)
+KILLS = amounts.rounds(3, 300)
 WRITERS = 6
 TOPICS = ("one", "two", "three")
 KINDS = ("writer", "helper", "git", "git")
