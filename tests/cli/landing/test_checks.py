@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import amounts
 from tests.cli.landing.story import change, head, line_of, login, work
 from wc_cli.agents.landing import lander
 from wc_cli.edits.landing.checking import CheckPlace, CheckResult
@@ -62,6 +64,7 @@ def test_others_may_land_while_a_person_is_asked(here: Here) -> None:
     ) as process:  # fmt: skip
         asked = b""
         while b"[y/N]" not in asked:
+            assert select.select([ours], [], [], amounts.patience(60))[0], asked
             asked += os.read(ours, 1 << 12)
         assert b"\n  true\r\n" in asked
         handle = locks.try_acquire(layout.landing_lock, layout.root)
