@@ -321,6 +321,24 @@ def test_clean_keeps_what_the_base_no_longer_has(here: Here) -> None:
     assert tree.path.exists()
 
 
+def test_later_commits_of_what_has_landed_need_another_approval(here: Here) -> None:
+    tree = login(here)
+    here.ok("land", "login")
+    change(tree, 9, "nine")
+    before = head(here)
+    said = here.fails(4, "land", "login")
+    assert "it has landed on main, and login has changed since" in said
+    assert "wc say login --reopen" in said
+    here.git("reset", "-q", "--hard", "HEAD~1")
+    assert "login has changed since" in here.fails(4, "land", "login")
+    here.git("reset", "-q", "--hard", before)
+    here.ok("say", "login", "--reopen", "-m", "More", "--to", "Pat")
+    assert "it is not approved" in here.fails(4, "land", "login")
+    here.ok("say", "login", "--approve", "--to", "Pat")
+    here.ok("land", "login")
+    assert line_of(here, 9) == "nine"
+
+
 def test_what_was_undone_can_land_again(here: Here) -> None:
     tree = login(here)
     here.ok("land", "login")

@@ -35,7 +35,12 @@ from wc_core.base.errors import (
 from wc_core.base.layout import Layout
 from wc_core.base.phrases import counted
 from wc_core.base.text import clean, one_line
-from wc_core.ledger.planning.landing import BRANCH_MISSING, HAS_LANDED, REVIEW
+from wc_core.ledger.planning.landing import (
+    BRANCH_MISSING,
+    HAS_CHANGED,
+    HAS_LANDED,
+    REVIEW,
+)
 from wc_core.ledger.planning.obstacles import BALL, GATE, PARTS, STATUS, WAITS
 from wc_core.ledger.threads import vocabulary
 from wc_core.ledger.threads.proposals import Draft
@@ -61,6 +66,7 @@ HINTS: Mapping[str, str] = {
     BRANCH_MISSING: "Name its branch: wc move TOPIC --branch BRANCH",
     UNRELATED: "Put it on the base branch first: git rebase --root --onto BRANCH",
     HAS_LANDED: "Remove its worktree and branch: wc land TOPIC --clean",
+    HAS_CHANGED: "Reopen it: wc say TOPIC --reopen -m '…'",
     MERGED: "Close it: wc close TOPIC",
     DIRTY: "Commit them, or land without them: wc land TOPIC --allow-dirty",
     REBASING: "Finish that first: git rebase --continue, or --abort",

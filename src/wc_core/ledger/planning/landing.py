@@ -28,9 +28,9 @@ READY_TO_LAND = "ready to land"
 _NEEDS_APPROVED, _NEEDS_CLOSED, _ = LAND_NEEDS
 # Codes of obstacles, beside those of `wc_core.ledger.planning.obstacles`: its
 # review; its branch is none, or is not here; there is no branch to land on; it has
-# landed.
+# landed, and perhaps its branch has changed since.
 REVIEW, BRANCH_MISSING, BASE_MISSING = "REVIEW", "BRANCH", "BASE"
-HAS_LANDED = "LANDED"
+HAS_LANDED, HAS_CHANGED = "LANDED", "CHANGED"
 
 
 class LandingThread(NamedTuple):
@@ -119,6 +119,11 @@ def _branch_obstacles(
         tip = branches.tip(branch)
         if thread.landing.commit and tip in {"", thread.landing.tip}:
             yield Obstacle(HAS_LANDED, f"it has landed on {thread.landing.onto}")
+        elif thread.landing.commit:
+            # Its approval was about what has landed. Reopening it forgets both.
+            onto = thread.landing.onto
+            text = f"it has landed on {onto}, and {branch} has changed since"
+            yield Obstacle(HAS_CHANGED, text)
         elif not tip:
             text = f"its branch {branch} is not in this repository"
             yield Obstacle(BRANCH_MISSING, text)
