@@ -99,6 +99,22 @@ def test_what_the_remote_has_was_not_undone(here: Here) -> None:
     assert line_of(here, 3) == "login"
 
 
+def test_what_another_machine_landed_was_not_undone_before_it_is_fetched(
+    here: Here,
+) -> None:
+    here.ok("land", "login", "--push")
+    commit = head(here)
+    # As in a clone that has only the threads so far.
+    here.git("reset", "-q", "--hard", "HEAD~1")
+    for ref in ("ORIG_HEAD", "refs/remotes/origin/main"):
+        here.git("update-ref", "-d", ref)
+    here.git("reflog", "expire", "--expire=now", "--all")
+    here.git("gc", "-q", "--prune=now")
+    assert here.machine.run(("git", "cat-file", "-e", commit), here.path).code
+    assert "it has landed on main" in here.fails(4, "land", "login")
+    assert "main no longer has" in here.fails(4, "land", "login", "--clean")
+
+
 def test_it_builds_on_what_is_at_the_remote(here: Here) -> None:
     elsewhere(here, 9, "nine")
     here.ok("land", "login", "--push")

@@ -207,9 +207,9 @@ class LandingChooser:
         """Return what is asked of a thread. A landing that was undone does not count:
         someone has reset the branch since."""
         landing = row.landing
-        is_same = landing.commit and branches.tip(row.branch) == landing.tip
-        if is_same and not self.base.is_kept(landing.commit, landing.onto):
-            row = row._replace(landing=NO_LANDING)
+        if landing.commit and branches.tip(row.branch) == landing.tip:
+            is_kept = self.base.is_kept(landing.commit, landing.onto, if_absent=True)
+            row = row if is_kept else row._replace(landing=NO_LANDING)
         return row.as_landing()
 
     def obstacles_since(self, choice: LandingChoice) -> list[Obstacle]:

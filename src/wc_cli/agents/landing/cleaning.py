@@ -49,7 +49,7 @@ class Cleaner:
                 f"{one_line(branch)} has commits that have not landed.",
                 f"Reopen the thread: wc say {state.name} --reopen -m '…'",
             )
-        if tip and not self.base.is_kept(landing.commit, landing.onto):
+        if tip and not self.base.is_kept(landing.commit, landing.onto, if_absent=False):
             raise ConflictError(
                 f"{one_line(landing.onto)} no longer has "
                 f"{landing.commit[:SHORT]}, as which {state.name} landed.",

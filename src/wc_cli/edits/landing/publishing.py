@@ -277,14 +277,16 @@ class BasePlace:
             return bool(self.git().line(*words))
         return False
 
-    def is_kept(self, commit: str, onto: str) -> bool:
+    def is_kept(self, commit: str, onto: str, *, if_absent: bool) -> bool:
         """Return whether what has landed ``onto`` a branch is still there, on this
-        branch, or on a fetched one: nobody has reset them since."""
+        branch, or on a fetched one: nobody has reset them since. ``if_absent`` is the
+        answer for a commit that is not here: perhaps another machine has landed it."""
         words = ("for-each-ref", "--count=1", f"--contains={commit}")
         refs = (f"refs/heads/{onto}", self.ref, "refs/remotes")
-        with contextlib.suppress(GitError):  # it is not in this repository
+        try:
             return bool(self.git().line(*words, *refs))
-        return False
+        except GitError:
+            return if_absent
 
     def put_back(self, record: LandingRecord) -> list[str]:
         """Undo what a landing that did not move the branch has done to the files of its
