@@ -395,6 +395,24 @@ def test_changes_in_the_worktree_of_the_base_are_kept(here: Here) -> None:
     assert line_of(here, 3) == "login"
 
 
+def test_a_worktree_that_cannot_be_updated_is_as_it_was(here: Here) -> None:
+    """As in a partial clone whose remote cannot be reached."""
+    tree = login(here)
+    write(tree, "a.txt", "b\n")
+    write(tree, "0.txt", "new\n")
+    write(tree, "notes.txt", "new notes\n")
+    tree.git("add", ".")
+    tree.git("commit", "-qm", "more")
+    before, blob = head(here), head(here, "login:notes.txt")
+    path = here.path / ".git/objects" / blob[:2] / blob[2:]
+    path.rename(path.with_name("saved"))
+    assert "git could not update it: " in here.fails(4, "land", "login")
+    path.with_name("saved").rename(path)
+    assert (head(here), here.git("status", "--porcelain")) == (before, "")
+    here.ok("land", "login")
+    assert here.git("status", "--porcelain") == ""
+
+
 def test_a_file_in_the_way_that_git_does_not_know_is_kept(here: Here) -> None:
     tree = work(here, "login", 3, approved=False)
     write(tree, "new.txt", "theirs\n")

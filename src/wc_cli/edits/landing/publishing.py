@@ -46,6 +46,7 @@ _UNFINISHED = {
 
 # As `git merge` does: what is in submodules stays.
 _UPDATE = ("read-tree", "-m", "-u", "--no-recurse-submodules")
+_UPDATE_SECONDS = 600.0  # there may be many files
 
 
 class MovedError(ConflictError):
@@ -195,12 +196,19 @@ class BasePlace:
             self._move(self.git(), *words, *change)
             return
         git = self.git(record.worktree)
+        git.longest = _UPDATE_SECONDS
         with contextlib.suppress(GitError):
             # So that a file that was only touched does not count as changed.
             git.run("update-index", "-q", "--refresh")
         try:
+            git.run(*_UPDATE, "--dry-run", record.base, record.commit)
+        except GitError as error:
+            raise self._in_the_way(git, record, error) from error
+        try:
             git.run(*_UPDATE, record.base, record.commit)
         except GitError as error:
+            # Nothing was in the way, so what differs now is ours.
+            _restored_files(git, record, with_missing=True)
             raise self._in_the_way(git, record, error) from error
         try:
             self._move(git, *words, *change)
@@ -308,9 +316,12 @@ class BasePlace:
         return self._changed_in(git, record)
 
 
-def _restored_files(git: Git, record: LandingRecord) -> list[str]:
+def _restored_files(
+    git: Git, record: LandingRecord, *, with_missing: bool = False
+) -> list[str]:
     """Restore the files of a worktree, whose index was not reached, that are exactly as
-    the landing wrote them. Returns the others that differ."""
+    the landing wrote them, and ``with_missing`` those that are gone. Returns the others
+    that differ."""
     words = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev")
     tokens = iter(git.run(*words, record.base, record.commit).split(b"\0"))
     changed = []
@@ -322,7 +333,8 @@ def _restored_files(git: Git, record: LandingRecord) -> list[str]:
         blob = _hash_of(git, record.worktree, path)
         if blob == before or (not blob and not before.strip("0")):
             continue
-        if blob == after or (not blob and not after.strip("0")):
+        is_gone = not blob and (with_missing or not after.strip("0"))
+        if blob == after or is_gone:
             if before.strip("0"):
                 git.run("checkout-index", "-f", "--", path)
             else:
