@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 FOLDERS, FILES = 40, 40
 BY_HAND = "git worktree add, merge, merge --ff-only, worktree remove"
 _SCRIPT = """\
-git worktree add --quiet --detach ../landing main
-git -C ../landing merge --quiet --no-ff --message=Merge "$1"
-commit=$(git -C ../landing rev-parse HEAD)
-git worktree remove ../landing
+git worktree add --quiet --detach ../by-hand main
+git -C ../by-hand merge --quiet --no-ff --message=Merge "$1"
+commit=$(git -C ../by-hand rev-parse HEAD)
+git worktree remove ../by-hand
 exec git merge --quiet --ff-only "$commit"
 """
 
