@@ -230,7 +230,7 @@ def test_another_machine_has_landed_it(here: Here) -> None:
     other.git("push", "-q")
     done = here.ok("land", "login", "--push")
     commit = at_hub(here)
-    assert done.out == f"login: landed on main as {commit[:9]}\n"
+    assert done.out == f"login: its changes were on main already, at {commit[:9]}\n"
     title = here.entries("login")[-1]["title"]
     assert title == f"main has all of its changes already, at {commit[:9]}"
     assert head(here) == commit
@@ -250,7 +250,9 @@ def test_a_rule_against_closing_leaves_what_another_machine_landed(
     assert (head(here), len(here.entries("login"))) == before
     here.ok("ack", "login", "--pr", "12", "-m", "The request")
     done = here.ok("land", "login", "--push")
-    assert done.out == f"login: landed on main as {at_hub(here)[:9]}\n"
+    assert (
+        done.out == f"login: its changes were on main already, at {at_hub(here)[:9]}\n"
+    )
     assert head(here) == at_hub(here) == head(here, "login")
     assert here.json("read", "login")["status"] == "CLOSED"
 

@@ -352,13 +352,10 @@ class Lander:
             notes = receipt.notes
         self.records.remove(record)
         short = record.commit[: returning.SHORT]
-        return LandingResult(
-            state.name,
-            LANDED,
-            f"landed on {record.onto} as {short}",
-            record.commit,
-            notes=notes,
-        )
+        text = f"its changes were on {record.onto} already, at {short}"
+        if record.commit_count:
+            text = f"landed on {record.onto} as {short}"
+        return LandingResult(state.name, LANDED, text, record.commit, notes=notes)
 
     def _written(self, draft: Draft) -> Receipt:
         receipt = self.context.writer().write(draft, self.context.source)
