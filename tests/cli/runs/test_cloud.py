@@ -589,18 +589,24 @@ def test_a_worktree_that_was_made_goes_with_its_thread_wherever_that_ran_last(
     repo: Repo,
 ) -> None:
     program = repo.machine.root / "bin/local"
-    program.write_text("#!/bin/sh\nwc done login -m Finished\n")
+    program.write_text("#!/bin/sh\ntouch left\nwc done login -m Finished\n")
     program.chmod(0o755)
     repo.ok("config", "--global", "set", "run.codex", str(program))
     other = repo.worktree("app-wt-other")
     ask_for(repo, "login", "work", "Codex")
     made = Path(events(repo)[0]["worktree"])
     assert made.is_dir()
-    for holder, place in (("Codex@other", str(other.path)), ("Codex@cloud", "")):
-        repo.ok("handoff", "login", "--to", holder, "--force")
-        assert events(repo, "--push")[0]["worktree"] == place
+    places = {"Codex@cloud": "", "Codex": str(made), "Codex@other": str(other.path)}
+    for holder, place in places.items():
+        words = ("--to", holder, "--force", "--reason", "Elsewhere")
+        repo.ok("handoff", "login", *words)
+        # What an earlier run has left is in nobody's way.
+        begun = [told for told in events(repo, "--push") if told["event"] == "started"]
+        assert [told["worktree"] for told in begun] == [place]
     repo.ok("close", "login")
-    removed = events(repo)[0]
+    assert events(repo) == []
+    (made / "left").unlink()
+    (removed,) = events(repo)
     assert (removed["event"], removed["worktree"]) == ("removed", str(made))
     assert not made.exists()
     assert other.path.is_dir()
