@@ -102,6 +102,7 @@ class Trial:
         """Let something happen at every call in turn."""
         calls = self.record()
         places = _places(calls, action, every=self.scene.every)
+        places = places[:: 1 if ALL else self.scene.step]
         wrong: list[str] = []
         for number, at in enumerate(places):
             if not self.scene.goes_on or number % _IN_A_ROW == 0:
@@ -174,7 +175,9 @@ def _places(calls: tuple[faults.Call, ...], action: str, *, every: bool) -> list
     numbered = [(at, one) for at, one in numbered if one.module != "files"]
     if ALL or action in {"die-before", "die-after", "EIO"}:
         own = "flushing" if every and action == "EIO" else ""
-        return [at for at, one in numbered if ALL or one.changes or one.module == own]
+        places = [at for at, one in numbered if ALL or one.changes or one.module == own]
+        # After a change the disk is as it is before the next one.
+        return places[-1:] if action == "die-after" and not ALL else places
     # How it is told differs with the error, what is done does not: one call
     # of each kind is enough for the others.
     first: dict[object, int] = {}

@@ -198,7 +198,8 @@ class Scene(NamedTuple):
     what then brings everything in order.
 
     ``writes``: it is one entry. ``every``: also calls that only ask are of
-    interest. ``goes_on``: one crash follows another in the same store.
+    interest. ``goes_on``: one crash follows another in the same store. ``step``: one
+    call in so many is hit; in the long run all are.
     """
 
     prepare: Callable[[str], None]
@@ -207,6 +208,7 @@ class Scene(NamedTuple):
     writes: bool = False
     every: bool = False
     goes_on: bool = False
+    step: int = 1
 
 
 SCENES = {
@@ -216,6 +218,6 @@ SCENES = {
     "read": Scene(_one_entry, _read),
     "checkout": Scene(_repository, _check_out),
     "settle": Scene(_unsettled, settle),
-    "repair": Scene(_damaged, repair, repair),
-    "repair-outside": Scene(_damaged_outside, repair, repair),
+    "repair": Scene(_damaged, repair, repair, step=2),
+    "repair-outside": Scene(_damaged_outside, repair, repair, step=3),
 }

@@ -35,7 +35,7 @@ ALL = amounts.is_long()
 MOMENTS = ("before", "while", "done")
 # So many calls go by from one that is hit to the next; together these hit every
 # moment, and calls of every part.
-STEPS = {"first_push": 1, "fast_forward": 4, "only_ours": 3}
+STEPS = {"first_push": 2, "fast_forward": 4, "only_ours": 3}
 STEPS |= {"true_merge": 8, "rejected": 11}
 GIT = """\
 #!/bin/sh

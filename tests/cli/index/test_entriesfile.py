@@ -154,7 +154,7 @@ def test_many_matches_are_found_newest_first(
     monkeypatch.setattr(indexed_search, "_FEW", few)
     monkeypatch.setattr(indexed_search, "_FEW_THREADS", few_threads)
     monkeypatch.setattr(search_views, "RANKED", 3)
-    for number in range(9):
+    for number in range(6):
         titles = ("needle here", "here", "a needle and here", "none")
         log = chain(
             *(
