@@ -25,7 +25,7 @@ numbers = st.integers(0, 2**53)
 some_records = st.builds(
     RunRecord,
     *(texts, texts, texts, texts, texts, numbers, texts, texts),
-    *(numbers, numbers, numbers, numbers, numbers, st.booleans(), numbers),
+    *(numbers, numbers, numbers, numbers, numbers, texts, numbers),
     *(st.none() | st.integers(-64, 255), numbers, texts, texts),
 )
 
