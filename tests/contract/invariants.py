@@ -40,6 +40,8 @@ class Known:
         self.entries: dict[tuple[str, str], tuple[str, str]] = {}
         self.lines: dict[tuple[str, str], bytes] = {}
         self.logs: dict[str, bytes] = {}
+        # Whether something was ever shown of a page that was all there was.
+        self.has_had_pages = False
         self.code = self._code()
 
     def _code(self) -> list[object]:
@@ -51,11 +53,6 @@ class Known:
                 found.append(file.read())
         refs = ("refs/heads/main", "refs/remotes/origin/main", "refs/stash")
         return [*found, *(repository.resolve(self.clone.where, one) for one in refs)]
-
-    @property
-    def is_on_pages(self) -> bool:
-        """Whether something was shown of a page that is all there is."""
-        return not set(self.entries) <= set(self.lines)
 
     def look(self, said: str) -> list[str]:
         """What is wrong in the clone now, after a step that said so."""
@@ -77,6 +74,7 @@ class Known:
         gone = {key[0] for key in self.entries} - set(logs)
         wrong += [f"{topic} is gone" for topic in gone]
         self.logs = logs
+        self.has_had_pages |= not set(self.entries) <= set(self.lines)
         if said.startswith("saved "):
             _, topic, entry = said.split()
             if (topic, entry) not in self.lines:

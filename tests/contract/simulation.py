@@ -138,10 +138,11 @@ class Machinery:
         up: bool,
     ) -> list[str]:
         wrong = [] if _is_fine(world, step, said, up=up) else [f"{step}: {said}"]
-        pages = known[step.clone].is_on_pages
+        pages = known[step.clone].has_had_pages
         if step.op == "merge" and (world.rewritten or pages):
-            # By plain git a person gave up what others had given up, or has a
-            # log beside a page now: the next command tells.
+            # By plain git a person gave up what others had given up, has a log beside
+            # a page now, or has rebased without wc's merge, which had made a log of
+            # one: the next command tells.
             world.do(Step(step.number, "settle", step.clone))
         for one in known:
             own = said if one.clone.number == step.clone else ""

@@ -12,6 +12,7 @@ import pytest
 
 from tests import amounts
 from tests.conftest import THREADS
+from tests.contract.clones import OLD_ENTRY, OLD_PAGE
 from tests.contract.pairs import Clone, Pair
 from wc_cli.ledger.settle import settler
 
@@ -220,6 +221,31 @@ def test_what_other_tools_keep_in_meta_survives_a_merge(pair: Pair, words: str) 
     assert fields["x-a"] == 1
     if words.startswith("merge"):
         assert fields["x-b"] == 1
+    a.check(b)
+
+
+@pytest.mark.parametrize(
+    "words", ["merge -q --no-edit", "rebase -q", f"pull -q --rebase origin {THREADS}"]
+)
+def test_a_page_that_git_merges_with_that_of_a_log_is_taken_in(
+    pair: Pair, words: str
+) -> None:
+    """No wc has seen the page of the older tool before."""
+    a, b = pair.a, pair.b
+    page = OLD_PAGE.format(topic="deploy") + OLD_ENTRY.format(number=0)
+    (a.store / "threads/deploy.md").write_text(page)
+    a.git("add", "threads/deploy.md")
+    a.git("commit", "-q", "-m", "by the older tool")
+    b.ok("sync")
+    b.ok("new", "deploy", "-m", "Of b")
+    b.ok("sync")
+    a.git("fetch", "-q", "origin")
+    a.git(*words.split(), *([] if "pull" in words else [THEIRS]))
+    assert a.settle().problems == {}
+    titles = [
+        entry["title"] for entry in a.ok("read", "deploy", "--json").json["entries"]
+    ]
+    assert titles == ["old 0", "Of b"]
     a.check(b)
 
 

@@ -27,6 +27,7 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec, model, projections
 from wc_core.ledger.threads.excerpts.sealing import seal_of
 from wc_core.ledger.threads.older import metamoves
+from wc_core.ledger.threads.pages import page as page_format
 from wc_core.ledger.threads.projections import Meta
 
 TYPE_CHECKING = False
@@ -67,7 +68,7 @@ class Applier:
         self.git = git
         self.layout = upkeep.layout
         self.reader = upkeep.reader
-        self._commit = ""
+        self._old = self._commit = ""
 
     def apply(self, old: str, new: str) -> Iterator[tuple[str, str]]:
         """Apply the changes from the commit ``old`` to ``new`` to the folder.
@@ -76,7 +77,7 @@ class Applier:
         with changes that a user may have made. Yields each thread that failed, "" for
         another file, with the reason.
         """
-        self._commit = new
+        self._old, self._commit = old, new
         yield from self._apply_pairs(self._without_deleted(self._pairs(old, new)))
 
     def restore(
@@ -199,13 +200,13 @@ class Applier:
                 # Settling then renders it, and commits our differences.
                 durable.touch(self.upkeep.marker(topic), root)
             if log := changes.pop(paths.log, None):
-                page = changes.get(paths.page, _NO_CHANGE).old
+                page = changes.get(paths.page, _NO_CHANGE)
                 lines = self._import_page(topic, log, page)
                 self._merge_log(topic, log.old or b"", log.new or b"", *lines)
             self._apply_projections(topic, changes, before)
 
     def _import_page(
-        self, topic: str, log: FileChange, old_page: bytes | None
+        self, topic: str, log: FileChange, page: FileChange
     ) -> list[bytes]:
         """The log lines for the entries of a thread that was only a page and now gets a
         log. The page on disk is kept in quarantine."""
@@ -218,13 +219,36 @@ class Applier:
         new = codec.read_log(topic, log.new or b"").entries
         present = codec.read_log(topic, disk_log or b"").entries
         ids = {entry.id for entry in (*new, *present)}
-        lines = _page_lines(topic, (old_page, disk_page), ids)
+        pages = [page.old, disk_page]
+        if disk_log is not None and _has_other_entries(topic, page.new, ids):
+            pages += self._pages_without_log(topic)
+        lines = _page_lines(topic, pages, ids)
         # Another tool's log may lack the ids that we would give.
         if not lines or not model.written_by_wc(new):
             return []
         if disk_page:
             quarantine.keep(self.layout, topic, disk_page)
         return lines
+
+    def _pages_without_log(self, topic: str) -> list[bytes]:
+        """The pages of a thread in the commits of a user that have no log of it and are
+        newer than what was applied. After a rebase, only the reflog has them."""
+        paths = paths_of(topic)
+        applied = [f"^{self._old}"] if self._old else []
+        words = ("--reflog", "--full-history", "--ignore-missing", *applied)
+        out = self.git.run("rev-list", *words, self._commit, "--", paths.page)
+        found = (
+            trees.items(self.git, commit, (paths.page, paths.log))
+            for commit in out.decode().split()
+        )
+        pages = [
+            items[paths.page].blob
+            for items in found
+            if paths.log not in items
+            and paths.page in items
+            and items[paths.page].is_file
+        ]
+        return [*trees.blobs(self.git, pages).values()]
 
     def _merge_log(self, topic: str, old: bytes, new: bytes, *extra: bytes) -> None:
         """Write the union of the logs on disk and in both commits. Entries that a
@@ -345,6 +369,12 @@ def _page_lines(
             if entry.id not in ids:
                 lines.setdefault(entry.id, codec.to_line(entry, position))
     return list(lines.values())
+
+
+def _has_other_entries(topic: str, page: bytes | None, ids: set[str]) -> bool:
+    """Return whether a page has an entry that is not among these."""
+    entries = page_format.parse(topic, page or b"").entries
+    return any(entry.id not in ids for entry in entries)
 
 
 def _is_rendered_here(thread: Thread) -> bool:
