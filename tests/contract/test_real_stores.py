@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import THREADS, Machine
+from wc_core.ledger.threads import folding
+from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +42,14 @@ def metas(repo: Repo) -> dict[str, dict[str, Any]]:
     """What the other tool says about each thread."""
     folders = (repo.store / "graph/baseline/threads").iterdir()
     return {one.name: json.loads((one / "meta.json").read_text()) for one in folders}
+
+
+def test_entries_take_effect_in_the_order_of_their_ids(real: Repo) -> None:
+    reader = StoreReader(str(real.store))
+    logs = [reader.thread(topic).entries for topic in reader.topics()]
+    assert len(logs) == THREADS_THERE
+    for entries in logs:
+        assert folding.in_effect_order(entries[::-1]) == folding.in_order(entries)
 
 
 def test_every_thread_is_listed(real: Repo) -> None:
