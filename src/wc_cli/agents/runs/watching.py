@@ -115,7 +115,7 @@ class RunWatcher:
         return ""
 
     def _end(self, run: Run) -> Run:
-        """End what is left of a run, and watch it no more."""
+        """End what is left of a run, and stop watching it."""
         del self.runs[run.topic]
         run.process.end_group()
         self._output_of(run).finish()
