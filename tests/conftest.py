@@ -28,6 +28,8 @@ from hypothesis import Phase, settings
 
 from tests import amounts, forking, marking, measuring, reporting
 from wc_core.base import agents
+from wc_core.base.layout import Layout
+from wc_core.ledger.git.private import private_layout
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -405,6 +407,11 @@ class Repo:
         """The store's root, by what wc itself says."""
         said: str = self.json("whoami")["store"]
         return Path(said.replace("~", str(self.machine.home), 1))
+
+    @property
+    def private(self) -> Path:
+        """What this user's processes have recorded outside of the store."""
+        return Path(private_layout(Layout(str(self.store))).local)
 
     def log(self, topic: str) -> Path:
         """The log of a thread."""

@@ -353,7 +353,7 @@ def cloud_findings(context: Context, topic: str) -> Iterator[Finding]:
     started, now = ulid.timestamp_ms(since), now_ms()
     if now - started < preferences.load(context.env).run_cloud_minutes * 60_000:
         return
-    record = runs.load(reader.layout, topic)
+    record = runs.load_shown(reader.layout, topic)
     is_ours = record is not None and record.since == state.since
     place = record.address if record is not None and is_ours else ""
     name, when = quoted(state.name), ago(seconds_between(started, now))

@@ -21,6 +21,7 @@ from wc_core.ledger.configuration import preferences
 from wc_core.ledger.git import contact, discovery
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.discovery import BRANCH_STORE, PLAIN
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads import settings
 from wc_core.ledger.threads.reader import StoreReader
 from wc_core.people.identity import resolve, userrecord
@@ -97,6 +98,20 @@ class Context:
         if self._identity is None:
             self._identity = self.identify(self.asked)
         return self._identity
+
+    @property
+    def process_agent(self) -> str:
+        """The agent whose process this is, whatever ``--as`` and variables say; empty
+        for a person's."""
+        return resolve.process_agent(
+            self.env, self.place.repository, self.settings, self.evidence
+        )
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person speaks here: under their own name, and not an agent's
+        process in their place."""
+        return self.identity.person and not self.process_agent
 
     def identify(self, asked: Asked) -> Identity:
         """The identity for a command line with these words."""
@@ -394,7 +409,10 @@ class Context:
         if current is not None and current.working_branch != BRANCH:
             branch, commit = current.working_branch, current.commit
             worktree = "" if branch or not current.top else home_of(current)
-        author = Author(self.identity, branch, commit, authorship, worktree)
+        author = Author(
+            *(self.identity, branch, commit, authorship, worktree),
+            process_agent=lambda: self.process_agent,
+        )
         find_author = self._meta_author
         return StoreWriter(self.place, author, self.settings, self.env, find_author)
 
@@ -468,7 +486,7 @@ class Context:
         layout = Layout(self.place.root)
         if not os.path.isdir(layout.unsettled):
             return
-        if not os.path.exists(layout.git_user):
+        if not os.path.exists(private_layout(layout).git_user):
             self.record_user()
         self._remember_identity()
 

@@ -140,6 +140,11 @@ class Layout(NamedTuple):
         """The git authors of a thread's entries that await settling."""
         return f"{self.local}/authors/{file_name(topic)}"
 
+    def written(self, topic: str) -> str:
+        """The digests of a thread's lines that were written here, see
+        `wc_core.ledger.threads.written`."""
+        return f"{self.local}/written/{file_name(topic)}"
+
     @property
     def git_user(self) -> str:
         """The user that git was last seen to be configured for, as JSON."""

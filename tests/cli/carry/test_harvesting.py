@@ -83,13 +83,13 @@ def test_the_ball_comes_back_and_all_see_how(
 def test_a_branch_is_looked_at_once(person: Repo, hub: Path, tmp_path: Path) -> None:
     cloud = sent(person, hub, tmp_path)
     assert person.ok("harvest").out == "claude/fix: 1 entry came (login)\n"
-    state = (person.store / ".local/harvest.json").read_bytes()
+    state = (person.private / "harvest.json").read_bytes()
     before = person.entries("login")
     nothing = "nothing new on the branches of agents\n"
     assert person.ok("harvest").out == nothing
     assert person.ok("harvest", "claude/fix").out == nothing
-    assert (person.store / ".local/harvest.json").read_bytes() == state
-    (person.store / ".local/harvest.json").unlink()
+    assert (person.private / "harvest.json").read_bytes() == state
+    (person.private / "harvest.json").unlink()
     assert person.ok("harvest").out == nothing
     assert person.entries("login") == before
     accept_only(hub, CLAUDE.accepts)

@@ -75,7 +75,7 @@ def test_others_may_land_while_a_person_is_asked(here: Here) -> None:
     os.close(ours)
     os.close(theirs)
     assert (process.returncode, out[:15]) == (0, "login: landed o")
-    assert gatechecks.is_approved(layout, "true")
+    assert gatechecks.is_approved(layout, gatechecks.LAND_CHECK, "true")
 
 
 def test_a_landing_that_finds_another_one_says_which(
@@ -96,7 +96,9 @@ def test_no_check_is_approved_if_nothing_can_land(here: Here) -> None:
     ask_for(here, "true")
     assert "it is not approved" in here.fails(4, "land", "login", "--yes")
     assert "Nothing is ready" in here.ok("land", "--all", "--yes").err
-    assert not gatechecks.is_approved(Layout(str(here.store)), "true")
+    assert not gatechecks.is_approved(
+        Layout(str(here.store)), gatechecks.LAND_CHECK, "true"
+    )
 
 
 def test_it_runs_on_what_would_land_and_nowhere_else(here: Here) -> None:

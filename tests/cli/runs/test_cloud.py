@@ -285,7 +285,7 @@ def test_a_diff_that_does_not_apply_is_kept(repo: Repo) -> None:
     done = repo.wc("run", "fetch", "login")
     assert done.code == CONFLICT
     assert "does not apply to main" in done.err
-    (kept,) = (repo.store / ".local/runs").glob("*.diff")
+    (kept,) = (repo.private / "runs").glob("*.diff")
     assert kept.read_text() == diff
     assert str(kept) in done.err
     assert not repo.git("branch", "--list", "codex/*")

@@ -221,7 +221,7 @@ def test_an_agent_has_wc_where_the_person_has_only_the_systems(repo: Repo) -> No
     assert names(events(repo))[-1] == ("passed", "login"), repo.wc(
         "run", "log", "login"
     )
-    (folder,) = (repo.store / ".local/runs").glob("bin")
+    (folder,) = (repo.private / "runs").glob("bin")
     assert [path.name for path in folder.iterdir()] == ["wc"]
 
 

@@ -179,7 +179,7 @@ def test_what_a_client_hides_is_remembered(repo: Repo, first: str) -> None:
 
 def test_what_another_user_of_the_machine_is_called_is_not_used(repo: Repo) -> None:
     repo.ok("init")
-    path = repo.store / ".local/git-user.json"
+    path = repo.private / "git-user.json"
     fields = json.loads(path.read_text())
     path.write_text(json.dumps({**fields, "uid": os.getuid() + 1}))
     repo.settled("say", "auth", "--title", "a", env=HIDDEN)

@@ -10,6 +10,7 @@ import pytest
 
 from wc_core.base.layout import Layout
 from wc_core.ledger.git.authorship import Person
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads.settings import Settings
 from wc_core.people.identity.resolve import Asked, Evidence, identify
 from wc_core.people.identity.userrecord import (
@@ -93,7 +94,7 @@ def test_the_record_of_the_store_counts_before_that_of_the_machine(
     _write(machine_path(env), SYSTEM.fields())
     assert recorded_user(root, env) == SYSTEM
     assert recorded_user("", env) == SYSTEM
-    _write(Layout(root).git_user, PAT.fields())
+    _write(private_layout(Layout(root)).git_user, PAT.fields())
     assert recorded_user(root, env) == PAT
     assert recorded_user(root, {}) == PAT
     assert recorded_user("", {}) == NOBODY
@@ -113,7 +114,7 @@ def test_the_record_of_the_store_counts_before_that_of_the_machine(
 def test_a_record_of_another_user_or_a_damaged_one_names_nobody(
     tmp_path: Path, fields: Any
 ) -> None:
-    _write(Layout(str(tmp_path)).git_user, fields)
+    _write(private_layout(Layout(str(tmp_path))).git_user, fields)
     assert recorded_user(str(tmp_path), {}) == NOBODY
 
 

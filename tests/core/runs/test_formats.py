@@ -17,6 +17,7 @@ from wc_core.attention.runs.records import RunRecord
 from wc_core.attention.runs.waiting import WaitingThreads
 from wc_core.base import processes
 from wc_core.base.layout import Layout
+from wc_core.ledger.git.private import private_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,10 +34,11 @@ some_records = st.builds(
 def kept(name: str, data: bytes, read: Callable[[Layout], object]) -> object:
     """What is read of a file with these bytes."""
     with TemporaryDirectory() as root:
-        file = Path(root, ".local/runs", name)
+        layout = Layout(root)
+        file = Path(private_layout(layout).runs, name)
         file.parent.mkdir(parents=True)
         file.write_bytes(data)
-        return read(Layout(root))
+        return read(layout)
 
 
 @given(some_records)

@@ -14,6 +14,7 @@ from wc_core.attention.runs.records import FAILED, RUNNING, RunRecord, path_of
 from wc_core.attention.runs.waiting import WaitingThreads
 from wc_core.base import processes, ulid
 from wc_core.base.times import rfc3339
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads.model import Link
 from wc_core.reading.views.drawing.badges import badge_of
 from wc_observe.web.thread import aside as asides
@@ -98,7 +99,7 @@ def test_what_wc_run_does_is_on_the_card_and_beside_the_thread(
     failed = RunRecord("c", "Codex@c", "/w", "c", FAILED, 1, ended_ms=NOW_MS - 120_000)
     failed = failed._replace(reason="ended with the ball", given=entries["c"].id)
     waits = WaitingThreads(me, begin, {"b": "its worktree has uncommitted changes: x"})
-    Path(store.layout.runs).mkdir(parents=True)
+    Path(private_layout(store.layout).runs).mkdir(parents=True)
     for record in (
         run._replace(pid=me, begin=begin),
         failed,

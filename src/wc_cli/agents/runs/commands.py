@@ -7,6 +7,7 @@ import os
 import shutil
 
 from wc_cli.agents import launcher
+from wc_cli.agents.runs import writing
 from wc_cli.agents.runs.cloud.addresses import ANY_ADDRESS
 from wc_cli.ledger.store import durable
 from wc_core.base import agents
@@ -118,7 +119,6 @@ def with_our_program(env: Mapping[str, str], layout: Layout) -> dict[str, str]:
     present, own = shutil.which("wc", path=path), launcher.own_program("wc")
     if not own or (present and launcher.is_ours(present, "wc")):
         return {**env}
-    folder = f"{layout.runs}/bin"
-    durable.make_folder(folder, layout.root, flush=False)
+    folder = f"{writing.made_folder(layout, 'bin').runs}/bin"
     durable.point(f"{folder}/wc", own)
     return {**env, "PATH": f"{folder}:{path}"}

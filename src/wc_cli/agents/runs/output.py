@@ -10,6 +10,7 @@ from wc_core.base.files import read_from, size_of
 from wc_core.base.lean import contextlib
 from wc_core.base.text import clean
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class RunOutput(NamedTuple):
     @classmethod
     def of(cls, layout: Layout, topic: str, env: Mapping[str, str]) -> RunOutput:
         """Return the output of the agent of a thread."""
-        return cls(records.log_of(layout, topic), layout.root, env)
+        root = private_layout(layout).root
+        return cls(records.log_of(layout, topic), root, env)
 
     def open(self) -> int:
         """Open the file to append to it, emptied. Raises OSError."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import os
 
+from wc_cli.agents.runs import writing
 from wc_cli.ledger.store import durable
 from wc_core.attention.runs import waiting
 from wc_core.attention.runs.waiting import WaitingThreads
 from wc_core.base import processes
 from wc_core.base.errors import WcError
 from wc_core.base.lean import contextlib
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,12 +38,12 @@ class WaitNotes:
         pid = os.getpid()
         noted = WaitingThreads(pid, processes.started(pid) or 0, reasons)
         with contextlib.suppress(WcError):
-            durable.make_folder(self._layout.runs, self._layout.root, flush=False)
-            durable.replace(self._path, noted.to_bytes(), self._layout.root)
+            root = writing.made_folder(self._layout).root
+            durable.replace(self._path, noted.to_bytes(), root)
 
     def remove(self) -> None:
         """Remove them, and those of a ``wc run`` that was killed."""
         for path in waiting.paths(self._layout):
             if path == self._path or not waiting.is_current(path, self._layout):
                 with contextlib.suppress(WcError):
-                    durable.remove(path, self._layout.root)
+                    durable.remove(path, private_layout(self._layout).root)

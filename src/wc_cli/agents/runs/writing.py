@@ -10,6 +10,7 @@ from wc_cli.run.entries import receipts
 from wc_core.attention.runs import records
 from wc_core.attention.runs.records import STOPPED, RunRecord
 from wc_core.base import processes
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +22,18 @@ if TYPE_CHECKING:
 
 def save(layout: Layout, record: RunRecord) -> None:
     """Write the record of a thread's latest run. Raises StorageError."""
-    durable.make_folder(layout.runs, layout.root, flush=False)
-    path = records.path_of(layout, record.topic)
-    durable.replace(path, record.to_bytes(), layout.root)
+    root = made_folder(layout).root
+    durable.replace(records.path_of(layout, record.topic), record.to_bytes(), root)
+
+
+def made_folder(layout: Layout, name: str = "") -> Layout:
+    """Make the folder of what belongs to runs, or the one of that name in it. Returns
+    the private layout. Raises StorageError."""
+    private = private_layout(layout)
+    durable.make_private_folder(private.root)
+    folder = f"{private.runs}/{name}".rstrip("/")
+    durable.make_folder(folder, private.root, flush=False)
+    return private
 
 
 def save_stopped(

@@ -37,6 +37,7 @@ from wc_core.ledger.carry import carriers, modes, records
 from wc_core.ledger.carry.records import Harvested, Refused
 from wc_core.ledger.configuration import keys
 from wc_core.ledger.git import remotes
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads import codec
 from wc_core.ledger.threads.jsontext import dumps
 from wc_core.ledger.threads.model import Entry
@@ -299,21 +300,27 @@ class _Harvesting:
             for ref, row in self.harvested.items()
             if ref in refs or not ref.startswith(prefix)
         }
-        data = f"{dumps(records.harvest_fields(kept))}\n".encode()
-        durable.replace(self.layout.harvest, data, self.layout.root)
+        _save(self.layout, kept)
+
+
+def _save(layout: Layout, harvested: Mapping[str, Harvested]) -> None:
+    """Record what was examined."""
+    private = private_layout(layout)
+    durable.make_private_folder(private.root)
+    data = f"{dumps(records.harvest_fields(harvested))}\n".encode()
+    durable.replace(private.harvest, data, private.root)
 
 
 def forget_refused(root: str) -> int:
     """Forget what was refused in the store at ``root``. Returns the number of
     problems."""
     layout = Layout(root)
-    if not os.path.lexists(layout.harvest):
+    if not os.path.lexists(private_layout(layout).harvest):
         return 0
     with locks.locked(layout.harvest_lock, _HOLDER, _LOCK_SECONDS, root):
         harvested = records.harvests(layout)
         rows = {ref: row._replace(refused=()) for ref, row in harvested.items()}
-        data = f"{dumps(records.harvest_fields(rows))}\n".encode()
-        durable.replace(layout.harvest, data, root)
+        _save(layout, rows)
     return sum(len(row.refused) for row in harvested.values())
 
 

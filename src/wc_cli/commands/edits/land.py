@@ -309,7 +309,7 @@ def _offer_check(
     at a terminal, if a branch could land. Raises ConflictError if a person refuses."""
     line = context.settings.land_check
     is_asked = not options.json and sys.stdin.isatty() and sys.stderr.isatty()
-    if not line or gatechecks.is_approved(layout, line):
+    if not line or gatechecks.is_approved(layout, gatechecks.LAND_CHECK, line):
         return
     if not (options.yes or is_asked):
         return
@@ -327,12 +327,12 @@ def _offer_check(
                 "The check was not approved, so nothing lands.",
                 "Change it: wc config set land.check '…'",
             )
-    gatechecks.approve(layout, line)
+    gatechecks.approve(layout, gatechecks.LAND_CHECK, line)
 
 
 def _require_approval(layout: Layout, line: str) -> None:
     """Raise ConflictError if a check was not approved on this machine."""
-    if line and not gatechecks.is_approved(layout, line):
+    if line and not gatechecks.is_approved(layout, gatechecks.LAND_CHECK, line):
         raise ConflictError(
             f"The check of this repository is not approved on this machine: "
             f"{_check_text(line)}.",

@@ -259,8 +259,10 @@ def _may_run(context: Context, options: GateOptions, item: NumberedGate) -> bool
     from wc_cli.ledger.plan import gatechecks  # as in `_check_gates`
 
     layout, line = context.reader.layout, item.gate.value
-    if gatechecks.is_approved(layout, line):
+    if gatechecks.is_approved(layout, gatechecks.GATE, line):
         return True
+    if context.process_agent:
+        return False  # a person has to read it
     if not options.yes:
         if options.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
             return False
@@ -272,7 +274,7 @@ def _may_run(context: Context, options: GateOptions, item: NumberedGate) -> bool
         sys.stderr.flush()
         if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
             return False
-    gatechecks.approve(layout, line)
+    gatechecks.approve(layout, gatechecks.GATE, line)
     return True
 
 

@@ -18,7 +18,7 @@ from wc_cli.run.options import command, flag, number, text, words
 from wc_cli.run.output import remark, say, say_json
 from wc_core.attention.runs import records
 from wc_core.base.errors import FindingsError, InvalidInputError, NotFoundError
-from wc_core.base.layout import Layout
+from wc_core.base.layout import Layout, file_name
 from wc_core.base.names import Name
 from wc_core.base.phrases import counted, shown_path
 from wc_core.base.text import one_line
@@ -260,19 +260,23 @@ def _show_log(context: Context, options: RunOptions) -> None:
     reader = context.reader
     topic = reader.find(options.topics[1])
     layout = Layout(reader.layout.root)
-    record = records.load(layout, topic)
+    record = records.load_shown(layout, topic)
     if record is None:
         raise NotFoundError(
             f"No agent was started for {topic} here.", f"Start it: wc run {topic}"
         )
     try:
-        output = RunOutput.of(layout, topic, context.env).text()
+        output = RunOutput.of(layout, topic, context.env)
+        if records.load(layout, topic) is None:  # an older wc ran it
+            path = f"{layout.runs}/{file_name(topic)}.log"
+            output = output._replace(path=path, root=layout.root)
+        text = output.text()
     except OSError as error:
         raise NotFoundError(
             f"The output for {topic} cannot be read: {error.strerror}.",
             "See: wc doctor",
         ) from error
     if options.json:
-        say_json({**record._asdict(), "output": output})
+        say_json({**record._asdict(), "output": text})
     else:
-        say(output)
+        say(text)

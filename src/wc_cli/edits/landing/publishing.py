@@ -20,6 +20,7 @@ from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git import worktrees
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,16 +77,19 @@ class LandingRecord(NamedTuple):
 
 
 class LandingRecords:
-    """The landings that are being published in a repository, one for each thread."""
+    """The landings that are being published in a repository, one for each thread: in
+    the private folder (`wc_core.ledger.git.private`), because they decide what a branch
+    becomes."""
 
     def __init__(self, layout: Layout) -> None:
-        self._layout = layout
+        self._layout = private_layout(layout)
 
     def _path(self, topic: str) -> str:
         return f"{self._layout.landings}/{file_name(topic)}.json"
 
     def save(self, record: LandingRecord) -> None:
         """Keep a record, on disk. Raises StorageError."""
+        durable.make_private_folder(self._layout.root)
         durable.make_folder(self._layout.landings, self._layout.root, flush=False)
         data = json.dumps({"version": VERSION} | record._asdict()).encode()
         durable.replace(self._path(record.topic), data, self._layout.root)

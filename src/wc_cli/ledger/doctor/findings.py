@@ -33,7 +33,7 @@ _FIXES = {
     "garbage": "Every other entry is readable. Set the line aside: wc doctor --repair",
     "shape": "Every other entry is readable. Set the line aside: wc doctor --repair",
     "field": "It is kept and not shown. Upgrade wc, or correct the line by hand.",
-    "differs": "The fuller one is shown. Set this one aside: wc doctor --repair",
+    "differs": "Another version of it counts. Set this one aside: wc doctor --repair",
     "newer": "Upgrade wc on this machine; this one writes nothing to the thread.",
 }
 SET_ASIDE = "Set it aside, and restore what belongs there: wc doctor --repair"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from functools import cached_property
+from functools import cached_property, partial
 
 from wc_cli.ledger.doctor.recovery import Recovery
 from wc_cli.ledger.doctor.strays import find_strays, obstruction
@@ -24,6 +24,7 @@ from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec, model, projections
 from wc_core.ledger.threads.pages import page
 from wc_core.ledger.threads.reader import StoreReader
+from wc_core.ledger.threads.written import written_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,7 +203,8 @@ class Repair:
         self, topic: str, data: bytes, lost: Mapping[str, bytes]
     ) -> Iterator[RepairStep]:
         """Write a log with the good lines of ``data`` and the ``lost`` ones."""
-        good, bad = codec.partition_lines(topic, data)
+        written = partial(written_lines, self.layout, topic)
+        good, bad = codec.partition_lines(topic, data, written)
         if good == data and not lost:
             return
         if not good and not lost:

@@ -1,7 +1,8 @@
 """Checks the gates that need a look outside: pull requests and commands.
 
-A command comes from the store, so from anyone who can write to it. It runs only if it
-was approved on this machine before.
+A command comes from the store, so from anyone who can write to it. It runs only if a
+person approved its text, for its place, on this machine before: that is recorded in the
+private folder (`wc_core.ledger.git.private`), and never taken from the store.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from wc_core.base.errors import NotFoundError, StorageError
 from wc_core.base.files import read_plain
 from wc_core.base.text import clean
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.planning import gates
 from wc_core.ledger.threads.gates import COMMAND, FAIL, PASS, PR, GateChange
 from wc_core.ledger.threads.model import CLOSED
@@ -64,22 +66,32 @@ def checkable(states: Iterable[State]) -> Iterator[NumberedGate]:
                 yield NumberedGate(state.topic, state.name, number, gate)
 
 
-def is_approved(layout: Layout, command: str) -> bool:
-    """Return whether a command was approved on this machine."""
+# Where a command stands that may be approved.
+GATE, LAND_CHECK = "gate", "land.check"
+
+
+def is_approved(layout: Layout, place: str, command: str) -> bool:
+    """Return whether a command was approved for its place on this machine."""
+    private = private_layout(layout)
     try:
-        content = read_plain(layout.approved_commands, layout.root) or b""
+        content = read_plain(private.approved_commands, private.root) or b""
     except OSError:
         return False
-    return _digest(command).encode() in content.splitlines()
+    return _digest(place, command).encode() in content.splitlines()
 
 
-def approve(layout: Layout, command: str) -> None:
-    """Remember that a command may run on this machine. Raises StorageError."""
-    durable.ensure_line(layout.approved_commands, _digest(command), layout.root)
+def approve(layout: Layout, place: str, command: str) -> None:
+    """Remember that a command may run at its place on this machine. Raises
+    StorageError."""
+    private = private_layout(layout)
+    durable.make_private_folder(private.root)
+    durable.make_folder(private.local, private.root)
+    digest = _digest(place, command)
+    durable.ensure_line(private.approved_commands, digest, private.root)
 
 
-def _digest(command: str) -> str:
-    return hashlib.sha256(command.encode()).hexdigest()
+def _digest(place: str, command: str) -> str:
+    return hashlib.sha256(f"{place}\0{command}".encode()).hexdigest()
 
 
 def run_command(

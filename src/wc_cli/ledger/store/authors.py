@@ -20,6 +20,7 @@ from wc_core.base.files import read_plain
 from wc_core.base.lean import contextlib, json
 from wc_core.ledger.git import authorship
 from wc_core.ledger.git.authorship import FORMATS, Authorship, Person, clean
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads.jsontext import dumps
 from wc_core.people.identity import userrecord
 
@@ -72,7 +73,9 @@ def record_user(
         data = f"{dumps(user.fields())}\n".encode()
         # A convenience: without it, commits and tags name the system user.
         with contextlib.suppress(WcError, OSError):
-            durable.replace(layout.git_user, data, layout.root)
+            private = private_layout(layout)
+            durable.make_private_folder(private.root)
+            durable.replace(private.git_user, data, private.root)
 
 
 def record(layout: Layout, topic: str, entry_id: str, author: Authorship) -> None:

@@ -81,6 +81,22 @@ def make_folder(path: str, root: str = "", *, flush: bool = True) -> None:
         raise_storage_error("cannot be created", path, error)
 
 
+def make_private_folder(path: str) -> None:
+    """Make a folder and its parents; only the user can read or change what is in it.
+    Raises StorageError."""
+    if os.path.isdir(path):
+        return
+    parent = os.path.dirname(path)
+    make_folder(parent)
+    try:
+        os.mkdir(path, 0o700)
+        flush_folder(parent)
+    except FileExistsError:
+        pass  # another process made it
+    except OSError as error:
+        raise_storage_error("cannot be created", path, error)
+
+
 def _is_folder(path: str, root: str) -> bool:
     if not root:
         return os.path.isdir(path)

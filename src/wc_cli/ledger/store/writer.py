@@ -15,6 +15,7 @@ from wc_cli.ledger.store import (
     durable,
     lockedthread,
     sharedlines,
+    writtenlines,
 )
 from wc_cli.ledger.store.lockedthread import Receipt, Written
 from wc_cli.ledger.store.recipients import Addressees
@@ -67,13 +68,15 @@ _FOLDERS_ABOVE = 3
 class Author(NamedTuple):
     """The author of an entry, with the code's branch and commit, and the ``git``
     authorship of the entry's commit. ``worktree`` is the place of a worktree without
-    a branch (`wc_core.attention.status.places.home_of`)."""
+    a branch (`wc_core.attention.status.places.home_of`). ``process_agent`` returns the
+    agent whose process this is; empty for a person's."""
 
     identity: Identity
     code_branch: str = ""
     code_commit: str = ""
     git: Authorship | None = None
     worktree: str = ""
+    process_agent: Callable[[], str] = str
 
 
 class StoreWriter:
@@ -240,12 +243,25 @@ class StoreWriter:
         # Before the entry can be read. What cannot be removed is reported afterwards.
         with contextlib.suppress(WcError):
             self.upkeep.local.stamp.remove()
+        is_recorded = self._record_written(entry, thread)
         size = self._append(entry, thread)
         if self.place.kind in {BRANCH_STORE, NAMED}:
             # Until the entry is committed, a user's git may remove it from the log.
             line = codec.to_line(entry, thread.state.entry_count)
             durable.append_unflushed(self.upkeep.marker(topic), line, root)
-        return self._finish(entry, move, thread, size)
+        receipt = self._finish(entry, move, thread, size)
+        return receipt if is_recorded else _as_unrecorded(receipt)
+
+    def _record_written(self, entry: Entry, thread: LockedThread) -> bool:
+        """Record that an entry was written here, before it can be read. Returns whether
+        that was possible, or is not needed."""
+        if self.place.kind != BRANCH_STORE or not writtenlines.can_cause(entry):
+            return True
+        line = codec.to_line(entry, thread.state.entry_count)
+        is_by_person = self.author.identity.person and not entry.run_by
+        return writtenlines.record(
+            self.layout, entry.topic, line, by_person=is_by_person
+        )
 
     def _decided(
         self, draft: Draft, thread: LockedThread, now_ms: int
@@ -375,9 +391,16 @@ class StoreWriter:
             reason=draft.reason,
             kind=draft.kind,
             severity=draft.severity,
+            run_by=self._run_by(draft),
             asks=draft.asks,
             answers=draft.answers,
         )
+
+    def _run_by(self, draft: Draft) -> str:
+        """The agent whose process gives an outcome of a review under a person's name;
+        empty if there is none."""
+        is_person = self.author.identity.person
+        return self.author.process_agent() if draft.outcome and is_person else ""
 
     def _append(self, entry: Entry, thread: LockedThread) -> int:
         """Append an entry to its log: the commit point. Returns the log's length."""
@@ -442,6 +465,15 @@ class StoreWriter:
 
         too_many = outcomes.has_too_many_rounds(state, self.rules)
         return [outcomes.rounds_text(state)] if too_many else []
+
+
+def _as_unrecorded(receipt: Receipt) -> Receipt:
+    """The receipt of an entry that could not be recorded as written here."""
+    note = (
+        "git's folder cannot be written to, so this entry counts as if it had come "
+        "from elsewhere: it starts no agent and approves nothing"
+    )
+    return receipt._replace(notes=(*receipt.notes, note))
 
 
 def _check_owner(root: str) -> None:

@@ -1,8 +1,11 @@
 """Records of the agents that ``wc run`` started: a file for each thread,
-``.local/runs/<topic>.json``, beside the output of its agent, ``<topic>.log``.
+``runs/<topic>.json`` in the private folder (`wc_core.ledger.git.private`), beside the
+output of its agent, ``<topic>.log``.
 
-The record is written before the agent is started, and again when it has ended. So a
-``wc run`` that was killed leaves nothing that the next one does not find.
+Records decide where an agent works, so none is taken from the store itself: those that
+an older wc left there are only shown. A record is written before the agent is started,
+and again when it has ended. So a ``wc run`` that was killed leaves nothing that the
+next one does not find.
 """
 
 from __future__ import annotations
@@ -10,12 +13,14 @@ from __future__ import annotations
 from wc_core.base import processes
 from wc_core.base.errors import WcError
 from wc_core.base.files import names_in, read_plain
-from wc_core.base.layout import file_name
+from wc_core.base.layout import file_name, topic_of
 from wc_core.base.lean import json
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from wc_core.base.layout import Layout
@@ -106,23 +111,30 @@ def is_process(pid: int, begin: int) -> bool:
 
 def path_of(layout: Layout, topic: str) -> str:
     """Returns the path of the record of a thread."""
-    return f"{layout.runs}/{file_name(topic)}{_ENDING}"
+    return f"{private_layout(layout).runs}/{file_name(topic)}{_ENDING}"
 
 
 def log_of(layout: Layout, topic: str) -> str:
     """Returns the path of the output of a thread's agent."""
-    return f"{layout.runs}/{file_name(topic)}.log"
+    return f"{private_layout(layout).runs}/{file_name(topic)}.log"
 
 
 def load(layout: Layout, topic: str) -> RunRecord | None:
     """Returns the record of a thread; ``None`` if there is none, or it cannot be
     read."""
-    return _load(layout, path_of(layout, topic))
+    return _load(private_layout(layout), topic)
 
 
-def _load(layout: Layout, path: str) -> RunRecord | None:
+def load_shown(layout: Layout, topic: str) -> RunRecord | None:
+    """Returns the record of a thread for display: otherwise the one that an older wc
+    left in the store."""
+    return load(layout, topic) or _load(layout, topic)
+
+
+def _load(place: Layout, topic: str) -> RunRecord | None:
+    path = f"{place.runs}/{file_name(topic)}{_ENDING}"
     try:
-        data = read_plain(path, layout.root, _MAX_BYTES) or b"null"
+        data = read_plain(path, place.root, _MAX_BYTES) or b"null"
         fields: dict[str, Any] = json.loads(data)
         if fields.pop("version") != VERSION:
             return None
@@ -144,10 +156,26 @@ def _is_typed(record: RunRecord) -> bool:
 
 def all_records(layout: Layout) -> list[RunRecord]:
     """Returns the records that can be read, the latest start first."""
+    return _latest_first(_all(private_layout(layout)))
+
+
+def all_shown(layout: Layout) -> list[RunRecord]:
+    """Returns the records for display, see `load_shown`."""
+    by_topic = {record.topic: record for record in _all(layout)}
+    by_topic |= {record.topic: record for record in _all(private_layout(layout))}
+    return _latest_first(by_topic.values())
+
+
+def _all(place: Layout) -> Iterator[RunRecord]:
     try:
-        names = names_in(layout.runs, layout.root)
+        names = names_in(place.runs, place.root)
     except WcError:
-        return []
-    paths = (f"{layout.runs}/{name}" for name in names if name.endswith(_ENDING))
-    loaded = [record for path in paths if (record := _load(layout, path)) is not None]
-    return sorted(loaded, key=lambda record: record.started_ms, reverse=True)
+        return
+    for name in names:
+        topic = topic_of(name.removesuffix(_ENDING))
+        if name.endswith(_ENDING) and (record := _load(place, topic)) is not None:
+            yield record
+
+
+def _latest_first(records: Iterable[RunRecord]) -> list[RunRecord]:
+    return sorted(records, key=lambda record: record.started_ms, reverse=True)

@@ -1,5 +1,6 @@
 """The threads that a ``wc run`` would start agents for and has not, with what is in the
-way: a file for each ``wc run``, ``.local/runs/<process id>.waiting``."""
+way: a file for each ``wc run``, ``runs/<process id>.waiting`` in the private
+folder."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from wc_core.base.errors import WcError
 from wc_core.base.files import names_in, read_plain
 from wc_core.base.lean import json
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class WaitingThreads(NamedTuple):
 
 def path_of(layout: Layout, runner: int) -> str:
     """Returns the path of the file of a ``wc run``."""
-    return f"{layout.runs}/{runner}{_ENDING}"
+    return f"{private_layout(layout).runs}/{runner}{_ENDING}"
 
 
 def reasons(layout: Layout) -> dict[str, str]:
@@ -52,11 +54,12 @@ def reasons(layout: Layout) -> dict[str, str]:
 
 def paths(layout: Layout) -> Iterator[str]:
     """Yields the paths of all such files."""
+    private = private_layout(layout)
     try:
-        names = names_in(layout.runs, layout.root)
+        names = names_in(private.runs, private.root)
     except WcError:
         return
-    yield from (f"{layout.runs}/{name}" for name in names if name.endswith(_ENDING))
+    yield from (f"{private.runs}/{name}" for name in names if name.endswith(_ENDING))
 
 
 def is_current(path: str, layout: Layout) -> bool:
@@ -68,7 +71,7 @@ def _load(path: str, layout: Layout) -> WaitingThreads | None:
     """Returns the content of a file; ``None`` if its ``wc run`` has ended, or it cannot
     be read."""
     try:
-        data = read_plain(path, layout.root, _MAX_BYTES) or b"null"
+        data = read_plain(path, private_layout(layout).root, _MAX_BYTES) or b"null"
         fields: dict[str, Any] = json.loads(data)
         runner, begin = int(fields["runner"]), int(fields["begin"])
         by_topic = {str(key): str(text) for key, text in fields["reasons"].items()}

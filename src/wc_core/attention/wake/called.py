@@ -37,7 +37,7 @@ def called_balls(
     reasons = waiting.reasons(reader.layout)
     run = [
         record.topic
-        for record in runs.all_records(reader.layout)
+        for record in runs.all_shown(reader.layout)
         if record.is_open or record.state == runs.FAILED
     ]
     names = sorted(records.names(reader.layout), reverse=True)[:_MOST]

@@ -10,7 +10,6 @@ not move it. Nothing is inferred: anything on another machine stays ``saved``.
 
 from __future__ import annotations
 
-import os
 from itertools import dropwhile, islice
 
 from wc_core.attention.runs import records as runs
@@ -121,9 +120,7 @@ def run_state(
         started = ulid.prefix(state.since)
         at_ms = ulid.timestamp_ms(started) if started else 0
         return PassState(IN_CLOUD, state.ball or "", at_ms)
-    if not os.path.isdir(reader.layout.runs):
-        return None
-    record = runs.load(reader.layout, state.topic)
+    record = runs.load_shown(reader.layout, state.topic)
     if record is not None and (passed := _of_record(record, state)) is not None:
         return passed
     reasons = waiting.reasons(reader.layout) if reasons is None else reasons

@@ -1,6 +1,6 @@
-"""What a clone has harvested: ``.local/harvest.json`` has the commits of agents'
-branches that were examined, and what was refused there. If it is lost, they are
-examined again.
+"""What a clone has harvested: ``harvest.json`` in the private folder
+(`wc_core.ledger.git.private`) has the commits of agents' branches that were examined,
+and what was refused there. If it is lost, they are examined again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from wc_core.base.files import read_plain
 from wc_core.base.lean import json
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class Harvested(NamedTuple):
 def harvests(layout: Layout) -> Mapping[str, Harvested]:
     """What was examined, by the refs of the branches."""
     try:
-        fields = _load(layout.harvest, layout)
+        private = private_layout(layout)
+        fields = _load(private.harvest, private)
         return {
             str(ref): Harvested(
                 str(row["commit"]),

@@ -13,14 +13,20 @@ from wc_core.ledger.threads.entryfields import FIELDS, from_fields, to_fields
 from wc_core.ledger.threads.folding import in_effect_order
 from wc_core.ledger.threads.jsontext import dumps, loads
 from wc_core.ledger.threads.model import Entry
+from wc_core.ledger.threads.written import digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator
+    from typing import TypeAlias
+
+    # Returns the digests of the lines of a thread that were written here.
+    WrittenLines: TypeAlias = Callable[[], Container[str]]
 
 # Enough for the longest body (16 MiB) of nothing but control characters, which take six
 # bytes of JSON each, and for all other fields.
 MAX_LINE_BYTES = 128 * 1024 * 1024
+_NONE_WRITTEN: WrittenLines = tuple
 # What tools write into a field without a value.
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 
@@ -76,8 +82,17 @@ def to_line(entry: Entry, index: int) -> bytes:
     return (dumps(fields | to_fields(entry)) + "\n").encode()
 
 
-def read_log(topic: str, data: bytes, file: str = "entries.jsonl") -> Log:
-    """Decode a log. Returns everything good in it, and the damage."""
+def read_log(
+    topic: str,
+    data: bytes,
+    file: str = "entries.jsonl",
+    written: WrittenLines = _NONE_WRITTEN,
+) -> Log:
+    """Decode a log. Returns everything good in it, and the damage.
+
+    Of two versions of an entry, the one that is among the ``written`` lines counts,
+    otherwise the fuller.
+    """
     lines = data.split(b"\n")
     numbered: list[tuple[int, Entry]] = []
     damage: list[Damage] = []
@@ -93,6 +108,8 @@ def read_log(topic: str, data: bytes, file: str = "entries.jsonl") -> Log:
         damage += _line_damage(result, file, number, is_torn=is_torn)
     entries, differing = deduplicate(entry for _, entry in numbered)
     if differing:
+        own = _written_entries(topic, lines, differing, written)
+        entries = [own.get(entry.id, entry) for entry in entries]
         damage += _superseded(numbered, entries, file)
         damage.sort(key=lambda defect: defect.line)
     complete = data.rfind(b"\n") + 1
@@ -119,6 +136,17 @@ def _line_damage(
     if is_torn:
         message = "the last line has no end; its entry is complete"
         yield Damage(file, number, "torn", message, lost=False)
+
+
+def _written_entries(
+    topic: str, lines: Iterable[bytes], ids: Collection[str], written: WrittenLines
+) -> dict[str, Entry]:
+    """The entries with these ids, by id, of which a version was written here: that one
+    counts, because anyone who may push can add a fuller one."""
+    digests = written()
+    read = (read_line(topic, line) for line in lines if digest_of(line) in digests)
+    entries = (entry for entry in read if isinstance(entry, Entry))
+    return {entry.id: entry for entry in entries if entry.id in ids}
 
 
 def _superseded(
@@ -155,7 +183,8 @@ def read_line(topic: str, line: bytes) -> Entry | BadLine:
 def deduplicate(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
     """Keep each id once. Returns the entries, and the ids that had two versions.
 
-    Of two versions the one with more fields stays, whichever came first.
+    Of two versions the one with more fields stays, whichever came first. Every clone
+    decides so; `read_log` prefers what was written here.
     """
     chosen: dict[str, Entry] = {}
     differing: dict[str, None] = {}
@@ -167,16 +196,19 @@ def deduplicate(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
     return list(chosen.values()), list(differing)
 
 
-def partition_lines(topic: str, data: bytes) -> tuple[bytes, bytes]:
+def partition_lines(
+    topic: str, data: bytes, written: WrittenLines = _NONE_WRITTEN
+) -> tuple[bytes, bytes]:
     """Split a log into its good and its bad lines.
 
-    Bad lines are those that are not entries, and less complete versions of an entry.
-    Each byte goes into one of the two results, and every line gets its newline.
+    Bad lines are those that are not entries, and the versions of an entry that do not
+    count, see `read_log`. Each byte goes into one of the two results, and every line
+    gets its newline.
     """
     lines = data.split(b"\n")
     if not lines[-1]:
         lines.pop()
-    good_lines = _good_lines(topic, lines)
+    good_lines = _good_lines(topic, lines, written)
     good: list[bytes] = []
     bad: list[bytes] = []
     for line in lines:
@@ -185,12 +217,16 @@ def partition_lines(topic: str, data: bytes) -> tuple[bytes, bytes]:
     return b"".join(good), b"".join(bad)
 
 
-def _good_lines(topic: str, lines: Iterable[bytes]) -> set[bytes]:
-    """The lines with an entry in its most complete version."""
+def _good_lines(
+    topic: str, lines: Collection[bytes], written: WrittenLines
+) -> set[bytes]:
+    """The lines with an entry in the version that counts."""
     results = {line: read_line(topic, line) for line in lines}
     read = {line: item for line, item in results.items() if isinstance(item, Entry)}
-    entries, _ = deduplicate(read.values())
+    entries, differing = deduplicate(read.values())
     by_id = {entry.id: entry for entry in entries}
+    if differing:
+        by_id |= _written_entries(topic, lines, differing, written)
     return {line for line, entry in read.items() if by_id[entry.id] == entry}
 
 

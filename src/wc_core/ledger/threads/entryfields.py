@@ -26,7 +26,7 @@ _OPTIONAL = (
     *("supersedes", "tags_added", "tags_removed", "links_added", "links_removed"),
     *("items_added", "items_removed", "items_checked", "items_unchecked"),
     *("gates", "key", "reason", "kind", "severity", "asks", "answers", "outcome"),
-    *("landing", "line_refs"),
+    *("landing", "line_refs", "run_by"),
 )
 
 
@@ -69,6 +69,7 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "answers": entry.answers,
         "outcome": entry.outcome,
         "landing": landing_fields(entry.landing),
+        "run_by": entry.run_by,
     }
     for name in _OPTIONAL:
         if not fields[name]:
@@ -190,6 +191,7 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "answers": ("answers", _as_text),
     "outcome": ("outcome", _as_text),
     "landing": ("landing", read_landing),
+    "run_by": ("run_by", _as_text),
 }
 
 # The same, by the position of the field in Entry.

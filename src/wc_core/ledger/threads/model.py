@@ -111,9 +111,9 @@ class Entry(NamedTuple):
     ``None`` if the writer recorded none (older tools), and then the parent is the
     previous entry. ``asks`` is who has to answer the entry, ``answers`` the id of the
     question that it answers or withdraws. ``outcome`` is the outcome of a review: one
-    of `reviews.OUTCOMES`, ``landing`` that of an attempt to land the branch. ``at`` is
-    the timestamp as written, RFC 3339. ``extra`` has the keys of other tools,
-    unchanged.
+    of `reviews.OUTCOMES`, ``landing`` that of an attempt to land the branch, and
+    ``run_by`` the agent that gave an outcome under a person's name. ``at`` is the
+    timestamp as written, RFC 3339. ``extra`` has the keys of other tools, unchanged.
     """
 
     id: str
@@ -157,6 +157,7 @@ class Entry(NamedTuple):
     reason: str = ""
     kind: str = ""
     severity: str = ""
+    run_by: str = ""
     extra: Mapping[str, Any] = MappingProxyType({})
 
     @property

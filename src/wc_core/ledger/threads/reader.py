@@ -18,12 +18,14 @@ from wc_core.base.errors import (
 )
 from wc_core.base.files import Folder, NotPlainError, names_in, unordered_names_in
 from wc_core.base.layout import Layout, file_name, folded, safe_name, topics_of
+from wc_core.base.lean.functools import partial
 from wc_core.base.phrases import counted
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import aliases, codec, folding
 from wc_core.ledger.threads.aliases import labelled
 from wc_core.ledger.threads.projections import Meta, read_meta
 from wc_core.ledger.threads.snapshot import Cursor, Snapshot, read_cursor
+from wc_core.ledger.threads.written import written_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -268,7 +270,8 @@ class StoreReader:
         data = self._log(folder, topic)
         if data is None:
             return self._from_page(folder, topic, meta_file, "the log is missing")
-        log = codec.read_log(topic, data, self._relative(path))
+        written = partial(written_lines, self.layout, topic)
+        log = codec.read_log(topic, data, self._relative(path), written)
         if not log.entries and not log.damage:
             return self._from_page(folder, topic, meta_file, "the log is empty")
         meta, damage = meta_file

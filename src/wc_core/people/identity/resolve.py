@@ -129,6 +129,28 @@ def identify(
     return Identity(full, agent.name, branch=branch, behind=behind, agents_tag=tag)
 
 
+def process_agent(
+    env: Mapping[str, str],
+    repository: Repository | None,
+    settings: Settings,
+    evidence: Evidence = NO_EVIDENCE,
+) -> str:
+    """The agent whose process this is, whatever name it gives; empty for a person's.
+
+    The variables that agents set for their commands and the programs that started us
+    decide, and ``WATERCOOLER_AGENT`` if it names somebody else than the person. This
+    stops mistakes and agents that obey, not a program that hides what it is.
+    """
+    asked = Asked(env.get("WATERCOOLER_AGENT", "").strip())
+    if asked.name:
+        identity = identify(asked, env, repository, settings, evidence)
+        if not identity.person:
+            return identity.name.agent
+    own = {name: env[name] for name in env if name != "WATERCOOLER_AGENT"}
+    rule = winning_rule(agent_rules(Asked(), own, settings, evidence, repository))
+    return settings.directory.canonical(names.parse(rule.value)).agent
+
+
 def person_behind(
     env: Mapping[str, str],
     repository: Repository | None,

@@ -2,7 +2,8 @@
 
 Clients may hide git's configuration from the commands that they run: Gemini CLI sets
 ``GIT_CONFIG_GLOBAL=/dev/null``, others a home folder of their own. So a command that
-sees the user writes a record into the store, ``.local/git-user.json``, and
+sees the user writes a record, ``git-user.json`` in the private folder
+(`wc_core.ledger.git.private`), which no push fills, and
 ``wc install`` one into ``~/.watercooler/install``, for stores without one. Commands,
 hooks, the prompt and the server then give an agent the same tag, whether they see
 git's configuration or not.
@@ -18,6 +19,7 @@ from wc_core.base.lean import json
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import config
 from wc_core.ledger.git.authorship import Person
+from wc_core.ledger.git.private import private_layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +64,10 @@ def machine_path(env: Mapping[str, str]) -> str:
 def recorded_user(root: str, env: Mapping[str, str]) -> UserRecord:
     """The user on record for the store at ``root``, otherwise for this machine; no one
     if that was another user of this machine."""
-    record = _read(Layout(root).git_user, root) if root else NOBODY
+    record = NOBODY
+    if root:
+        private = private_layout(Layout(root))
+        record = _read(private.git_user, private.root)
     path = "" if record.user.name else machine_path(env)
     return _read(path, "") if path else record
 

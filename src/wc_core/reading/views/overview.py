@@ -9,6 +9,7 @@ from wc_core.base.errors import InvalidInputError, WcError
 from wc_core.base.lean import contextlib
 from wc_core.edits.review.points import approved_branch
 from wc_core.ledger.git import repository
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.planning.landing import LandingBranches, is_ready_to_land
 from wc_core.ledger.threads import settings
 from wc_core.ledger.threads.model import APPROVED, CLOSED
@@ -203,7 +204,8 @@ def completed(
     layout = reader.layout
     rows = with_landings(reader, rows)
     cloud = [row.topic for row in rows if names.is_cloud_session(row.ball)]
-    if not (cloud or os.path.isdir(layout.wakes) or os.path.isdir(layout.runs)):
+    folders = (layout.wakes, private_layout(layout).runs, layout.runs)
+    if not (cloud or any(map(os.path.isdir, folders))):
         return rows
     from wc_core.attention.wake import called  # 2 ms, only where agents are woken
 

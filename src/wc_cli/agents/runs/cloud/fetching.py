@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 
-from wc_cli.agents.runs import commands
+from wc_cli.agents.runs import commands, writing
 from wc_cli.agents.runs.cloud import starting, terminal
 from wc_cli.agents.runs.redaction import without_secrets
 from wc_cli.bridges.carry import harvesting
@@ -93,8 +93,9 @@ def fetch(context: Context, topic: str) -> FetchedResult:
     commands.require_program(client.diff, context.env)
     diff = _diff_of(context, record, layout, client.diff)
     # Whatever happens now, it need not be got again.
-    path = f"{layout.runs}/{file_name(topic)}.diff"
-    durable.create(path, diff, layout.root)
+    private = writing.made_folder(layout)
+    path = f"{private.runs}/{file_name(topic)}.diff"
+    durable.create(path, diff, private.root)
     return _on_branch(context, record, code, diff, path)
 
 
@@ -102,8 +103,7 @@ def _diff_of(
     context: Context, record: RunRecord, layout: Layout, command: tuple[str, ...]
 ) -> bytes:
     """Return the diff that a client prints for a session. Raises ConflictError."""
-    folder = f"{layout.runs}/cloud"
-    durable.make_folder(folder, layout.root, flush=False)
+    folder = f"{writing.made_folder(layout, 'cloud').runs}/cloud"
     words, hint = [*command, record.session], f"Look at {record.address}"
     try:
         env = commands.person_env(context.env)

@@ -12,7 +12,6 @@ from wc_cli.agents.runs.cloud.addresses import session_in
 from wc_cli.agents.runs.cloud.terminal import TerminalProcess
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.bridges.carry import automatic
-from wc_cli.ledger.store import durable
 from wc_cli.ledger.sync import routes
 from wc_cli.ledger.sync.exchange import Waiting
 from wc_cli.ledger.sync.exchanger import Exchanger
@@ -23,6 +22,7 @@ from wc_core.base.layout import Layout
 from wc_core.base.names import SESSION_SEAT, Name, parse
 from wc_core.base.text import one_line
 from wc_core.ledger.configuration import preferences
+from wc_core.ledger.git.private import private_layout
 from wc_core.ledger.threads.model import ancestors, parent_graph
 from wc_core.ledger.threads.proposals import Draft
 
@@ -112,9 +112,7 @@ def _launch(at: Context, record: RunRecord, plan: CloudPlan) -> TerminalProcess:
     """Start the command that starts a session. Raises ConflictError if that fails;
     then the ball is given back."""
     layout = Layout(at.place.root)
-    folder = plan.folder or f"{layout.runs}/cloud"
-    if not plan.folder:
-        durable.make_folder(folder, layout.root, flush=False)
+    folder = plan.folder or f"{writing.made_folder(layout, 'cloud').runs}/cloud"
     words = command_line(at, record.topic, plan)
     env = commands.person_env(at.env)
     try:
@@ -137,7 +135,8 @@ def command_line(at: Context, topic: str, plan: CloudPlan) -> list[str]:
 def session_of(at: Context, record: RunRecord) -> CloudSession | None:
     """Return the session that was started, by what its command printed."""
     layout = Layout(at.place.root)
-    output = read_plain(records.log_of(layout, record.topic), layout.root) or b""
+    root = private_layout(layout).root
+    output = read_plain(records.log_of(layout, record.topic), root) or b""
     client = commands.cloud_commands_of(
         parse(record.agent).agent, preferences.load(at.env)
     )

@@ -1,0 +1,144 @@
+"""What was written here, and what came with a push: names and ids prove nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+from wc_cli.ledger.store import writtenlines
+from wc_core.base.layout import Layout
+from wc_core.ledger.git.private import private_layout
+from wc_core.ledger.provenance import BRANCH, CARRIER, HERE, Provenance
+from wc_core.ledger.threads.reader import StoreReader
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Repo
+
+_DAY = 24 * 3600
+
+
+def _origins(repo: Repo, topic: str) -> list[str]:
+    reader = StoreReader(str(repo.store))
+    thread, provenance = reader.thread(topic), Provenance(reader.layout)
+    return [provenance.of(thread, entry.id).kind for entry in thread.entries]
+
+
+def _rewrite(log: Path, number: int, **fields: object) -> bytes:
+    """Add a version of a line that has more fields, as a push can contain it."""
+    line = json.loads(log.read_bytes().splitlines()[number])
+    data = json.dumps({**line, **fields}).encode() + b"\n"
+    log.write_bytes(log.read_bytes() + data)
+    return data
+
+
+def test_what_can_cause_something_is_recorded_outside_the_store(repo: Repo) -> None:
+    repo.settled("new", "login", "-m", "Log in", "--to", "Codex")
+    assert _origins(repo, "login") == [HERE]
+    written = repo.private / "written/login"
+    assert len(written.read_text().split()[0]) == 64
+    assert repo.store not in written.parents
+    assert repo.path / ".git" in written.parents
+    assert oct((written.parents[2]).stat().st_mode)[-3:] == "700"
+    # A remark causes nothing, so it pays nothing.
+    size = written.stat().st_size
+    repo.settled("say", "login", "-m", "A remark", "--kind", "note")
+    assert written.stat().st_size == size
+
+
+def test_the_same_words_without_a_record_came_with_the_branch(repo: Repo) -> None:
+    repo.settled("new", "login", "-m", "Log in", "--to", "Codex")
+    (repo.private / "written/login").unlink()
+    assert _origins(repo, "login") == [BRANCH]
+
+
+def test_a_pushed_version_with_the_same_id_does_not_replace_ours(repo: Repo) -> None:
+    repo.settled("new", "login", "-m", "Log in", "--to", "Codex")
+    log = repo.log("login")
+    _rewrite(log, 0, ball="Gemini", body="Something else.", reason="more fields")
+    shown = repo.json("read", "login")
+    assert shown["ball"] == "Codex"
+    assert "Something else" not in json.dumps(shown)
+    assert _origins(repo, "login") == [HERE]
+    findings = repo.wc("doctor").out
+    assert "two versions" in findings
+    # What is set aside is the other one.
+    repo.ok("doctor", "--repair")
+    assert repo.json("read", "login")["ball"] == "Codex"
+    assert len(log.read_bytes().splitlines()) == 1
+
+
+def test_of_two_versions_that_came_the_fuller_counts_and_neither_is_ours(
+    repo: Repo,
+) -> None:
+    repo.settled("new", "login", "-m", "Log in", "--to", "Codex")
+    (repo.private / "written/login").unlink()
+    _rewrite(repo.log("login"), 0, ball="Gemini", reason="more fields")
+    assert repo.json("read", "login")["ball"] == "Gemini"
+    assert _origins(repo, "login") == [BRANCH]
+
+
+def test_a_record_in_the_store_counts_for_nothing(repo: Repo) -> None:
+    """A branch can contain `.local`."""
+    repo.settled("new", "login", "-m", "Log in", "--to", "Codex")
+    record = repo.private / "written/login"
+    pushed = repo.store / ".local/written/login"
+    pushed.parent.mkdir()
+    record.rename(pushed)
+    assert _origins(repo, "login") == [BRANCH]
+
+
+def test_a_folder_of_another_user_counts_for_nothing(repo: Repo) -> None:
+    repo.settled("new", "login", "-m", "Log in", "--to", "Codex")
+    layout = Layout(str(repo.store))
+    root = private_layout(layout).root
+    if os.geteuid():
+        return  # only root can give a folder away
+    os.chown(root, 12345, -1)
+    assert _origins(repo, "login") == [BRANCH]
+
+
+def test_a_line_of_the_store_says_that_an_entry_came_with_a_carrier(
+    repo: Repo,
+) -> None:
+    repo.settled("new", "login", "-m", "Log in", "--to", "Codex")
+    (repo.private / "written/login").unlink()
+    entry = json.loads(repo.log("login").read_bytes())["entry_id"]
+    row = json.dumps({"entry": entry, "via": "codex/login"})
+    (repo.store / "harvested.jsonl").write_text(f"{row}\n")
+    assert _origins(repo, "login") == [CARRIER]
+
+
+def test_a_store_in_the_work_tree_came_with_the_branch(repo: Repo) -> None:
+    (repo.path / ".watercooler/threads").mkdir(parents=True)
+    repo.ok("new", "login", "-m", "Log in", "--to", "Codex")
+    assert _origins(repo, "login") == [BRANCH]
+
+
+def test_records_go_30_days_after_their_thread_was_closed(repo: Repo) -> None:
+    repo.settled("new", "login", "-m", "Log in", "--to", "Codex")
+    repo.settled("new", "search", "-m", "Search", "--to", "Codex")
+    repo.settled("close", "login", "-m", "Not needed")
+    reader = StoreReader(str(repo.store))
+    files = {name: repo.private / "written" / name for name in ("login", "search")}
+    later = time.time() + 31 * _DAY
+    writtenlines.prune(reader, int(later * 1000))
+    assert not files["login"].exists()
+    assert files["search"].exists()
+    writtenlines.prune(reader, int((time.time() + 29 * _DAY) * 1000))
+    assert files["search"].exists()
+
+
+def test_where_git_cannot_be_written_to_the_receipt_says_so(repo: Repo) -> None:
+    repo.ok("init")
+    repo.settled("say", "login", "-m", "Log in", "--as", "Gemini")
+    written = repo.private / "written"
+    shutil.rmtree(written)
+    written.write_text("in the way")
+    done = repo.ok("new", "search", "-m", "Search", "--to", "Codex")
+    assert "counts as if it had come from elsewhere" in done.err
+    assert _origins(repo, "search") == [BRANCH]
