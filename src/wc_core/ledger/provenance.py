@@ -11,12 +11,12 @@ from __future__ import annotations
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.carry.records import Arrivals
 from wc_core.ledger.threads import codec
-from wc_core.ledger.threads.model import BLOCKED, CLOSED, Entry
+from wc_core.ledger.threads.model import BLOCKED, CLOSED, OPEN, Entry
 from wc_core.ledger.threads.written import digest_of, written_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from wc_core.base.layout import Layout
     from wc_core.ledger.threads.reader import Thread
@@ -104,19 +104,36 @@ class Provenance:
 
     def of_ball(self, thread: Thread) -> Origin:
         """Return the origin of the move that a thread's ball is for: the entry that
-        passed it, or one that has opened or unblocked the thread since, if that is
-        less trusted."""
-        state = thread.state
-        causes = [state.since]
-        status, is_later = "", False
-        for entry in thread.entries:
-            is_change = bool(entry.status) and entry.status != status
-            if is_later and is_change and status in {CLOSED, BLOCKED}:
-                causes.append(entry.id)
+        passed it to its holder, or one that has opened or unblocked the thread since,
+        if that is less trusted.
+
+        Whoever passes the ball again to the same holder here makes the move theirs.
+        """
+        entries = thread.entries
+        start = _position(entries, thread.state.since)
+        passed, opened = Origin(BRANCH), Origin(HERE)
+        status = next((e.status for e in reversed(entries[:start]) if e.status), OPEN)
+        for entry in entries[start:]:
+            is_opened = entry.status and entry.status != status
+            if entry.ball is not None and entry.ball.holder == thread.state.ball:
+                origin = self.of(thread, entry.id)
+                if origin.kind == HERE or passed.kind != HERE:
+                    passed, opened = origin, Origin(HERE)
+            elif is_opened and status in {CLOSED, BLOCKED}:
+                opened = _lesser(opened, self.of(thread, entry.id))
             status = entry.status or status
-            is_later = is_later or entry.id == state.since
-        origins = [self.of(thread, entry_id) for entry_id in causes]
-        return max(origins, key=lambda origin: ORIGINS.index(origin.kind))
+        return _lesser(passed, opened)
+
+
+def _position(entries: Sequence[Entry], entry_id: str) -> int:
+    """The position of an entry; behind the last one if it is not among them."""
+    ids = (position for position, item in enumerate(entries) if item.id == entry_id)
+    return next(ids, len(entries))
+
+
+def _lesser(first: Origin, second: Origin) -> Origin:
+    """The less trusted of two origins."""
+    return max(first, second, key=lambda origin: ORIGINS.index(origin.kind))
 
 
 def _lines_of(thread: Thread, entry_id: str) -> Iterator[bytes]:

@@ -69,10 +69,12 @@ def shared(repo: RunHere, hub: Path) -> None:
 
 
 def clone_of(machine: Machine, hub: Path) -> RunHere:
-    """A clone with the threads, on another machine."""
+    """A clone with the threads, on another machine of Pat's, where balls from the first
+    may start agents, too."""
     machine.git("clone", "-q", str(hub), "app", cwd=machine.root)
     clone = RunHere(machine, machine.root / "app")
     clone.ok("sync")
+    clone.ok("config", "--global", "set", "run.from", "own", "Pat")
     return clone
 
 

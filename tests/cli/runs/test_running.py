@@ -325,13 +325,15 @@ def test_what_is_not_an_agents_move_is_left_alone(repo: Repo) -> None:
     repo.ok("new", "free", "-m", "done", "--to", "anyone")
     ask_for(repo, "later", "done")
     repo.ok("block", "later", "--by", "mine")
-    words = ("new", "strange", "-m", "done", "--to", "Codex", "--force")
-    repo.ok(*words, env={"WATERCOOLER_USER": "Zoe"})
+    ask_for(repo, "strange", "done")
+    # As if it had come with the branch.
+    (repo.private / "written/strange").unlink()
     assert events(repo) == []
     reasons = {row["topic"]: row["reason"] for row in plan(repo)["waiting"]}
     assert reasons == {
         "later": "waits for mine",
-        "strange": "it is from Zoe (wc config get run.from)",
+        "strange": "its ball came with the branch of the threads, from Pat. To have it "
+        "started here: wc handoff strange --to Codex --reason '…'",
     }
     done = repo.wc("run", "--once", "mine", "free")
     assert done.err.count("mine · nobody: its ball is Pat's, who is not an agent") == 1

@@ -239,6 +239,8 @@ def test_a_remark_is_always_allowed_and_never_moves_the_ball(
         (FREE_BALL, {}, AT_OTHER),
         (THEIRS, {"to": THIRD, "reason": "away"}, Ball(THIRD)),
         (THEIRS, {"to": "me", "reason": "away"}, Ball(ME)),
+        # Again to who has it, as the author's own word.
+        (THEIRS, {"to": OTHER, "reason": "go on"}, AT_OTHER),
     ],
 )
 @pytest.mark.parametrize("rules", [WARN, OFF, REFUSE])
@@ -256,7 +258,7 @@ def test_a_ball_is_handed_on(
         (THEIRS, {"to": "O'Brien(x)"}, "wc handoff t --to 'O'\"'\"'Brien(x)' --reason"),
         (THEIRS, {}, "wc handoff t --to NAME --reason"),
         (MINE, {"to": "me"}, "wc handoff t --to NAME"),
-        (THEIRS, {"to": OTHER, "reason": "x"}, "wc handoff t --to NAME"),
+        (THEIRS, {"to": OTHER}, "wc handoff t --to 'Claude Code (pat)' --reason"),
         (FREE_BALL, {"to": "anyone"}, "wc handoff t --to NAME"),
         (FREE_BALL._replace(asker=ME), {}, "wc handoff t --to NAME"),
         (OVER, {"to": THIRD}, "wc say t --reopen"),

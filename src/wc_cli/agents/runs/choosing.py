@@ -16,12 +16,14 @@ from wc_core.base import agents, names
 from wc_core.base.errors import ConflictError, NotFoundError, WcError
 from wc_core.base.layout import safe_name
 from wc_core.base.names import FREE, Name, fold, parse
+from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.edits.activitylog import reading
 from wc_core.ledger.configuration import preferences
 from wc_core.ledger.configuration.keys import OFF
 from wc_core.ledger.git import repository
+from wc_core.ledger.provenance import RUN, Provenance, may
 from wc_core.ledger.threads.model import BLOCKED, CLOSED, State
 from wc_core.people.activity import loops
 from wc_core.people.activity.statefile import StateFiles
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from wc_cli.agents.runs.places import RunPlace
     from wc_core.attention.runs.records import RunRecord
     from wc_core.ledger.configuration.preferences import Preferences
+    from wc_core.ledger.threads.reader import Thread
     from wc_core.reading.views.rows import ThreadRow
 
 
@@ -88,6 +91,7 @@ class Chooser:
         self.now_ms = now_ms()
         self._places: dict[str, Places] = {}
         self._senders: dict[str, senders.AllowedSenders] = {}
+        self._provenance = Provenance(self.layout)
         self._planner: CloudPlanner | None = None
 
     def candidates(self) -> list[RunCandidate]:
@@ -116,6 +120,13 @@ class Chooser:
             return candidate._replace(obstacle=reason) if is_named else None
         candidate = candidate._replace(agent=self._agent_of(state))
         try:
+            # From the log: a push can contain any state.
+            thread = self.context.reader.thread(row.topic)
+            if reason := self._passed_over(thread.state):
+                raise ConflictError(reason)
+            agent = self._agent_of(thread.state)
+            candidate = RunCandidate(thread.state, agent)
+            self._check_origin(thread, agent)
             return self._complete(candidate, row)
         except WcError as error:
             return candidate._replace(obstacle=one_line(error.message.rstrip(".")))
@@ -215,21 +226,37 @@ class Chooser:
         if state.budget and budgets.spent(rows, state.topic) >= state.budget:
             yield "its budget is spent"
 
-    def _check_ball(self, state: State, at: Context, holder: str | None) -> None:
+    @staticmethod
+    def _check_ball(state: State, at: Context, holder: str | None) -> None:
         """Raise ConflictError if the ball, which this ``holder`` has, is not that
-        agent's, or came from someone who may not start it."""
+        agent's."""
         is_free = at.viewer.whose(holder) == FREE
         if not (is_free or at.viewer.holds(holder)):
             raise ConflictError(f"its ball is {state.ball}'s, not one of yours")
-        key = at.viewer.key
-        if key not in self._senders:
-            self._senders[key] = senders.AllowedSenders(
-                self.context.reader, at.viewer, self.own.run_from
-            )
-        allowed = self._senders[key]
+
+    def _check_origin(self, thread: Thread, agent: str) -> None:
+        """Raise ConflictError if the ball of a thread came from elsewhere, from someone
+        who may not start an agent here."""
+        state, origin = thread.state, self._provenance.of_ball(thread)
         sender = senders.sender_of(state) if state.ball else state.asker
-        if not (allowed.anyone or allowed.is_known(sender, state.topic)):
-            raise ConflictError(f"it is from {sender} (wc config get run.from)")
+
+        def is_named() -> bool:
+            viewer = self.agent_context(agent, "").viewer
+            if viewer.key not in self._senders:
+                # Names prove nothing, so the own one is no reason.
+                named = [name for name in self.own.run_from if name != senders.OWN]
+                self._senders[viewer.key] = senders.AllowedSenders(
+                    self.context.reader, viewer, tuple(named)
+                )
+            allowed = self._senders[viewer.key]
+            return allowed.anyone or allowed.is_known(sender, state.topic)
+
+        if not may(RUN, origin, is_named):
+            recipient = quoted(state.ball or agent)
+            raise ConflictError(
+                f"its ball {origin.text}, from {sender}. To have it started here: "
+                f"wc handoff {quoted(state.name)} --to {recipient} --reason '…'"
+            )
 
     def _place_obstacles(
         self, state: State, place: RunPlace, record: RunRecord | None

@@ -9,11 +9,12 @@ from wc_core.attention.status.places import is_branch
 from wc_core.base.errors import ConflictError, NotFoundError, StorageError
 from wc_core.base.lean import contextlib
 from wc_core.base.names import fold
+from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git import worktrees
-from wc_core.ledger.git.trunk import find_base
+from wc_core.ledger.git.trunk import REMOTE_HEAD, find_base
 from wc_core.ledger.threads import vocabulary
 from wc_core.people.activity import loops
 
@@ -33,11 +34,19 @@ _TOPIC = "{topic}"
 
 class RunPlace(NamedTuple):
     """A worktree at ``path``, with ``branch`` checked out (empty: none). It exists
-    unless there is something to ``add``: arguments for `git worktree add`."""
+    unless there is something to ``add``: arguments for `git worktree add`. ``start`` is
+    the branch or commit that a new branch begins with; empty if it exists."""
 
     path: str
     branch: str
     add: tuple[str, ...] = ()
+    start: str = ""
+
+    @property
+    def origin_text(self) -> str:
+        """Where the files of a new branch come from, in words that end a sentence;
+        empty for a branch that exists."""
+        return f", begun from {one_line(self.start)}" if self.start else ""
 
 
 class Places:
@@ -110,9 +119,11 @@ class Places:
         """Return a worktree that is to be made, at a path of its own."""
         path = self._new_path(name)
         vocabulary.branch(branch)  # not every topic can be one
-        if repositories.has_branch(self.repository, branch):
+        if repositories.resolve(self.repository, f"refs/heads/{branch}"):
             return RunPlace(path, branch, ("--", path, branch))
         start = self._start or self.base.name or self.repository.commit
+        if not self._start:
+            self._refuse_unseen(branch)
         if not start:
             raise ConflictError(
                 "There is no commit to start a worktree from.",
@@ -125,7 +136,22 @@ class Places:
                 f"There is no branch or commit {one_line(start)}.",
                 "Name one that exists: --from",
             )
-        return RunPlace(path, branch, ("--no-track", "-b", branch, "--", path, start))
+        add = ("--no-track", "-b", branch, "--", path, start)
+        return RunPlace(path, branch, add, start)
+
+    def _refuse_unseen(self, branch: str) -> None:
+        """Raise ConflictError if a new branch would begin with what only a remote has:
+        who can push there would choose the files that the agent works with."""
+        remotes = repositories.remote_branches(self.repository, branch)
+        unseen = f"{remotes[0]}/{branch}" if remotes else ""
+        if not unseen and self.base.name == REMOTE_HEAD:
+            unseen = REMOTE_HEAD
+        if unseen:
+            raise ConflictError(
+                f"its files would come from {one_line(unseen)}, which is not a branch "
+                "of yours; look at it, then name it: --from "
+                f"{quoted(unseen)}"
+            )
 
     def _new_path(self, name: str) -> str:
         """Return the path of a new worktree for a thread. Raises ConflictError."""

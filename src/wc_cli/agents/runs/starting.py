@@ -139,7 +139,7 @@ class RunStarter:
         chooser.places.add(place)
         loopfile.ignore(chooser.places.repository)
         at = chooser.agent_context(candidate.agent, place.path)
-        record = self._begin(candidate.state, at, record)
+        record = self._begin(candidate.state, at, record, place)
         thread = at.reader.thread(record.topic)
         text = prompt.prompt_text(
             at.identity.author, thread.state, thread.entries, again=record.tries > 1
@@ -161,18 +161,21 @@ class RunStarter:
             ) from error
         return StartedRun(record, process, at, thread.state)
 
-    def _begin(self, expected: State, at: Context, record: RunRecord) -> RunRecord:
+    def _begin(
+        self, expected: State, at: Context, record: RunRecord, place: RunPlace
+    ) -> RunRecord:
         """Take the ball of a thread in the ``expected`` state for its agent's seat.
         Returns the record of the run."""
-        state, branch = at.reader.snapshot(record.topic).state, record.branch
+        state, branch = at.reader.thread(record.topic).state, record.branch
         if state != expected:
             raise ThreadChangedError(record.topic, "")
         moves = bool(branch) and state.branch != branch
-        draft = Draft(state.topic, "take", f"Started by wc run on {branch}")
+        origin = place.origin_text
+        draft = Draft(state.topic, "take", f"Started by wc run on {branch}{origin}")
         if moves:
             draft = draft._replace(thread_branch=branch)
         if state.ball == at.identity.author:
-            draft = draft._replace(action="move", title=f"Moved to {branch}")
+            draft = draft._replace(action="move", title=f"Moved to {branch}{origin}")
         if draft.action == "take" or moves:
             writing.write_entry(at, draft)
         since = at.reader.snapshot(state.topic).state.since

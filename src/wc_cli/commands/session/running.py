@@ -198,7 +198,9 @@ def _show_plan(context: Context, options: RunOptions, request: RunRequest) -> No
             )
         else:
             place = shown_path(fields["worktree"], context.env)
-            place += f" (new, branch {fields['branch']})" if fields["new"] else ""
+            if item.place is not None and item.place.add:
+                begun = item.place.origin_text
+                place += f" (new, branch {fields['branch']}{begun})"
         later = "" if number_ < options.max else f" · after the first {options.max}"
         say(f"{item.state.name} · {item.agent} · {one_line(place)}{later}")
         if push := fields.get("push"):
@@ -225,6 +227,7 @@ def _fields(chooser: Chooser, item: RunCandidate) -> dict[str, Any]:
         "worktree": place.path,
         "branch": place.branch,
         "new": bool(place.add),
+        **({"from": place.start} if place.start else {}),
         "command": commands.with_prompt(item.command, written),
     }
 

@@ -96,7 +96,8 @@ KEYS = (
     Key(
         "run.from",
         NAMES,
-        "Whose balls wc run starts agents for: own, known, anyone, or names.",
+        "Whose balls wc run starts agents for: own (written here), known, anyone, or "
+        "names.",
         ("own",),
         field="run_from",
     ),

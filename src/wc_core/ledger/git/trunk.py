@@ -10,6 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wc_core.ledger.git.repository import Repository
 
+# The base branch of a clone that has none of its own.
+REMOTE_HEAD = "origin/HEAD"
 _TRUNKS = ("main", "master", "trunk", "develop")
 
 
@@ -28,5 +30,5 @@ def find_base(repository: Repository, main_branch: str) -> BaseBranch:
         commit = repositories.resolve(repository, f"refs/heads/{name}") if name else ""
         if commit:
             return BaseBranch(name, commit)
-    commit = repositories.resolve(repository, "refs/remotes/origin/HEAD")
-    return BaseBranch("origin/HEAD", commit) if commit else BaseBranch()
+    commit = repositories.resolve(repository, f"refs/remotes/{REMOTE_HEAD}")
+    return BaseBranch(REMOTE_HEAD, commit) if commit else BaseBranch()

@@ -161,7 +161,8 @@ def _close(proposal: Proposal) -> Move:
 
 
 def _handoff(proposal: Proposal) -> Move:
-    """The ball is passed on. Passing on another holder's ball requires a reason."""
+    """The ball is passed on. Passing on another holder's ball requires a reason, and so
+    does passing it again to who has it, which makes that the author's own word."""
     proposal.check_is_open()
     draft, state = proposal.draft, proposal.state
     if not (proposal.is_mine or proposal.is_free or draft.reason):
@@ -171,7 +172,7 @@ def _handoff(proposal: Proposal) -> Move:
             f"--to {quoted(draft.to or 'NAME')} --reason '…'",
         )
     ball = proposal.next_holder()
-    if ball.holder == state.ball:
+    if ball.holder == state.ball and not draft.reason:
         place = "free" if ball.holder is None else f"with {ball.holder}"
         raise ConflictError(
             f"The ball of {draft.topic} is already {place}.",

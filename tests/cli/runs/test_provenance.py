@@ -1,0 +1,118 @@
+"""Which balls start an agent: those passed here, whatever names are in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.runs.running import ask_for, events, names
+from tests.cli.runs.test_running import plan, repo  # noqa: F401 - a fixture
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Repo
+
+
+def colleague_of(repo: Repo, root: Path) -> Repo:  # noqa: F811
+    """Somebody who may push the branch of the threads, and calls themselves Pat."""
+    hub = root / "hub.git"
+    repo.machine.git("init", "-q", "--bare", str(hub), cwd=root)
+    repo.git("remote", "add", "origin", str(hub))
+    repo.git("push", "-q", "origin", "HEAD")
+    repo.ok("new", "first", "-m", "First")
+    repo.ok("sync")
+    repo.git("clone", "-q", str(hub), str(root / "other"))
+    other = type(repo)(repo.machine, root / "other")
+    other.ok("sync")
+    return other
+
+
+def reasons(repo: Repo) -> dict[str, Any]:  # noqa: F811
+    return {row["topic"]: row["reason"] for row in plan(repo)["waiting"]}
+
+
+def test_a_pushed_ball_starts_nothing_until_it_is_passed_here(
+    repo: Repo,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    other = colleague_of(repo, tmp_path)
+    other.ok("new", "login", "-m", "work done", "--to", "Codex")
+    other.ok("sync")
+    repo.ok("sync")
+    assert reasons(repo)["login"].startswith("its ball came with the branch")
+    assert events(repo) == []
+    # The command that it names makes the ball this person's.
+    command = reasons(repo)["login"].partition("here: wc ")[2]
+    words = [word.strip("'") for word in command.split()]
+    repo.ok(*words[:-1], "mine now")
+    assert names(events(repo))[0] == ("started", "login")
+
+
+@pytest.mark.parametrize("allowed", ["Pat", "known", "anyone"])
+def test_a_preference_of_this_machine_names_who_else_may(
+    repo: Repo,  # noqa: F811
+    tmp_path: Path,
+    allowed: str,
+) -> None:
+    other = colleague_of(repo, tmp_path)
+    other.ok("new", "login", "-m", "work done", "--to", "Codex")
+    other.ok("sync")
+    repo.ok("sync")
+    assert events(repo) == []
+    repo.ok("config", "--global", "set", "run.from", allowed)
+    assert names(events(repo))[0] == ("started", "login")
+
+
+def test_a_pushed_unblocking_starts_nothing(
+    repo: Repo,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    ask_for(repo, "blocked", "work done")
+    repo.ok("set-status", "blocked", "BLOCKED")
+    other = colleague_of(repo, tmp_path)
+    other.ok("set-status", "blocked", "OPEN")
+    other.ok("sync")
+    repo.ok("sync")
+    assert events(repo) == []
+    assert "blocked" in reasons(repo)
+
+
+def test_a_forged_state_is_not_believed(repo: Repo) -> None:  # noqa: F811
+    """A push can contain any meta.json, also one that says a newer wc wrote it."""
+    repo.ok("new", "login", "-m", "work done")
+    meta = repo.log("login").with_name("meta.json")
+    text = meta.read_text()
+    assert '"ball":"Pat"' in text.replace(" ", "")
+    meta.write_text(text.replace('"Pat"', '"Codex"'))
+    assert events(repo) == []
+
+
+def test_no_worktree_is_made_from_what_only_a_remote_has(
+    repo: Repo,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    other = colleague_of(repo, tmp_path)
+    other.git("switch", "-q", "-c", "login")
+    (other.path / "CLAUDE.md").write_text("from a stranger")
+    other.git("add", "-A")
+    other.git("commit", "-qm", "Files")
+    other.git("push", "-q", "origin", "login")
+    repo.git("fetch", "-q")
+    ask_for(repo, "login", "work done")
+    assert reasons(repo)["login"] == (
+        "its files would come from origin/login, which is not a branch of yours; look "
+        "at it, then name it: --from origin/login"
+    )
+    assert events(repo) == []
+    told = events(repo, "login", "--from", "origin/login")
+    assert names(told)[0] == ("started", "login")
+    titles = [entry["title"] for entry in repo.json("read", "login")["entries"]]
+    assert "Started by wc run on login, begun from origin/login" in titles
+
+
+def test_the_plan_says_where_the_files_come_from(repo: Repo) -> None:  # noqa: F811
+    ask_for(repo, "login", "work done")
+    assert plan(repo)["start"][0]["from"] == "main"
+    assert "(new, branch login, begun from main)" in repo.ok("run", "--dry-run").out
