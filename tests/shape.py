@@ -1,9 +1,8 @@
-"""Measures the shape of the source: sizes, complexity, late imports, names.
+"""Measures the shape of the source: sizes, complexity, names.
 
     python -m tests.shape [SRC]     print the figures as a table of markdown
 
-docs/architecture.md quotes them; tests/test_shape.py keeps the ones that matter from
-getting worse.
+docs/architecture.md quotes them. tests/test_shape.py keeps totals, which may only fall.
 """
 
 from __future__ import annotations
@@ -40,12 +39,6 @@ class LateImport(NamedTuple):
     path: Path
     line: int
     has_reason: bool
-
-
-def source_lines(path: Path) -> int:
-    """The lines of a module that are neither blank nor a comment."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return sum(1 for line in lines if line.strip() and line.strip()[0] != "#")
 
 
 def functions(
@@ -132,18 +125,14 @@ def figures(root: Path = SOURCE) -> dict[str, str]:
     named: list[str] = []
     names: list[Binding] = []
     classes: Counter[str] = Counter()
-    late = 0
     for path in paths:  # one by one: their syntax is parsed once
         sizes.append(len(path.read_text(encoding="utf-8").splitlines()))
         every = list(functions([path]))
         paths_through += map(complexity, every)
         named += [function.name for function in every if function.name[:2] != "__"]
         names += bindings([path])
-        late += len(list(late_imports([path])))
         classes.update(class_names(path))
     one_word = sum("_" not in name.strip("_") for name in named)
-    source = sum(map(source_lines, paths))
-    rooms = Counter(path.parent for path in paths)
     shared = sum(count for count in classes.values() if count > 1)
     return {
         "modules": f"{len(paths)}",
@@ -153,11 +142,9 @@ def figures(root: Path = SOURCE) -> dict[str, str]:
         "complexity of a function, p90 / max": (
             f"{percentile(paths_through, 0.9)} / {max(paths_through)}"
         ),
-        "late imports per thousand lines": f"{1000 * late / source:.1f}",
         "vague names": f"{sum(map(_points, names)) / len(names):.1%}",
         "one-word function names": f"{one_word / len(named):.0%}",
         "classes that share their name": f"{shared}",
-        "modules in the largest room": f"{max(rooms.values())}",
     }
 
 

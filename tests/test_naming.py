@@ -1,4 +1,4 @@
-"""Names name the thing. The share of those that do not may only fall."""
+"""Names name the thing. The number of those that do not may only fall."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ROOT = SOURCE.parent
-# The largest share of pointing names below each folder. Lower one whenever its share
-# has fallen; never raise it.
-CEILINGS = {"src": 0.005, "tests": 0.155, "docs": 0.15}
+# How many names below each folder point instead of naming. Lower a number whenever it
+# has fallen; to raise one, give the reason in the body of the commit.
+LIMITS = {"src": 197, "tests": 3528, "docs": 100}
+SLACK = 50
 
 
-@pytest.mark.parametrize("folder", CEILINGS)
+@pytest.mark.parametrize("folder", LIMITS)
 def test_few_names_point_instead_of_naming(folder: str) -> None:
-    every = list(bindings(modules([ROOT / folder])))
-    pointing = [binding for binding in every if binding.points]
-    share = len(pointing) / len(every)
-    assert share <= CEILINGS[folder], f"python -m tests.naming {folder} lists them"
+    pointing = sum(binding.points for binding in bindings(modules([ROOT / folder])))
+    limit = LIMITS[folder]
+    assert pointing <= limit, f"python -m tests.naming {folder} lists them"
+    assert pointing >= limit - SLACK, f"lower the limit to {pointing}"
 
 
 def test_each_class_name_is_used_once() -> None:
