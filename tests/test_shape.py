@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOTALS = {
-    "lines of src": 116_222,
-    "lines of tests": 110_118,
-    "modules": 845,
+    "lines of src": 116_302,
+    "lines of tests": 110_479,
+    "modules": 846,
     "commands": 89,
     "options": 717,
     "settings": 35,

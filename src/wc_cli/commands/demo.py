@@ -17,10 +17,12 @@ import tempfile
 import textwrap
 from contextlib import contextmanager
 
+from wc_cli.agents.launcher import own_program
 from wc_cli.run.options import Options, command, flag
 from wc_cli.run.output import say
 from wc_cli.run.terminal.style import output_style
 from wc_core.base.errors import NotFoundError, WcError
+from wc_core.base.programs import own_words
 from wc_core.base.text import clean
 
 TYPE_CHECKING = False
@@ -202,7 +204,7 @@ class _Story:
         )
         programs = f"{self.folder}/bin"
         os.mkdir(programs)
-        ours = shlex.join([sys.executable, "-m", "wc_cli.run.main"])
+        ours = shlex.join(own_words("wc_cli.run.main", (), self.env))
         self._write_program(f"{programs}/wc", f'#!/bin/sh\nexec {ours} "$@"\n')
         self._write_program(f"{programs}/codex", _STAND_IN)
         self.env["PATH"] = f"{programs}:{self.env['PATH']}"
@@ -234,7 +236,7 @@ class _Story:
         after `wc install --with wake`."""
         hook = ["wait", "--hook", "wake", "--client", "claude"]
         with subprocess.Popen(  # noqa: S603 - our own words
-            [sys.executable, "-m", "wc_cli.run.main", *hook],
+            own_words("wc_cli.run.main", hook, self.env),
             cwd=folder,
             env={**self.env, "WATERCOOLER_AGENT": agent},
             stdin=subprocess.PIPE,
@@ -393,7 +395,7 @@ class _Story:
         env = {**machine, **({"WATERCOOLER_AGENT": agent} if agent else {})}
         if apart:
             env["WATERCOOLER_SYNC"] = "off"
-        real = [sys.executable, "-m", "wc_cli.run.main", *words]
+        real = own_words("wc_cli.run.main", words, env)
         self._show(folder, ["wc", *words], real, env, refused=refused)
 
     def _prompts(self) -> None:
@@ -453,15 +455,9 @@ def find_script(name: str) -> str:
     """Return the path of one of our scripts: next to the console script, otherwise in
     the checkout. Raises NotFoundError."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    folders = (
-        os.path.dirname(os.path.abspath(sys.argv[0])),
-        os.path.dirname(sys.executable),
-        os.path.join(package, os.pardir, os.pardir, "bin"),
-    )
-    for folder in folders:
-        path = os.path.join(folder, name)
-        if os.access(path, os.X_OK) and os.path.isfile(path):
-            return os.path.normpath(path)
+    path = own_program(name) or os.path.join(package, "../../bin", name)
+    if os.access(path, os.X_OK) and os.path.isfile(path):
+        return os.path.normpath(path)
     raise NotFoundError(
         f"The script {name} is not installed with wc.",
         "Install wc again: uv tool install wc-watercooler",
@@ -482,8 +478,8 @@ def call_tool(
         "clientInfo": {"name": "wc-demo", "version": "1"},
     }
     call = {"name": tool, "arguments": arguments}
-    with subprocess.Popen(
-        [sys.executable, "-c", "from wc_observe.main import main; main()"],
+    with subprocess.Popen(  # noqa: S603 - our own words
+        own_words("wc_observe.main", (), env),
         cwd=folder,
         env=env,
         stdin=subprocess.PIPE,

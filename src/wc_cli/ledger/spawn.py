@@ -30,8 +30,6 @@ _COMPANY_SECONDS = 0.05
 # Until then, this process has ended: it is not slowed down, and shared memory need not
 # be copied.
 _END_SECONDS = 0.01
-# Without garbage collection while the modules are imported, as in `wc_cli.start`.
-_PROGRAM = "import gc; gc.set_threshold(20_000); from {} import main; main()"
 # A user's git command may still be running for this long.
 _USER_GIT_SECONDS = 5.0
 _MAX_DOUBLINGS = 5
@@ -135,8 +133,9 @@ def _is_exchange_due(layout: Layout, rules: Settings) -> bool:
 
 def start_detached(task: Task, env: Mapping[str, str]) -> None:
     """Start a task in a new process. It has no terminal. Raises OSError."""
-    # -P: import nothing from the current folder. Not -m, which takes 5 ms more.
-    command = [sys.executable, "-P", "-c", _PROGRAM.format(task.module)]
+    from wc_core.base.programs import own_words  # not where copies are started
+
+    command = own_words(task.module, task.arguments, env)
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in _STREAMS]
     closings = [
@@ -147,8 +146,8 @@ def start_detached(task: Task, env: Mapping[str, str]) -> None:
     try:
         # In its own session, so that ^C, or closing the terminal, does not end it.
         process = os.posix_spawn(  # noqa: TID251 - what outlives its command
-            sys.executable,
-            [*command, *task.arguments],
+            command[0],
+            command,
             env,
             file_actions=[*actions, *closings],
             setsid=True,

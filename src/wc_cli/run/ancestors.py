@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from wc_core.base.lean.functools import partial
+from wc_core.base.programs import program_path
 from wc_core.base.text import whole_number
 from wc_core.people.identity import ancestry
 from wc_core.people.identity.ancestry import Ancestor, program_name, script_word
@@ -22,7 +23,7 @@ _SHARED = frozenset({"web", "http", "--transport=http"})
 # Fields of proc_pid_stat(5) behind the program's name.
 _PARENT, _SESSION, _TERMINAL = 1, 3, 4
 _PSEUDO_TERMINALS, _CONSOLES = 136, 4
-_PS = ("ps", "-A", "-o", "pid=,ppid=,stat=,tty=,args=")
+_PS_OPTIONS = ("-A", "-o", "pid=,ppid=,stat=,tty=,args=")
 _PS_SECONDS = 2.0
 _SESSION_PID, _MAX_PID_DIGITS = "WATERCOOLER_SESSION_PID", 9
 
@@ -189,7 +190,10 @@ def _ps_table() -> dict[int, tuple[int, str, str, tuple[str, ...]]]:
 
     try:
         done = subprocess.run(  # noqa: S603 - fixed words, no shell
-            _PS, capture_output=True, timeout=_PS_SECONDS, check=False
+            [program_path(os.environ, "ps"), *_PS_OPTIONS],
+            capture_output=True,
+            timeout=_PS_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.SubprocessError):
         return {}

@@ -6,10 +6,13 @@ command line, so that contains a ticket that works once instead of the secret.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import webbrowser
 from typing import TYPE_CHECKING
+
+from wc_core.base.programs import absolute_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +27,7 @@ def open_in_browser(url: str, env: Mapping[str, str]) -> str:
     if not screen and not env.get("BROWSER"):
         # Otherwise a text browser would take over the terminal.
         return "There is no screen: open the address yourself."
+    os.environ["PATH"] = absolute_path(env)
     try:
         browser = webbrowser.get()
     except webbrowser.Error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wc_cli.agents import launcher
-from wc_cli.agents.briefing import shellnames
 
 if TYPE_CHECKING:
     from tests.conftest import Repo
@@ -45,20 +43,6 @@ def _start(
     words = ("brief", "--hook", "session-start", "--client", client)
     env = {"WATERCOOLER_BRIEF_MS": str(limit), "PATH": path}
     return repo.ok(*words, feed=feed, env=env).out
-
-
-@pytest.mark.parametrize(
-    "path",
-    ["", ":", "{0}", "missing:{0}", "{0}/folder:{0}", "{0}/plain", "{0}/plain:{0}"],
-)
-def test_a_program_is_found_as_by_the_library(tmp_path: Path, path: str) -> None:
-    for folder in ("", "plain", "folder"):
-        (tmp_path / folder).mkdir(exist_ok=True)
-    (tmp_path / "folder/wc").mkdir()
-    (tmp_path / "plain/wc").touch(mode=0o644)
-    (tmp_path / "wc").touch(mode=0o755)
-    path = path.format(tmp_path)
-    assert shellnames.program_on(path, "wc") == (shutil.which("wc", path=path) or "")
 
 
 @pytest.fixture

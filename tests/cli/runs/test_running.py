@@ -119,6 +119,19 @@ def test_a_check_that_nobody_approved_is_told_once(repo: Repo) -> None:
     assert state(repo, "login")["status"] == "OPEN"
 
 
+def test_a_landing_that_gives_no_answer_is_told_with_its_last_lines(repo: Repo) -> None:
+    ask_for(repo, "login", "work done")
+    events(repo)
+    repo.ok("say", "login", "--approve", "--to", "Pat")
+    # A Python that cannot start.
+    repo.machine.env["PYTHONHOME"] = "/nonexistent"
+    (event,) = events(repo, "--land")
+    assert (event["event"], event["agent"]) == ("failed", "wc land")
+    assert "wc land ended without an answer (exit status 1): " in event["text"]
+    assert "Fatal Python error" in event["text"]
+    assert state(repo, "login")["status"] == "OPEN"
+
+
 def test_from_ready_to_the_person(repo: Repo) -> None:
     ask_for(repo, "login", "work done")
     told = events(repo)

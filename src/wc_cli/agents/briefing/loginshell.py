@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 
+from wc_core.base.programs import program_path
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +40,7 @@ class LoginShell:
         question = "; ".join(form.format(mark=_MARK, name=name) for name in programs)
         options = ["-l", "-i"] if interactive else ["-l"]
         self._process = subprocess.Popen(  # noqa: S603 - fixed words, the user's shell
-            [shell, *options, "-c", question],
+            [program_path(env, shell), *options, "-c", question],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

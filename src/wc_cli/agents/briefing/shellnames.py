@@ -7,11 +7,11 @@ the brief is made. Other clients keep the PATH of their hooks.
 
 from __future__ import annotations
 
-import os
 import time
 
 from wc_cli.agents import launcher
 from wc_core.base.phrases import quoted
+from wc_core.base.programs import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def note(env: Mapping[str, str], shell: LoginShell | None, until: float) -> str:
     if it does. Waits for the login shell until then, on the monotonic clock."""
     paths = shell.paths(until - time.monotonic()) if shell else None
     if paths is None:
-        paths = {name: program_on(env.get("PATH", ""), name) for name in PROGRAMS}
+        paths = {name: find_program(env, name) for name in PROGRAMS}
     if paths["wc"] and launcher.is_ours(paths["wc"], "wc"):
         return ""
     command = "wc-cli" if paths["wc-cli"] else launcher.own_program("wc-cli")
@@ -49,13 +49,3 @@ def note(env: Mapping[str, str], shell: LoginShell | None, until: float) -> str:
         f"In your shell `wc` {problem}: run {quoted(command)} instead, with the "
         f"same arguments, such as: {quoted(command)} list"
     )
-
-
-def program_on(path: str, name: str) -> str:
-    """Return the program that a shell with this ``PATH`` starts; empty if there is
-    none. As `shutil.which`, which takes 3 ms to import."""
-    for folder in path.split(os.pathsep) if path else ():
-        program = os.path.join(folder, name)
-        if os.access(program, os.F_OK | os.X_OK) and not os.path.isdir(program):
-            return program
-    return ""

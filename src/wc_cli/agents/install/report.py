@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 
 from wc_cli.agents.install import engine
 from wc_cli.agents.install.clients import registry
@@ -13,6 +12,7 @@ from wc_cli.run.output import say, say_json
 from wc_cli.run.terminal.style import is_for_people, output_style
 from wc_core.base.agents import AGENTS
 from wc_core.base.phrases import counted, quoted, shown_path
+from wc_core.base.programs import find_program
 from wc_core.base.text import clean, one_line
 from wc_core.base.values import NamedTuple
 
@@ -162,15 +162,14 @@ def _problems(
 
 
 def _shell_warning(site: InstallSite) -> Iterator[str]:
-    first = shutil.which("wc", path=site.env.get("PATH", ""))
-    if first is None or not is_ours(first, "wc"):
+    first = find_program(site.env, "wc")
+    if not first or not is_ours(first, "wc"):
         yield f"`wc` is the system's for your shell: {path_remedy(site.env)}."
 
 
 def _server_warning(owners: Iterable[Owner], site: InstallSite) -> Iterator[str]:
     parts = {owner.part for owner in owners}
-    path = site.env.get("PATH", "")
-    if "server" in parts and shutil.which("wc-observe", path=path) is None:
+    if "server" in parts and not find_program(site.env, "wc-observe"):
         remedy = "its full path is used" if own_program("wc-observe") else "install it"
         yield f"wc-observe is not on PATH: {remedy}."
 

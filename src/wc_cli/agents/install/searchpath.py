@@ -6,10 +6,10 @@ import os
 import time
 
 from wc_cli.agents.briefing.loginshell import LoginShell
-from wc_cli.agents.briefing.shellnames import program_on
 from wc_cli.agents.install.clients import shells
 from wc_cli.agents.launcher import is_ours, own_program
 from wc_core.base.phrases import quoted, shown_path, with_home
+from wc_core.base.programs import find_program
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -115,11 +115,11 @@ def _start_shells(owners: tuple[Owner, ...], site: InstallSite) -> list[_LoginCh
         for name, value in site.env.items()
         if name in _LOGIN_VARIABLES or name.startswith("LC_")
     }
-    checks, search = [], site.env.get("PATH", "")
+    checks = []
     for name in _SHELLS:
         if name not in prompts and (name != own_name or not owners):
             continue
-        path = chosen if name == own_name else program_on(search, name) or name
+        path = chosen if name == own_name else find_program(site.env, name) or name
         login = env | {"PATH": _LOGIN_PATH, "SHELL": path}
         try:
             shell = LoginShell(login, (*_PROGRAMS, shells.HOOK), interactive=True)

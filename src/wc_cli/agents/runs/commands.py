@@ -4,7 +4,6 @@ table of agents."""
 from __future__ import annotations
 
 import os
-import shutil
 
 from wc_cli.agents import launcher
 from wc_cli.agents.runs import writing
@@ -14,6 +13,7 @@ from wc_core.base import agents
 from wc_core.base.agents import CloudCommands
 from wc_core.base.errors import NotFoundError
 from wc_core.base.names import fold
+from wc_core.base.programs import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def with_prompt(command: tuple[str, ...], prompt: str) -> list[str]:
 
 def require_program(command: tuple[str, ...], env: Mapping[str, str]) -> None:
     """Raise NotFoundError if a command's program is not installed."""
-    if shutil.which(command[0], path=env.get("PATH")) is None:
+    if not find_program(env, command[0]):
         raise NotFoundError(
             f"{command[0]} is not installed, or not in PATH.",
             "Install it, or name its path: wc config --global set run.AGENT PROGRAM …",
@@ -115,10 +115,9 @@ def person_env(env: Mapping[str, str]) -> dict[str, str]:
 def with_our_program(env: Mapping[str, str], layout: Layout) -> dict[str, str]:
     """Return an environment in which ``wc`` is ours, not the system's word count: an
     agent answers with it. Of our folder it gets only that: others have a Python."""
-    path = env.get("PATH", os.defpath)
-    present, own = shutil.which("wc", path=path), launcher.own_program("wc")
+    present, own = find_program(env, "wc"), launcher.own_program("wc")
     if not own or (present and launcher.is_ours(present, "wc")):
         return {**env}
     folder = f"{writing.made_folder(layout, 'bin').runs}/bin"
     durable.point(f"{folder}/wc", own)
-    return {**env, "PATH": f"{folder}:{path}"}
+    return {**env, "PATH": f"{folder}:{env.get('PATH', os.defpath)}"}

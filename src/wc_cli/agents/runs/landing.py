@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 
 from wc_cli.agents.runs.output import RunOutput
 from wc_cli.agents.runs.process import AgentProcess
 from wc_cli.ledger.store import durable
 from wc_core.base.files import read_plain
 from wc_core.base.lean import contextlib, json
+from wc_core.base.programs import own_words
+from wc_core.base.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from wc_core.reading.views.rows import ThreadRow
 
 _MAX_BYTES = 1 << 20
+_LAST_LINES, _MAX_WORDS = 5, 500
 
 
 class RunLanding:
@@ -37,6 +39,7 @@ class RunLanding:
         # someone has written.
         self._tried: dict[str, str] = {}
         self._process: AgentProcess | None = None
+        self._is_stopped = False
 
     @property
     def is_at_work(self) -> bool:
@@ -56,8 +59,8 @@ class RunLanding:
             return
         self._tried |= ready
         durable.make_folder(self._layout.runs, self._layout.root, flush=False)
-        words = (sys.executable, "-m", "wc_cli", "land", "--all", "--json")
-        log = RunOutput(self._log, self._layout.root, self._env).open()
+        words = own_words("wc_cli.start", ("land", "--all", "--json"), self._env)
+        log = self._output.open()
         try:
             started = AgentProcess.start(words, self._folder, self._env, log)
         finally:
@@ -66,26 +69,45 @@ class RunLanding:
         self._process = started
 
     @property
-    def _log(self) -> str:
-        return f"{self._layout.runs}/=landing"
+    def _output(self) -> RunOutput:
+        path = f"{self._layout.runs}/=landing"
+        return RunOutput(path, self._layout.root, self._env)
 
     def results(self) -> Iterator[Mapping[str, Any]]:
         """Yield what became of threads, as ``wc land --json`` says it, once the landing
-        has ended; a landing that was refused has an ``error``."""
+        has ended; a landing that was refused has an ``error``, and so has one that
+        ended without an answer, unless it was stopped."""
         if self._process is None or not self._process.has_ended:
             return
-        self._process = None
-        data = b""
+        status, self._process = self._process.exit_status, None
+        data, has_answer = b"", self._is_stopped
         with contextlib.suppress(OSError):
-            data = read_plain(self._log, self._layout.root, _MAX_BYTES) or b""
+            data = read_plain(self._output.path, self._layout.root, _MAX_BYTES) or b""
         for line in data.splitlines():
             with contextlib.suppress(ValueError, TypeError, LookupError):
                 fields = json.loads(line)
                 if "error" in fields:
+                    has_answer = True
                     yield fields
-                yield from fields.get("landed", ())
+                if "landed" in fields:
+                    has_answer = True
+                    yield from fields["landed"]
+        if not has_answer:
+            yield {"error": {"code": "NO_ANSWER", "message": self._ending(status)}}
+
+    def _ending(self, status: int | None) -> str:
+        """How a landing ended that gave no answer."""
+        ended = (
+            f"signal {-status}"
+            if status is not None and status < 0
+            else f"exit status {status}"
+        )
+        lines = self._output.last_lines(_LAST_LINES)
+        words = f": {one_line(' / '.join(lines), _MAX_WORDS)}" if lines else ""
+        return f"wc land ended without an answer ({ended}){words}"
 
     def stop(self) -> None:
         """Have a landing end; the branches are as they were, or it has landed."""
         if self._process is not None:
+            self._is_stopped = True
             self._process.send(signal.SIGINT)

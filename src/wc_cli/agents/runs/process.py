@@ -8,6 +8,7 @@ import subprocess
 
 from wc_core.base import processes
 from wc_core.base.lean import contextlib
+from wc_core.base.programs import program_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ def start_waiting(
     it. The program has no input unless it ``keeps_input``. Raises OSError, and
     ValueError for a word that cannot be an argument."""
     stdin, output = streams
+    program = program_path(env, words[0])
     script = _WAIT if keeps_input else f"{_WAIT} </dev/null"
     return subprocess.Popen(  # noqa: S603 - the person's own command
-        ["/bin/sh", "-c", script, "sh", *words],
+        ["/bin/sh", "-c", script, "sh", program, *words[1:]],
         cwd=folder,
         env=env,
         stdin=stdin,

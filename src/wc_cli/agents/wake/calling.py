@@ -19,6 +19,7 @@ from wc_cli.ledger.store import durable
 from wc_core.attention.wake import records
 from wc_core.attention.wake.records import WakeRecord
 from wc_core.base.errors import WcError
+from wc_core.base.programs import program_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,8 +89,8 @@ def _queue(waiter: Waiter, text: str) -> str:
     empty string."""
     import subprocess  # 8 ms, only when a ball came
 
-    words = [_program(waiter.pid), "queue", "--thread", waiter.session]
     try:
+        words = [_program(waiter.pid), "queue", "--thread", waiter.session]
         done = subprocess.run(  # noqa: S603 - no shell; the text is one argument
             [*words, "--message", text],
             stdin=subprocess.DEVNULL,
@@ -109,12 +110,14 @@ def _queue(waiter: Waiter, text: str) -> str:
 
 
 def _program(pid: int) -> str:
-    """Return the session's own program: PATH may have another version."""
+    """Return the session's own program: PATH may have another version. Raises
+    OSError."""
     try:
         path = os.readlink(f"/proc/{pid}/exe")
     except OSError:
-        return "codex"
-    return path if os.path.basename(path) == "codex" else "codex"
+        path = ""
+    is_codex = os.path.basename(path) == "codex"
+    return path if is_codex else program_path(os.environ, "codex")
 
 
 def undo_claims(layout: Layout, called: Sequence[Arrived]) -> None:

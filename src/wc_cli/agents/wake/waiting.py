@@ -30,6 +30,7 @@ from wc_core.base import processes
 from wc_core.base.errors import WcError
 from wc_core.base.files import age_of
 from wc_core.base.layout import BRANCH, EARLY, Layout
+from wc_core.base.programs import own_words
 from wc_core.ledger.git import discovery
 from wc_core.ledger.git import repository as repositories
 from wc_core.ledger.git.discovery import BRANCH_STORE
@@ -134,7 +135,7 @@ def _register(
 
 
 def main() -> None:
-    """Run as ``python -m wc_cli.agents.wake.waiting ROOT NAME TOKEN AS SEAT``."""
+    """Run with the arguments ``ROOT NAME TOKEN AS SEAT``."""
     root, name, token, *speaker = sys.argv[1:]
     _run(root, name, _own_token(Layout(root), name, token), *speaker)
 
@@ -337,7 +338,7 @@ def _sleep(
         str(len(folders)),
         *folders,
     )
-    command = (sys.executable, "-P", "-m", "wc_cli.agents.wake.waiting", *words)
+    command = own_words("wc_cli.agents.wake.waiting", words, os.environ)
     program = (sys.executable, "-I", "-S", sleeper.__file__)
     os.execv(sys.executable, [*program, *arguments, *command])  # noqa: S606
 

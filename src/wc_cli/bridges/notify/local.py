@@ -7,9 +7,10 @@ or in a sequence that it cannot end; no shell sees it. A failure is not an error
 
 from __future__ import annotations
 
-from wc_cli.bridges.notify.programs import find_program, run
+from wc_cli.bridges.notify.programs import run
 from wc_cli.bridges.notify.sequences import BELL, protocols_of, sequences
 from wc_cli.bridges.notify.terminals import own_terminal
+from wc_core.base.programs import find_program
 from wc_core.base.text import one_line
 
 TYPE_CHECKING = False

@@ -22,15 +22,6 @@ class ProgramEnd(NamedTuple):
     problem: str = ""
 
 
-def find_program(env: Mapping[str, str], name: str) -> str:
-    """The path of a program; empty if there is none."""
-    for folder in env.get("PATH", "").split(os.pathsep):
-        path = os.path.join(folder, name)
-        if folder and os.access(path, os.X_OK) and os.path.isfile(path):
-            return path
-    return ""
-
-
 def run(words: Sequence[str], env: Mapping[str, str]) -> ProgramEnd:
     """Run a program to its end."""
     import subprocess  # 8 ms, only to notify someone

@@ -3,7 +3,8 @@ line."""
 
 from __future__ import annotations
 
-from wc_cli.bridges.notify.programs import ProgramEnd, find_program, run
+from wc_cli.bridges.notify.programs import ProgramEnd, run
+from wc_core.base.programs import find_program
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import repository
 

@@ -11,6 +11,7 @@ import time
 
 from wc_core.base.lean import contextlib
 from wc_core.base.lean.signal import SIGKILL, SIGPIPE, SIGTERM, SIGXFSZ
+from wc_core.base.programs import absolute_path, program_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Process:
         self, words: Sequence[str], env: Mapping[str, str], handle: int | None = None
     ) -> None:
         self._is_running = True
-        path = _program(words[0], env)
+        path = program_path(env, words[0])
         pipes: list[tuple[int, int]] = []
         try:
             pipes.extend(os.pipe() for _ in _STREAMS)
@@ -53,7 +54,8 @@ class Process:
                 free = 3 if handle != 3 else 4  # noqa: PLR2004
                 actions.append((os.POSIX_SPAWN_DUP2, handle, free))
             self.pid = os.posix_spawn(  # noqa: TID251 - for `git`, see above
-                *(path, list(words), env),
+                # Neither do the programs that it starts come from the current folder.
+                *(path, list(words), {**env, "PATH": absolute_path(env)}),
                 file_actions=actions,
                 setsid=True,
                 setsigdef=_USUAL_SIGNALS,
@@ -146,15 +148,6 @@ class Process:
     def _close(self, *ends: int) -> None:
         self._open.difference_update(ends)
         _close(*ends)
-
-
-def _program(name: str, env: Mapping[str, str]) -> str:
-    """The path of a program. Raises FileNotFoundError."""
-    for folder in env.get("PATH", os.defpath).split(os.pathsep):
-        path = f"{folder or os.curdir}/{name}"
-        if os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
-    raise FileNotFoundError(name)
 
 
 def _milliseconds(deadline: float) -> int:

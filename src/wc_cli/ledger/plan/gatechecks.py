@@ -11,13 +11,13 @@ import contextlib
 import hashlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 
 from wc_cli.ledger.store import durable
 from wc_core.base.errors import NotFoundError, StorageError
 from wc_core.base.files import read_plain
+from wc_core.base.programs import find_program
 from wc_core.base.text import clean
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git.private import private_layout
@@ -140,8 +140,8 @@ def run_github(
     """Run GitHub's command line, ``gh``, in the repository in a folder. Returns its
     exit status, its output and its errors. Raises NotFoundError if it is missing, and
     StorageError if it does not answer."""
-    program = shutil.which("gh", path=env.get("PATH"))
-    if program is None:
+    program = find_program(env, "gh")
+    if not program:
         raise NotFoundError("There is no gh here.", "Install the GitHub CLI.")
     try:
         done = subprocess.run(  # noqa: S603 - no shell

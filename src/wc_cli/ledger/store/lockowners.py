@@ -15,6 +15,7 @@ from wc_core.base.files import read_plain
 from wc_core.base.lean import contextlib
 from wc_core.base.phrases import quoted
 from wc_core.base.processes import is_running
+from wc_core.base.programs import program_path
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -149,7 +150,7 @@ def pids_by_lsof(path: str) -> Iterator[int]:
 
     try:
         done = subprocess.run(  # noqa: S603 - no shell, and no options of others
-            ["lsof", "-t", "--", path],  # noqa: S607
+            [program_path(os.environ, "lsof"), "-t", "--", path],
             check=False,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -18,6 +18,7 @@ from wc_core.base.errors import (
     NotFoundError,
 )
 from wc_core.base.layout import new_topic
+from wc_core.base.programs import absolute_path
 from wc_core.base.text import clean, one_line
 from wc_core.base.times import ago_and_local, milliseconds
 from wc_core.base.values import NamedTuple
@@ -120,7 +121,8 @@ def _run(editor: str, path: str) -> int:
     # key of the editor, which has the terminal: it must not end the shell or this
     # process.
     process = subprocess.Popen(  # noqa: S603
-        ["sh", "-c", f'trap : INT QUIT; {editor} "$@"', editor, path]  # noqa: S607
+        ["/bin/sh", "-c", f'trap : INT QUIT; {editor} "$@"', editor, path],
+        env={**os.environ, "PATH": absolute_path(os.environ)},
     )
     with _ignored(signal.SIGINT), _ignored(signal.SIGQUIT):
         return process.wait()

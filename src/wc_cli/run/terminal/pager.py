@@ -10,6 +10,7 @@ from itertools import chain
 
 from wc_cli.run.output import say_exact
 from wc_cli.run.terminal.style import is_for_people
+from wc_core.base.programs import absolute_path, find_program
 from wc_core.people.identity import environment
 
 TYPE_CHECKING = False
@@ -29,7 +30,7 @@ def pager_command(env: Mapping[str, str]) -> str:
     configured = (env[variable] for variable in _VARIABLES if variable in env)
     command = next(configured, "less").strip()
     program = command.partition(" ")[0]
-    if not command or command == "cat" or shutil.which(program) is None:
+    if not command or command == "cat" or not find_program(env, program):
         return ""
     return command
 
@@ -72,7 +73,7 @@ def _pager_env(env: Mapping[str, str], begin: str) -> dict[str, str]:
     if begin:
         # First: an own option for the prompt would take what follows it. $ ends ours.
         options["LESS"] = f"+/^{begin}$ {options['LESS']}"
-    return {**env, **options}
+    return {**env, **options, "PATH": absolute_path(env)}
 
 
 def _pipe_to_pager(command: str, parts: Iterable[str], env: Mapping[str, str]) -> None:

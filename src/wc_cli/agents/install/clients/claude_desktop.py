@@ -5,10 +5,9 @@ Source: modelcontextprotocol.io/docs/develop/connect-local-servers.
 
 from __future__ import annotations
 
-import shutil
-
 from wc_cli.agents.install.changes import USER, Client, InstallSite, Part, executable
 from wc_cli.agents.install.clients import common
+from wc_core.base.programs import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def _server_path(site: InstallSite) -> str:
     command = executable(common.PROGRAM, site)
     if command != common.PROGRAM:
         return command
-    return shutil.which(command, path=site.env.get("PATH", "")) or command
+    return find_program(site.env, command) or command
 
 
 CLIENT = Client("claude-desktop", lambda site: _folder(site).exists(), USER, _parts)

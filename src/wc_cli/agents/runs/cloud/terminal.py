@@ -12,6 +12,7 @@ from wc_cli.agents.runs.cloud import addresses
 from wc_cli.agents.runs.process import AgentProcess, start_waiting
 from wc_core.base import processes
 from wc_core.base.lean import contextlib
+from wc_core.base.programs import program_path
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -110,7 +111,7 @@ def output_of(
     and TimeoutError if it takes longer than ``seconds``."""
     try:
         done = subprocess.run(  # noqa: S603 - the person's own command, no shell
-            words,
+            [program_path(env, words[0]), *words[1:]],
             cwd=folder,
             env=env,
             stdin=subprocess.DEVNULL,
