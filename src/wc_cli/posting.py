@@ -6,8 +6,9 @@ import os
 
 from wc_cli.ledger.store.lockedthread import Receipt
 from wc_cli.run.context import Context
-from wc_cli.run.entries import receipts
+from wc_cli.run.entries import approvals, receipts
 from wc_core.ledger.threads import vocabulary
+from wc_core.ledger.threads.model import APPROVED
 from wc_core.people.identity.resolve import Asked
 
 TYPE_CHECKING = False
@@ -39,7 +40,11 @@ def post(
     """
     draft = checked(draft)
     context = Context(os.environ if env is None else env, folder or os.getcwd(), asked)
-    receipt = context.writer_of(draft).write(draft, context.source)
+    writer = context.writer_of(draft)
+    if draft.outcome == APPROVED:
+        receipt = approvals.write_approval(context, writer, draft)
+    else:
+        receipt = writer.write(draft, context.source)
     return receipts.settle_after_write(context, receipt, sync=sync)
 
 

@@ -27,6 +27,7 @@ from wc_core.ledger.threads.gates import GateChange
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.linerefs import LineRef
 from wc_core.ledger.threads.model import (
+    APPROVED,
     NO_REVIEW,
     OUTCOMES,
     Ball,
@@ -122,6 +123,7 @@ KNOWN_KEYS = frozenset(
             items_added=("x",), items_removed=("y",), items_checked=("z",),
             items_unchecked=("z",),
             gates=(GateChange("add"),), budget=1, outcome="approved",
+            approved_commit="a" * 40,
             landing=Landing("main", "b", "t", "c"),
             line_refs=(LineRef("x", 1, 1),),
         )
@@ -211,6 +213,7 @@ entries = st.builds(
     items_unchecked=references,
     budget=st.none() | st.integers(0, 1 << 40),
     outcome=texts,
+    approved_commit=st.sampled_from(("", "a" * 40, "b" * 64)),
     landing=st.just(NO_LANDING) | landings,
     line_refs=line_refs,
     gates=st.lists(st.builds(GateChange, words, texts, texts, texts), max_size=2).map(
@@ -246,6 +249,9 @@ rare_changes = st.one_of(
     st.fixed_dictionaries({"gates": gate_changes}),
     st.fixed_dictionaries({"budget": st.sampled_from((0, 1, 200_000))}),
     st.fixed_dictionaries({"outcome": st.sampled_from((*OUTCOMES, "later"))}),
+    st.fixed_dictionaries(
+        {"outcome": st.just(APPROVED), "approved_commit": st.just("a" * 40)}
+    ),
     st.fixed_dictionaries({"landing": landings}),
 )
 

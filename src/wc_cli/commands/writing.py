@@ -510,5 +510,10 @@ def saved_entry(context: Context, options: WriteOptions, draft: Draft) -> Receip
         if_last=options.if_last,
     )
     writer = context.writer_of(draft)
-    receipt = writer.write(draft, context.source, seconds)
+    if draft.outcome == APPROVED:
+        from wc_cli.run.entries import approvals  # 9 ms, only for approvals
+
+        receipt = approvals.write_approval(context, writer, draft, seconds)
+    else:
+        receipt = writer.write(draft, context.source, seconds)
     return receipts.settle_after_write(context, receipt, sync=options.sync)

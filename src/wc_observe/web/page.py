@@ -15,7 +15,6 @@ from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import rfc3339
 from wc_core.base.values import NamedTuple
-from wc_core.ledger.planning.landing import READY_TO_LAND
 from wc_core.ledger.threads.model import (
     CHANGES_REQUESTED,
     CLOSED,
@@ -205,8 +204,8 @@ def _move_marks(row: ThreadRow) -> Iterator[Html]:
     for, whether the ball was noticed."""
     if row.status != OPEN:
         yield status_mark(row.status)
-    if row.can_land:
-        yield element("span", READY_TO_LAND, class_="mark kind")
+    if row.landing_text:
+        yield element("span", row.landing_text, class_="mark kind")
     elif row.review.outcome:
         yield outcome_mark(row.review.outcome)
     if row.new_for_you:

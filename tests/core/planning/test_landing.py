@@ -8,7 +8,7 @@ from wc_core.base.names import MINE, OTHERS
 from wc_core.ledger.planning.landing import (
     LandingBranches,
     LandingThread,
-    is_ready_to_land,
+    approval_obstacle,
     landing_obstacles,
 )
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
@@ -45,7 +45,6 @@ def test_each_reason_has_a_code_and_words(
     branches = LandingBranches(None, "main")
     obstacles = landing_obstacles(thread, branches, needs)
     assert {(item.code, item.text) for item in obstacles} == {(code, text), ABSENT}
-    assert not is_ready_to_land(thread, branches, needs)
 
 
 @pytest.mark.parametrize(
@@ -73,3 +72,25 @@ def test_a_branch_that_is_gone_has_landed_if_the_thread_says_so() -> None:
     thread = THREAD._replace(status="CLOSED", landing=landing)
     (obstacle,) = landing_obstacles(thread, LandingBranches(None, "main"), "approved")
     assert (obstacle.code, obstacle.text) == ("LANDED", "it has landed on main")
+
+
+TIP, OLDER = "a" * 40, "b" * 40
+
+
+@pytest.mark.parametrize(
+    ("outcome", "commit", "needs", "code"),
+    [
+        ("approved", TIP, "approved", ""),
+        ("approved", OLDER, "approved", "NEWER"),
+        ("approved", OLDER, "nothing", "NEWER"),
+        ("approved", "", "approved", "APPROVAL"),
+        ("approved", "", "closed", ""),
+        ("", "", "nothing", ""),
+    ],
+)
+def test_an_approval_is_about_one_commit(
+    outcome: str, commit: str, needs: str, code: str
+) -> None:
+    review = Review(outcome, "Pat", "Codex", commit=commit)
+    reason = approval_obstacle(THREAD._replace(review=review), TIP, needs)
+    assert (reason.code if reason is not None else "") == code

@@ -12,7 +12,6 @@ from wc_core.base.names import parse
 from wc_core.base.phrases import counted
 from wc_core.base.text import defused, one_line
 from wc_core.base.times import age_text, ago, seconds_between
-from wc_core.ledger.planning.landing import READY_TO_LAND
 from wc_core.ledger.threads.model import STATUSES, holder_text
 from wc_core.reading.views.brief import SHOWN_BY, Brief, BriefItem, BriefSection
 
@@ -174,8 +173,8 @@ def _facts(item: BriefItem, name: str) -> Iterator[str]:
         yield "here"
     if item.freed:
         yield item.freed
-    if item.can_land:
-        yield READY_TO_LAND
+    if item.landing:
+        yield item.landing
 
 
 def _overlap(overlap: Overlap) -> Iterator[str]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import os
 import tempfile
+from types import MappingProxyType
 
-from wc_cli.agents.runs.places import changed_text, uncommitted
+from wc_cli.agents.landing.returning import SHORT
+from wc_cli.agents.runs.places import changed_text, uncommitted_in
 from wc_cli.edits.landing.building import (
     BuiltLanding,
     LandingText,
     MergePlace,
     builder_on,
 )
+from wc_cli.edits.landing.missing import MissingCommits
 from wc_cli.edits.landing.publishing import BasePlace
 from wc_cli.edits.radar import merges
 from wc_cli.edits.radar.objects import alternates
@@ -20,12 +24,17 @@ from wc_cli.ledger.clock import now_ms
 from wc_core.base.errors import InvalidInputError, NotFoundError, StorageError
 from wc_core.base.layout import BRANCH
 from wc_core.base.lean import contextlib
+from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import milliseconds
 from wc_core.base.values import NamedTuple
 from wc_core.edits.radar.landingorder import LandingCandidate, landing_order
 from wc_core.ledger.git import config
-from wc_core.ledger.planning.landing import LandingBranches, own_landing_obstacles
+from wc_core.ledger.planning.landing import (
+    NEWER,
+    LandingBranches,
+    own_landing_obstacles,
+)
 from wc_core.ledger.planning.obstacles import GATE, Obstacle
 from wc_core.ledger.threads.landings import NO_LANDING
 from wc_core.ledger.threads.model import APPROVED, CLOSED
@@ -33,7 +42,7 @@ from wc_core.reading.views.overview import on_own_branch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from wc_cli.run.context import Context
     from wc_core.ledger.git.repository import Repository
@@ -42,33 +51,38 @@ if TYPE_CHECKING:
     from wc_core.reading.views.rows import ThreadRow
 
 # Codes of obstacles that only git knows: uncommitted changes, a rebase that is not
-# finished, no commits, no common history; or that have come up during a check.
+# finished, no commits, no common history, a branch without the approved commit; or that
+# have come up during a check.
 DIRTY, REBASING, MERGED, UNRELATED = "DIRTY", "REBASING", "MERGED", "UNRELATED"
-MOVED = "MOVED"
+REWRITTEN, MOVED = "REWRITTEN", "MOVED"
 # The base branch, among the topics whose branches land on it.
 _BASE = ""
+_MAX_NEWER = 20
 
 
 class LandingRequest(NamedTuple):
     """What `wc land` was asked for: only these ``topics``, by their stored names
     (empty: all that can land); ``onto`` which branch (empty: the base branch); how
     (`building.METHODS`); ``allow_dirty``: also branches whose worktree has uncommitted
-    changes."""
+    changes. ``commits`` has the commit that a person named for a topic, or the first
+    digits of its id: it lands, also if it is newer than what was approved."""
 
     topics: tuple[str, ...] = ()
     onto: str = ""
     method: str = ""
     allow_dirty: bool = False
+    commits: Mapping[str, str] = MappingProxyType({})
 
 
 class LandingChoice(NamedTuple):
-    """A thread, as a row, the commit ``tip`` of its branch and how many commits of it
-    the base branch lacks. ``obstacles`` are why it cannot land, ``after`` are the
-    topics that have to land before it. ``newer`` counts the commits since it was
-    approved, if that is known."""
+    """A thread, as a row, the commit ``tip`` of its branch, the ``commit`` of it that
+    lands, and how many commits the base branch lacks of that. ``obstacles`` are why it
+    cannot land, ``after`` are the topics that have to land before it. ``newer`` counts
+    the commits of the branch since the one that lands."""
 
     row: ThreadRow
     tip: str = ""
+    commit: str = ""
     commit_count: int = 0
     obstacles: tuple[Obstacle, ...] = ()
     after: frozenset[str] = frozenset()
@@ -83,7 +97,8 @@ class LandingChoice(NamedTuple):
     def text(self) -> LandingText:
         """The words of its landing."""
         review = self.row.review
-        by = review.by if review.outcome == APPROVED else ""
+        is_reviewed = review.outcome == APPROVED and review.commit == self.commit
+        by = review.by if is_reviewed else ""
         return LandingText(self.row.name, self.row.title, self.row.branch, by)
 
 
@@ -162,8 +177,9 @@ class LandingChooser:
             if (row.topic in topics if topics else self._is_about(row))
         ]
         plan = self.context.overview.plan()
+        choices = [self._look(row, plan) for row in rows_to_land]
         with self._git_errors():
-            choices = [self._look(row, plan) for row in rows_to_land]
+            choices = self._with_commits(choices)
         choices = _without_blocked(choices, plan)
         able = [choice for choice in choices if not choice.obstacles]
         unable = [choice for choice in choices if choice.obstacles]
@@ -186,22 +202,88 @@ class LandingChooser:
         waits = plan.waits(row.topic)
         reasons += [item for item in waits if item.code == GATE]
         after = frozenset(item.topic for item in waits if item.code != GATE)
-        choice = LandingChoice(row, tip, 0, tuple(reasons), after)
-        if reasons or not tip:
-            return choice
-        reasons += self._worktree_obstacles(row.branch)
-        words = ("rev-list", "--count", f"^{self.base.commit}", tip)
-        count = int(self.base.git().line(*words))
-        if not count:
-            text = f"{self.base.name} has all commits of {row.branch}"
-            reasons.append(Obstacle(MERGED, text))
-        elif not self.base.shares_history(tip):
+        return LandingChoice(row, tip, tip, 0, tuple(reasons), after)
+
+    def _with_commits(self, choices: Sequence[LandingChoice]) -> list[LandingChoice]:
+        """Return the choices, those that could land with the commit that does, and with
+        the obstacles that only git knows. Raises GitError and NotFoundError."""
+        able = [
+            choice
+            for choice in choices
+            if choice.tip and {item.code for item in choice.obstacles} <= {NEWER}
+        ]
+        tips = [choice.tip for choice in able]
+        missing = MissingCommits(self.base.git(), self.base.commit, tips)
+        in_worktree = self._worktree_obstacles({item.row.branch for item in able})
+        looked = {
+            choice.topic: self._with_commit(choice, missing, in_worktree)
+            for choice in able
+        }
+        return [looked.get(choice.topic, choice) for choice in choices]
+
+    def _with_commit(
+        self,
+        choice: LandingChoice,
+        missing: MissingCommits,
+        in_worktree: Mapping[str, Sequence[Obstacle]],
+    ) -> LandingChoice:
+        """Decide which commit of a branch may land, and if none may, why: what was
+        approved, or what a person has named. Raises GitError and NotFoundError."""
+        row, tip = choice.row, choice.tip
+        named = self.request.commits.get(row.topic, "")
+        is_approved = row.review.outcome == APPROVED and row.review.commit
+        approved = row.review.commit if is_approved else tip
+        commit = self._named_commit(choice, named, missing) if named else approved
+        own = missing.of(tip)
+        newer = len(missing.without_carriers(own - missing.of(commit)))
+        reasons = list(in_worktree.get(row.branch, ()))
+        if not self._leads_to(approved, tip, missing):
+            text = f"{row.branch} no longer has {approved[:SHORT]}, which was approved"
+            reasons.append(Obstacle(REWRITTEN, text))
+        elif not missing.shares_history(tip):
             text = f"{row.branch} and {self.base.name} share no history"
             reasons.append(Obstacle(UNRELATED, text))
-        newer = self._newer(row, tip) if count else 0
+        elif newer and not named:
+            text = f"{counted(newer, 'commit')} since it was approved"
+            reasons.append(Obstacle(NEWER, text))
+        elif not missing.of(commit):
+            text = f"{self.base.name} has all commits of {row.branch}"
+            reasons.append(Obstacle(MERGED, text))
         return choice._replace(
-            commit_count=count, obstacles=tuple(reasons), newer=newer
+            commit=commit,
+            commit_count=len(missing.of(commit)),
+            obstacles=tuple(reasons),
+            newer=newer,
         )
+
+    def newer_commits(self, choice: LandingChoice) -> list[str]:
+        """Return the commits of a branch since the one that lands, in words, the newest
+        first. Raises StorageError."""
+        words = ("log", "--no-show-signature", f"--max-count={_MAX_NEWER}")
+        span = (choice.tip, f"^{choice.commit}", f"^{self.base.commit}")
+        with self._git_errors():
+            output = self.base.git().run(*words, "--format=%h %s", *span, "--")
+        return [one_line(line) for line in os.fsdecode(output).splitlines()]
+
+    def _leads_to(self, commit: str, tip: str, missing: MissingCommits) -> bool:
+        """Return whether a branch has a commit."""
+        return commit in {tip, *missing.of(tip)} or self.base.contains(tip, commit)
+
+    def _named_commit(
+        self, choice: LandingChoice, digits: str, missing: MissingCommits
+    ) -> str:
+        """Return the commit that a person named by the first digits of its id. Raises
+        NotFoundError if it is none of the branch's, or more than one."""
+        own = missing.of(choice.tip)
+        matching = [commit for commit in own if commit.startswith(digits)]
+        if len(matching) != 1:
+            branch, base = one_line(choice.row.branch), one_line(self.base.name)
+            count = "more than one commit" if matching else "no commit"
+            raise NotFoundError(
+                f"{branch} has {count} {digits} that {base} lacks.",
+                f"See its commits: git log {base}..{branch}",
+            )
+        return matching[0]
 
     def _thread(self, row: ThreadRow, branches: LandingBranches) -> LandingThread:
         """Return what is asked of a thread. A landing that was undone does not count:
@@ -223,44 +305,41 @@ class LandingChooser:
         branches = LandingBranches(self.repository, self.base.name)
         needs = self.context.settings.land_needs
         thread = self._thread(row, branches)
-        reasons = list(own_landing_obstacles(thread, branches, needs))
+        reasons = [
+            item
+            for item in own_landing_obstacles(thread, branches, needs)
+            # That there are newer commits was known.
+            if item.code != NEWER or row.review.commit != choice.row.review.commit
+        ]
         waits = self.context.overview.plan().waits(row.topic)
         reasons += [item for item in waits if item.topic not in choice.after]
         if row.branch != choice.row.branch:
             reasons.append(Obstacle(MOVED, f"it belongs to {row.branch} now"))
         elif not reasons and branches.tip(row.branch) != choice.tip:
             reasons.append(Obstacle(MOVED, f"{row.branch} has moved"))
+        elif not reasons and row.review.id != choice.row.review.id:
+            reasons.append(Obstacle(MOVED, "it was reviewed again"))
         return reasons
 
-    def _worktree_obstacles(self, branch: str) -> Iterator[Obstacle]:
+    def _worktree_obstacles(
+        self, branches: Collection[str]
+    ) -> dict[str, list[Obstacle]]:
+        """Return what is in the way in the worktrees of branches. Raises GitError."""
+        reasons: dict[str, list[Obstacle]] = {}
+        trees = [tree for tree in self.trees if not tree.defect]
         for tree in self.trees:
-            if tree.rebased == branch:
-                yield Obstacle(REBASING, f"{branch} is being rebased")
-            if tree.branch != branch or tree.defect or self.request.allow_dirty:
-                continue
-            changed = uncommitted(self.base.git(tree.path), tree.path)
+            if (branch := tree.rebased) in branches:
+                text = f"{branch} is being rebased"
+                reasons.setdefault(branch, []).append(Obstacle(REBASING, text))
+        if self.request.allow_dirty:
+            return reasons
+        trees = [tree for tree in trees if tree.branch in branches]
+        gits = {tree.path: self.base.git(tree.path) for tree in trees}
+        for tree, changed in zip(trees, uncommitted_in(gits), strict=True):
             if changed:
                 text = f"its worktree has uncommitted changes: {changed_text(changed)}"
-                yield Obstacle(DIRTY, text)
-
-    def _newer(self, row: ThreadRow, tip: str) -> int:
-        """Return how many commits of a branch are newer than its approval: those since
-        the last entry from that branch before it."""
-        if row.review.outcome != APPROVED:
-            return 0
-        commit = ""
-        for entry in self.context.reader.thread(row.topic).entries:
-            if entry.id == row.review.id:
-                break
-            if entry.code_branch == row.branch and entry.code_commit:
-                commit = entry.code_commit
-        if not commit:
-            return 0
-        try:
-            words = ("rev-list", "--count", f"^{commit}", f"^{self.base.commit}", tip)
-            return int(self.base.git().line(*words))
-        except GitError:
-            return 0  # the commit is not here
+                reasons.setdefault(tree.branch, []).append(Obstacle(DIRTY, text))
+        return reasons
 
     # --- in which order -----------------------------------------------------------
 
@@ -288,7 +367,7 @@ class LandingChooser:
     ) -> dict[frozenset[str], int]:
         """Return in how many files each two branches conflict, and each with the base
         branch, whose topic is empty."""
-        tips = {_BASE: self.base.commit} | {item.topic: item.tip for item in choices}
+        tips = {_BASE: self.base.commit} | {item.topic: item.commit for item in choices}
         pairs = list(itertools.combinations(tips, 2))
         with self._git_errors(), self._trial_objects() as objects:
             builder = builder_on(
@@ -320,8 +399,8 @@ class LandingChooser:
                     continue
                 builder = builder_on(self.repository, commit, env, objects, sign=False)
                 with builder as at:
-                    built = at.build(commit, choice.tip, self.method, choice.text)
-                    tips = [(earlier.tip, choice.tip) for earlier in landed]
+                    built = at.build(commit, choice.commit, self.method, choice.text)
+                    tips = [(earlier.commit, choice.commit) for earlier in landed]
                     against = [] if built.commit else tips
                     results = merges.merge_all(at.git, objects, against)
                 rivals = tuple(

@@ -36,6 +36,7 @@ from wc_core.base.errors import (
 )
 from wc_core.base.layout import Layout
 from wc_core.base.lean import contextlib
+from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads.model import holder_text
@@ -220,7 +221,7 @@ class Lander:
             sign=self.chooser.sign,
         )
         with builder as at:
-            built = at.build(base, choice.tip, self.chooser.method, choice.text)
+            built = at.build(base, choice.commit, self.chooser.method, choice.text)
             if not built.commit:
                 return self._give_back_conflict(choice, base, built, at)
         is_there = built.commit == base  # another machine has landed it
@@ -231,7 +232,7 @@ class Lander:
                 return changed
             if not result.is_passed:
                 landing = returning.failed_landing(
-                    self.base.name, base, choice.tip, checked=True
+                    self.base.name, base, choice.commit, checked=True
                 )
                 written = returning.check_text(
                     landing, choice.row.branch, check.command, result
@@ -252,6 +253,9 @@ class Lander:
             self.records.save(record)
             notes = self._publish(record, start.expected)
         landed = self._told(record)
+        if choice.newer:
+            later = counted(choice.newer, "later commit")
+            notes.append(f"{later} of {choice.row.branch} did not land")
         return landed._replace(notes=(*notes, *landed.notes))
 
     def _changed(self, choice: LandingChoice) -> LandingResult | None:
@@ -274,7 +278,7 @@ class Lander:
         return LandingRecord(
             choice.topic,
             choice.row.branch,
-            choice.tip,
+            choice.commit,
             self.base.name,
             start.own,
             built.commit,
@@ -290,23 +294,15 @@ class Lander:
         if self.remote is None:
             return LandingStart(own, own)
         fetched = self.remote.fetch()
-        if not fetched or fetched == own or self._contains(own, fetched):
+        if not fetched or fetched == own or self.base.contains(own, fetched):
             return LandingStart(own, own, fetched)
-        if self._contains(fetched, own):
+        if self.base.contains(fetched, own):
             return LandingStart(fetched, own, fetched)
         name = one_line(self.base.name)
         raise ConflictError(
             f"{name} here and {name} at {self.remote.name} have both moved on.",
             f"Bring them together first: git pull --rebase {self.remote.name} {name}",
         )
-
-    def _contains(self, commit: str, ancestor: str) -> bool:
-        """Return whether a commit has another among its ancestors."""
-        try:
-            self.base.git().run("merge-base", "--is-ancestor", ancestor, commit)
-        except GitError:
-            return False
-        return True
 
     def _publish(self, record: LandingRecord, expected: str) -> list[str]:
         """Move the branch at the remote, if it is to, and here. Returns notes."""
@@ -380,7 +376,7 @@ class Lander:
             if room > 0:
                 lines += returning.hunk_lines(one_line(path), content, sides, room)
         landing = returning.failed_landing(
-            self.base.name, base, choice.tip, checked=False
+            self.base.name, base, choice.commit, checked=False
         )
         text = returning.conflict_text(landing, choice.row.branch, built, lines)
         return self._give_back(choice, landing, text, paths)

@@ -47,13 +47,15 @@ class RunLanding:
         return self._process is not None
 
     def start(self, rows: Iterable[ThreadRow]) -> None:
-        """Land the threads that are ready and were not tried. Raises StorageError."""
+        """Land the threads that are ready and were not tried; those whose branch has
+        changed since the approval are named. Raises StorageError."""
         if self._process is not None:
             return
         ready = {
             row.name: row.last_id
             for row in rows
-            if row.can_land and self._tried.get(row.name) != row.last_id
+            if (row.can_land or row.has_changed)
+            and self._tried.get(row.name) != row.last_id
         }
         if not ready:
             return
@@ -92,6 +94,7 @@ class RunLanding:
                 if "landed" in fields:
                     has_answer = True
                     yield from fields["landed"]
+                    yield from fields.get("skipped", ())
         if not has_answer:
             yield {"error": {"code": "NO_ANSWER", "message": self._ending(status)}}
 

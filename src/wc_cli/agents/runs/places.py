@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from wc_cli.ledger.branch.git import Git, GitError
 from wc_core.attention.status.places import is_branch
@@ -20,8 +21,9 @@ from wc_core.people.activity import loops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from wc_cli.ledger.branch.git import Running
     from wc_core.attention.runs.records import RunRecord
     from wc_core.ledger.git.repository import Repository
     from wc_core.ledger.threads.model import State
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 _ADD_SECONDS = 600.0
 _MAX_FILES = 3
 _TOPIC = "{topic}"
+_STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "-uall")
+# How many processes of git look at worktrees at the same time.
+_MAX_GITS = 8
 
 
 class RunPlace(NamedTuple):
@@ -241,11 +246,29 @@ class Places:
 def uncommitted(git: Git, path: str) -> list[str]:
     """Return the paths that are not committed in a worktree, apart from the state of
     its loop. Raises GitError."""
-    words = ("status", "--porcelain=v1", "-z", "--no-renames", "-uall")
-    lines = os.fsdecode(git.run(*words)).split("\0")
-    own = os.path.relpath(loops.loop_path(path), path)
-    paths = [line[len("XY ") :] for line in lines if line]
-    return [changed for changed in paths if changed != own]
+    return next(uncommitted_in({path: git}))
+
+
+def uncommitted_in(places: Mapping[str, Git]) -> Iterator[list[str]]:
+    """Yield the `uncommitted` paths of each of these worktrees; git looks at several at
+    once. Raises GitError."""
+    waiting = iter(places.items())
+    running: list[tuple[str, Running]] = []
+    try:
+        while True:
+            for path, git in islice(waiting, _MAX_GITS - len(running)):
+                running.append((path, git.start(*_STATUS)))
+            if not running:
+                return
+            path, process = running.pop(0)
+            with process:
+                lines = os.fsdecode(process.result()).split("\0")
+            own = os.path.relpath(loops.loop_path(path), path)
+            paths = [line[len("XY ") :] for line in lines if line]
+            yield [changed for changed in paths if changed != own]
+    finally:
+        for _, process in running:
+            process.end()
 
 
 def changed_text(paths: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from wc_cli.agents.landing.choosing import (
     DIRTY,
     MERGED,
     REBASING,
+    REWRITTEN,
     UNRELATED,
     LandingChooser,
     LandingRequest,
@@ -16,10 +17,12 @@ from wc_cli.agents.landing.cleaning import Cleaner
 from wc_cli.agents.landing.lander import (
     FAILED,
     LANDED,
+    SKIPPED,
     Lander,
     LandingCheck,
     landing_lock,
 )
+from wc_cli.agents.landing.returning import SHORT
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.edits.landing import building
 from wc_cli.edits.landing.sending import RemoteBase
@@ -39,7 +42,9 @@ from wc_core.ledger.planning.landing import (
     BRANCH_MISSING,
     HAS_CHANGED,
     HAS_LANDED,
+    NEWER,
     REVIEW,
+    UNNAMED,
 )
 from wc_core.ledger.planning.obstacles import BALL, GATE, PARTS, STATUS, WAITS
 from wc_core.ledger.threads import vocabulary
@@ -55,9 +60,14 @@ if TYPE_CHECKING:
     from wc_cli.run.context import Context
 
 _MAX_FILES = 3
+_LEAST_DIGITS = 7
 # What helps against each obstacle.
 HINTS: Mapping[str, str] = {
     REVIEW: "Review it: wc review TOPIC. Then: wc done TOPIC --approve",
+    UNNAMED: "Approve it again: wc review TOPIC, then wc say TOPIC --approve",
+    NEWER: "Look at them: wc review TOPIC. Then approve them: wc say TOPIC --approve. "
+    "Or land one commit: wc land TOPIC --commit HASH",
+    REWRITTEN: "Review it again: wc review TOPIC. Then: wc say TOPIC --approve",
     STATUS: "Change its status: wc set-status TOPIC STATUS",
     BALL: "Take the ball: wc take TOPIC --reason '…'",
     WAITS: "See what it waits for: wc why TOPIC",
@@ -79,7 +89,8 @@ class LandOptions(SpeakerOptions):
     conflicts or fails its check goes back to who wrote it."""
 
     usual = (
-        "--all --onto --dry-run --queue --push --pr --clean --allow-dirty --yes --json"
+        "--all --onto --dry-run --queue --push --pr --clean --commit --allow-dirty "
+        "--yes --json"
     )
 
     topics: tuple[str, ...] = words(
@@ -99,6 +110,9 @@ class LandOptions(SpeakerOptions):
     clean: bool = flag("--clean", help="Remove its worktree and branch afterwards.")
     allow_dirty: bool = flag(
         "--allow-dirty", help="Although its worktree has uncommitted changes."
+    )
+    commit: str = text(
+        "--commit", "HASH", "Land this commit, also if it is newer than its approval."
     )
     yes: bool = flag("--yes", help="Approve the check that the repository asks for.")
 
@@ -138,6 +152,16 @@ def _check_options(options: LandOptions) -> None:
             "--pr lands nothing here, so --push and --clean have no meaning with it.",
             "Use it alone.",
         )
+    digits = options.commit
+    if digits and (len(digits) < _LEAST_DIGITS or digits.strip("0123456789abcdef")):
+        raise InvalidInputError(
+            f"{digits!r} is not a commit.",
+            f"Give {_LEAST_DIGITS} or more digits of its id (0-9, a-f).",
+        )
+    if digits and (options.all or options.queue or len(options.topics) > 1):
+        raise InvalidInputError(
+            "--commit names a commit of one branch.", "Name one thread: wc land TOPIC"
+        )
 
 
 def _request(context: Context, options: LandOptions) -> LandingRequest:
@@ -154,8 +178,9 @@ def _request(context: Context, options: LandOptions) -> LandingRequest:
         except NotFoundError as error:
             hint = "Name a thread. See which can land: wc land --queue"
             raise NotFoundError(error.message, hint) from error
+    commits = {topics[0]: options.commit} if options.commit else {}
     return LandingRequest(
-        topics, vocabulary.branch(options.onto), method, options.allow_dirty
+        topics, vocabulary.branch(options.onto), method, options.allow_dirty, commits
     )
 
 
@@ -170,6 +195,7 @@ def _all_able(
         name = one_line(unable[0].row.name)
         reasons = one_line(_reasons(unable[0]))
         hint = HINTS[unable[0].obstacles[0].code].replace("TOPIC", name)
+        hint = hint.replace("HASH", unable[0].commit[:SHORT])
         raise ConflictError(f"{name} cannot land: {reasons}.", hint)
     return able
 
@@ -189,6 +215,7 @@ def _land(context: Context, options: LandOptions, request: LandingRequest) -> No
     )
     results: list[LandingResult] = []
     # Before the lock is taken: a person may take long to answer.
+    request = _with_newer(context, options, request)
     _offer_check(context, options, request, layout)
     # What can land is decided under the lock: another landing may be at work.
     with landing_lock(layout):
@@ -199,6 +226,7 @@ def _land(context: Context, options: LandOptions, request: LandingRequest) -> No
         done = {result.topic for result in results if result.state == LANDED}
         choices = [item for item in chooser.choices() if item.row.name not in done]
         able = _all_able(choices, options)
+        skipped = [item for item in choices if _has_newer(item)]
         if able:
             _require_approval(layout, check.command)
         for result in lander.land_all(able, check):
@@ -208,7 +236,7 @@ def _land(context: Context, options: LandOptions, request: LandingRequest) -> No
             _clean(Cleaner(chooser), options, [result.topic for result in landed])
     if lander.ended_by is not None and not results:
         raise lander.ended_by
-    _tell_rest(context, options, chooser, results)
+    _tell_rest(context, options, chooser, results, skipped)
     if lander.ended_by is not None:
         raise lander.ended_by
     by_topic = {result.topic: result for result in results}
@@ -228,13 +256,24 @@ def _tell_rest(
     options: LandOptions,
     chooser: LandingChooser,
     results: Sequence[LandingResult],
+    skipped: Sequence[LandingChoice],
 ) -> None:
     """Say what came of it all, and what can be done next."""
     landed = [one_line(item.topic) for item in results if item.state == LANDED]
     if options.json:
         fields = [_result_fields(result) for result in results]
-        say_json({"store": context.store, "onto": chooser.base.name, "landed": fields})
-    elif not results:
+        answer = {"store": context.store, "onto": chooser.base.name, "landed": fields}
+        if skipped:
+            answer["skipped"] = [
+                {"topic": item.row.name, "state": SKIPPED, "text": _reasons(item)}
+                for item in skipped
+            ]
+        say_json(answer)
+        return
+    for item in skipped:
+        name = one_line(item.row.name)
+        remark(f"note: {name}: {one_line(_reasons(item))}; see them: wc review {name}")
+    if not results:
         remark("Nothing is ready to land. See why: wc land --queue")
     elif landed:
         if not context.settings.land_check:
@@ -302,6 +341,35 @@ def _lowered(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
+def _has_newer(choice: LandingChoice) -> bool:
+    """Return whether only commits since its approval are in the way of a branch."""
+    return [obstacle.code for obstacle in choice.obstacles] == [NEWER]
+
+
+def _with_newer(
+    context: Context, options: LandOptions, request: LandingRequest
+) -> LandingRequest:
+    """Ask a person at a terminal whether the commits since an approval land, too.
+    Returns the request with those that do."""
+    is_asked = not options.json and sys.stdin.isatty() and sys.stderr.isatty()
+    if not is_asked or not request.topics or request.commits:
+        return request
+    chooser = LandingChooser(context, request)
+    commits = {}
+    for choice in filter(_has_newer, chooser.choices()):
+        sys.stderr.write(f"{one_line(choice.row.name)}: {_reasons(choice)}:\n")
+        sys.stderr.writelines(f"  {line}\n" for line in chooser.newer_commits(choice))
+        if _says_yes("Land them, too? [y/N] "):
+            commits[choice.topic] = choice.tip
+    return request._replace(commits=commits)
+
+
+def _says_yes(question: str) -> bool:
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
 def _offer_check(
     context: Context, options: LandOptions, request: LandingRequest, layout: Layout
 ) -> None:
@@ -319,10 +387,9 @@ def _offer_check(
     if not options.yes:
         sys.stderr.write(
             "Before a branch lands, this repository runs a command:\n"
-            f"  {_check_text(line)}\nRun it here, now and later? [y/N] "
+            f"  {_check_text(line)}\n"
         )
-        sys.stderr.flush()
-        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        if not _says_yes("Run it here, now and later? [y/N] "):
             raise ConflictError(
                 "The check was not approved, so nothing lands.",
                 "Change it: wc config set land.check '…'",
@@ -370,10 +437,10 @@ def _choice_line(choice: LandingChoice) -> str:
 
 
 def _size(choice: LandingChoice) -> str:
-    newer = ""
+    commits = counted(choice.commit_count, "commit")
     if choice.newer:
-        newer = f", {choice.newer} since it was approved"
-    return f"{counted(choice.commit_count, 'commit')}{newer}"
+        return f"{commits}, without {choice.newer} since {choice.commit[:SHORT]}"
+    return commits
 
 
 def _choice_fields(choice: LandingChoice) -> dict[str, Any]:
@@ -383,8 +450,10 @@ def _choice_fields(choice: LandingChoice) -> dict[str, Any]:
         "ready": not choice.obstacles,
         "commits": choice.commit_count,
     }
+    if choice.commit_count:
+        fields["commit"] = choice.commit
     if choice.newer:
-        fields["since_approval"] = choice.newer
+        fields["newer"] = choice.newer
     if choice.obstacles:
         fields["obstacles"] = [
             {"code": obstacle.code, "text": obstacle.text}
@@ -459,7 +528,7 @@ def _open_requests(
     opened = []
     for choice in _all_able(chooser.choices(), options):
         branch = choice.row.branch
-        answer = remote.push_branch(branch, choice.tip)
+        answer = remote.push_branch(branch, choice.commit)
         body = "\n".join(choice.text.trailers)
         request = remote.pull_request(branch, choice.row.title, body, answer)
         opened.append({"topic": choice.row.name, **request._asdict()})

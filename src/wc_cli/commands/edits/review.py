@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wc_cli.commands.common import LocalTopicOptions, SpeakerOptions, fill_topic
+from wc_cli.edits.review import approving
 from wc_cli.edits.review.comparing import compare
 from wc_cli.run.options import command, flag, text
 from wc_cli.run.output import remark, say, say_json
@@ -53,12 +54,27 @@ def review(context: Context, options: ReviewOptions) -> None:
     if options.since:
         pair = _since(thread, options.since, pair)
     result = compare(thread, pair, context.viewer, repository, context.env)
+    _note_shown(context, thread, pair, result)
     if options.json:
         _print_json(context, thread, result, stat=options.stat)
         return
     _print(context, f"{thread.name}: {result.title}", result, stat=options.stat)
     for note in result.notes:
         remark(f"note: {one_line(note)}")
+
+
+def _note_shown(
+    context: Context, thread: Thread, pair: Points, result: Comparison
+) -> None:
+    """Remember which commit of the branch that an approval would be about is shown."""
+    repository = context.place.repository
+    if repository is None or not result.head.tip:
+        return
+    branch = pair.head.code_branch if pair.head else repository.working_branch
+    author = context.identity.author
+    if branch == approving.reviewed_branch(thread, author, repository):
+        shown = approving.Approval(branch, result.head.tip)
+        approving.note_shown(thread, context.viewer, repository, shown)
 
 
 def _since(thread: Thread, position: str, pair: Points) -> Points:

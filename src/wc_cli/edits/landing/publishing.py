@@ -264,23 +264,11 @@ class BasePlace:
         changed = {line[len(b"XY ") :] for line in lines if line}
         return sorted(map(os.fsdecode, changed & set(landing)))
 
-    def shares_history(self, commit: str) -> bool:
-        """Return whether the branch and a commit have an ancestor in common."""
-        try:
-            self.git().run("merge-base", self.ref, commit)
-        except GitError:
-            return False
-        return True
-
     # --- after a kill -------------------------------------------------------------
 
     def has(self, commit: str) -> bool:
         """Return whether the branch contains a commit."""
-        try:
-            self.git().run("merge-base", "--is-ancestor", commit, self.ref)
-        except GitError:
-            return False
-        return True
+        return self.contains(self.ref, commit)
 
     def is_at_a_remote(self, commit: str) -> bool:
         """Return whether a fetched branch has a commit."""
@@ -288,6 +276,14 @@ class BasePlace:
         with contextlib.suppress(GitError):
             return bool(self.git().line(*words))
         return False
+
+    def contains(self, commit: str, ancestor: str) -> bool:
+        """Return whether a commit has another among its ancestors."""
+        try:
+            self.git().run("merge-base", "--is-ancestor", ancestor, commit)
+        except GitError:
+            return False
+        return True
 
     def is_kept(self, commit: str, onto: str, *, if_absent: bool) -> bool:
         """Return whether what has landed ``onto`` a branch is still there, on this

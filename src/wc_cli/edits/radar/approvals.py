@@ -39,14 +39,6 @@ def approved_branches(
             continue
         with contextlib.suppress(WcError):
             branch = approved_branch(reader.thread(row.topic), base.name)
-            commit = _commit(repository, branch) if branch else ""
+            commit = repositories.branch_commit(repository, branch) if branch else ""
             if commit and branch != base.name:
                 yield ApprovedBranch(row.topic, row.name, branch, commit, base.commit)
-
-
-def _commit(repository: Repository, branch: str) -> str:
-    """The commit of a branch: local, otherwise fetched; empty if there is none."""
-    remotes = repositories.remote_branches(repository, branch)
-    refs = (f"refs/heads/{branch}", *(f"refs/remotes/{r}/{branch}" for r in remotes))
-    commits = (repositories.resolve(repository, ref) for ref in refs)
-    return next(filter(None, commits), "")

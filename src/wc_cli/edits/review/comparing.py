@@ -47,16 +47,20 @@ _MOST_PATHS = 3
 
 class CodePoint(NamedTuple):
     """A commit, and its description. ``entry_id`` is the entry that names it, if any;
-    ``is_snapshot``: it includes uncommitted changes."""
+    ``is_snapshot``: it includes uncommitted changes. ``tip`` is the commit of the
+    branch that it shows; empty if it does not show how a branch is now."""
 
     commit: str
     text: str
     entry_id: str = ""
     is_snapshot: bool = False
+    tip: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The point as a JSON object."""
-        return self._asdict()
+        fields = self._asdict()
+        del fields["tip"]
+        return fields
 
 
 class FileDifference(NamedTuple):
@@ -262,7 +266,8 @@ class _Comparer:
                 f"{count} left out: secret by name, too large, or a repository"
             )
         commit = snapshots.take(git, state, self.objects, "review")
-        return CodePoint(commit, f"{name} as it is now", is_snapshot=bool(state.paths))
+        text = f"{name} as it is now"
+        return CodePoint(commit, text, is_snapshot=bool(state.paths), tip=state.head)
 
     def _branch(self, entry: Entry) -> CodePoint | None:
         """The branch of an entry, without worktrees: the fetched one if it is ahead of
@@ -274,10 +279,10 @@ class _Comparer:
             is_further = not local or self.trunk.is_ancestor(local, commit)
             if is_further or self._has_only(commit, local, entry):
                 text = f"{name} as it was fetched ({commit[:_SHORT]})"
-                return CodePoint(commit, text)
+                return CodePoint(commit, text, tip=commit)
         if not local:
             return None
-        return CodePoint(local, f"the branch {branch} ({local[:_SHORT]})")
+        return CodePoint(local, f"the branch {branch} ({local[:_SHORT]})", tip=local)
 
     def _is_elsewhere(self, entry: Entry) -> bool:
         """Return whether an entry was written in another clone, on a branch that has

@@ -175,7 +175,10 @@ class Running:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # ^C does not reach git in its own group.
+        self.end()
+
+    def end(self) -> None:
+        """End it, if it still runs: ^C does not reach git in its own group."""
         self._process.end()
 
     def result(self, feed: bytes = b"") -> bytes:

@@ -35,7 +35,8 @@ class Receipt(NamedTuple):
 
     ``carried`` is the branch or the file with which the entry travels if it was not
     pushed; usually empty. ``is_new_status`` says whether it changed the status, and
-    ``deed`` what the entry did besides; JSON has neither.
+    ``deed`` what the entry did besides; JSON has neither. ``approved_commit`` is what
+    it approved, if that is anything.
     """
 
     topic: str
@@ -50,13 +51,15 @@ class Receipt(NamedTuple):
     is_new_status: bool = False
     carried: str = ""
     deed: str = ""
+    approved_commit: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The receipt as a JSON object."""
         fields = self._asdict()
         del fields["is_new_status"], fields["deed"]
-        if not self.carried:
-            del fields["carried"]
+        for name in ("carried", "approved_commit"):
+            if not fields[name]:
+                del fields[name]
         fields["notes"] = list(self.notes)
         return {**fields, "saved": True}
 
@@ -83,6 +86,7 @@ class Written(NamedTuple):
             notes=notes,
             is_new_status=self.after.status != self.before.status,
             deed=self._deed(),
+            approved_commit=self.entry.approved_commit,
         )
 
     def _deed(self) -> str:

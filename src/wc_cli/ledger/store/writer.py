@@ -377,6 +377,7 @@ class StoreWriter:
             gates=draft.gates,
             budget=draft.budget,
             outcome=draft.outcome,
+            approved_commit=draft.approved_commit,
             landing=draft.landing,
             parents=thread.state.heads,
             base=thread.base,

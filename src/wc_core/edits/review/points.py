@@ -9,7 +9,7 @@ from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from wc_core.ledger.threads.model import Entry
     from wc_core.ledger.threads.reader import Thread
@@ -75,18 +75,25 @@ def head_entry(entries: Sequence[Entry], viewer: Viewer) -> Entry | None:
 
 
 def approved_branch(thread: Thread, base: str) -> str:
-    """The branch that was approved: that of the thread, unless it is ``base``,
-    otherwise the last one on which someone other than the reviewer had written until
-    then. Empty if no entry says on which branch it was written."""
-    branch, review = thread.state.branch, thread.state.review
+    """The branch that was approved, as of its `work_branch` at that time."""
+    state, review = thread.state, thread.state.review
+    before = takewhile(lambda entry: entry.id != review.id, thread.entries)
+    return work_branch(state.branch, before, review.by.__eq__, base)
+
+
+def work_branch(
+    branch: str, entries: Iterable[Entry], is_reviewer: Callable[[str], bool], base: str
+) -> str:
+    """The branch whose work a review is about: ``branch``, that of the thread, unless
+    it is ``base``, otherwise the last one on which someone other than the reviewer has
+    written. Empty if no entry says on which branch it was written."""
     # A thread of a worktree without a branch has the name of that, with a dot.
     if branch != base and not branch.startswith("."):
         return branch
-    before = takewhile(lambda entry: entry.id != review.id, thread.entries)
     branches = [
         entry.code_branch
-        for entry in before
-        if entry.agent != review.by and entry.code_branch not in {"", base}
+        for entry in entries
+        if entry.code_branch not in {"", base} and not is_reviewer(entry.agent)
     ]
     return branches[-1] if branches else ""
 

@@ -215,6 +215,16 @@ def has_branch(repository: Repository, branch: str) -> bool:
     return bool(remote_branches(repository, branch))
 
 
+def branch_commit(repository: Repository, branch: str) -> str:
+    """The commit of a branch: local, otherwise fetched; empty if there is none."""
+    refs = (
+        f"refs/remotes/{remote}/{branch}"
+        for remote in remote_branches(repository, branch)
+    )
+    local = resolve(repository, f"refs/heads/{branch}")
+    return local or next(filter(None, (resolve(repository, ref) for ref in refs)), "")
+
+
 def branches_in_the_way(repository: Repository, branch: str) -> list[str]:
     """The branches beside which git cannot make ``branch``, sorted: ``a`` and ``a/b``
     cannot both exist."""

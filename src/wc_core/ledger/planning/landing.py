@@ -25,12 +25,15 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.model import Review
 
 READY_TO_LAND = "ready to land"
+CHANGED_SINCE = "approved, changed since"
 _NEEDS_APPROVED, _NEEDS_CLOSED, _ = LAND_NEEDS
 # Codes of obstacles, beside those of `wc_core.ledger.planning.obstacles`: its
 # review; its branch is none, or is not here; there is no branch to land on; it has
-# landed, and perhaps its branch has changed since.
+# landed, and perhaps its branch has changed since; its approval names no commit, or the
+# branch has others since.
 REVIEW, BRANCH_MISSING, BASE_MISSING = "REVIEW", "BRANCH", "BASE"
 HAS_LANDED, HAS_CHANGED = "LANDED", "CHANGED"
+UNNAMED, NEWER = "APPROVAL", "NEWER"
 
 
 class LandingThread(NamedTuple):
@@ -79,11 +82,19 @@ def landing_obstacles(
         yield Obstacle(WAITS, f"it waits for {words}", words=words)
 
 
-def is_ready_to_land(
-    thread: LandingThread, branches: LandingBranches, needs: str
-) -> bool:
-    """Whether a thread's branch can land, as far as can be told without git."""
-    return next(landing_obstacles(thread, branches, needs), None) is None
+def approval_obstacle(thread: LandingThread, tip: str, needs: str) -> Obstacle | None:
+    """Why the commit ``tip`` of a thread's branch may not land, although it is approved
+    or need not be: an approval is about one commit, and only that one lands."""
+    if thread.review.outcome != APPROVED:
+        return None
+    if thread.review.commit == tip:
+        return None
+    if thread.review.commit:
+        text = f"{thread.branch} has changed since it was approved"
+        return Obstacle(NEWER, text)
+    if needs != _NEEDS_APPROVED:
+        return None
+    return Obstacle(UNNAMED, "it was approved before wc recorded which commit")
 
 
 def own_landing_obstacles(
@@ -99,11 +110,11 @@ def own_landing_obstacles(
         yield Obstacle(STATUS, "it is BLOCKED")
     if thread.ownership == OTHERS and thread.status != CLOSED:
         yield Obstacle(BALL, f"its ball is {thread.ball}'s")
-    yield from _branch_obstacles(thread, branches)
+    yield from _branch_obstacles(thread, branches, needs)
 
 
 def _branch_obstacles(
-    thread: LandingThread, branches: LandingBranches
+    thread: LandingThread, branches: LandingBranches, needs: str
 ) -> Iterator[Obstacle]:
     branch = thread.branch
     if not branches.onto:
@@ -127,3 +138,5 @@ def _branch_obstacles(
         elif not tip:
             text = f"its branch {branch} is not in this repository"
             yield Obstacle(BRANCH_MISSING, text)
+        elif reason := approval_obstacle(thread, tip, needs):
+            yield reason

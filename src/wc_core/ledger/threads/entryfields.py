@@ -6,6 +6,7 @@ A new field of `Entry` gets its name and its reader in `FIELDS`, and its value i
 
 from __future__ import annotations
 
+from wc_core.base.text import is_hexadecimal
 from wc_core.ledger.threads.gates import change_fields, read_changes
 from wc_core.ledger.threads.landings import landing_fields, read_landing
 from wc_core.ledger.threads.linerefs import read_refs, ref_fields
@@ -26,7 +27,7 @@ _OPTIONAL = (
     *("supersedes", "tags_added", "tags_removed", "links_added", "links_removed"),
     *("items_added", "items_removed", "items_checked", "items_unchecked"),
     *("gates", "key", "reason", "kind", "severity", "asks", "answers", "outcome"),
-    *("landing", "line_refs", "run_by"),
+    *("approved_commit", "landing", "line_refs", "run_by"),
 )
 
 
@@ -68,6 +69,7 @@ def to_fields(entry: Entry) -> dict[str, Any]:
         "asks": entry.asks,
         "answers": entry.answers,
         "outcome": entry.outcome,
+        "approved_commit": entry.approved_commit,
         "landing": landing_fields(entry.landing),
         "run_by": entry.run_by,
     }
@@ -100,6 +102,11 @@ def _as_text(value: Any) -> str | None:
 
 def _as_word(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
+
+
+def _as_object_id(value: Any) -> str | None:
+    is_text = isinstance(value, str)
+    return value if is_text and is_hexadecimal(value, 40, 64) else None
 
 
 def _as_texts(value: Any) -> tuple[str, ...] | None:
@@ -190,6 +197,7 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "asks": ("asks", _as_text),
     "answers": ("answers", _as_text),
     "outcome": ("outcome", _as_text),
+    "approved_commit": ("approved_commit", _as_object_id),
     "landing": ("landing", read_landing),
     "run_by": ("run_by", _as_text),
 }

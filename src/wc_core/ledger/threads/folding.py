@@ -200,7 +200,7 @@ class _Folding:
             self.asker = entry.agent or self.asker
             self.review, self.landing = NO_REVIEW, NO_LANDING
         elif status == IN_REVIEW:
-            self.review = self.review._replace(outcome="")
+            self.review = self.review._replace(outcome="", commit="")
         self.status = status
         self.bounces = 0
 
@@ -243,10 +243,7 @@ class _Folding:
 
     def _review(self, entry: Entry) -> None:
         if entry.outcome:
-            of = self.ball or ""
-            self.review = reviewed(
-                self.review, entry.outcome, entry.agent, of, entry.id
-            )
+            self.review = reviewed(self.review, entry, self.ball or "")
         is_retracted = entry.action == RETRACT and entry.supersedes == self.review.id
         if is_retracted and same_author(self.review.by, entry.agent):
             self.review = NO_REVIEW

@@ -111,9 +111,10 @@ class Entry(NamedTuple):
     ``None`` if the writer recorded none (older tools), and then the parent is the
     previous entry. ``asks`` is who has to answer the entry, ``answers`` the id of the
     question that it answers or withdraws. ``outcome`` is the outcome of a review: one
-    of `reviews.OUTCOMES`, ``landing`` that of an attempt to land the branch, and
-    ``run_by`` the agent that gave an outcome under a person's name. ``at`` is the
-    timestamp as written, RFC 3339. ``extra`` has the keys of other tools, unchanged.
+    of `reviews.OUTCOMES`, ``approved_commit`` what an approval is about, ``landing``
+    the outcome of an attempt to land the branch, and ``run_by`` the agent that gave an
+    outcome under a person's name. ``at`` is the timestamp as written, RFC 3339.
+    ``extra`` has the keys of other tools, unchanged.
     """
 
     id: str
@@ -143,6 +144,7 @@ class Entry(NamedTuple):
     gates: tuple[GateChange, ...] = ()
     budget: int | None = None
     outcome: str = ""
+    approved_commit: str = ""
     landing: Landing = NO_LANDING
     parents: tuple[str, ...] | None = None
     base: Base | None = None
@@ -209,7 +211,8 @@ class Review(NamedTuple):
     work of ``of``, who had the ball then.
 
     ``outcome`` is empty while the next review is in progress. ``rounds`` counts how
-    often changes were requested between these two since the last approval.
+    often changes were requested between these two since the last approval. ``commit``
+    is what was approved; empty if that is not known.
     """
 
     outcome: str = ""
@@ -217,6 +220,7 @@ class Review(NamedTuple):
     of: str = ""
     id: str = ""
     rounds: int = 0
+    commit: str = ""
 
     @property
     def text(self) -> str:
@@ -225,10 +229,12 @@ class Review(NamedTuple):
         return f"{words} by {self.by}" if words else ""
 
     def to_json(self) -> dict[str, str]:
-        """The outcome and its author, as in the list shape; empty if there is none."""
+        """The outcome, its author and what was approved, as in the list shape; empty if
+        there is none."""
         if not self.outcome:
             return {}
-        return {"outcome": self.outcome, "outcome_by": self.by}
+        fields = {"outcome": self.outcome, "outcome_by": self.by}
+        return fields | ({"approved_commit": self.commit} if self.commit else {})
 
 
 NO_REVIEW = Review()
@@ -239,11 +245,12 @@ def outcome_text(outcome: str) -> str:
     return outcome.replace("_", " ")
 
 
-def reviewed(review: Review, outcome: str, by: str, of: str, entry_id: str) -> Review:
-    """The review after an entry with an outcome. An unknown outcome changes nothing: a
-    newer version may have written it."""
+def reviewed(review: Review, entry: Entry, of: str) -> Review:
+    """The review after an entry with an outcome, about the work of ``of``. An unknown
+    outcome changes nothing: a newer version may have written it."""
+    outcome, by, entry_id = entry.outcome, entry.agent, entry.id
     if outcome == APPROVED:
-        return Review(outcome, by, of, entry_id)
+        return Review(outcome, by, of, entry_id, commit=entry.approved_commit)
     if outcome != CHANGES_REQUESTED:
         return review
     is_same_pair = {review.by, review.of} == {by, of}

@@ -307,8 +307,10 @@ def _state(topic: str, base: Base, meta: Meta, own: Mapping[str, Any]) -> State:
 def _review(value: Any) -> Review:
     if not value:
         return NO_REVIEW
-    outcome, by, of, entry_id, rounds = value
-    return Review(str(outcome), str(by), str(of), str(entry_id), int(rounds))
+    # An older version did not know which commit was approved: then the log says so.
+    outcome, by, of, entry_id, rounds, commit = value
+    texts = map(str, (outcome, by, of, entry_id))
+    return Review._make((*texts, int(rounds), str(commit)))
 
 
 def _landing(value: Any) -> Landing:

@@ -39,8 +39,9 @@ class Draft(NamedTuple):
     ``keeps_body`` is for an amendment of the title alone. ``kind`` and ``severity`` are
     as in an entry. ``answers`` is the number or the id of an open question, which the
     entry answers or ``withdraws``; ``asks`` is filled in. ``outcome`` is what a review
-    came to: ``approved`` or ``changes_requested``, ``landing`` what an attempt to land
-    the branch came to.
+    came to: ``approved`` or ``changes_requested``, ``approved_commit`` what was
+    approved (empty: a thread without a branch), ``landing`` what an attempt to land the
+    branch came to.
     """
 
     topic: str
@@ -84,6 +85,7 @@ class Draft(NamedTuple):
     answers: str = ""
     withdraws: bool = False
     outcome: str = ""
+    approved_commit: str = ""
     landing: Landing = NO_LANDING
 
 

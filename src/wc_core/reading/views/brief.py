@@ -22,6 +22,7 @@ from wc_core.base.times import rfc3339
 from wc_core.base.ulid import RANDOM_BITS, encode
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.guidance import for_brief
+from wc_core.ledger.planning.landing import CHANGED_SINCE, READY_TO_LAND
 from wc_core.ledger.summaries.choosing import summary_in
 from wc_core.ledger.summaries.latest import latest_text_in
 from wc_core.ledger.threads.counterparts import counterpart
@@ -139,7 +140,7 @@ class BriefItem(NamedTuple):
     passed it, and so waits. ``freed`` names the closed threads that it waited for.
     ``here`` if the thread is here (`status.places`), ``next`` if its holder would pass
     the ball to the viewer. ``passed`` is how far the ball has come if someone else has
-    it and was called for it. ``can_land``: its branch is ready to land.
+    it and was called for it. ``landing``: whether its branch can land, in words.
     """
 
     topic: str
@@ -155,7 +156,7 @@ class BriefItem(NamedTuple):
     next: bool = False
     freed: str = ""
     passed: PassState | None = None
-    can_land: bool = False
+    landing: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns the thread; flags that are not set are left out."""
@@ -175,7 +176,8 @@ class BriefItem(NamedTuple):
             "you_are_next": self.next,
             "freed": self.freed,
             "pass": self.passed.to_json() if self.passed is not None else None,
-            "ready_to_land": self.can_land,
+            "ready_to_land": self.landing == READY_TO_LAND,
+            "changed_since_approval": self.landing == CHANGED_SINCE,
         }
         return fields | {key: value for key, value in flags.items() if value}
 
@@ -423,20 +425,20 @@ def _item_of_thread(query: BriefQuery, thread: _Thread, folder: Folder) -> Brief
         next=thread.is_next,
         freed=_freed(query.reader, state) if state.links else "",
         passed=_passed(query, state),
-        can_land=_can_land(query, snapshot),
+        landing=_landing_text(query, snapshot),
     )
 
 
-def _can_land(query: BriefQuery, snapshot: Snapshot) -> bool:
-    """Returns whether the branch of a thread is ready to land."""
+def _landing_text(query: BriefQuery, snapshot: Snapshot) -> str:
+    """Returns whether the branch of a thread can land, in words."""
     if snapshot.state.review.outcome != APPROVED:
-        return False
+        return ""
     # 3 ms, only for approved threads
     from wc_core.reading.views.overview import with_landings
     from wc_core.reading.views.rows import thread_row
 
     row = thread_row(query.reader, snapshot, query.viewer)
-    return with_landings(query.reader, [row])[0].can_land
+    return with_landings(query.reader, [row])[0].landing_text
 
 
 def _freed(reader: StoreReader, state: State) -> str:

@@ -123,6 +123,7 @@ class Numbered(NamedTuple):
             "asks": entry.asks,
             "answers": entry.answers,
             "outcome": entry.outcome,
+            "approved_commit": entry.approved_commit,
             "landing": landing_fields(entry.landing),
             "summary": entry.summary,
             **references(entry).to_json(),

@@ -10,7 +10,7 @@ from wc_core.base.lean import contextlib
 from wc_core.edits.review.points import approved_branch
 from wc_core.ledger.git import repository
 from wc_core.ledger.git.private import private_layout
-from wc_core.ledger.planning.landing import LandingBranches, is_ready_to_land
+from wc_core.ledger.planning.landing import NEWER, LandingBranches, landing_obstacles
 from wc_core.ledger.threads import settings
 from wc_core.ledger.threads.model import APPROVED, CLOSED
 from wc_core.lookup.index.keys import word_keys
@@ -228,13 +228,12 @@ def with_landings(reader: StoreReader, rows: list[ThreadRow]) -> list[ThreadRow]
     branches = LandingBranches(repository.find(root))
     needs = settings.load(root, {}).land_needs
 
-    def can_land(row: ThreadRow) -> bool:
+    def with_landing(row: ThreadRow) -> ThreadRow:
         thread = on_own_branch(reader, row, branches.onto).as_landing()
-        return is_ready_to_land(thread, branches, needs)
+        codes = {item.code for item in landing_obstacles(thread, branches, needs)}
+        return row._replace(can_land=not codes, has_changed=codes == {NEWER})
 
-    return [
-        row._replace(can_land=can_land(row)) if _may_land(row) else row for row in rows
-    ]
+    return [with_landing(row) if _may_land(row) else row for row in rows]
 
 
 def on_own_branch(reader: StoreReader, row: ThreadRow, base: str) -> ThreadRow:

@@ -12,7 +12,11 @@ from wc_core.base.names import FREE_WORDS, MINE, OFFERED, OTHERS
 from wc_core.base.times import utc
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.planning.checklists import NO_CHECKLIST, ChecklistProgress, progress
-from wc_core.ledger.planning.landing import READY_TO_LAND, LandingThread
+from wc_core.ledger.planning.landing import (
+    CHANGED_SINCE,
+    READY_TO_LAND,
+    LandingThread,
+)
 from wc_core.ledger.planning.obstacles import own_obstacles
 from wc_core.ledger.threads.landings import NO_LANDING, Landing
 from wc_core.ledger.threads.model import CLOSED, NO_REVIEW, Review, State, outcome_text
@@ -42,7 +46,8 @@ class ThreadRow(NamedTuple):
     that must open; see `wc_core.ledger.planning.readiness`. ``asked_by`` are those who
     wait for the viewer's answer to a question. ``passed`` is how far the ball has come
     with its holder, if someone was called for it on this machine. ``can_land``: its
-    branch is `ready to land <wc_core.ledger.planning.landing>`."""
+    branch is `ready to land <wc_core.ledger.planning.landing>`; ``has_changed``: only
+    that it has changed since it was approved is in the way."""
 
     topic: str
     title: str
@@ -68,6 +73,7 @@ class ThreadRow(NamedTuple):
     landing: Landing = NO_LANDING
     passed: PassState | None = None
     can_land: bool = False
+    has_changed: bool = False
 
     @property
     def have_ball(self) -> bool:
@@ -93,10 +99,16 @@ class ThreadRow(NamedTuple):
     def status_text(self) -> str:
         """The status, and the outcome of the latest review, or that its branch can
         land."""
-        outcome = outcome_text(self.review.outcome)
-        if self.can_land:
-            outcome = READY_TO_LAND
+        outcome = self.landing_text or outcome_text(self.review.outcome)
         return f"{self.status}, {outcome}" if outcome else self.status
+
+    @property
+    def landing_text(self) -> str:
+        """Whether its branch can land, in words; empty if more than a new approval is
+        missing."""
+        if self.can_land:
+            return READY_TO_LAND
+        return CHANGED_SINCE if self.has_changed else ""
 
     @property
     def asked_text(self) -> str:
@@ -174,6 +186,7 @@ class ThreadRow(NamedTuple):
             fields["pass"] = self.passed.to_json()
         marks = {
             "ready_to_land": self.can_land,
+            "changed_since_approval": self.has_changed,
             "forked": self.forked,
             "damaged": self.damaged,
         }
