@@ -106,6 +106,11 @@ def work(
     return tree
 
 
+def approve(here: Here, topic: str = "login") -> None:
+    """Approve what the branch of a topic has now, as Pat."""
+    here.ok("say", topic, "--approve", "--to", "Pat")
+
+
 def landed_in_each_way(here: Here, tree: Here) -> Iterator[tuple[str, str]]:
     """Land the branch of a worktree in each way, each time on the same commit, and for
     a thread of its own. Yields method and topic while it has landed."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests import amounts
-from tests.cli.landing.story import change, head, line_of, login, work
+from tests.cli.landing.story import approve, change, head, line_of, login, work
 from wc_cli.agents.landing import lander
 from wc_cli.edits.landing.checking import CheckPlace, CheckResult
 from wc_cli.ledger.plan import gatechecks
@@ -195,6 +195,7 @@ def test_what_changes_while_the_check_runs_does_not_land(
         done = here.wc("land", "login", "--yes")
         assert (done.code, reason in done.out) == (9, True), done
         assert head(here) == before
+        approve(here)
 
 
 def test_main_may_be_checked_out_elsewhere_once_the_check_has_run(here: Here) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tests.cli.landing.story import (
     CODEX,
+    approve,
     author,
     change,
     head,
@@ -162,6 +163,7 @@ def test_the_second_failure_in_a_row_is_for_the_person(here: Here) -> None:
     assert here.wc("land", "login").code == 9
     assert here.ball("login") == "Pat"
     tree.git("merge", "-q", "-X", "theirs", "main")
+    approve(here)
     here.ok("land", "login")
     assert here.json("read", "login")["status"] == "CLOSED"
 
@@ -276,8 +278,10 @@ def test_a_dry_run_changes_nothing(here: Here) -> None:
 def test_commits_since_the_approval_are_counted(here: Here) -> None:
     tree = login(here)
     change(tree, 9, "nine")
-    queue = here.ok("land", "--queue").out
-    assert queue == "login: ready to land · 2 commits, 1 since it was approved\n"
+    assert here.ok("land", "--queue").out == "- login: 1 commit since it was approved\n"
+    change(tree, 12, "twelve")
+    queue = here.json("land", "--queue")["queue"]
+    assert (queue[0]["ready"], queue[0]["newer"]) == (False, 2)
 
 
 def test_a_branch_that_main_has_needs_no_landing(here: Here) -> None:
@@ -403,6 +407,7 @@ def test_a_worktree_that_cannot_be_updated_is_as_it_was(here: Here) -> None:
     write(tree, "notes.txt", "new notes\n")
     tree.git("add", ".")
     tree.git("commit", "-qm", "more")
+    approve(here)
     before, blob = head(here), head(here, "login:notes.txt")
     path = here.path / ".git/objects" / blob[:2] / blob[2:]
     path.rename(path.with_name("saved"))

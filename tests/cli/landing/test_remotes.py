@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.landing.story import (
     CODEX,
+    approve,
     begin,
     begun,
     change,
@@ -318,6 +319,7 @@ def test_a_pull_request_is_opened_then_updated(here: Here, machine: Machine) -> 
     assert "pr create --head login --base main --title Do login" in words
     change(tree, 9, "nine")
     tree.git("commit", "-q", "--amend", "-m", "other")
+    approve(here)
     said = here.ok("land", "login", "--pr", env=env).out
     assert said == "login: updated pull request #12: https://github.com/o/r/pull/12\n"
     assert at_hub(here, "login") == head(here, "login")

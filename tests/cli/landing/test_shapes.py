@@ -11,6 +11,7 @@ import pytest
 from tests.cli.landing.story import (
     CODEX,
     NUMBERS,
+    approve,
     begin,
     change,
     head,
@@ -329,6 +330,7 @@ def test_a_rebase_does_not_lose_what_a_merge_has_changed(here: Here) -> None:
     tree.git("merge", "-q", "--no-commit", "main")
     (tree.path / "a.txt").write_text("by the merge\n", "utf-8")
     tree.git("commit", "-qam", "merge main")
+    approve(here)
     before = head(here)
     assert (
         "conflicts with main: a.txt"
