@@ -6,7 +6,10 @@ from __future__ import annotations
 import os
 import pty
 import select
+import signal
 import subprocess
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +20,7 @@ from wc_cli.agents.landing import lander
 from wc_cli.edits.landing.checking import CheckPlace, CheckResult
 from wc_cli.ledger.plan import gatechecks
 from wc_cli.ledger.store import locks
+from wc_core.base import processes
 from wc_core.base.layout import Layout
 from wc_core.ledger.git.repository import CHECK_REASON
 
@@ -220,3 +224,80 @@ def test_a_second_line_of_a_check_is_shown_as_one(here: Here) -> None:
     text = rules.read_text("utf-8").replace("echo safe", "echo safe\\nfalse")
     rules.write_text(text, "utf-8")
     assert "echo safe ⏎ false" in here.fails(4, "land", "login")
+
+
+# Each writes the id of a process that it leaves in the background: one that has the
+# output, one that has not, one in a group of its own.
+LEFT = {
+    "output": "sleep 300 & echo $! > PIDS",
+    "quiet": "sleep 300 >/dev/null 2>&1 & echo $! > PIDS",
+    "group": "set -m; sleep 300 >/dev/null 2>&1 & echo $! > PIDS",
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+@pytest.mark.parametrize(
+    ("end", "ending"),
+    [
+        ("echo done", "exit status 0"),
+        ("false", "exit status 1"),
+        ("sleep 300", "not finished within 1 s"),
+    ],
+)
+def test_its_processes_end_with_it(
+    tmp_path: Path, name: str, end: str, ending: str
+) -> None:
+    pids = tmp_path / "pids"
+    command = f"{LEFT[name].replace('PIDS', str(pids))}; {end}"
+    started = time.monotonic()
+    outcome = gatechecks.run_command(command, str(tmp_path), os.environ, 1)
+    assert time.monotonic() - started < amounts.patience(20)
+    assert outcome.output.partition("\n")[0] == ending
+    assert outcome.output.endswith("    done") == (end == "echo done")
+    assert has_ended(int(pids.read_text()))
+
+
+def test_a_branch_lands_although_its_check_leaves_a_process(here: Here) -> None:
+    login(here)
+    pids = here.machine.home / "pids"
+    ask_for(here, f"sleep 300 & echo $! > {pids}")
+    here.ok("land", "login", "--yes")
+    assert has_ended(int(pids.read_text()))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_its_processes_end_with_an_interrupted_landing(
+    here: Here, number: signal.Signals
+) -> None:
+    login(here)
+    pids = here.machine.home / "pids"
+    ask_for(here, f"sleep 300 & echo $! > {pids}; wait")
+    with subprocess.Popen(
+        (*here.machine.wc_words, "land", "login", "--yes"),
+        cwd=here.path, env=here.machine.env,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        until = time.monotonic() + amounts.patience(30)
+        while not (pids.exists() and pids.read_text()):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        process.send_signal(number)
+        process.wait(timeout=60)
+    assert has_ended(int(pids.read_text()))
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process ends within a moment."""
+    until = time.monotonic() + amounts.patience(5)
+    while time.monotonic() < until:
+        try:
+            state = (
+                Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
+            )
+        except OSError:
+            return not processes.is_running(pid)
+        if state == b"Z":
+            return True
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    return False

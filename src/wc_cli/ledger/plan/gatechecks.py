@@ -13,6 +13,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 
 from wc_cli.ledger.store import durable
 from wc_core.base.errors import NotFoundError, StorageError
@@ -35,6 +36,14 @@ if TYPE_CHECKING:
     from wc_core.ledger.threads.model import State
 
 _MAX_OUTPUT = 4000
+# A process in its group that reads from us, so it learns when we have ended, and then
+# ends the group. Two subshells, so that it is no child of the command.
+_WITH_WATCHER = """exec 3<&0 </dev/null
+( ( read -r _ <&3; kill -KILL 0 ) >/dev/null 2>&1 & )
+exec /bin/sh -c "$1" 3<&-
+"""
+# Those that it starts while the others are ended.
+_MAX_ROUNDS = 5
 _GITHUB_SECONDS = 60.0
 _PULL_REQUEST_OUTCOMES = {"MERGED": PASS, "CLOSED": FAIL}
 
@@ -98,33 +107,64 @@ def run_command(
     command: str, folder: str, env: Mapping[str, str], seconds: float
 ) -> Outcome:
     """Run the command of a gate with ``sh`` in a folder. It passes if it exits with 0
-    within this many seconds. Then all of its processes are ended."""
-    process = subprocess.Popen(  # noqa: S603 - a person has approved it on this machine
-        ["/bin/sh", "-c", command],
-        cwd=folder,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    try:
-        data, _ = process.communicate(timeout=seconds)
-        ending = f"exit status {process.returncode}"
-    except subprocess.TimeoutExpired:
-        _end(process)
-        data, _ = process.communicate()
-        ending = f"not finished within {seconds:g} s"
-    except BaseException:
-        _end(process)
-        raise
+    within this many seconds. Then all processes of its session are ended, and those of
+    its group also if this process is killed."""
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(  # noqa: S603 - a person has approved it here
+            ["/bin/sh", "-c", _WITH_WATCHER, "sh", command],
+            cwd=folder,
+            env=env,
+            stdin=subprocess.PIPE,
+            # Not a pipe: what it leaves in the background would keep that open.
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            process.wait(timeout=seconds)
+            ending = f"exit status {process.returncode}"
+        except subprocess.TimeoutExpired:
+            ending = f"not finished within {seconds:g} s"
+        finally:
+            _end_session(process)
+        output.seek(max(0, output.seek(0, os.SEEK_END) - _MAX_OUTPUT))
+        data = output.read()
     is_passed = ending == "exit status 0"
     return Outcome(PASS if is_passed else FAIL, _report(ending, data))
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError):
+def _end_session(process: subprocess.Popen[bytes]) -> None:
+    """End a process, its group, and the other groups of its session."""
+    with contextlib.suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
+    for _ in range(_MAX_ROUNDS):
+        left = [pid for pid in _process_ids() if _session_of(pid) == process.pid]
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if not left:
+            break
+    if process.stdin is not None:
+        process.stdin.close()
+    process.wait()
+
+
+def _process_ids() -> list[int]:
+    names: Iterable[str]
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        words = ("/bin/ps", "-A", "-o", "pid=")
+        names = subprocess.run(words, capture_output=True, text=True).stdout.split()  # noqa: PLW1510, S603 - none, if it fails
+    return [int(name) for name in names if name.isdecimal()]
+
+
+def _session_of(pid: int) -> int:
+    """Return the session of a process; 0 if it has ended."""
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return 0
 
 
 def _report(ending: str, data: bytes) -> str:
