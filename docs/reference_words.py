@@ -267,6 +267,7 @@ ENDLESS = {
         "wc land login",
         "wc land --all --push",
         "wc land login --clean",
+        "wc land login --commit 1a2b3c4",
     ),
     "harvest": ("wc harvest", "wc harvest claude/fix-123"),
     "sync": ("wc sync --watch --every 10",),
@@ -369,8 +370,10 @@ its age. For a file that is being rewritten, the previous content is shown, if k
 and marked.""",
     "land": """\
 A thread can land if it is approved (`land.needs`), its ball is yours or free, and it
-waits for nothing. What its branch gets, the check, the order and what happens to a
-branch that fails: [landing](landing.md). Exits 9 if a branch did not land.""",
+waits for nothing. The commit that was approved lands; if there are newer ones, a named
+thread asks at a terminal, and exits 4 elsewhere. What its branch gets, the check, the
+order and what happens to a branch that fails: [landing](landing.md). Exits 9 if a
+branch did not land.""",
     "run": """\
 Without arguments, it starts agents for all balls that are theirs, and goes on until
 Ctrl-C. What counts as an agent's move, where it works and what happens when it ends:

@@ -69,6 +69,49 @@ def say_json(value: dict[str, Any]) -> None:
     _write_output(f"{json_line(_answers[0].with_fields(value))}\n")
 
 
+class Progress:
+    """Says on a terminal, after a second, what a command is doing: on one line of
+    standard error, which is cleared when it has nothing more to do."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._stop: Callable[[], None] | None = None
+
+    def note(self, text: str) -> None:
+        """Say what is being done now; an empty text for nothing."""
+        self._text = text
+        if text and self._stop is None and sys.stderr.isatty():
+            self._stop = self._started()
+        elif not text and self._stop is not None:
+            self._stop()
+            self._stop = None
+
+    def _started(self) -> Callable[[], None]:
+        """Begin to show what is done. Returns what ends that."""
+        import threading  # 2 ms, only for what may take long
+
+        ended = threading.Event()
+
+        def show() -> None:
+            pause = 1.0
+            while not ended.wait(pause):
+                sys.stderr.write(f"\r\x1b[K{clean(self._text)} …")
+                sys.stderr.flush()
+                pause = 0.2
+            if pause < 1:
+                sys.stderr.write("\r\x1b[K")
+                sys.stderr.flush()
+
+        thread = threading.Thread(target=show, daemon=True)
+        thread.start()
+
+        def stop() -> None:
+            ended.set()
+            thread.join()
+
+        return stop
+
+
 def remark(text: str) -> None:
     """Print a remark to standard error, on a terminal wrapped at words."""
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import tempfile
 from types import MappingProxyType
@@ -10,6 +9,7 @@ from types import MappingProxyType
 from wc_cli.agents.landing.returning import SHORT
 from wc_cli.agents.runs.places import changed_text, uncommitted_in
 from wc_cli.edits.landing.building import (
+    REBASE,
     BuiltLanding,
     LandingText,
     MergePlace,
@@ -17,7 +17,7 @@ from wc_cli.edits.landing.building import (
 )
 from wc_cli.edits.landing.missing import MissingCommits
 from wc_cli.edits.landing.publishing import BasePlace
-from wc_cli.edits.radar import merges
+from wc_cli.edits.landing.rivals import Rivals, find_rivals
 from wc_cli.edits.radar.objects import alternates
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.clock import now_ms
@@ -42,7 +42,14 @@ from wc_core.reading.views.overview import on_own_branch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from wc_cli.run.context import Context
     from wc_core.ledger.git.repository import Repository
@@ -55,8 +62,6 @@ if TYPE_CHECKING:
 # have come up during a check.
 DIRTY, REBASING, MERGED, UNRELATED = "DIRTY", "REBASING", "MERGED", "UNRELATED"
 REWRITTEN, MOVED = "REWRITTEN", "MOVED"
-# The base branch, among the topics whose branches land on it.
-_BASE = ""
 _MAX_NEWER = 20
 
 
@@ -119,9 +124,15 @@ class LandingPrediction(NamedTuple):
 
 
 class LandingChooser:
-    """Looks at the threads and branches of a repository once."""
+    """Looks at the threads and branches of a repository once. ``note`` is called with
+    what it does now."""
 
-    def __init__(self, context: Context, request: LandingRequest) -> None:
+    def __init__(
+        self,
+        context: Context,
+        request: LandingRequest,
+        note: Callable[[str], None] = lambda _: None,
+    ) -> None:
         repository = context.place.repository
         if repository is None:
             raise InvalidInputError(
@@ -129,6 +140,7 @@ class LandingChooser:
                 "Run it in the repository of the code.",
             )
         self.context = context
+        self.note = note
         self.repository: Repository = repository
         self.request = request
         self.branches = LandingBranches(repository, request.onto)
@@ -136,6 +148,7 @@ class LandingChooser:
         signs = config.get("commit.gpgSign", repository, context.env)
         self.sign = config.is_true(signs)
         self.trees = self.base.trees
+        self.rivals = Rivals()
 
     def _base(self) -> BasePlace:
         onto = self.branches.onto
@@ -163,6 +176,12 @@ class LandingChooser:
         """Return the threads that were named, or all that have a branch of their own
         here, those that can land in the order in which they land, then the unable.
         Raises StorageError."""
+        try:
+            return self._choices()
+        finally:
+            self.note("")
+
+    def _choices(self) -> list[LandingChoice]:
         topics = set(self.request.topics)
         reader, onto = self.context.reader, self.branches.onto
         rows = [
@@ -176,6 +195,7 @@ class LandingChooser:
             for row in rows
             if (row.topic in topics if topics else self._is_about(row))
         ]
+        self.note("looking at the branches")
         plan = self.context.overview.plan()
         choices = [self._look(row, plan) for row in rows_to_land]
         with self._git_errors():
@@ -335,7 +355,9 @@ class LandingChooser:
             return reasons
         trees = [tree for tree in trees if tree.branch in branches]
         gits = {tree.path: self.base.git(tree.path) for tree in trees}
-        for tree, changed in zip(trees, uncommitted_in(gits), strict=True):
+        for number, changed in enumerate(uncommitted_in(gits)):
+            tree = trees[number]
+            self.note(f"looking at worktree {number + 1} of {len(trees)}")
             if changed:
                 text = f"its worktree has uncommitted changes: {changed_text(changed)}"
                 reasons.setdefault(tree.branch, []).append(Obstacle(DIRTY, text))
@@ -349,68 +371,78 @@ class LandingChooser:
         if len(choices) < 2:  # noqa: PLR2004 - nothing to order
             return list(choices)
         by_topic = {choice.topic: choice for choice in choices}
-        counts = self._conflict_counts(choices)
+        self.rivals = self._find_rivals(choices)
         candidates = [
             LandingCandidate(
                 choice.topic,
                 choice.after,
                 _since_ms(choice.row),
-                merges=not counts[frozenset((choice.topic, _BASE))],
+                merges=choice.topic in self.rivals.merging,
             )
             for choice in choices
         ]
-        order = landing_order(candidates, lambda *pair: counts[frozenset(pair)])
+        pairs = self.rivals.pairs
+        order = landing_order(candidates, lambda *pair: frozenset(pair) in pairs)
         return [by_topic[candidate.topic] for candidate in order]
 
-    def _conflict_counts(
-        self, choices: Sequence[LandingChoice]
-    ) -> dict[frozenset[str], int]:
-        """Return in how many files each two branches conflict, and each with the base
-        branch, whose topic is empty."""
-        tips = {_BASE: self.base.commit} | {item.topic: item.commit for item in choices}
-        pairs = list(itertools.combinations(tips, 2))
+    def _find_rivals(self, choices: Sequence[LandingChoice]) -> Rivals:
+        """Find out which branches conflict with the base branch and with each other.
+        Raises StorageError."""
+        self.note(f"comparing {counted(len(choices), 'branch', 'branches')}")
+        base, env = self.base.commit, self.context.env
+        commits = {choice.topic: choice.commit for choice in choices}
         with self._git_errors(), self._trial_objects() as objects:
-            builder = builder_on(
-                self.repository, self.base.commit, self.context.env, objects, sign=False
-            )
-            with builder as at:
-                commits = [(tips[first], tips[second]) for first, second in pairs]
-                results = merges.merge_all(at.git, objects, commits)
-        return {
-            frozenset(pair): len(result.conflicts)
-            for pair, result in zip(pairs, results, strict=True)
-        }
+            missing = MissingCommits(self.base.git(), base, commits.values())
+            with builder_on(self.repository, base, env, objects, sign=False) as at:
+                return find_rivals(at.git, objects, base, commits, missing)
 
     def predictions(
         self, choices: Sequence[LandingChoice]
     ) -> Iterator[LandingPrediction]:
         """Yield what landing these one after the other would give; nothing is changed.
         Raises StorageError."""
+        try:
+            yield from self._predictions(choices)
+        finally:
+            self.note("")
+
+    def _predictions(
+        self, choices: Sequence[LandingChoice]
+    ) -> Iterator[LandingPrediction]:
         names = {choice.topic: choice.row.name for choice in choices}
-        landed: list[LandingChoice] = []
+        landed: list[str] = []
         failed: set[str] = set()
         commit, env = self.base.commit, self.context.env
-        with self._git_errors(), self._trial_objects() as objects:
-            for choice in choices:
+        with (
+            self._git_errors(),
+            self._trial_objects() as objects,
+            builder_on(self.repository, commit, env, objects, sign=False) as first,
+        ):
+            tips = [choice.commit for choice in choices]
+            is_plain = self.method != REBASE and first.is_plain(commit, tips)
+            for number, choice in enumerate(choices, 1):
+                self.note(f"merging {number} of {len(choices)}")
                 missing = sorted(names[topic] for topic in choice.after & failed)
                 if missing:
                     failed.add(choice.topic)
                     yield LandingPrediction(choice, BuiltLanding(), (), tuple(missing))
                     continue
-                builder = builder_on(self.repository, commit, env, objects, sign=False)
-                with builder as at:
-                    built = at.build(commit, choice.commit, self.method, choice.text)
-                    tips = [(earlier.commit, choice.commit) for earlier in landed]
-                    against = [] if built.commit else tips
-                    results = merges.merge_all(at.git, objects, against)
-                rivals = tuple(
-                    earlier.row.name
-                    for earlier, result in zip(landed, results, strict=False)
-                    if result.conflicts
+                if is_plain:
+                    built = first.try_merge(commit, choice.commit, self.method)
+                else:
+                    place = builder_on(
+                        self.repository, commit, env, objects, sign=False
+                    )
+                    with place as at:
+                        built = at.build(
+                            commit, choice.commit, self.method, choice.text
+                        )
+                rivals = [] if built.commit else self.rivals.of(choice.topic, landed)
+                yield LandingPrediction(
+                    choice, built, tuple(names[topic] for topic in rivals)
                 )
-                yield LandingPrediction(choice, built, rivals)
                 if built.commit:
-                    landed.append(choice)
+                    landed.append(choice.topic)
                     commit = built.commit
                 else:
                     failed.add(choice.topic)

@@ -28,7 +28,7 @@ from wc_cli.edits.landing import building
 from wc_cli.edits.landing.sending import RemoteBase
 from wc_cli.ledger.plan import gatechecks
 from wc_cli.run.options import command, flag, text, words
-from wc_cli.run.output import remark, say, say_json
+from wc_cli.run.output import Progress, remark, say, say_json
 from wc_core.base.errors import (
     ConflictError,
     FindingsError,
@@ -128,11 +128,11 @@ def land(context: Context, options: LandOptions) -> None:
         )
     request = _request(context, options)
     if options.queue:
-        _show_queue(context, options, LandingChooser(context, request).choices())
+        _show_queue(context, options, _chooser(context, request).choices())
     elif options.dry_run:
-        _show_plan(context, options, LandingChooser(context, request))
+        _show_plan(context, options, _chooser(context, request))
     elif options.pr:
-        _open_requests(context, options, LandingChooser(context, request))
+        _open_requests(context, options, _chooser(context, request))
     elif not (options.clean and _clean_up(context, options, request)):
         _land(context, options, request)
 
@@ -184,6 +184,10 @@ def _request(context: Context, options: LandOptions) -> LandingRequest:
     )
 
 
+def _chooser(context: Context, request: LandingRequest) -> LandingChooser:
+    return LandingChooser(context, request, Progress().note)
+
+
 def _all_able(
     choices: Sequence[LandingChoice], options: LandOptions
 ) -> list[LandingChoice]:
@@ -219,7 +223,7 @@ def _land(context: Context, options: LandOptions, request: LandingRequest) -> No
     _offer_check(context, options, request, layout)
     # What can land is decided under the lock: another landing may be at work.
     with landing_lock(layout):
-        chooser = LandingChooser(context, request)
+        chooser = _chooser(context, request)
         lander = Lander(chooser, push=options.push)
         for result in lander.recover():
             _tell(options, results, result)
@@ -292,7 +296,7 @@ def _clean_up(context: Context, options: LandOptions, request: LandingRequest) -
     states = [context.reader.snapshot(topic).state for topic in request.topics]
     if not states or not all(state.landing.commit for state in states):
         return False
-    cleaner = Cleaner(LandingChooser(context, request))
+    cleaner = Cleaner(_chooser(context, request))
     _clean(cleaner, options, [state.name for state in states], is_asked=True)
     if options.json:
         say_json({"store": context.store, "landed": []})
@@ -354,7 +358,7 @@ def _with_newer(
     is_asked = not options.json and sys.stdin.isatty() and sys.stderr.isatty()
     if not is_asked or not request.topics or request.commits:
         return request
-    chooser = LandingChooser(context, request)
+    chooser = _chooser(context, request)
     commits = {}
     for choice in filter(_has_newer, chooser.choices()):
         sys.stderr.write(f"{one_line(choice.row.name)}: {_reasons(choice)}:\n")
@@ -381,7 +385,7 @@ def _offer_check(
         return
     if not (options.yes or is_asked):
         return
-    choices = LandingChooser(context, request).choices()
+    choices = _chooser(context, request).choices()
     if all(choice.obstacles for choice in choices):
         return
     if not options.yes:

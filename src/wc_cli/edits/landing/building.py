@@ -19,7 +19,7 @@ from wc_core.ledger.carry import carriers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from wc_cli.edits.radar.merges import MergeResult
     from wc_core.ledger.git.repository import Repository
@@ -149,6 +149,25 @@ class LandingBuilder:
             message = f"Merge {text.branch}: {one_line(text.title, _SUBJECT)}\n"
             commit = self._commit(tree, (base, tip), message, text)
         return BuiltLanding(commit, len(commits))
+
+    def is_plain(self, base: str, tips: Iterable[str]) -> bool:
+        """Return whether no branch with one of these tips changes attributes or has an
+        outbox, as nearly all: then `try_merge` will do. Raises GitError."""
+        words = ("rev-list", "--max-count=1", "--full-history", "--stdin", "--")
+        paths = (carriers.OUTBOX, f":(glob)**/{_ATTRIBUTES}")
+        feed = "\n".join((f"^{base}", *tips, "")).encode()
+        return not self._git(*words, *paths, feed=feed)
+
+    def try_merge(self, base: str, tip: str, method: str) -> BuiltLanding:
+        """Merge or squash a branch that has no outbox, to see what comes of it: the
+        commit has the right files and parents, and none of the words. Raises
+        GitError."""
+        result = self._merged(base, tip)
+        if result.conflicts:
+            return _conflicting(result)
+        parents = ("-p", base) if method == SQUASH else ("-p", base, "-p", tip)
+        words = ("commit-tree", result.tree, *parents)
+        return BuiltLanding(self._git(*words, feed=b"wc\n").strip(), 1)
 
     def commits(self, base: str, tip: str) -> list[BranchCommit]:
         """Return the commits of ``tip`` that ``base`` lacks, the oldest first. Raises
