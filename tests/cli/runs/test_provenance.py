@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.runs.running import ask_for, events, names
-from tests.cli.runs.running import plan
+from tests.cli.runs.running import ask_for, events, names, plan
 from tests.cli.runs.test_running import repo  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
