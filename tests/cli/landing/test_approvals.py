@@ -25,6 +25,7 @@ from tests.cli.landing.story import (
 )
 from tests.contract.inprocess import Here
 from wc_core.ledger.carry import carriers
+from wc_core.ledger.threads.written import PERSON, digest_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,21 +140,25 @@ def test_what_was_rewritten_is_reviewed_again(here: Here) -> None:
 
 
 def without_commit(here: Here, topic: str) -> None:
-    """Have an approval be as an older version has written it."""
+    """Have an approval of a person name no commit, as one of a thread without a
+    branch does."""
     log = here.store / f"graph/baseline/threads/{topic}/entries.jsonl"
     lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     for fields in lines:
         fields.pop("approved_commit", None)
-    log.write_text("".join(f"{json.dumps(fields)}\n" for fields in lines), "utf-8")
+    rows = [json.dumps(fields) for fields in lines]
+    log.write_text("".join(f"{row}\n" for row in rows), "utf-8")
+    records = [f"{digest_of(row.encode())} {PERSON}\n" for row in rows]
+    (here.private / f"written/{topic}").write_text("".join(records))
 
 
-def test_an_older_approval_does_not_count(here: Here) -> None:
+def test_an_approval_without_a_commit_does_not_count(here: Here) -> None:
     login(here)
     without_commit(here, "login")
     before = head(here)
     for words in ((), ("--commit", head(here, "login"))):
         said = here.fails(4, "land", "login", *words)
-        assert "it was approved before wc recorded which commit" in said
+        assert "its approval names no commit" in said
         assert "wc review login, then wc say login --approve" in said
     assert here.ok("land", "--all").out == ""
     assert "ready to land" not in here.ok("list").out
@@ -170,7 +175,7 @@ def test_a_state_of_an_older_version_is_read_from_the_log(here: Here) -> None:
     tip = head(here, "login")
     text = meta.read_text("utf-8")
     head_text = text.rpartition(',"check":')[0]
-    older = head_text.replace(f',0,"{tip}"]', ",0]")
+    older = head_text.replace(f',0,"{tip}",""]', ",0]")
     assert older != head_text
     check = binascii.crc32(older.encode())
     meta.write_text(f'{older},"check":{check}}}\n}}\n', "utf-8")

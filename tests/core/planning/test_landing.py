@@ -78,19 +78,20 @@ TIP, OLDER = "a" * 40, "b" * 40
 
 
 @pytest.mark.parametrize(
-    ("outcome", "commit", "needs", "code"),
+    ("outcome", "commit", "must_be_approved", "code"),
     [
-        ("approved", TIP, "approved", ""),
-        ("approved", OLDER, "approved", "NEWER"),
-        ("approved", OLDER, "nothing", "NEWER"),
-        ("approved", "", "approved", "APPROVAL"),
-        ("approved", "", "closed", ""),
-        ("", "", "nothing", ""),
+        ("approved", TIP, True, ""),
+        ("approved", OLDER, True, "NEWER"),
+        ("approved", OLDER, False, "NEWER"),
+        ("approved", "", True, "APPROVAL"),
+        ("approved", "", False, ""),
+        ("", "", False, ""),
     ],
 )
 def test_an_approval_is_about_one_commit(
-    outcome: str, commit: str, needs: str, code: str
+    outcome: str, commit: str, *, must_be_approved: bool, code: str
 ) -> None:
     review = Review(outcome, "Pat", "Codex", commit=commit)
-    reason = approval_obstacle(THREAD._replace(review=review), TIP, needs)
+    thread = THREAD._replace(review=review)
+    reason = approval_obstacle(thread, TIP, must_be_approved=must_be_approved)
     assert (reason.code if reason is not None else "") == code

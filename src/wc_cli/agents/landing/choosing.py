@@ -21,24 +21,38 @@ from wc_cli.edits.landing.rivals import Rivals, find_rivals
 from wc_cli.edits.radar.objects import alternates
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.clock import now_ms
-from wc_core.base.errors import InvalidInputError, NotFoundError, StorageError
+from wc_core.attention.runs import records
+from wc_core.base.errors import (
+    InvalidInputError,
+    NotFoundError,
+    StorageError,
+    WcError,
+)
 from wc_core.base.layout import BRANCH
 from wc_core.base.lean import contextlib
+from wc_core.base.lean.functools import cached_property
+from wc_core.base.names import parse
 from wc_core.base.phrases import counted
 from wc_core.base.text import one_line
 from wc_core.base.times import milliseconds
 from wc_core.base.values import NamedTuple
 from wc_core.edits.radar.landingorder import LandingCandidate, landing_order
+from wc_core.ledger.configuration import preferences
 from wc_core.ledger.git import config
 from wc_core.ledger.planning.landing import (
     NEWER,
+    CountedReview,
     LandingBranches,
+    counted_review,
+    is_own_work,
     own_landing_obstacles,
 )
 from wc_core.ledger.planning.obstacles import GATE, Obstacle
+from wc_core.ledger.provenance import HERE, Provenance
 from wc_core.ledger.threads.landings import NO_LANDING
-from wc_core.ledger.threads.model import APPROVED, CLOSED
+from wc_core.ledger.threads.model import APPROVED, CLOSED, NO_REVIEW
 from wc_core.reading.views.overview import on_own_branch
+from wc_core.reading.views.rows import thread_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +69,7 @@ if TYPE_CHECKING:
     from wc_core.ledger.git.repository import Repository
     from wc_core.ledger.planning.landing import LandingThread
     from wc_core.ledger.planning.readiness import ThreadPlan
+    from wc_core.ledger.threads.reader import Thread
     from wc_core.reading.views.rows import ThreadRow
 
 # Codes of obstacles that only git knows: uncommitted changes, a rebase that is not
@@ -149,6 +164,12 @@ class LandingChooser:
         self.sign = config.is_true(signs)
         self.trees = self.base.trees
         self.rivals = Rivals()
+        self._provenance = Provenance(context.reader.layout)
+        self._land_by = preferences.load(context.env).land_by
+        # Why approvals do not count, by topic, and those of agents that a person
+        # confirms by landing the thread by name.
+        self._uncounted: dict[str, str] = {}
+        self.confirmed: dict[str, str] = {}
 
     def _base(self) -> BasePlace:
         onto = self.branches.onto
@@ -191,7 +212,7 @@ class LandingChooser:
             for row in self.context.overview.rows()
         ]
         rows_to_land = [
-            row
+            self._from_log(row)
             for row in rows
             if (row.topic in topics if topics else self._is_about(row))
         ]
@@ -205,6 +226,61 @@ class LandingChooser:
         unable = [choice for choice in choices if choice.obstacles]
         return [*self.ordered(able), *unable]
 
+    @cached_property
+    def lands_by_name(self) -> bool:
+        """Whether a person lands these threads by name: that is their word for it."""
+        return bool(self.request.topics) and self.context.is_person
+
+    def _from_log(self, row: ThreadRow) -> ThreadRow:
+        """Return a row as the log has it, because a push can contain any other file,
+        with its review as far as it counts here."""
+        try:
+            thread = self.context.reader.thread(row.topic)
+        except WcError:
+            return row._replace(review=NO_REVIEW)
+        reader, viewer = self.context.reader, self.context.viewer
+        fresh = thread_row(reader, thread.snapshot, viewer)._replace(waits=row.waits)
+        own = on_own_branch(reader, fresh, self.branches.onto)
+        counted = self._counted(thread, own.branch)
+        self._uncounted[row.topic] = counted.reason
+        return own._replace(review=counted.review)
+
+    def _counted(self, thread: Thread, branch: str) -> CountedReview:
+        """Return the review of a thread as far as it counts for landing it. If a person
+        lands it by name, that of another agent does: the person confirms it."""
+        review, topic = thread.state.review, thread.state.topic
+        counted = counted_review(thread, self._provenance, self._is_named)
+        is_here = self._provenance.of(thread, review.id).kind == HERE
+        if not (counted.reason and is_here and self.lands_by_name):
+            return counted
+        directory = self.context.settings.directory
+        record = records.load(self.context.reader.layout, topic)
+        reviewer = parse(review.run_by or review.by).agent
+        is_runner = record is not None and directory.same(
+            parse(record.agent).agent, reviewer
+        )
+        if is_runner or is_own_work(thread, branch, directory):
+            reason = f"it was {review.text}, who worked on it"
+            return counted._replace(reason=reason)
+        self.confirmed[topic] = review.text
+        return CountedReview(review)
+
+    def _is_named(self, author: str) -> bool:
+        """Return whether this person lets an author's approvals from elsewhere
+        count."""
+        names, directory = self._land_by, self.context.settings.directory
+        return any(directory.matches(name, parse(author)) for name in names)
+
+    def _own_obstacles(
+        self, row: ThreadRow, branches: LandingBranches
+    ) -> Iterator[Obstacle]:
+        """Yield why a branch cannot land, apart from what it waits for."""
+        needs = self.context.settings.land_needs
+        thread = self._thread(row, branches)
+        return own_landing_obstacles(
+            thread, branches, needs, by_name=self.lands_by_name
+        )
+
     def _is_about(self, row: ThreadRow) -> bool:
         """Return whether a thread is worth a line: it has a branch of its own here, and
         is open, or was approved and has not landed."""
@@ -215,9 +291,7 @@ class LandingChooser:
         return (needs_closed or not is_over) and not row.landing.commit
 
     def _look(self, row: ThreadRow, plan: ThreadPlan) -> LandingChoice:
-        needs = self.context.settings.land_needs
-        thread = self._thread(row, self.branches)
-        reasons = list(own_landing_obstacles(thread, self.branches, needs))
+        reasons = list(self._own_obstacles(row, self.branches))
         tip = self.branches.tip(row.branch)
         waits = plan.waits(row.topic)
         reasons += [item for item in waits if item.code == GATE]
@@ -312,7 +386,8 @@ class LandingChooser:
         if landing.commit and branches.tip(row.branch) == landing.tip:
             is_kept = self.base.is_kept(landing.commit, landing.onto, if_absent=True)
             row = row if is_kept else row._replace(landing=NO_LANDING)
-        return row.as_landing()
+        reason = self._uncounted.get(row.topic, "")
+        return row.as_landing(CountedReview(row.review, reason))
 
     def obstacles_since(self, choice: LandingChoice) -> list[Obstacle]:
         """Return why a choice can no longer land: its check may have taken long. What
@@ -321,13 +396,11 @@ class LandingChooser:
         row = next((row for row in rows if row.topic == choice.topic), None)
         if row is None:
             return [Obstacle(MOVED, "its thread is gone")]
-        row = on_own_branch(self.context.reader, row, self.base.name)
+        row = self._from_log(row)
         branches = LandingBranches(self.repository, self.base.name)
-        needs = self.context.settings.land_needs
-        thread = self._thread(row, branches)
         reasons = [
             item
-            for item in own_landing_obstacles(thread, branches, needs)
+            for item in self._own_obstacles(row, branches)
             # That there are newer commits was known.
             if item.code != NEWER or row.review.commit != choice.row.review.commit
         ]

@@ -63,7 +63,7 @@ _MAX_FILES = 3
 _LEAST_DIGITS = 7
 # What helps against each obstacle.
 HINTS: Mapping[str, str] = {
-    REVIEW: "Review it: wc review TOPIC. Then: wc done TOPIC --approve",
+    REVIEW: "A person has to approve it: wc review TOPIC, then wc say TOPIC --approve",
     UNNAMED: "Approve it again: wc review TOPIC, then wc say TOPIC --approve",
     NEWER: "Look at them: wc review TOPIC. Then approve them: wc say TOPIC --approve. "
     "Or land one commit: wc land TOPIC --commit HASH",
@@ -179,6 +179,12 @@ def _request(context: Context, options: LandOptions) -> LandingRequest:
             hint = "Name a thread. See which can land: wc land --queue"
             raise NotFoundError(error.message, hint) from error
     commits = {topics[0]: options.commit} if options.commit else {}
+    if commits and not context.is_person:
+        raise ConflictError(
+            "Only a person can name a commit to land; an agent lands what a person has "
+            "approved.",
+            "Leave out --commit, or ask the person to land it.",
+        )
     return LandingRequest(
         topics, vocabulary.branch(options.onto), method, options.allow_dirty, commits
     )
@@ -233,6 +239,13 @@ def _land(context: Context, options: LandOptions, request: LandingRequest) -> No
         skipped = [item for item in choices if _has_newer(item)]
         if able:
             _require_approval(layout, check.command)
+        for item in able:
+            if item.topic in chooser.confirmed:
+                name, text = one_line(item.row.name), chooser.confirmed[item.topic]
+                remark(
+                    f"note: {name} was {one_line(text)}; landing it by name is your "
+                    f"approval of {item.commit[:SHORT]}"
+                )
         for result in lander.land_all(able, check):
             _tell(options, results, result)
         landed = [result for result in results if result.state == LANDED]
@@ -358,6 +371,8 @@ def _with_newer(
     is_asked = not options.json and sys.stdin.isatty() and sys.stderr.isatty()
     if not is_asked or not request.topics or request.commits:
         return request
+    if not context.is_person:
+        return request
     chooser = _chooser(context, request)
     commits = {}
     for choice in filter(_has_newer, chooser.choices()):
@@ -383,7 +398,7 @@ def _offer_check(
     is_asked = not options.json and sys.stdin.isatty() and sys.stderr.isatty()
     if not line or gatechecks.is_approved(layout, gatechecks.LAND_CHECK, line):
         return
-    if not (options.yes or is_asked):
+    if not (options.yes or is_asked) or context.process_agent:
         return
     choices = _chooser(context, request).choices()
     if all(choice.obstacles for choice in choices):
@@ -407,7 +422,8 @@ def _require_approval(layout: Layout, line: str) -> None:
         raise ConflictError(
             f"The check of this repository is not approved on this machine: "
             f"{_check_text(line)}.",
-            "Read it, and approve it: wc land --yes. Or ask at a terminal: wc land",
+            "A person approves it: read it, then wc land --yes. Or at a terminal: "
+            "wc land",
         )
 
 

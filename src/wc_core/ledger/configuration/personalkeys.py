@@ -102,6 +102,13 @@ KEYS = (
         field="run_from",
     ),
     Key(
+        "land.by",
+        NAMES,
+        "Whose approvals from other clones count for wc land here.",
+        (),
+        field="land_by",
+    ),
+    Key(
         "run.minutes",
         NUMBER,
         "How long one run of an agent may take.",

@@ -35,6 +35,7 @@ class Preferences(NamedTuple):
     ``run_commands`` have the commands of agents. ``run_environment`` is what a command
     for the cloud gets for ``{environment}``; after ``run_cloud_minutes`` without an
     answer from there it is a problem.
+    ``land_by`` names those whose approvals from elsewhere count for landing here.
     ``summaries_endpoint`` is the server whose ``summaries_model`` summarises entries.
     ``by_meaning`` if searches also use meaning; ``meaning_endpoint`` is the server
     whose ``meaning_model`` makes vectors with ``meaning_dimensions`` numbers (0: any).
@@ -56,6 +57,7 @@ class Preferences(NamedTuple):
     wakes_per_hour: int = 12
     wake_patience: int = 15
     run_from: tuple[str, ...] = ("own",)
+    land_by: tuple[str, ...] = ()
     run_minutes: int = 60
     run_worktrees: str = "../{repo}-wt-{topic}"
     run_commands: Mapping[str, tuple[str, ...]] = MappingProxyType({})

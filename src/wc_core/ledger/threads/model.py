@@ -212,7 +212,8 @@ class Review(NamedTuple):
 
     ``outcome`` is empty while the next review is in progress. ``rounds`` counts how
     often changes were requested between these two since the last approval. ``commit``
-    is what was approved; empty if that is not known.
+    is what was approved; empty if that is not known. ``run_by`` is the agent that wrote
+    it under the name of the person ``by``.
     """
 
     outcome: str = ""
@@ -221,12 +222,18 @@ class Review(NamedTuple):
     id: str = ""
     rounds: int = 0
     commit: str = ""
+    run_by: str = ""
 
     @property
     def text(self) -> str:
         """The outcome in words, with its author; empty if there is none."""
         words = outcome_text(self.outcome)
-        return f"{words} by {self.by}" if words else ""
+        return f"{words} by {self.by_text}" if words else ""
+
+    @property
+    def by_text(self) -> str:
+        """Who wrote it, in words: an agent that spoke as a person is named."""
+        return f"{self.run_by}, as {self.by}" if self.run_by else self.by
 
     def to_json(self) -> dict[str, str]:
         """The outcome, its author and what was approved, as in the list shape; empty if
@@ -234,6 +241,7 @@ class Review(NamedTuple):
         if not self.outcome:
             return {}
         fields = {"outcome": self.outcome, "outcome_by": self.by}
+        fields |= {"outcome_run_by": self.run_by} if self.run_by else {}
         return fields | ({"approved_commit": self.commit} if self.commit else {})
 
 
@@ -250,12 +258,13 @@ def reviewed(review: Review, entry: Entry, of: str) -> Review:
     outcome changes nothing: a newer version may have written it."""
     outcome, by, entry_id = entry.outcome, entry.agent, entry.id
     if outcome == APPROVED:
-        return Review(outcome, by, of, entry_id, commit=entry.approved_commit)
+        commit, run_by = entry.approved_commit, entry.run_by
+        return Review(outcome, by, of, entry_id, commit=commit, run_by=run_by)
     if outcome != CHANGES_REQUESTED:
         return review
     is_same_pair = {review.by, review.of} == {by, of}
     rounds = review.rounds + 1 if is_same_pair else 1
-    return Review(outcome, by, of, entry_id, rounds)
+    return Review(outcome, by, of, entry_id, rounds, run_by=entry.run_by)
 
 
 class State(NamedTuple):

@@ -308,9 +308,9 @@ def _review(value: Any) -> Review:
     if not value:
         return NO_REVIEW
     # An older version did not know which commit was approved: then the log says so.
-    outcome, by, of, entry_id, rounds, commit = value
+    outcome, by, of, entry_id, rounds, commit, run_by = value
     texts = map(str, (outcome, by, of, entry_id))
-    return Review._make((*texts, int(rounds), str(commit)))
+    return Review._make((*texts, int(rounds), str(commit), str(run_by)))
 
 
 def _landing(value: Any) -> Landing:

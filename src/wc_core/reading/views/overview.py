@@ -10,7 +10,13 @@ from wc_core.base.lean import contextlib
 from wc_core.edits.review.points import approved_branch
 from wc_core.ledger.git import repository
 from wc_core.ledger.git.private import private_layout
-from wc_core.ledger.planning.landing import NEWER, LandingBranches, landing_obstacles
+from wc_core.ledger.planning.landing import (
+    NEWER,
+    LandingBranches,
+    counted_review,
+    landing_obstacles,
+)
+from wc_core.ledger.provenance import Provenance
 from wc_core.ledger.threads import settings
 from wc_core.ledger.threads.model import APPROVED, CLOSED
 from wc_core.lookup.index.keys import word_keys
@@ -227,10 +233,16 @@ def with_landings(reader: StoreReader, rows: list[ThreadRow]) -> list[ThreadRow]
     root = reader.layout.root
     branches = LandingBranches(repository.find(root))
     needs = settings.load(root, {}).land_needs
+    provenance = Provenance(reader.layout)
 
     def with_landing(row: ThreadRow) -> ThreadRow:
-        thread = on_own_branch(reader, row, branches.onto).as_landing()
-        codes = {item.code for item in landing_obstacles(thread, branches, needs)}
+        try:
+            thread = reader.thread(row.topic)
+        except WcError:
+            return row
+        counted = counted_review(thread, provenance, lambda _: False)
+        own = on_own_branch(reader, row, branches.onto).as_landing(counted)
+        codes = {item.code for item in landing_obstacles(own, branches, needs)}
         return row._replace(can_land=not codes, has_changed=codes == {NEWER})
 
     return [with_landing(row) if _may_land(row) else row for row in rows]

@@ -15,6 +15,7 @@ from wc_core.ledger.planning.checklists import NO_CHECKLIST, ChecklistProgress, 
 from wc_core.ledger.planning.landing import (
     CHANGED_SINCE,
     READY_TO_LAND,
+    CountedReview,
     LandingThread,
 )
 from wc_core.ledger.planning.obstacles import own_obstacles
@@ -119,16 +120,18 @@ class ThreadRow(NamedTuple):
         verb = "asks" if len(self.asked_by) == 1 else "ask"
         return f"{' and '.join(self.asked_by)} {verb} you"
 
-    def as_landing(self) -> LandingThread:
-        """Returns what decides whether its branch can land."""
+    def as_landing(self, counted: CountedReview) -> LandingThread:
+        """Returns what decides whether its branch can land, with the review as far as
+        it counts here."""
         return LandingThread(
             self.status,
             self.ball,
             self.ownership,
             self.branch,
-            self.review,
+            counted.review,
             self.landing,
             self.waits,
+            counted.reason,
         )
 
     def moved_ms(self, now_ms: int) -> int | None:
