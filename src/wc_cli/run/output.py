@@ -69,7 +69,7 @@ def say_json(value: dict[str, Any]) -> None:
     _write_output(f"{json_line(_answers[0].with_fields(value))}\n")
 
 
-class Progress:
+class ProgressLine:
     """Says on a terminal, after a second, what a command is doing: on one line of
     standard error, which is cleared when it has nothing more to do."""
 

@@ -17,7 +17,7 @@ from wc_cli.edits.landing.building import (
 )
 from wc_cli.edits.landing.missing import MissingCommits
 from wc_cli.edits.landing.publishing import BasePlace
-from wc_cli.edits.landing.rivals import Rivals, find_rivals
+from wc_cli.edits.landing.rivals import LandingRivals, find_rivals
 from wc_cli.edits.radar.objects import alternates
 from wc_cli.ledger.branch.git import GitError
 from wc_cli.ledger.clock import now_ms
@@ -163,7 +163,7 @@ class LandingChooser:
         signs = config.get("commit.gpgSign", repository, context.env)
         self.sign = config.is_true(signs)
         self.trees = self.base.trees
-        self.rivals = Rivals()
+        self.rivals = LandingRivals()
         self._provenance = Provenance(context.reader.layout)
         self._land_by = preferences.load(context.env).land_by
         # Why approvals do not count, by topic, and those of agents that a person
@@ -309,11 +309,11 @@ class LandingChooser:
         tips = [choice.tip for choice in able]
         missing = MissingCommits(self.base.git(), self.base.commit, tips)
         in_worktree = self._worktree_obstacles({item.row.branch for item in able})
-        looked = {
+        decided = {
             choice.topic: self._with_commit(choice, missing, in_worktree)
             for choice in able
         }
-        return [looked.get(choice.topic, choice) for choice in choices]
+        return [decided.get(choice.topic, choice) for choice in choices]
 
     def _with_commit(
         self,
@@ -458,7 +458,7 @@ class LandingChooser:
         order = landing_order(candidates, lambda *pair: frozenset(pair) in pairs)
         return [by_topic[candidate.topic] for candidate in order]
 
-    def _find_rivals(self, choices: Sequence[LandingChoice]) -> Rivals:
+    def _find_rivals(self, choices: Sequence[LandingChoice]) -> LandingRivals:
         """Find out which branches conflict with the base branch and with each other.
         Raises StorageError."""
         self.note(f"comparing {counted(len(choices), 'branch', 'branches')}")

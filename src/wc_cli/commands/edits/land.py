@@ -28,7 +28,7 @@ from wc_cli.edits.landing import building
 from wc_cli.edits.landing.sending import RemoteBase
 from wc_cli.ledger.plan import gatechecks
 from wc_cli.run.options import command, flag, text, words
-from wc_cli.run.output import Progress, remark, say, say_json
+from wc_cli.run.output import ProgressLine, remark, say, say_json
 from wc_core.base.errors import (
     ConflictError,
     FindingsError,
@@ -88,10 +88,7 @@ class LandOptions(SpeakerOptions):
     worktree's thread, of those you name, or of all that are ready. A branch that
     conflicts or fails its check goes back to who wrote it."""
 
-    usual = (
-        "--all --onto --dry-run --queue --push --pr --clean --commit --allow-dirty "
-        "--yes --json"
-    )
+    usual = "--all --onto --dry-run --queue --push --pr --clean --commit --yes --json"
 
     topics: tuple[str, ...] = words(
         "TOPIC...", "These threads (default: the one of this worktree).", default=()
@@ -191,7 +188,7 @@ def _request(context: Context, options: LandOptions) -> LandingRequest:
 
 
 def _chooser(context: Context, request: LandingRequest) -> LandingChooser:
-    return LandingChooser(context, request, Progress().note)
+    return LandingChooser(context, request, ProgressLine().note)
 
 
 def _all_able(

@@ -73,8 +73,8 @@ def _note_shown(
     branch = pair.head.code_branch if pair.head else repository.working_branch
     author = context.identity.author
     if branch == approving.reviewed_branch(thread, author, repository):
-        shown = approving.Approval(branch, result.head.tip)
-        approving.note_shown(thread, context.viewer, repository, shown)
+        approval = approving.Approval(branch, result.head.tip)
+        approving.note_shown(thread, context.viewer, repository, approval)
 
 
 def _since(thread: Thread, position: str, pair: Points) -> Points:

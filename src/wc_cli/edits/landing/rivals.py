@@ -37,7 +37,7 @@ _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+")
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 
-class FileChange(NamedTuple):
+class BranchChange(NamedTuple):
     """What a branch makes of a file: its modes and blobs before and after."""
 
     modes: tuple[bytes, bytes]
@@ -53,16 +53,16 @@ class Hunk(NamedTuple):
     text: bytes
 
 
-class Rivals(NamedTuple):
+class LandingRivals(NamedTuple):
     """What was found out about branches, named by topics: ``merging`` into the base
     branch do those, in conflict with each other are the ``pairs``."""
 
     merging: frozenset[str] = frozenset()
     pairs: frozenset[frozenset[str]] = frozenset()
 
-    def of(self, topic: str, others: Iterable[str]) -> list[str]:
+    def of(self, topic: str, topics: Iterable[str]) -> list[str]:
         """Return those of other branches with which one conflicts."""
-        return [other for other in others if frozenset((topic, other)) in self.pairs]
+        return [rival for rival in topics if frozenset((topic, rival)) in self.pairs]
 
 
 def find_rivals(
@@ -71,7 +71,7 @@ def find_rivals(
     base: str,
     tips: Mapping[str, str],
     missing: MissingCommits,
-) -> Rivals:
+) -> LandingRivals:
     """Find out which branches, by topic and tip, conflict with ``base`` and with each
     other. Raises GitError."""
     merged = merges.merge_all(git, objects, [(base, tip) for tip in tips.values()])
@@ -84,12 +84,12 @@ def find_rivals(
     stacked = _stacked({topic: missing.of(tips[topic]) for topic in trees})
     uncertain = touching | stacked
     if len(uncertain) > _MAX_MERGES:
-        return Rivals(frozenset(trees), frozenset(touching - stacked))
+        return LandingRivals(frozenset(trees), frozenset(touching - stacked))
     pairs = [tuple(sorted(pair)) for pair in uncertain]
     commits = [(tips[first], tips[second]) for first, second in pairs]
     results = zip(pairs, merges.merge_all(git, objects, commits), strict=True)
     rivals = {frozenset(pair) for pair, result in results if result.conflicts}
-    return Rivals(frozenset(trees), frozenset(rivals))
+    return LandingRivals(frozenset(trees), frozenset(rivals))
 
 
 def _stacked(commits: Mapping[str, Collection[str]]) -> set[frozenset[str]]:
@@ -114,7 +114,7 @@ def _touching(
     tree = git.line("rev-parse", f"{base}^{{tree}}", env=objects.merge_env)
     feed = "".join(f"{tree} {changed}\n" for changed in trees.values()).encode()
     output = git.run(*_RAW, feed=feed, env=objects.merge_env)
-    changes: dict[bytes, dict[str, FileChange]] = {}
+    changes: dict[bytes, dict[str, BranchChange]] = {}
     for topic, (path, change) in _raw_changes(output, list(trees)):
         changes.setdefault(path, {})[topic] = change
     shared = {path: topics for path, topics in changes.items() if len(topics) > 1}
@@ -129,7 +129,7 @@ def _touching(
 
 def _raw_changes(
     output: bytes, topics: Sequence[str]
-) -> Iterator[tuple[str, tuple[bytes, FileChange]]]:
+) -> Iterator[tuple[str, tuple[bytes, BranchChange]]]:
     """Yield the topic, the path and the change of each file in the output of one diff
     for each topic."""
     tokens = iter(output.split(b"\0"))
@@ -141,7 +141,7 @@ def _raw_changes(
             topic = next(remaining)
         if record:
             before, after, old, new, _ = record.removeprefix(b":").split(b" ")
-            change = FileChange((before, after), (old, new))
+            change = BranchChange((before, after), (old, new))
             yield topic, (next(tokens), change)
 
 
@@ -172,8 +172,8 @@ def _hunks(
 
 
 def _may_conflict(
-    ours: FileChange,
-    theirs: FileChange,
+    ours: BranchChange,
+    theirs: BranchChange,
     hunks: Mapping[tuple[bytes, bytes], Sequence[Hunk]],
 ) -> bool:
     """Return whether two different changes of a file touch."""
@@ -184,7 +184,7 @@ def _may_conflict(
     if len(first) * len(second) > _MAX_COMPARED:
         return True
     return any(
-        one != other and one.start <= other.end and other.start <= one.end
-        for one in first
-        for other in second
+        change != hunk and change.start <= hunk.end and hunk.start <= change.end
+        for change in first
+        for hunk in second
     )

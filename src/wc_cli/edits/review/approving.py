@@ -131,9 +131,11 @@ def _check_seen(
             f"Fetch it, then: wc review {name}. If the branch was rewritten since: "
             f"wc say {name} --approve --commit {commit[:SHORT]}",
         )
-    shown_branch, shown = _shown(thread, reviewer.viewer, repository)
-    if shown_branch == branch and not _contains(git, shown, commit):
-        raise ConflictError(f"{place}, and wc review showed you {shown[:SHORT]}.", hint)
+    shown_branch, last_seen = _shown(thread, reviewer.viewer, repository)
+    if shown_branch == branch and not _contains(git, last_seen, commit):
+        raise ConflictError(
+            f"{place}, and wc review showed you {last_seen[:SHORT]}.", hint
+        )
 
 
 def _latest_work(thread: Thread, branch: str, reviewer: Reviewer) -> Entry | None:
@@ -177,7 +179,7 @@ def _contains(git: Git, commit: str, ancestor: str) -> bool:
 
 
 def note_shown(
-    thread: Thread, viewer: Viewer, repository: Repository, shown: Approval
+    thread: Thread, viewer: Viewer, repository: Repository, seen: Approval
 ) -> None:
     """Remember that a participant was shown a branch as it was at a commit, as far as
     this can be written."""
@@ -185,7 +187,7 @@ def note_shown(
     folder, half = os.path.dirname(path), f"{path}.{os.getpid()}"
     with contextlib.suppress(OSError, WcError):
         durable.make_folder(folder, flush=False)
-        data = os.fsencode(f"{shown.commit} {shown.branch}\n")
+        data = os.fsencode(f"{seen.commit} {seen.branch}\n")
         durable.write_new(half, data)
         durable.move(half, path, "")
         limit = time.time() - _MAX_AGE_SECONDS

@@ -138,11 +138,11 @@ def _end_session(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     for _ in range(_MAX_ROUNDS):
-        left = [pid for pid in _process_ids() if _session_of(pid) == process.pid]
-        for pid in left:
+        pids = [pid for pid in _process_ids() if _session_of(pid) == process.pid]
+        for pid in pids:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-        if not left:
+        if not pids:
             break
     if process.stdin is not None:
         process.stdin.close()
