@@ -59,6 +59,7 @@ def checked(draft: Draft) -> Draft:
         severity=vocabulary.severity(draft.severity),
         type=vocabulary.entry_type(draft.type),
         outcome=vocabulary.outcome(draft.outcome),
+        approved_commit="",  # that of the branch, which is asked when it is written
         to=vocabulary.name(draft.to),
         status=vocabulary.status(draft.status),
         reason=vocabulary.reason(draft.reason),

@@ -284,6 +284,30 @@ def test_commits_since_the_approval_are_counted(here: Here) -> None:
     assert (queue[0]["ready"], queue[0]["newer"]) == (False, 2)
 
 
+def test_no_commit_is_counted_that_was_approved(here: Here) -> None:
+    """The entry before the approval is older than the commit."""
+    tree = work(here, "login", 3, approved=False)
+    change(tree, 9, "nine")
+    approve(here)
+    assert here.ok("land", "--queue").out == "login: ready to land · 2 commits\n"
+
+
+def test_newer_commits_are_counted_in_a_thread_that_was_opened_elsewhere(
+    here: Here,
+) -> None:
+    here.ok("new", "login", "-m", "Log in", "--to", "Codex", "--force")
+    tree = here.worktree("app-wt-login", "login")
+    change(tree, 3, "three")
+    tree.ok("say", "login", "-m", "Works", "--to", "Pat", *CODEX)
+    said = here.ok("say", "login", "--approve", "--to", "Pat").out
+    assert f"approved {head(here, 'login')[:10]} of branch login" in said
+    change(tree, 9, "nine")
+    assert here.ok("land", "--queue").out == "- login: 1 commit since it was approved\n"
+    # What main has got in the meantime is no change.
+    here.git("merge", "-q", "login")
+    assert "main has all commits" in here.fails(4, "land", "login")
+
+
 def test_a_branch_that_main_has_needs_no_landing(here: Here) -> None:
     login(here)
     here.git("merge", "-q", "login")

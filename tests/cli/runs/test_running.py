@@ -108,6 +108,18 @@ def test_what_is_approved_lands_only_if_that_was_asked_for(repo: Repo) -> None:
     assert state(repo, "login")["status"] == "CLOSED"
 
 
+def test_a_branch_with_newer_commits_is_skipped_and_named(repo: Repo) -> None:
+    ask_for(repo, "login", "work done")
+    events(repo)
+    repo.ok("say", "login", "--approve", "--to", "Pat")
+    git = ("-C", str(tree(repo, "login")))
+    repo.git(*git, "commit", "-q", "--allow-empty", "-m", "More")
+    (event,) = events(repo, "--land")
+    assert (event["event"], event["topic"]) == ("skipped", "login")
+    assert event["text"] == "1 commit since it was approved"
+    assert state(repo, "login")["status"] == "OPEN"
+
+
 def test_a_check_that_nobody_approved_is_told_once(repo: Repo) -> None:
     ask_for(repo, "login", "work done")
     events(repo)
