@@ -15,7 +15,14 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wc_cli.ledger import flushing
-from wc_cli.ledger.branch import checkouts, commits, git, packs
+from wc_cli.ledger.branch import (
+    checkouts,
+    commits,
+    firstfiles,
+    git,
+    indexfile,
+    packs,
+)
 from wc_cli.ledger.branch.process import Process
 from wc_cli.ledger.store import durable, locks
 from wc_core.base import files
@@ -76,7 +83,10 @@ class Calls:
 
     def install(self) -> None:
         """Stand between this process and the system from now on."""
-        for module in (durable, flushing, locks, checkouts, commits, packs, git, files):
+        for module in (
+            *(durable, flushing, locks, checkouts, firstfiles, indexfile),
+            *(commits, packs, git, files),
+        ):
             vars(module)["os"] = _System(self, module.__name__.rpartition(".")[2])
         vars(git)["Process"] = _Processes(self)
 

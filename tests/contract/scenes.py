@@ -25,6 +25,7 @@ TRIED = "tried"
 BODY = "line\n" * 40
 # Threads with something wrong, each what its name says.
 LOST = ("missing", "folder")
+_COMMITTED = (TOPIC, "other")
 DAMAGED = ("torn", "garbage", "twice", *LOST)
 OLD_PAGE = b"""\
 # crash - Thread
@@ -144,6 +145,27 @@ def _old_page(folder: str) -> None:
         file.write(OLD_PAGE)
 
 
+def _branch(folder: str) -> None:
+    """Threads that are on the branch alone."""
+    _repository(folder)
+    for topic in _COMMITTED:
+        write(folder, "start", topic)
+    settle(folder)
+    root = layout_of(folder).root
+    words = ["git", "-C", folder, "worktree", "remove", "-f", "-f", root]
+    subprocess.run(words, env=env_of(folder), check=True)
+
+
+def _settle_adopted(folder: str) -> None:
+    """Settle a store; everything that was on the branch must be there by then."""
+    settle(folder)
+    reader = context(folder).reader
+    for topic in _COMMITTED:
+        titles = [entry.title for entry in reader.thread(topic).entries]
+        if titles[:1] != ["start"]:
+            raise AssertionError((topic, titles))
+
+
 def _unsettled(folder: str) -> None:
     _repository(folder)
     write(folder, "start")
@@ -217,6 +239,7 @@ SCENES = {
     "import": Scene(_old_page, _say, writes=True),
     "read": Scene(_one_entry, _read),
     "checkout": Scene(_repository, _check_out),
+    "adopt": Scene(_branch, _check_out, _settle_adopted),
     "settle": Scene(_unsettled, settle),
     "repair": Scene(_damaged, repair, repair, step=2),
     "repair-outside": Scene(_damaged_outside, repair, repair, step=3),

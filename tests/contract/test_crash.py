@@ -52,6 +52,7 @@ PLANS = {
     "import": Plan(60, (*KILLS, "short", "ENOSPC", *POWER)),
     "read": Plan(20, (*KILLS, "EIO", *POWER, "unreadable")),
     "checkout": Plan(20, (*KILLS, *GIT_KILLS, "EIO")),
+    "adopt": Plan(40, (*KILLS, *GIT_KILLS, "EIO", "ENOSPC")),
     "settle": Plan(100, (*KILLS, *GIT_KILLS, "ENOSPC")),
     "repair": Plan(200, ("die-half",)),
     "repair-outside": Plan(200, ("die-before",)),

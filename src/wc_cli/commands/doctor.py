@@ -14,8 +14,9 @@ from wc_cli.agents.briefing.coverage import coverage, coverage_text
 from wc_cli.commands.common import SpeakerOptions
 from wc_cli.edits.claims import travel
 from wc_cli.edits.claims.registry import Registry
-from wc_cli.ledger.branch import checkouts, commits, git, owners
+from wc_cli.ledger.branch import checkouts, commits, git, owners, trees
 from wc_cli.ledger.branch.git import GitError
+from wc_cli.ledger.branch.treepaths import is_safe
 from wc_cli.ledger.clock import now_ms
 from wc_cli.ledger.doctor.findings import SET_ASIDE, Finding, ThreadExaminer
 from wc_cli.ledger.doctor.repair import Repair, RepairStep
@@ -42,7 +43,7 @@ from wc_core.reading.meaning.report import meaning_report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from wc_cli.ledger.doctor.setaside import SetAsideStores
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 
 _LEAST_GIT = (2, 38)
 _PROBE_SECONDS = 10
+# The paths that the command of one finding removes.
+_SHOWN = 10
 _FIX_AND_SYNC = "Your entries are safe here. Once that is fixed: wc sync"
 
 
@@ -464,12 +467,32 @@ def _checkout_findings(context: Context, reader: StoreReader) -> Iterator[Findin
         if not is_awaited and line.encode() not in data.splitlines():
             fix = f"Add the line: {line}"
             yield Finding(name, 0, f"lacks the line {line!r}", fix)
+    yield from _unwritten_findings(root, context.env)
+
+
+def _unwritten_findings(root: str, env: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield a finding for each kind of thing on the branch that is never written to the
+    folder. It may have been pushed by anyone; removing it is up to the user."""
+    checkout = discovery.checkout_at(root)
+    if checkout is None:
+        return
+    store = git.Git(root, env)
     try:
-        tracked = commits.tracked_files(root, ".local", context.env)
+        unwritten = trees.unwritable(trees.all_items(store, commits.tip(checkout)))
     except GitError as error:
         yield Finding("git", 0, str(error), "Run git status in the store's folder.")
         return
-    for path in tracked:
-        message = "is committed, although it belongs to this machine only"
-        fix = f"Remove it from the branch: git -C '{root}' rm --cached '{path}'"
-        yield Finding(path, 0, message, fix)
+    paths: dict[str, list[str]] = {}
+    for path, reason in unwritten.items():
+        paths.setdefault(reason, []).append(path)
+    for reason, group in paths.items():
+        arguments = " ".join(map(quoted, group[:_SHOWN]))
+        others = f", like {len(group) - 1} more" if len(group) > 1 else ""
+        fix = (
+            "It is on the branch, and not used here. Remove it for all: "
+            f"git -C {quoted(root)} rm -r -q --cached --sparse -- {arguments} && "
+            f"git -C {quoted(root)} commit -q -m 'Remove what is not for a store'"
+        )
+        if not all(map(is_safe, group)):
+            fix = "git refuses to touch it. Have whoever pushed it remove it."
+        yield Finding(group[0], 0, f"{reason}{others}", fix)

@@ -341,6 +341,10 @@ class Context:
             self._settings = self._identity = self._reader = None
             for path, aside in made.set_aside:
                 self._remark_set_aside(path, aside)
+            if made.unwritten:
+                remark(
+                    f"note: {checkouts.unwritten_text(made.unwritten)}; see: wc doctor"
+                )
             for path in self.other_homes:
                 remark(f"note: {other_home_text(path)}")
         return False

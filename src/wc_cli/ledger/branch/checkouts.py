@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import os
 import time
+from types import MappingProxyType
 
-from wc_cli.ledger.branch import commits, owners, trees
+from wc_cli.ledger.branch import commits, firstfiles, owners, trees
 from wc_cli.ledger.branch.git import Git, GitError
-from wc_cli.ledger.store import durable, locks
+from wc_cli.ledger.store import applied, durable, locks
+from wc_cli.ledger.store.applied import Applied
 from wc_cli.ledger.store.sharedlines import SHARED
 from wc_core.base.errors import ConflictError, NotFoundError, StorageError
 from wc_core.base.files import names_in
-from wc_core.base.layout import BRANCH
-from wc_core.base.phrases import quoted
+from wc_core.base.layout import BRANCH, Layout
+from wc_core.base.phrases import counted, quoted
+from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.git import discovery, remotes, storefolder
 from wc_core.ledger.git import repository as repositories
@@ -42,10 +45,15 @@ _ROOT_FILES = tuple((name, f"{line}\n") for name, line in SHARED)
 
 class MadeCheckout(NamedTuple):
     """The root of a store's checkout, and the folders of other repositories that were
-    renamed to make room for it: each as (old name, new name)."""
+    renamed to make room for it: each as (old name, new name).
+
+    ``unwritten`` are the files of the branch that are not in the checkout, with the
+    reasons.
+    """
 
     root: str
     set_aside: tuple[tuple[str, str], ...] = ()
+    unwritten: Mapping[str, str] = MappingProxyType({})
 
 
 def ensure_checkout(place: Place, cwd: str, env: Mapping[str, str]) -> MadeCheckout:
@@ -117,9 +125,36 @@ def _check_out(
     # git keeps a locked record of a checkout that was removed; replacing it takes two
     # -f.
     force = ["-f", "-f"] if checkouts or root in recorded else []
-    git.run("worktree", "add", *force, "--quiet", root, BRANCH)
-    git.run("worktree", "lock", "--reason", repositories.LOCK_REASON, root)
-    return MadeCheckout(root, set_aside)
+    # Locked as git locks it while it is working: whatever happens from now on, the
+    # checkout counts as unfinished until it has all files.
+    lock = ("--lock", "--reason", repositories.UNFINISHED)
+    git.run("worktree", "add", *force, "--quiet", "--no-checkout", *lock, root, BRANCH)
+    return MadeCheckout(root, set_aside, _fill(git, root, env))
+
+
+def _fill(git: Git, root: str, env: Mapping[str, str]) -> Mapping[str, str]:
+    """Write the files of a checkout, and finish it. Returns the paths that were not
+    written, with the reasons."""
+    checkout = commits.checkout_at(root)
+    commit = commits.tip(checkout)
+    unwritten = firstfiles.write_files(git, checkout, commit, env)
+    # Another home may move the branch at any time; its changes are applied later.
+    applied.note(Layout(root), Applied(commit, applied.index_ns(checkout)))
+    lock = f"{checkout.gitdir}/locked"
+    durable.write_new(f"{lock}.wc", repositories.LOCK_REASON.encode(), flush=True)
+    os.replace(f"{lock}.wc", lock)
+    # Before anything is written here: after a power cut it must not seem unfinished.
+    durable.flush_folder(checkout.gitdir)
+    return unwritten
+
+
+def unwritten_text(unwritten: Mapping[str, str]) -> str:
+    """The paths that a checkout of the branch does not have, in words: the first of
+    each kind."""
+    examples = {reason: path for path, reason in reversed([*unwritten.items()])}
+    parts = [one_line(f"{path} {reason}") for reason, path in examples.items()]
+    files = counted(len(unwritten), "file")
+    return f"{BRANCH} has {files} that wc leaves there: {', '.join(parts[::-1])}"
 
 
 def _remove_begun_records(repository: Repository, folder: str) -> None:

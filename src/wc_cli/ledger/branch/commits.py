@@ -49,10 +49,12 @@ class CommitChange(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """A file on the branch: the id of its blob and its length."""
+    """A file on the branch: the id of its blob and its length; or a link or a submodule
+    in the place of one."""
 
     blob: str
     size: int
+    is_file: bool = True
 
 
 class CommitOptions(NamedTuple):
@@ -135,8 +137,10 @@ def committed_below(git: Git, commit: str, *paths: str) -> dict[str, Committed]:
     for record in out.split(b"\0"):
         info, _, path = record.partition(b"\t")
         if path:
-            _, _, blob, size = info.split()
-            files[os.fsdecode(path)] = Committed(blob.decode(), int(size))
+            mode, kind, blob, size = info.split()
+            length = int(size) if kind == b"blob" else 0
+            is_file = mode.startswith(b"100")
+            files[os.fsdecode(path)] = Committed(blob.decode(), length, is_file)
     return files
 
 
@@ -382,9 +386,13 @@ def _changed_ns(path: str) -> int:
         return -1
 
 
-def refresh_index(git: Git, repository: Repository) -> None:
+def refresh_index(
+    git: Git, repository: Repository, unwritten: Iterable[str] = ()
+) -> None:
     """Make the checkout's index match its branch, so that ``git status`` there is
     clean. No file is touched. Raises GitError.
+
+    The paths ``unwritten`` are marked as files that are not to be in the folder.
 
     git works on a copy: killed while writing the index itself, it would leave a lock
     file that looks like a running git's.
@@ -398,13 +406,11 @@ def refresh_index(git: Git, repository: Repository) -> None:
             durable.write_new(copy, data)
         # -i: the files may be newer than the index. --reset: drop the conflicts of a
         # merge that a user left there.
-        git.run("read-tree", "-i", "--reset", "HEAD", env={"GIT_INDEX_FILE": copy})
+        env = {"GIT_INDEX_FILE": copy}
+        git.run("read-tree", "-i", "--reset", "HEAD", env=env)
+        if feed := "".join(f"{path}\0" for path in unwritten):
+            words = ("update-index", "-z", "--skip-worktree", "--stdin")
+            git.run(*words, feed=os.fsencode(feed), env=env)
         os.replace(copy, index)
     except (OSError, StorageError) as error:
         raise GitError(f"the index cannot be written: {error}") from error
-
-
-def tracked_files(root: str, folder: str, env: Mapping[str, str]) -> list[str]:
-    """The tracked files below ``folder`` in a checkout."""
-    out = Git(root, env).run("ls-files", "-z", "--", folder)
-    return [os.fsdecode(path) for path in out.split(b"\0") if path]

@@ -35,6 +35,8 @@ def compare_log(git: Git, topic: str, log: bytes, have: Committed | None) -> Com
     Nearly always the branch has the beginning of the log; then only the lines after it
     are parsed. Raises GitError.
     """
+    if have is not None and not have.is_file:
+        have = None
     committed = log[: have.size] if have is not None else b""
     if have is None or commits.blob_id(committed, have.blob) == have.blob:
         return Compared(entries_beyond(topic, committed, log))

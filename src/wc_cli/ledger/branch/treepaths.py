@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wc_core.base.errors import InvalidInputError
-from wc_core.base.layout import Layout, topic_of
+from wc_core.base.layout import Layout, is_older_lock, topic_of
 from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
 
@@ -55,11 +55,27 @@ def is_safe(path: str) -> bool:
     return all(map(_is_plain, path.replace("\\", "/").split("/")))
 
 
+def is_local(path: str) -> bool:
+    """Return whether a path is in ``.local``, which belongs to one machine, under any
+    name that a file system takes for it."""
+    return _folded(path.replace("\\", "/").split("/")[0]) in {".local", "local~1"}
+
+
+def belongs(path: str) -> bool:
+    """Return whether a path of the branch may be written to the folder: it is not local
+    to this machine, not a lock of the older tool, and git would write it too."""
+    return not is_older_lock(path) and is_safe(path) and not is_local(path)
+
+
 def _is_plain(name: str) -> bool:
     if name in {"", ".", ".."}:
         return False
-    folded = _INVISIBLE.sub("", name).casefold().partition(":")[0].rstrip(" .")
-    return folded not in {"", ".git", "git~1"}
+    return _folded(name) not in {"", ".git", "git~1"}
+
+
+def _folded(name: str) -> str:
+    """A name as HFS+ and NTFS compare it with others."""
+    return _INVISIBLE.sub("", name).casefold().partition(":")[0].rstrip(" .")
 
 
 def is_log(path: str) -> bool:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import os
 
 from wc_cli.ledger.branch.git import Git, GitError
+from wc_cli.ledger.branch.treepaths import is_local, is_safe
 from wc_core.base.layout import ATTRIBUTES
 from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 _MAX_PATHS = 400
 _FILE = "100644"
 _FOLDER = "040000"
+_LINK = "120000"
 _NO_MODE = "000000"
 # An entry of the index with the time of its file, as `git ls-files --debug` prints it.
 _INDEXED = re.compile(
     rb"(?:\A|\n)\d{6} ([0-9a-f]+) 0\t([^\0]+)\0 *ctime: [^\n]+\n *mtime: [1-9]"
 )
+# A path that every file system takes as it is: most of them, quickly.
+_USUAL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 # The folders that hold threads, of wc or of an older tool.
 _THREAD_FOLDERS = ("graph", "threads")
 
@@ -107,6 +111,30 @@ def items(git: Git, commit: str, paths: Iterable[str]) -> dict[str, TreeItem]:
     return result
 
 
+def all_items(git: Git, commit: str) -> dict[str, TreeItem]:
+    """The items of a commit by path, in the order of git's index."""
+    return dict(_list_tree(git, "-r", "--full-tree", commit))
+
+
+def unwritable(items: Mapping[str, TreeItem]) -> dict[str, str]:
+    """Those of the ``items`` that are on the branch and never written to a store's
+    folder, with the reason in words."""
+    reasons = ((path, _why_unwritable(path, item)) for path, item in items.items())
+    return {path: reason for path, reason in reasons if reason}
+
+
+def _why_unwritable(path: str, item: TreeItem) -> str:
+    if item.is_file and _USUAL.fullmatch(path):
+        return ""
+    if is_local(path):
+        return "belongs to one machine only"
+    if not is_safe(path):
+        return "has a name that could lead out of the folder"
+    if item.is_file:
+        return ""
+    return "is a symbolic link" if item.mode == _LINK else "is a submodule"
+
+
 def _list_tree(git: Git, *words: str) -> Iterator[tuple[str, TreeItem]]:
     """The paths that git-ls-tree lists, with their items."""
     for record in git.run("ls-tree", "-z", *words).split(b"\0"):
@@ -130,7 +158,7 @@ def blobs(git: Git, ids: Iterable[str]) -> dict[str, bytes]:
     if not blob_ids:
         return {}
     feed = "".join(f"{blob_id}\n" for blob_id in blob_ids).encode()
-    out = git.run("cat-file", "--batch", feed=feed)
+    out = git.run("cat-file", "--batch", "--buffer", feed=feed)
     result = {}
     position = 0
     for blob_id in blob_ids:

@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 from wc_cli.ledger.branch import commits, metaauthor, trees
 from wc_cli.ledger.branch.git import GitError
-from wc_cli.ledger.branch.treepaths import is_safe, paths_of, topic_at
+from wc_cli.ledger.branch.treepaths import belongs, is_safe, paths_of, topic_at
 from wc_cli.ledger.merge.contents import merge_file
 from wc_cli.ledger.merge.logs import merge_logs, old_entries, split_torn
 from wc_cli.ledger.merge.threeway import merge_keys
@@ -21,7 +21,6 @@ from wc_cli.ledger.settle.spared import spared_lines
 from wc_cli.ledger.store import durable, pending, quarantine
 from wc_core.base.errors import Damage, NotFoundError, WcError
 from wc_core.base.files import NotPlainError, read_plain
-from wc_core.base.layout import is_older_lock
 from wc_core.base.lean import re
 from wc_core.base.values import NamedTuple
 from wc_core.ledger.threads import codec, model, projections
@@ -69,6 +68,8 @@ class Applier:
         self.layout = upkeep.layout
         self.reader = upkeep.reader
         self._old = self._commit = ""
+        # The paths that are new on the branch and not written to the folder.
+        self.unwritten: tuple[str, ...] = ()
 
     def apply(self, old: str, new: str) -> Iterator[tuple[str, str]]:
         """Apply the changes from the commit ``old`` to ``new`` to the folder.
@@ -91,7 +92,7 @@ class Applier:
         does.
         """
         conflicts = [path for path, conflict in paths.items() if conflict]
-        outside = [path for path in conflicts if not topic_at(path) and _belongs(path)]
+        outside = [path for path in conflicts if not topic_at(path) and belongs(path)]
         for path, item in trees.items(self.git, commit, outside).items():
             disk = read_plain(f"{self.layout.root}/{path}", self.layout.root)
             if disk and item.is_file:
@@ -174,10 +175,12 @@ class Applier:
         except GitError:
             # The old commit is no longer in any ref, and git removed it.
             items = trees.differences(self.git, commits.empty_tree(self.git), new)
+        new_items = {path: item for path, (_, item) in items.items() if item}
+        self.unwritten = tuple(filter(is_safe, trees.unwritable(new_items)))
         return {
             path: pair
             for path, pair in items.items()
-            if _belongs(path) and all(item is None or item.is_file for item in pair)
+            if belongs(path) and all(item is None or item.is_file for item in pair)
         }
 
     def _changes(self, pairs: Mapping[str, Pair]) -> dict[str, FileChange]:
@@ -403,14 +406,6 @@ def _is_unmodified(disk: bytes | None, *versions: bytes | None) -> bool:
     return any(
         data is not None and data.replace(b"\r\n", b"\n") == plain for data in versions
     )
-
-
-def _belongs(path: str) -> bool:
-    """Return whether a path of the branch may be written to the folder: it is not local
-    to this machine, not a lock of the older tool, and git would write it too."""
-    if is_older_lock(path):
-        return False
-    return is_safe(path) and path.split("/", maxsplit=1)[0].casefold() != ".local"
 
 
 def _error_text(error: Exception) -> str:

@@ -135,6 +135,9 @@ class Committer:
             shared += self._guidance_files(committed)
             # In another clone they would block the older tool.
             shared += [CommitChange(path) for path in committed if is_older_lock(path)]
+        # What is in the place of a file stays on the branch: doctor names it.
+        links = {path for path, file in committed.items() if not file.is_file}
+        shared = [change for change in shared if change.path not in links]
         comparisons = {
             thread.topic: compare_log(
                 follower.git, thread.topic, log.data or b"", committed.get(log.path)

@@ -20,7 +20,7 @@ from wc_core.base.lean import contextlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from wc_cli.ledger.branch.git import Git
     from wc_cli.ledger.merge.joining import Joined, Joining
@@ -85,13 +85,16 @@ class Follower:
         # git writes the index whenever it does something in the folder.
         visited = bool(recorded.commit) and index_ns != recorded.index_ns
         problems: dict[str, str] = {}
+        unwritten: tuple[str, ...] = ()
         if moved:
-            problems |= self._applier().apply(recorded.commit, self.at)
+            applier = self._applier()
+            problems |= applier.apply(recorded.commit, self.at)
+            unwritten = applier.unwritten
         if visited:
             changed = usergit.changed_paths(self.git)
             problems |= self._applier().restore(self.at, changed)
         if visited or moved:
-            index_ns = self._refresh_index(index_ns)
+            index_ns = self._refresh_index(index_ns, unwritten)
         if not problems:
             self._record(Applied(self.at, index_ns))
         return problems
@@ -137,15 +140,16 @@ class Follower:
         if state != applied.load(self.layout):
             applied.note(self.layout, state)
 
-    def _refresh_index(self, expected_ns: int) -> int:
-        """Make the index match the branch. Returns the time of the index.
+    def _refresh_index(self, expected_ns: int, unwritten: Iterable[str] = ()) -> int:
+        """Make the index match the branch, but for the paths ``unwritten``, of which
+        nothing is in the folder. Returns the time of the index.
 
         An index with another time than ``expected_ns`` is left alone: a user's git
         wrote it, and the next settling first checks what that did.
         """
         if applied.index_ns(self.checkout) != expected_ns:
             return expected_ns
-        commits.refresh_index(self.git, self.checkout)
+        commits.refresh_index(self.git, self.checkout, unwritten)
         return applied.index_ns(self.checkout)
 
     def join(self, joining: Joining) -> Joined:

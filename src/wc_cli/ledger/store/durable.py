@@ -458,18 +458,28 @@ def _append_whole(handle: int, data: bytes, before: int, path: str) -> bool:
 
 
 def write_new(
-    path: str, data: bytes, within: int | None = None, *, flush: bool = False
-) -> None:
+    path: str,
+    data: bytes,
+    within: int | None = None,
+    *,
+    flush: bool = False,
+    mode: int = 0o666,
+    time_ns: int = 0,
+) -> os.stat_result:
     """Write a file that must not exist yet, relative to the folder handle ``within``,
-    if given. Raises OSError."""
+    if given. ``time_ns`` is the time that it gets, by default that of now. Returns its
+    state. Raises OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    handle = os.open(path, flags, 0o666, dir_fd=within)
+    handle = os.open(path, flags, mode, dir_fd=within)
     try:
         view = memoryview(data)
         while view:
             view = view[os.write(handle, view) :]
         if flush:
             flush_handle(handle)
+        if time_ns:
+            os.utime(handle, ns=(time_ns, time_ns))
+        return os.fstat(handle)
     finally:
         os.close(handle)
 

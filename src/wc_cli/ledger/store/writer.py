@@ -202,11 +202,14 @@ class StoreWriter:
         durable.make_folder(layout.unsettled, root)
 
     def _note_applied(self) -> None:
-        """Record the commit that git has just checked out: later commits on the branch
-        must be applied to the folder."""
+        """Record the commit that a user's git has checked out: later commits on the
+        branch must be applied to the folder."""
         repository = repositories.find(self.layout.root)
         if repository is None or repository.branch != BRANCH or not repository.commit:
             return
+        recorded = applied.load(self.layout)
+        if recorded.index_ns == applied.index_ns(repository) != applied.NEVER:
+            return  # it was wc, which knows better
         applied.note(self.layout, applied.Applied(repository.commit))
 
     def _write_all_status_files(self) -> None:

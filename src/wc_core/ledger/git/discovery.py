@@ -117,15 +117,31 @@ def _named_place(
     exists = os.path.isdir(root)
     if exists and not is_store(root):
         _refuse_oldest_layout(root)
-    if repository is not None and not exists:
+    if repository is not None:
         for checkout in repositories.checkouts_of(repository, BRANCH):
-            if os.path.realpath(checkout.path) != root:
+            if checkout.path != root or (exists and checkout.finished):
                 continue
             # Git has a checkout there on record, so it is not a new store.
-            if not missing_ok:
+            if checkout.finished and not missing_ok:
                 raise broken_store_error(repository, checkout, env)
-            return Place(BRANCH_STORE, root, repository, exists, branch_exists=True)
-    return Place(BRANCH_STORE if is_checkout(root) else NAMED, root, repository, exists)
+            return Place(BRANCH_STORE, root, repository, False, branch_exists=True)
+    if is_checkout(root):
+        return Place(BRANCH_STORE, root, repository, exists)
+    if exists and _is_unfinished(root):
+        raise StoreMissingError(
+            f"The store {root} is not completely checked out: another command is still "
+            "at it, or was interrupted.",
+            "Run in its repository: wc init",
+        )
+    return Place(NAMED, root, repository, exists)
+
+
+def _is_unfinished(root: str) -> bool:
+    """Whether a folder is a checkout that does not have all files yet."""
+    checkout = repositories.containing(root)
+    if checkout is None or checkout.top != root or not checkout.linked:
+        return False
+    return not repositories.checkout_at(checkout.gitdir).finished
 
 
 def _refuse_oldest_layout(folder: str) -> None:
@@ -154,22 +170,20 @@ def _is_page(path: str) -> bool:
 
 
 def checkout_at(root: str) -> Repository | None:
-    """The checkout of the store's branch at ``root``; ``None`` if there is none.
+    """The checkout of the store's branch at ``root``; ``None`` if there is none, or if
+    it is unfinished.
 
     Only stores that are such a checkout are committed by wc.
     """
     checkout = repositories.find(root) if os.path.isdir(root) else None
     if checkout is None or checkout.top != root or checkout.branch != BRANCH:
         return None
-    return None if _is_copy(checkout) else checkout
-
-
-def _is_copy(checkout: Repository) -> bool:
-    """Whether the folder that git has on record for a checkout is another one."""
-    if not checkout.linked:
-        return False
-    recorded = repositories.checkout_at(checkout.gitdir)
-    return recorded.path != checkout.top and recorded.trusted
+    if checkout.linked:
+        recorded = repositories.checkout_at(checkout.gitdir)
+        is_copy = recorded.path != checkout.top and recorded.trusted
+        if is_copy or not recorded.finished:
+            return None
+    return checkout
 
 
 def is_checkout(root: str) -> bool:

@@ -20,6 +20,8 @@ _MAX_SYMREFS = 5
 _STUB = ".invalid"
 # The reason with which the worktree of a store is locked, and recognized.
 LOCK_REASON = "the store of wc: its threads live here"
+# The reason with which git-worktree(1) locks a worktree until it has all files.
+UNFINISHED = "initializing"
 # The same for the worktree in which what lands is checked.
 CHECK_REASON = "wc land checks here what would land"
 
@@ -335,8 +337,7 @@ def checkout_at(admin: str, away: str = "") -> Checkout:
     target = _read_text(f"{admin}/gitdir").rstrip("\n")
     dot_git = os.path.join(admin, target) if target else ""
     path = os.path.realpath(os.path.dirname(dot_git)) if dot_git else ""
-    # git-worktree(1) locks a worktree with this reason until it has all files.
-    finished = lock_reason(admin) != "initializing"
+    finished = lock_reason(admin) != UNFINISHED
     return Checkout(path, admin, pointed_dir(f"{path}/.git"), finished, away)
 
 
