@@ -127,7 +127,8 @@ def installed(root: Path, *, starts: bool = False) -> Machine:
 
 def _command(path: Path, words: list[str]) -> None:
     text = (
-        "#!/bin/sh\n"
+        # The second line is that of our own programs.
+        "#!/bin/sh\n# watercooler-launcher\n"
         f"PYTHONPATH={shlex.quote(str(SOURCE))} PYTHONWARNINGS=error \\\n"
         f'exec {shlex.join(words)} "$@"\n'
     )

@@ -15,8 +15,9 @@ from tests.cli.install.test_engine import tree
 from tests.clients import installing, scripted, stand_in
 from tests.clients.asking import TOPIC
 from tests.clients.coding import QWEN
-from tests.clients.scripted import Call
+from tests.clients.scripted import PROMPT, Call
 from tests.clients.test_agents import AppServer, run
+from wc_cli.agents.install.permissions import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,6 +113,29 @@ def test_qwen_code_asks_about_no_tool_of_ours(place: Place, home: Path) -> None:
 
 
 @pytest.mark.long
+def test_gemini_asks_about_no_tool_of_ours(place: Place, home: Path) -> None:
+    # Without a person at it, it refuses what it would have to ask about.
+    gemini = installing.agent("@google/gemini-cli")
+    whoami = Call("mcp_watercooler_watercooler_v1_whoami", {})
+    env = {"HOME": str(home), "GEMINI_API_KEY": "none"}
+
+    def answer() -> str:
+        with scripted.serving(whoami) as service:
+            run(
+                place,
+                gemini.words("gemini", "-m", "gemini-2.5-flash", "-p", PROMPT),
+                GOOGLE_GEMINI_BASE_URL=service.address,
+                GEMINI_CLI_TRUST_WORKSPACE="true",
+                **env,
+            )
+            return service.after(whoami)
+
+    assert "you: Gemini CLI (Pat)" in answer()
+    place.repo.ok("uninstall", "gemini", "--only", "tools", env=env)
+    assert "you: Gemini CLI (Pat)" not in answer()
+
+
+@pytest.mark.long
 def test_codex_has_server_rules_and_skill(place: Place, home: Path) -> None:
     codex = installing.agent("@openai/codex")
     env = {"HOME": str(home)}
@@ -120,9 +144,6 @@ def test_codex_has_server_rules_and_skill(place: Place, home: Path) -> None:
     assert servers["watercooler"]["transport"]["command"] == "wc-observe"
     assert servers["watercooler"]["startup_timeout_sec"] == 20
     assert "context7" in servers
-    assert "default_tools_approval_mode: approve" in run(
-        place, codex.words("codex", "mcp", "get", "watercooler"), **env
-    )
     rules = str(home / ".codex/rules/watercooler.rules")
     check = codex.words("codex", "execpolicy", "check", "--rules", rules, "--", "wc")
     said = place.run([*check, "say", "login", "--title", "x"], **env)
@@ -146,6 +167,8 @@ def test_codex_has_server_rules_and_skill(place: Place, home: Path) -> None:
         names = {one["name"]: one["path"] for one in found["skills"]}
         config = server.call("config/read", includeLayers=False)["config"]
         process.kill()
+    approved = config["mcp_servers"]["watercooler"]["tools"]
+    assert approved == {tool: {"approval_mode": "approve"} for tool in TOOLS}
     assert names["watercooler"] == str(home / ".agents/skills/watercooler/SKILL.md")
     assert config["sandbox_workspace_write"]["writable_roots"] == [
         *("/home/pat/.cache/build", str(home / ".watercooler/worktrees")),

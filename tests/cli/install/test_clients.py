@@ -19,11 +19,13 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from tests.cli.install.test_engine import tree
 from wc_cli.agents import launcher
-from wc_cli.agents.install import changes, clients, permissions
+from wc_cli.agents.install import changes, clients, engine, ledger, permissions
 from wc_cli.agents.install.changes import Client, InstallSite, OwnFile, Part
 from wc_cli.agents.install.clients import codex, common, registry, shells
 from wc_cli.agents.install.formats import jsonc
+from wc_cli.agents.install.ledger import Owner
 from wc_cli.run import table
+from wc_core.base import toolnames
 from wc_core.base.agents import AGENTS as AGENT_ROWS
 from wc_observe.mcp.server import all_tools
 
@@ -123,7 +125,7 @@ SERVERS: dict[str, tuple[str, str, Any]] = {
             "command": "wc-observe",
             "args": [],
             "startup_timeout_sec": 20,
-            "default_tools_approval_mode": "approve",
+            "tools": {tool: {"approval_mode": "approve"} for tool in permissions.TOOLS},
         },
     ),
     "gemini": (
@@ -216,25 +218,24 @@ def test_a_server_in_continue_s_settings_is_not_entered_twice(lived_in: Repo) ->
 
 
 def test_no_client_asks_about_commands_and_tools_of_ours(lived_in: Repo) -> None:
-    lived_in.ok("install", *AGENTS, "--only", "permissions")
+    lived_in.ok("install", *AGENTS)
     rules = read(lived_in, ".claude/settings.json")["permissions"]
-    assert {"Bash(wc say:*)", "mcp__watercooler", "Read(~/.zshrc)"} < {*rules["allow"]}
+    assert {"Bash(wc say:*)", "Read(~/.zshrc)"} < {*rules["allow"]}
     assert rules["deny"] == ["Bash(curl *)", "Read(./.env)"]
     assert "Bash(wc install:*)" in rules["ask"]
     roots = read(lived_in, ".codex/config.toml")["sandbox_workspace_write"]
     stores = f"{lived_in.machine.home}/.watercooler/worktrees"
     assert roots["writable_roots"] == ["/home/pat/.cache/build", stores]
     policy = read(lived_in, ".gemini/policies/watercooler.toml")["rule"]
-    assert [one["decision"] for one in policy] == ["allow", "allow"]
+    assert [one["decision"] for one in policy] == ["allow"]
     assert "wc say" in policy[0]["commandPrefix"]
     bash = read(lived_in, ".config/opencode/opencode.jsonc")["permission"]["bash"]
     assert [*bash][:2] == ["*", "git status *"]
     assert bash["wc say *"] == "allow"
     qwen = read(lived_in, ".qwen/settings.json")["permissions"]
-    assert {"Bash(git *)", "Bash(wc say *)", "mcp__watercooler"} < {*qwen["allow"]}
+    assert {"Bash(git *)", "Bash(wc say *)"} < {*qwen["allow"]}
     assert "Bash(wc install *)" in qwen["ask"]
     cursor = read(lived_in, ".cursor/permissions.json")
-    assert "watercooler:*" in cursor["mcpAllowlist"]
     assert "wc say" in cursor["terminalAllowlist"]
     code = read(lived_in, ".config/Code/User/settings.json")
     approved = code["chat.tools.terminal.autoApprove"]
@@ -244,10 +245,214 @@ def test_no_client_asks_about_commands_and_tools_of_ours(lived_in: Repo) -> None
     assert {"pattern": permissions.pattern()} in tools["tools"]["terminal"][
         "always_allow"
     ]
-    whoami = tools["tools"]["mcp:watercooler:watercooler_v1_whoami"]
-    assert whoami == {"default": "allow"}
     windsurf = read(lived_in, ".config/Windsurf/User/settings.json")
     assert "wc say" in windsurf["windsurf.cascadeCommandsAllowList"]
+
+
+def claude_rules(repo: Repo) -> list[str]:
+    return list(read(repo, ".claude/settings.json")["permissions"]["allow"])
+
+
+def qwen_rules(repo: Repo) -> list[str]:
+    return list(read(repo, ".qwen/settings.json")["permissions"]["allow"])
+
+
+def gemini_rules(repo: Repo) -> list[str]:
+    """The names of servers with those of tools, from all policies."""
+    folder = repo.machine.home / ".gemini/policies"
+    rules = [
+        rule
+        for path in sorted(folder.glob("*.toml"))
+        for rule in tomllib.loads(path.read_text())["rule"]
+    ]
+    assert all(rule["decision"] == "allow" for rule in rules)
+    # Without the name of a server, a rule is about the program's own tools.
+    assert {rule["toolName"] for rule in rules if "mcpName" not in rule} <= {
+        "run_shell_command"
+    }
+    return [
+        f"{rule['mcpName']} {name}"
+        for rule in rules
+        if "mcpName" in rule
+        for name in rule["toolName"]
+    ]
+
+
+def cursor_rules(repo: Repo) -> list[str]:
+    return list(read(repo, ".cursor/permissions.json")["mcpAllowlist"])
+
+
+def zed_rules(repo: Repo) -> list[str]:
+    rules = read(repo, ".config/zed/settings.json")["agent"]["tool_permissions"]
+    allowed = {"default": "allow"}
+    return [name for name, rule in rules["tools"].items() if rule == allowed]
+
+
+# client: the rules about tools of servers, the form of one of ours, where its servers
+# are, and a rule as an older version wrote it
+ToolRules = tuple[Any, str, str, str]
+TOOL_RULES: dict[str, ToolRules] = {
+    "claude": (*(claude_rules, "mcp__watercooler__{}", ".claude.json", "mcpServers"),),
+    "gemini": (
+        *(gemini_rules, "watercooler {}", ".gemini/settings.json", "mcpServers"),
+    ),
+    "qwen": (
+        *(qwen_rules, "mcp__watercooler__{}", ".qwen/settings.json", "mcpServers"),
+    ),
+    "cursor": (*(cursor_rules, "watercooler:{}", ".cursor/mcp.json", "mcpServers"),),
+    "zed": (
+        zed_rules,
+        "mcp:watercooler:{}",
+        ".config/zed/settings.json",
+        "context_servers",
+    ),
+}
+
+
+def our_rules(repo: Repo, client: str) -> list[str]:
+    """What a client allows of a server with our name."""
+    rules, _, _, _ = TOOL_RULES[client]
+    return [rule for rule in rules(repo) if "watercooler" in rule]
+
+
+def enter_another_server(repo: Repo, client: str) -> None:
+    """Somebody else's server, under our name, in the file of a client's servers."""
+    _, _, name, key = TOOL_RULES[client]
+    path = repo.machine.home / name
+    fields = read(repo, name)
+    fields.setdefault(key, {})["watercooler"] = {"command": "other", "args": []}
+    path.write_text(json.dumps(fields))
+
+
+@pytest.mark.parametrize("client", TOOL_RULES)
+def test_each_tool_of_our_server_is_allowed_by_its_name(
+    lived_in: Repo, client: str
+) -> None:
+    _, form, _, _ = TOOL_RULES[client]
+    lived_in.ok("install", client)
+    rules = our_rules(lived_in, client)
+    assert rules == [form.format(tool) for tool in permissions.TOOLS]
+    assert len(rules) == 12
+    lived_in.ok("uninstall", client, "--only", "server")
+    assert our_rules(lived_in, client) == []
+    assert "say" in "".join(
+        path.read_text()
+        for change in _part(lived_in, client, "permissions").changes
+        if (path := change.path).exists()
+    )
+
+
+def _part(repo: Repo, client: str, name: str) -> Part:
+    here = InstallSite(repo.machine.home, repo.machine.env, "linux", repo.path, None)
+    (found,) = (one for one in registry.CLIENTS if one.name == client)
+    (part,) = (one for one in registry.parts(found, here) if one.name == name)
+    return part
+
+
+@pytest.mark.parametrize("client", TOOL_RULES)
+def test_no_tool_of_another_server_with_our_name_is_allowed(
+    lived_in: Repo, client: str
+) -> None:
+    enter_another_server(lived_in, client)
+    done = lived_in.wc("install", client)
+    assert done.code == 4
+    assert "already has another server called 'watercooler'" in done.out
+    assert "does not start our server, so none of its tools is allowed" in done.out
+    assert our_rules(lived_in, client) == []
+    # Commands are another thing.
+    assert _states(lived_in, client)["permissions"] == "installed"
+    assert lived_in.wc("install", client, "--only", "tools").code == 4
+    assert our_rules(lived_in, client) == []
+
+
+@pytest.mark.parametrize("only", [(), ("--only", "server"), ("--only", "tools")])
+@pytest.mark.parametrize("client", TOOL_RULES)
+def test_our_rules_go_when_another_server_takes_our_name(
+    lived_in: Repo, client: str, only: tuple[str, ...]
+) -> None:
+    lived_in.ok("install", client)
+    enter_another_server(lived_in, client)
+    assert _states(lived_in, client)["tools"] == "outdated"
+    done = lived_in.wc("install", client, *only)
+    assert done.code == 4
+    assert our_rules(lived_in, client) == []
+    assert _states(lived_in, client)["tools"] == "not installed"
+
+
+def _states(repo: Repo, client: str) -> dict[str, str]:
+    done = repo.wc("install", client, "--check", "--json")
+    return {part["part"]: part["state"] for part in done.json["parts"]}
+
+
+def test_the_rule_for_a_whole_server_that_an_older_version_wrote_is_replaced(
+    lived_in: Repo,
+) -> None:
+    settings = lived_in.machine.home / ".claude/settings.json"
+    before = settings.read_bytes()
+    old = changes.JsonAdd(settings, ("permissions", "allow"), "mcp__watercooler")
+    with ledger.open_ledger(lived_in.machine.home) as book:
+        owner, part = Owner("claude", "permissions"), Part("permissions", (old,))
+        engine.carry_out(engine.plan_install(book, [engine.Want(owner, part)]))
+    assert "mcp__watercooler" in claude_rules(lived_in)
+    lived_in.ok("install", "claude")
+    assert our_rules(lived_in, "claude") == [
+        f"mcp__watercooler__{tool}" for tool in permissions.TOOLS
+    ]
+    lived_in.ok("uninstall", "claude")
+    assert settings.read_bytes() == before
+    # A rule that someone wrote by hand is theirs.
+    theirs = json.dumps({"permissions": {"allow": ["mcp__watercooler"]}})
+    settings.write_text(theirs)
+    lived_in.ok("install", "claude")
+    assert "mcp__watercooler" in claude_rules(lived_in)
+    lived_in.ok("uninstall", "claude")
+    assert settings.read_text() == theirs
+
+
+def test_claude_code_s_server_of_one_project_comes_before_that_of_the_user(
+    lived_in: Repo,
+) -> None:
+    lived_in.ok("install", "claude")
+    path = lived_in.machine.home / ".claude.json"
+    fields = json.loads(path.read_text())
+    server = {"mcpServers": {"watercooler": {"command": "other"}}}
+    fields["projects"] = {str(lived_in.path): server}
+    path.write_text(json.dumps(fields))
+    lived_in.ok("install", "claude")
+    assert our_rules(lived_in, "claude") == []
+    lived_in.ok("install", "claude", "--scope", "project")
+    assert "mcp__" not in (lived_in.path / ".claude/settings.json").read_text()
+    server["mcpServers"]["watercooler"]["command"] = "wc-observe"
+    path.write_text(json.dumps(fields))
+    lived_in.ok("install", "claude")
+    assert len(our_rules(lived_in, "claude")) == 12
+
+
+def test_another_program_called_wc_is_not_allowed(lived_in: Repo) -> None:
+    home, program = lived_in.machine.home, lived_in.machine.root / "bin/wc"
+    lived_in.ok("install", "claude", "codex", "vscode", "zed")
+    program.unlink()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    lived_in.ok("install", "claude", "codex", "vscode", "zed")
+    rules = read(lived_in, ".claude/settings.json")["permissions"]
+    assert "Bash(wc-cli say:*)" in rules["allow"]
+    assert "Bash(wc say:*)" not in rules["allow"]
+    assert {"Bash(wc install:*)", "Bash(wc-cli install:*)"} < {*rules["ask"]}
+    text = (home / ".codex/rules/watercooler.rules").read_text()
+    allowed, asked = (line for line in text.splitlines() if "pattern" in line)
+    assert '"wc-cli"' in allowed
+    assert '"wc",' not in allowed
+    assert '"wc",' in asked
+    ours = permissions.pattern(programs=("wc-cli",))
+    assert re.search(ours, "wc-cli say x")
+    assert not re.search(ours, "wc say x")
+    code = read(lived_in, ".config/Code/User/settings.json")
+    assert f"/{permissions.pattern()}/" not in code["chat.tools.terminal.autoApprove"]
+    zed = read(lived_in, ".config/zed/settings.json")["agent"]["tool_permissions"]
+    always = zed["tools"]["terminal"]["always_allow"]
+    assert {"pattern": ours} in always
+    assert {"pattern": permissions.pattern()} not in always
 
 
 @pytest.mark.parametrize("asked", ["ask", "deny"])
@@ -284,7 +489,9 @@ def test_what_needs_no_asking_are_commands_and_tools_that_exist() -> None:
         *("install", "uninstall", "init", "sync", "doctor", "timeline", "demo"),
         *("break-lock", "break_lock", "board", "statusline", "completion"),
     }
-    assert set(permissions.TOOLS) == {one.name for one in all_tools()}
+    assert set(permissions.TOOLS) < {one.name for one in all_tools()}
+    listed = (f"{toolnames.PREFIX}{name}" for name in toolnames.TOOLS)
+    assert (*listed,) == permissions.TOOLS
     rules = codex.rules_text(("wc", "wc-cli")).replace(
         "prefix_rule(", "rules.append(dict("
     )
@@ -421,7 +628,7 @@ def test_another_server_of_the_name_is_not_touched(lived_in: Repo) -> None:
         "~/.cursor/mcp.json already has another server called 'watercooler'" in done.out
     )
     assert "Rename or remove it" in done.out
-    assert "1 part was left alone" in done.err
+    assert "2 parts were left alone" in done.err
     assert (home / ".cursor/mcp.json").read_text() == text
     assert (home / ".agents/skills/watercooler/SKILL.md").exists()
 
@@ -431,9 +638,29 @@ def test_what_their_plugin_brings_is_left_to_it(lived_in: Repo) -> None:
     plugins = '{\n  "enabledPlugins": {"watercooler@watercooler": true},'
     settings.write_text(settings.read_text().replace("{", plugins, 1))
     parts = lived_in.json("install", "claude")["parts"]
+    # Nobody knows which server a plugin has that is not on this machine.
     assert {one["part"] for one in parts} == {"permissions", "status-line"}
-    allow = read(lived_in, ".claude/settings.json")["permissions"]["allow"]
-    assert "mcp__plugin_watercooler_watercooler" in allow
+    assert our_rules(lived_in, "claude") == []
+    plugin = lived_in.machine.home / ".claude/plugins/cache/watercooler"
+    _write_plugin(lived_in, plugin, "wc-observe")
+    lived_in.ok("install", "claude")
+    assert our_rules(lived_in, "claude") == [
+        f"mcp__plugin_watercooler_watercooler__{tool}" for tool in permissions.TOOLS
+    ]
+    # As it would be if another marketplace had a plugin with our name.
+    _write_plugin(lived_in, plugin, "other")
+    refused = lived_in.wc("install", "claude")
+    assert (refused.code, our_rules(lived_in, "claude")) == (4, [])
+
+
+def _write_plugin(repo: Repo, folder: Path, program: str) -> None:
+    """A plugin as Claude Code installs it, with one server."""
+    folder.mkdir(parents=True, exist_ok=True)
+    servers = {"watercooler": {"command": program, "args": []}}
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    copies = {"watercooler@watercooler": [{"installPath": str(folder)}]}
+    installed = repo.machine.home / ".claude/plugins/installed_plugins.json"
+    installed.write_text(json.dumps({"version": 2, "plugins": copies}))
 
 
 def test_what_a_plugin_brings_from_now_on_is_taken_out(lived_in: Repo) -> None:
@@ -446,7 +673,7 @@ def test_what_a_plugin_brings_from_now_on_is_taken_out(lived_in: Repo) -> None:
     checked = lived_in.wc("install", "claude", "--check")
     assert (checked.code, checked.out.count("outdated")) == (9, 5)
     said = lived_in.ok("install", "claude").out
-    assert len(re.findall(r"removed|taken out of", said)) == 4
+    assert len(re.findall(r"removed|taken out of", said)) == 5
     assert "wc brief --hook" not in settings.read_text()
     assert '"Bash(wc say:*)"' in settings.read_text()
     assert lived_in.ok("install", "claude", "--check").out.count(" installed") == 2

@@ -81,7 +81,7 @@ class OwnFile(NamedTuple):
 Change = JsonSet | JsonAdd | TomlSet | TomlAdd | Block | OwnFile
 
 PARTS = (
-    *("server", "skill", "permissions", "hooks", "guard"),
+    *("server", "skill", "permissions", "tools", "hooks", "guard"),
     *("wake", "status-line", "prompt", "completion", "pages"),
 )
 # Only installed on request.
@@ -91,12 +91,14 @@ ON_REQUEST = ("wake",)
 class Part(NamedTuple):
     """Changes that belong together: installed whole or not at all.
 
-    ``name`` is one of `PARTS`; ``notes`` tell the user what is left to do.
+    ``name`` is one of `PARTS`; ``notes`` tell the user what is left to do. Unless all
+    changes that it ``needs`` are in place, it is not installed, and removed if it was.
     """
 
     name: str
     changes: tuple[Change, ...]
     notes: tuple[str, ...] = ()
+    needs: tuple[Change, ...] = ()
 
 
 class InstallSite(NamedTuple):

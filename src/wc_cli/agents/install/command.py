@@ -335,9 +335,11 @@ def _installed_owners(site: InstallSite, options: Uninstall) -> tuple[Owner, ...
 def _is_selected(owner: Owner, site: InstallSite, options: Uninstall) -> bool:
     """Whether the options select this part; an option that is not given selects all."""
     projects = {"": owner.project, "user": "", "project": str(site.project)}
+    # The rules for a server's tools go with it.
+    is_rule = (options.only, owner.part) == ("server", "tools")
     return (
         (not options.names or owner.client in options.names)
-        and options.only in {"", owner.part}
+        and (options.only in {"", owner.part} or is_rule)
         and owner.project == projects[options.scope]
     )
 

@@ -8,9 +8,8 @@ from wc_cli.agents.install import decisions
 from wc_cli.agents.install.formats import edits
 from wc_cli.agents.install.formats.edits import ABSENT
 from wc_cli.agents.install.formats.jsonc import UnreadableError
-from wc_cli.agents.install.ledger import Ledger, Owner
 from wc_cli.agents.install.workspace import Workspace, WorkspaceFile
-from wc_core.base.errors import WcError
+from wc_core.base.errors import ConflictError, WcError
 from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wc_cli.agents.install.changes import Change, Part
+    from wc_cli.agents.install.ledger import Ledger, Owner
 
 # The states of a part. OUTDATED: this version would install it differently; CHANGED: a
 # user edited it; FOREIGN: it is present, but not installed by us.
@@ -76,10 +76,16 @@ def plan_install(
     ledger: Ledger, wants: Iterable[Want], obsolete: Iterable[Owner] = ()
 ) -> Plan:
     """Plan to remove what is obsolete, then to install each part whole or not at
-    all."""
+    all. The rules for a server's tools go if the server is refused."""
     workspace = Workspace(ledger)
     outcomes = [_remove(workspace, ledger, owner) for owner in obsolete]
     outcomes += _with_shared_files(_install(workspace, ledger, want) for want in wants)
+    refused = [outcome.owner for outcome in outcomes if outcome.error is not None]
+    installed, planned = ledger.owners(), {outcome.owner for outcome in outcomes}
+    for owner in refused:
+        rules = owner._replace(part="tools")
+        if owner.part == "server" and rules in installed - planned:
+            outcomes.append(_remove(workspace, ledger, rules))
     return Plan(tuple(outcomes), workspace)
 
 
@@ -92,6 +98,14 @@ def plan_removal(ledger: Ledger, owners: Iterable[Owner]) -> Plan:
 
 def _install(workspace: Workspace, ledger: Ledger, want: Want) -> PartOutcome:
     owner, part = want
+    missing = [change for change in part.needs if not workspace.has(change)]
+    if missing:
+        refusal = ConflictError(
+            f"{missing[0].path} does not start our server, so none of its tools is "
+            "allowed.",
+            "Rules of ours were taken out. Install the server, then run it again.",
+        )
+        return _remove(workspace, ledger, owner)._replace(error=refusal)
     before = workspace.texts()
 
     def work() -> None:
@@ -142,10 +156,8 @@ def carry_out(plan: Plan) -> tuple[PartOutcome, ...]:
 
 def _with_failure(outcome: PartOutcome, failures: dict[str, WcError]) -> PartOutcome:
     """The outcome, refused if one of its files could not be written."""
-    if outcome.error is not None:
-        return outcome
     errors = (failures[path] for path in outcome.files if path in failures)
-    return outcome._replace(error=next(errors, None))
+    return outcome._replace(error=next(errors, outcome.error))
 
 
 def part_state(ledger: Ledger, want: Want) -> str:
@@ -157,6 +169,8 @@ def part_state(ledger: Ledger, want: Want) -> str:
         slots = {_slot_of(workspace, change) for change in want.part.changes}
     except (WcError, UnreadableError):
         return UNREADABLE
+    if not all(map(workspace.has, want.part.needs)):
+        return OUTDATED if owned else MISSING
     if CHANGED in states:
         return CHANGED
     if not owned:
@@ -173,18 +187,11 @@ def _change_state(workspace: Workspace, change: Change) -> str:
     value = edits.value_at(file.text, spot)
     record = decisions.record_of(file.page, spot)
     if record is None:
-        is_there = value is not ABSENT and _is_current(workspace, change)
+        is_there = value is not ABSENT and workspace.has(change)
         return FOREIGN if is_there else MISSING
     if not edits.are_same(value, record.spot.value):
         return CHANGED
-    return INSTALLED if _is_current(workspace, change) else OUTDATED
-
-
-def _is_current(workspace: Workspace, change: Change) -> bool:
-    """Whether applying a change would leave the text as it is."""
-    before = workspace.file(str(change.path)).text
-    error = workspace.attempt(lambda: workspace.apply(change, Owner("", "")))
-    return error is None and workspace.file(str(change.path)).text == before
+    return INSTALLED if workspace.has(change) else OUTDATED
 
 
 def _owned_slots(ledger: Ledger, owner: Owner) -> list[tuple[str, tuple[str, ...]]]:

@@ -3,7 +3,11 @@ entries, and the tools of the server, which cannot write."""
 
 from __future__ import annotations
 
+import os
+import shutil
+
 from wc_cli.agents.install.changes import executable
+from wc_cli.agents.launcher import is_ours
 from wc_cli.run import table
 from wc_core.base import toolnames
 
@@ -25,23 +29,39 @@ ASKED = tuple(
     name for name in (*table.COMMANDS, *table.ALIASES) if name not in COMMANDS
 )
 
+PROGRAMS = ("wc", "wc-cli")
+_SYSTEM = frozenset({"/bin", "/usr/bin"})
+
 SERVER = "watercooler"
-TOOLS = tuple(
-    f"{toolnames.PREFIX}{name}" for name in (*toolnames.TOOLS, *toolnames.OLDER_TOOLS)
-)
+# The tools that the server lists. A rule names a tool, never the whole server: another
+# server may get this name later.
+TOOLS = tuple(f"{toolnames.PREFIX}{name}" for name in toolnames.TOOLS)
 
 
 def prefixes(site: InstallSite, names: tuple[str, ...] = COMMANDS) -> tuple[str, ...]:
     """The beginnings of command lines. If PATH leads to the system's wc, agents are
     told to run wc-cli."""
-    programs = ("wc",) if executable("wc", site) == "wc" else ("wc", "wc-cli")
+    programs = allowed_programs(site) if names is COMMANDS else PROGRAMS
+    if executable("wc", site) == "wc":
+        programs = ("wc",)
     return tuple(f"{program} {name}" for program in programs for name in names)
 
 
-def pattern(names: tuple[str, ...] = COMMANDS) -> str:
+def allowed_programs(site: InstallSite) -> tuple[str, ...]:
+    """The possible names of our command. The system's ``wc`` only counts words, so the
+    name is ours to allow; another program that PATH leads to could do anything."""
+    path = shutil.which("wc", path=site.env.get("PATH", ""))
+    is_harmless = path is None or os.path.dirname(os.path.realpath(path)) in _SYSTEM
+    return PROGRAMS if is_harmless or is_ours(path or "", "wc") else ("wc-cli",)
+
+
+def pattern(
+    names: tuple[str, ...] = COMMANDS, programs: tuple[str, ...] = PROGRAMS
+) -> str:
     """A regular expression that matches the beginnings of the command lines.
 
     It has no look-around, because Zed does not support it, and runs nothing at all
     while a pattern is invalid.
     """
-    return rf"^wc(-cli)?\s+({'|'.join(names)})(\s|$)"
+    program = "wc(-cli)?" if programs == PROGRAMS else "|".join(programs)
+    return rf"^{program}\s+({'|'.join(names)})(\s|$)"

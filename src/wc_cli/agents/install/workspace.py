@@ -74,6 +74,19 @@ class Workspace:
             return error
         return None
 
+    def has(self, change: Change) -> bool:
+        """Whether a change is in its file already: ours in this form, or a value of the
+        user's that is as good."""
+        before = dict(self._files)
+        try:
+            text = self.file(str(change.path)).text
+            self.apply(change, Owner("", ""))
+            return self.file(str(change.path)).text == text
+        except WcError:
+            return False
+        finally:
+            self._files = before
+
     def changed(self) -> list[WorkspaceFile]:
         """The files that will change, by path."""
         return [file for file in sorted(self._files.values()) if file.new != file.data]

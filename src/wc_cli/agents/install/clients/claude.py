@@ -18,7 +18,7 @@ from wc_cli.agents.install.changes import (
     program,
 )
 from wc_cli.agents.install.clients import common, hooks
-from wc_cli.agents.install.permissions import ASKED, SERVER, prefixes
+from wc_cli.agents.install.permissions import ASKED, SERVER, TOOLS, prefixes
 from wc_core.base.errors import ConflictError
 
 TYPE_CHECKING = False
@@ -51,22 +51,42 @@ def _servers_file(site: InstallSite) -> Path:
     return Path(chosen) / ".claude.json" if chosen else site.home / ".claude.json"
 
 
-def _has_plugin(site: InstallSite) -> bool:
-    """Whether our plugin is enabled."""
+def _plugins(site: InstallSite) -> tuple[str, ...]:
+    """The enabled plugins with our name."""
     plugins = common.json_value(_folder(site) / "settings.json", "enabledPlugins")
-    return isinstance(plugins, dict) and any(
-        name.partition("@")[0] == SERVER and on for name, on in plugins.items()
-    )
+    enabled = plugins.items() if isinstance(plugins, dict) else ()
+    names = (name for name, on in enabled if on)
+    return tuple(name for name in names if name.partition("@")[0] == SERVER)
+
+
+def _plugin_server(site: InstallSite, plugin: str) -> JsonSet | None:
+    """Our server as it must be in the files of a plugin, because any marketplace may
+    have a plugin with our name; ``None`` if the plugin is not on this machine."""
+    folder = _folder(site._replace(scope="user")) / "plugins"
+    file = folder / "installed_plugins.json"
+    copies = common.json_value(file, "plugins", plugin)
+    last = copies[-1] if isinstance(copies, list) and copies else None
+    path = last.get("installPath") if isinstance(last, dict) else None
+    if not isinstance(path, str):
+        return None
+    return common.json_server(Path(path, ".mcp.json"), ("mcpServers",), {})
 
 
 def _parts(site: InstallSite) -> tuple[Part, ...]:
     """Everything for Claude Code, except what the plugin provides if it is enabled."""
-    plugin = _has_plugin(site)
-    parts = [_permissions(site, plugin=plugin)]
-    if not plugin:
-        settings = _folder(site) / "settings.json"
+    plugins, settings = _plugins(site), _folder(site) / "settings.json"
+    parts = [_permissions(site, has_plugin=bool(plugins))]
+    if plugins:
+        servers = [_plugin_server(site, name) for name in plugins]
+        needs = tuple(server for server in servers if server is not None)
+        rules = _tool_rules(site, f"plugin_{SERVER}_{SERVER}")
+        parts += [Part("tools", rules, needs=needs)] if needs == (*servers,) else []
+    else:
+        server = _server(site)
+        if not _is_shadowed(site):
+            parts.append(common.tool_rules(server, *_tool_rules(site, SERVER)))
         parts += [
-            _server(site),
+            server,
             common.skill(_folder(site) / "skills"),
             hooks.grouped_hooks("claude", settings, site),
             hooks.grouped_guard("claude", settings, site, _WRITING_TOOLS),
@@ -86,16 +106,34 @@ def _server(site: InstallSite) -> Part:
     return Part("server", (change,), (note,))
 
 
-def _permissions(site: InstallSite, *, plugin: bool) -> Part:
-    server = f"mcp__plugin_{SERVER}_{SERVER}" if plugin else f"mcp__{SERVER}"
-    allowed = (*(f"Bash({prefix}:*)" for prefix in prefixes(site)), server)
+def _is_shadowed(site: InstallSite) -> bool:
+    """Whether Claude Code would start another server of our name than the one of this
+    scope: it also keeps servers for single projects, which come first."""
+    file = _servers_file(site._replace(scope="user"))
+    projects = common.json_value(file, "projects")
+    return any(
+        isinstance(fields, dict)
+        and SERVER in (servers := fields.get("mcpServers") or {})
+        and not common.starts_our_server(servers[SERVER])
+        for path, fields in (projects if isinstance(projects, dict) else {}).items()
+        if site.scope == "user" or path == str(site.project)
+    )
+
+
+def _tool_rules(site: InstallSite, server: str) -> tuple[JsonAdd, ...]:
+    path, keys = _folder(site) / "settings.json", ("permissions", "allow")
+    return tuple(JsonAdd(path, keys, f"mcp__{server}__{tool}") for tool in TOOLS)
+
+
+def _permissions(site: InstallSite, *, has_plugin: bool) -> Part:
+    allowed = (f"Bash({prefix}:*)" for prefix in prefixes(site))
     to_ask = (f"Bash({prefix}:*)" for prefix in prefixes(site, ASKED))
     path = _folder(site) / "settings.json"
     changes = (
         *(JsonAdd(path, ("permissions", "allow"), rule) for rule in allowed),
         *(JsonAdd(path, ("permissions", "ask"), rule) for rule in to_ask),
     )
-    return Part("permissions", changes, (_PLUGIN,) if plugin else ())
+    return Part("permissions", changes, (_PLUGIN,) if has_plugin else ())
 
 
 def _wake(site: InstallSite) -> Part:

@@ -20,7 +20,14 @@ from wc_cli.agents.install.changes import (
     TomlSet,
 )
 from wc_cli.agents.install.clients import common, hooks
-from wc_cli.agents.install.permissions import ASKED, COMMANDS, SERVER
+from wc_cli.agents.install.permissions import (
+    ASKED,
+    COMMANDS,
+    PROGRAMS,
+    SERVER,
+    TOOLS,
+    allowed_programs,
+)
 from wc_cli.agents.launcher import own_program
 
 _PROJECT_NOTE = "Codex reads the settings of a project once you trust its folder."
@@ -50,7 +57,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
         "args": [],
         "startup_timeout_sec": 20,
         # The server cannot write, so there is nothing to ask about.
-        "default_tools_approval_mode": "approve",
+        "tools": {tool: {"approval_mode": "approve"} for tool in TOOLS},
     }
     config = folder / "config.toml"
     keys = ("mcp_servers", SERVER)
@@ -85,24 +92,25 @@ def _names(site: InstallSite) -> tuple[str, ...]:
     """The possible names of our command. Codex runs commands in a login shell, whose
     PATH may lead to the system's wc, or to none of ours."""
     path = "" if site.scope == "project" else own_program("wc-cli")
-    return ("wc", "wc-cli", *filter(None, (path,)))
+    return (*allowed_programs(site), *filter(None, (path,)))
 
 
 def rules_text(names: tuple[str, ...]) -> str:
     """The rules for commands that Codex runs without asking and outside its sandbox:
     they write to the store and to git's folder, which the sandbox protects."""
     programs, commands = json.dumps(names), json.dumps(COMMANDS)
+    asked = json.dumps([*dict.fromkeys((*PROGRAMS, *names))])
     return (
         "# Written by `wc install codex`; `wc uninstall codex` removes it.\n"
         "prefix_rule(\n"
         f"    pattern = [{programs}, {commands}],\n"
         '    decision = "allow",\n'
         '    justification = "Watercooler: read threads, write entries",\n'
-        '    match = ["wc say topic -m x", "wc-cli list"],\n'
+        f'    match = ["{names[0]} say topic -m x", "wc-cli list"],\n'
         '    not_match = ["wc -l file", "wc-cli install"],\n'
         ")\n"
         "prefix_rule(\n"
-        f"    pattern = [{programs}, {json.dumps(ASKED)}],\n"
+        f"    pattern = [{asked}, {json.dumps(ASKED)}],\n"
         '    decision = "prompt",\n'
         '    justification = "It reaches beyond the threads",\n'
         ")\n"

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wc_cli.agents.install.changes import InstallSite
+    from wc_cli.agents.install.changes import Change, InstallSite
 
 PROGRAM = "wc-observe"
 
@@ -68,6 +68,12 @@ def json_server(path: Path, keys: tuple[str, ...], value: dict[str, Any]) -> Jso
         )
 
     return JsonSet(path, (*keys, SERVER), value, compose)
+
+
+def tool_rules(server: Part, *changes: Change) -> Part:
+    """The rules that allow the server's tools: only while the entry called like it is
+    our server."""
+    return Part("tools", changes, needs=server.changes[:1])
 
 
 def starts_our_server(server: Any) -> bool:

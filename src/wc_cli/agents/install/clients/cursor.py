@@ -15,10 +15,11 @@ from wc_cli.agents.install.changes import (
     Part,
 )
 from wc_cli.agents.install.clients import common, hooks
-from wc_cli.agents.install.permissions import SERVER, prefixes
+from wc_cli.agents.install.permissions import SERVER, TOOLS, prefixes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 _WRITING_TOOLS = "Write|StrReplace|EditNotebook|Delete|Shell"
@@ -29,29 +30,29 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     folder = common.base_folder(site) / ".cursor"
     server = {"command": common.server_program(site), "args": []}
     change = common.json_server(folder / "mcp.json", ("mcpServers",), server)
+    server_part = Part("server", (change,), (_NOTE,))
+    rules = folder / "permissions.json"
+    tools = _list_items(rules, "mcpAllowlist", (f"{SERVER}:{tool}" for tool in TOOLS))
+    commands = _list_items(rules, "terminalAllowlist", prefixes(site))
+    parts = (common.tool_rules(server_part, *tools), Part("permissions", commands))
     return (
-        Part("server", (change,), (_NOTE,)),
+        server_part,
         common.shared_skill(site),
-        *_permissions(folder / "permissions.json", site),
+        *(part for part in parts if part.changes),
         _hooks(folder / "hooks.json", site),
         _guard(folder / "hooks.json", site),
     )
 
 
-def _permissions(path: Path, site: InstallSite) -> tuple[Part, ...]:
-    """Our items in the lists of allowed things.
+def _list_items(path: Path, key: str, items: Iterable[str]) -> tuple[JsonAdd, ...]:
+    """Our items in a list of allowed things.
 
     A list in this file replaces the one in the settings, so we only add to a list that
     already exists.
     """
-    items = {"mcpAllowlist": (f"{SERVER}:*",), "terminalAllowlist": prefixes(site)}
-    changes = tuple(
-        JsonAdd(path, (key,), item)
-        for key in items
-        if isinstance(common.json_value(path, key), list)
-        for item in items[key]
-    )
-    return (Part("permissions", changes),) if changes else ()
+    if not isinstance(common.json_value(path, key), list):
+        return ()
+    return tuple(JsonAdd(path, (key,), item) for item in items)
 
 
 def _hooks(path: Path, site: InstallSite) -> Part:

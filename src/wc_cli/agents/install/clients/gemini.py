@@ -15,7 +15,7 @@ from wc_cli.agents.install.changes import (
     Part,
 )
 from wc_cli.agents.install.clients import common, hooks
-from wc_cli.agents.install.permissions import SERVER, prefixes
+from wc_cli.agents.install.permissions import SERVER, TOOLS, prefixes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _WRITING_TOOLS = "write_file|replace|run_shell_command"
 _NOTE = "Restart Gemini CLI; it starts servers in folders that you trust."
+_WRITTEN_BY = "# Written by `wc install gemini`; `wc uninstall gemini` removes it.\n"
 
 
 def _parts(site: InstallSite) -> tuple[Part, ...]:
@@ -42,8 +43,11 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
         _guard(settings, site),
     ]
     if site.scope == "user":
-        policy = OwnFile(folder / f"policies/{SERVER}.toml", _policy_text(site))
+        policies = folder / "policies"
+        policy = OwnFile(policies / f"{SERVER}.toml", _policy_text(site))
+        tools = OwnFile(policies / f"{SERVER}-tools.toml", _tools_text())
         parts.append(Part("permissions", (policy,)))
+        parts.append(common.tool_rules(parts[0], tools))
     return tuple(parts)
 
 
@@ -77,18 +81,25 @@ def _guard(settings: Path, site: InstallSite) -> Part:
 
 
 def _policy_text(site: InstallSite) -> str:
-    """The policy for what Gemini CLI runs without asking."""
+    """The policy for the commands that Gemini CLI runs without asking."""
     lines = "".join(f'  "{prefix}",\n' for prefix in prefixes(site))
     return (
-        "# Written by `wc install gemini`; `wc uninstall gemini` removes it.\n"
+        f"{_WRITTEN_BY}"
         "[[rule]]\n"
         'toolName = "run_shell_command"\n'
         f"commandPrefix = [\n{lines}]\n"
         'decision = "allow"\n'
         "priority = 100\n"
-        "\n"
+    )
+
+
+def _tools_text() -> str:
+    """The policy for the tools of our server."""
+    lines = "".join(f'  "{tool}",\n' for tool in TOOLS)
+    return (
+        f"{_WRITTEN_BY}"
         "[[rule]]\n"
-        'toolName = "*"\n'
+        f"toolName = [\n{lines}]\n"
         f'mcpName = "{SERVER}"\n'
         'decision = "allow"\n'
         "priority = 100\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from wc_cli.agents.install.changes import USER_AND_PROJECT, Client, JsonAdd, Part
 from wc_cli.agents.install.clients import common, hooks
-from wc_cli.agents.install.permissions import ASKED, SERVER, prefixes
+from wc_cli.agents.install.permissions import ASKED, SERVER, TOOLS, prefixes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,11 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     settings = folder / "settings.json"
     server = {"command": common.server_program(site), "args": []}
     change = common.json_server(settings, ("mcpServers",), server)
+    part, allow = Part("server", (change,), (_NOTE,)), ("permissions", "allow")
+    rules = (JsonAdd(settings, allow, f"mcp__{SERVER}__{tool}") for tool in TOOLS)
     return (
-        Part("server", (change,), (_NOTE,)),
+        part,
+        common.tool_rules(part, *rules),
         common.skill(folder / "skills"),
         _permissions(settings, site),
         hooks.grouped_hooks("qwen", settings, site),
@@ -35,7 +38,7 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
 
 
 def _permissions(settings: Path, site: InstallSite) -> Part:
-    allowed = (*(f"Bash({prefix} *)" for prefix in prefixes(site)), f"mcp__{SERVER}")
+    allowed = (f"Bash({prefix} *)" for prefix in prefixes(site))
     to_ask = (f"Bash({prefix} *)" for prefix in prefixes(site, ASKED))
     changes = (
         *(JsonAdd(settings, ("permissions", "allow"), rule) for rule in allowed),

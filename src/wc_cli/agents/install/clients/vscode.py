@@ -13,7 +13,7 @@ from wc_cli.agents.install.changes import (
     Part,
 )
 from wc_cli.agents.install.clients import common
-from wc_cli.agents.install.permissions import ASKED, pattern
+from wc_cli.agents.install.permissions import ASKED, allowed_programs, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,14 +37,15 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     change = common.json_server(folder / "mcp.json", ("servers",), server)
     parts = [Part("server", (change,), (_NOTE,)), common.shared_skill(site)]
     if not project:
-        parts.append(_permissions(folder / "settings.json"))
+        settings = folder / "settings.json"
+        parts.append(_permissions(settings, allowed_programs(site)))
     return tuple(parts)
 
 
-def _permissions(settings: Path) -> Part:
+def _permissions(settings: Path, programs: tuple[str, ...]) -> Part:
     """Rules next to its own: this setting is merged with them."""
     key = "chat.tools.terminal.autoApprove"
-    rules = {pattern(): True, pattern(ASKED): False}
+    rules = {pattern(programs=programs): True, pattern(ASKED): False}
     changes = (
         JsonSet(settings, (key, f"/{rule}/"), approved)
         for rule, approved in rules.items()

@@ -14,7 +14,7 @@ from wc_cli.agents.install.changes import (
     Part,
 )
 from wc_cli.agents.install.clients import common
-from wc_cli.agents.install.permissions import SERVER, TOOLS, pattern
+from wc_cli.agents.install.permissions import SERVER, TOOLS, allowed_programs, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,21 +38,20 @@ def _parts(site: InstallSite) -> tuple[Part, ...]:
     change = common.json_server(
         settings, ("context_servers",), {**server, "args": [], "env": {}}
     )
-    parts = [Part("server", (change,)), common.shared_skill(site)]
-    if not project:
-        parts.append(_permissions(settings))
-    return tuple(parts)
+    server_part = Part("server", (change,))
+    rules = () if project else _rules(settings, server_part, allowed_programs(site))
+    return (server_part, common.shared_skill(site), *rules)
 
 
-def _permissions(settings: Path) -> Part:
+def _rules(settings: Path, server: Part, programs: tuple[str, ...]) -> tuple[Part, ...]:
     keys = ("agent", "tool_permissions", "tools")
-    command_rule = {"pattern": pattern()}
+    command_rule = {"pattern": pattern(programs=programs)}
     tools = (
         JsonSet(settings, (*keys, f"mcp:{SERVER}:{tool}", "default"), "allow")
         for tool in TOOLS
     )
     commands = JsonAdd(settings, (*keys, "terminal", "always_allow"), command_rule)
-    return Part("permissions", (commands, *tools))
+    return (Part("permissions", (commands,)), common.tool_rules(server, *tools))
 
 
 CLIENT = Client("zed", _is_present, USER_AND_PROJECT, _parts)
