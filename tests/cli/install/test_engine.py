@@ -737,3 +737,119 @@ def test_in_whatever_order_it_is_done_what_is_theirs_is_left(
         assert left == {
             one: text.encode() for one, text in (texts | {name: wanted}).items()
         }
+
+
+def test_a_file_that_moved_into_dotfiles_is_still_known(tmp_path: Path) -> None:
+    dotfiles = tmp_path / "dotfiles"
+    write(tmp_path, {".claude.json": '{"n": 1}'})
+    server, *_ = wants(tmp_path)
+    install(tmp_path, server)
+    dotfiles.mkdir()
+    (tmp_path / ".claude.json").rename(dotfiles / "claude.json")
+    (tmp_path / ".claude.json").symlink_to("dotfiles/claude.json")
+    assert states(tmp_path, [server]) == ["installed"]
+    assert not any(outcome.error for outcome in install(tmp_path, server))
+    assert not any(outcome.error for outcome in remove(tmp_path, server))
+    assert (dotfiles / "claude.json").read_text() == '{"n": 1}'
+    assert (tmp_path / ".claude.json").is_symlink()
+    assert not (tmp_path / ".watercooler").exists()
+
+
+def in_project(top: Path) -> list[Want]:
+    """Parts in files of a repository."""
+    parts = (
+        Part("server", (JsonSet(top / ".mcp.json", ("mcpServers", "wc"), SERVER),)),
+        Part("skill", (OwnFile(top / ".claude/skills/watercooler/S.md", "x\n"),)),
+        Part("hooks", (JsonAdd(top / ".claude/settings.json", ("hooks",), 1),)),
+    )
+    return [Want(Owner("claude", part.name, str(top)), part) for part in parts]
+
+
+LINKS = (
+    *(".mcp.json", ".claude", ".claude/settings.json"),
+    *(
+        ".claude/skills",
+        ".claude/skills/watercooler",
+        ".claude/skills/watercooler/S.md",
+    ),
+)
+
+
+@pytest.mark.parametrize("target", ["outside", "top/.git", "missing"])
+@pytest.mark.parametrize("name", LINKS)
+def test_a_link_out_of_a_repository_is_not_followed(
+    tmp_path: Path, name: str, target: str
+) -> None:
+    home, top = tmp_path / "home", tmp_path / "top"
+    for folder in (home, top / ".git", tmp_path / "outside"):
+        folder.mkdir(parents=True)
+    link, to = top / name, tmp_path / target
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(to / "file" if "." in link.name[1:] else to)
+    before = tree(tmp_path)
+    outcomes = install(home, *in_project(top))
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    assert errors
+    assert all("leads out of the repository" in error.message for error in errors)
+    refused = [outcome.owner.part for outcome in outcomes if outcome.error is not None]
+    assert {
+        part: state
+        for part, state in zip(
+            ("server", "skill", "hooks"), states(home, in_project(top)), strict=True
+        )
+        if state != "installed"
+    } == dict.fromkeys(refused, "unreadable")
+    there = tree(tmp_path)
+    for path in (one for one in there if one.startswith(("outside", "top/.git"))):
+        assert path in before
+    assert not (tmp_path / "missing").exists()
+    remove(home, *in_project(top))
+    assert tree(tmp_path) == before
+
+
+def test_a_link_within_a_repository_is_followed(tmp_path: Path) -> None:
+    home, top = tmp_path / "home", tmp_path / "top"
+    home.mkdir()
+    (top / "shared/skills").mkdir(parents=True)
+    (top / ".claude").symlink_to("shared")
+    before = tree(tmp_path)
+    assert not any(outcome.error for outcome in install(home, *in_project(top)))
+    assert (top / "shared/skills/watercooler/S.md").read_text() == "x\n"
+    remove(home, *in_project(top))
+    assert tree(tmp_path) == before
+
+
+def test_a_link_that_came_after_installing_is_not_followed_either(
+    tmp_path: Path,
+) -> None:
+    home, top, outside = (tmp_path / name for name in ("home", "top", "outside"))
+    home.mkdir()
+    top.mkdir()
+    install(home, *in_project(top))
+    # Their file has the same content: without the link, it would be deleted.
+    (top / ".claude").rename(outside)
+    (top / ".claude").symlink_to(outside)
+    before = tree(outside)
+    outcomes = remove(home, *in_project(top))
+    refused = [outcome.owner.part for outcome in outcomes if outcome.error]
+    assert refused == ["skill", "hooks"]
+    assert tree(outside) == before
+    (top / ".claude").unlink()
+    outside.rename(top / ".claude")
+    assert not any(outcome.error for outcome in remove(home, *in_project(top)))
+    assert not [*top.iterdir()]
+
+
+def test_a_folder_that_becomes_a_link_before_the_write_is_noticed(
+    tmp_path: Path,
+) -> None:
+    home, top, outside = (tmp_path / name for name in ("home", "top", "outside"))
+    for folder in (home, top / ".claude", outside):
+        folder.mkdir(parents=True)
+    with ledger.open_ledger(home) as book:
+        plan = engine.plan_install(book, in_project(top))
+        (top / ".claude").rmdir()
+        (top / ".claude").symlink_to(outside)
+        outcomes = engine.carry_out(plan)
+    assert [bool(outcome.error) for outcome in outcomes] == [False, True, True]
+    assert not [*outside.iterdir()]

@@ -1,7 +1,8 @@
 """People's files: read, replaced atomically, removed.
 
 Symbolic links are followed: settings are often links into a dotfiles folder, and the
-file there is replaced. Its permissions stay.
+file there is replaced. Its permissions stay. In a repository, whose links others can
+push, they are only followed within it (`require_inside`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,18 @@ def real_path(path: str) -> str:
         return os.path.realpath(path)
     except OSError as error:
         _raise_failure("cannot be followed", path, error)
+
+
+def require_inside(path: str, top: str) -> None:
+    """Raise ConflictError if a path leads out of the repository with this top folder,
+    or into git's own folder."""
+    target = real_path(path)
+    names = os.path.relpath(target, real_path(top)).split(os.sep)
+    if os.pardir in names or ".git" in map(str.casefold, names):
+        raise ConflictError(
+            f"{path} leads out of the repository, to {target}.",
+            "It was left as it is. Remove the link, then run it again.",
+        )
 
 
 def read(path: str) -> bytes | None:
@@ -157,14 +170,19 @@ def replace(
     Raises ConflictError if another program wrote in the meantime, StorageError.
     """
     if read(path) != before:
-        raise ConflictError(
-            f"{path} was changed by another program just now.",
-            "Its version was kept. Run the same command again.",
-        )
+        raise changed_error(path)
     if after is None:
         remove(path)
     else:
         write(path, after, mode=mode)
+
+
+def changed_error(path: str) -> ConflictError:
+    """The error for a file that someone else changes at the same time."""
+    return ConflictError(
+        f"{path} was changed by another program just now.",
+        "Its version was kept. Run the same command again.",
+    )
 
 
 def remove(path: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from wc_cli.agents.install import decisions
+from wc_cli.agents.install import decisions, disk
 from wc_cli.agents.install.formats import edits
 from wc_cli.agents.install.formats.edits import ABSENT
 from wc_cli.agents.install.formats.jsonc import UnreadableError
@@ -98,6 +98,9 @@ def plan_removal(ledger: Ledger, owners: Iterable[Owner]) -> Plan:
 
 def _install(workspace: Workspace, ledger: Ledger, want: Want) -> PartOutcome:
     owner, part = want
+    error = workspace.attempt(lambda: _require_inside(want))
+    if error is not None:
+        return PartOutcome(owner, error=error)
     missing = [change for change in part.needs if not workspace.has(change)]
     if missing:
         refusal = ConflictError(
@@ -120,6 +123,15 @@ def _install(workspace: Workspace, ledger: Ledger, want: Want) -> PartOutcome:
     files = workspace.different(before)
     paths = tuple(dict.fromkeys(str(change.path) for change in part.changes))
     return PartOutcome(owner, files, part.notes, error, paths=paths)
+
+
+def _require_inside(want: Want) -> None:
+    """Raise ConflictError if a part of a project would be read or written outside of
+    it: anyone who can push to it can put a link there."""
+    owner, part = want
+    for change in (*part.changes, *part.needs):
+        if owner.project and change.path.is_relative_to(owner.project):
+            disk.require_inside(str(change.path), owner.project)
 
 
 def _with_shared_files(outcomes: Iterable[PartOutcome]) -> Iterator[PartOutcome]:
@@ -165,6 +177,7 @@ def part_state(ledger: Ledger, want: Want) -> str:
     workspace = Workspace(ledger)
     owned = set(_owned_slots(ledger, want.owner))
     try:
+        _require_inside(want)
         states = {_change_state(workspace, change) for change in want.part.changes}
         slots = {_slot_of(workspace, change) for change in want.part.changes}
     except (WcError, UnreadableError):

@@ -94,7 +94,8 @@ class Ledger:
                     f"{self._path} was written by another version of wc.",
                     "Use that version, or a newer one.",
                 )
-            return {path: _page_from(page) for path, page in fields["files"].items()}
+            pages = fields["files"].items()
+            return _by_real_path({path: _page_from(page) for path, page in pages})
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CorruptError(
                 f"{self._path} cannot be read: {error}.",
@@ -214,6 +215,25 @@ def tidy(home: Path) -> None:
     if os.path.isdir(f"{home}/.watercooler/install"):
         with open_ledger(home):
             pass
+
+
+def _by_real_path(pages: dict[str, LedgerFile]) -> dict[str, LedgerFile]:
+    """The pages by the real paths that their files have now: people move settings into
+    a dotfiles folder and leave a link. A link in a project is not followed, because
+    others can push it."""
+    files: dict[str, LedgerFile] = {}
+    for path, page in pages.items():
+        owners = {owner for record in page.records for owner in record.owners}
+        is_own = not any(owner.project for owner in owners)
+        real = disk.real_path(path) if is_own else path
+        known = files.get(real)
+        if known is None:
+            files[real] = page
+        else:
+            slots = {record.spot.slot for record in known.records}
+            more = (item for item in page.records if item.spot.slot not in slots)
+            files[real] = known._replace(records=(*known.records, *more))
+    return files
 
 
 def _page_fields(page: LedgerFile) -> dict[str, Any]:

@@ -154,6 +154,8 @@ class Workspace:
         Returns False if a user has edited the change since: the edit stays. Raises
         CorruptError, StorageError.
         """
+        if owner.project:
+            disk.require_inside(path, owner.project)
         file = self.file(path)
         (record,) = [item for item in file.page.records if item.spot.slot == slot]
         owners = tuple(item for item in record.owners if item != owner)
@@ -210,6 +212,8 @@ class Workspace:
 
     def _write(self, file: WorkspaceFile) -> None:
         """Write one file and its page of the ledger."""
+        if disk.real_path(file.path) != file.path:
+            raise disk.changed_error(file.path)  # a folder has become a link
         disk.remove(disk.half_of(file.path))
         if file.page.records:
             self._write_changes(file)
