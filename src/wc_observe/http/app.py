@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route, request_response
 
 from wc_core.base.values import NamedTuple
 from wc_observe.http.leaving import Leaving, UnderWay
-from wc_observe.http.limits import MAX_BODY, CallerLimit, GuessLimit
+from wc_observe.http.limits import MAX_BODY, CallerLimit, GuessLimit, SessionLimit
 from wc_observe.http.metrics import CallCounter, LiveFigures, Metrics, ResponseCounter
 from wc_observe.http.pages import healthz, metrics_page, unknown_path
 from wc_observe.http.requests import OwnOrigin, TokenGate, WholeRequest
@@ -30,11 +30,18 @@ from wc_observe.mcp.server import build_server
 from wc_observe.stores.live.stores import Stores
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+    from collections.abc import (
+        AsyncIterator,
+        Callable,
+        Mapping,
+        MutableMapping,
+        Sequence,
+    )
     from contextlib import AbstractAsyncContextManager
 
     from fastmcp.server.auth import AccessToken, AuthProvider
     from fastmcp.server.http import StarletteWithLifespan
+    from mcp.server.streamable_http import StreamableHTTPServerTransport
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.types import ASGIApp
 
@@ -227,6 +234,12 @@ def _store_app(shared: _Shared, start: ServerContext) -> StarletteWithLifespan:
             shared.fair(is_session=lambda session: session in _sessions(app)),
             Middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY),
             Middleware(WholeRequest),
+            Middleware(
+                SessionLimit,
+                most=options.limits.sessions,
+                idle=options.limits.idle,
+                transports=lambda: _sessions(app),
+            ),
         ],
     )
     _answer_unknown_paths(app)
@@ -256,10 +269,12 @@ def open_sessions(app: StarletteWithLifespan) -> int:
     return len(_sessions(app))
 
 
-def _sessions(app: StarletteWithLifespan) -> Collection[str]:
-    """Returns the ids of the open sessions."""
+def _sessions(
+    app: StarletteWithLifespan,
+) -> MutableMapping[str, StreamableHTTPServerTransport]:
+    """Returns the open sessions, by id."""
     manager = _session_manager(app)
-    return manager._server_instances if manager is not None else ()  # noqa: SLF001
+    return manager._server_instances if manager is not None else {}  # noqa: SLF001
 
 
 def _lifespan(

@@ -8,6 +8,8 @@ signed tokens must expire.
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
 import time
 from typing import TYPE_CHECKING, Literal
 
@@ -17,6 +19,8 @@ from joserfc import jwk
 from joserfc.errors import JoseError
 
 from wc_core.base.errors import InvalidInputError, StorageError
+from wc_core.base.phrases import quoted
+from wc_core.base.text import clean
 from wc_observe.http.callers import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 # 20 characters of base64 are 120 bits. Shorter tokens could be guessed.
 MIN_TOKEN = 20
 _MAX_FILE = 100_000
+_LAST_END = 253_402_300_800
 
 _KEY_TYPES: dict[str, Literal["RSA", "EC", "OKP"]]
 _KEY_TYPES = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
@@ -108,6 +113,24 @@ def _token_text(path: str, env: Mapping[str, str]) -> str:
     return _read_text(path, "the tokens")
 
 
+def exposed(path: str) -> str:
+    """Returns how other users of the machine can read or replace a file of tokens, with
+    the command that ends it; empty if they cannot."""
+    try:
+        path = os.path.realpath(path)
+        if os.stat(path).st_mode & 0o077:
+            return f"Other users may use {path}: chmod 600 {quoted(path)}"
+        folder = path
+        while folder != os.path.dirname(folder):
+            folder = os.path.dirname(folder)
+            mode = os.stat(folder).st_mode
+            if mode & 0o022 and not mode & stat.S_ISVTX:
+                return f"Other users may replace {path}: chmod go-w {quoted(folder)}"
+    except OSError as error:
+        return f"Who may use {path} is unknown: {error.strerror}."
+    return ""
+
+
 def _read_text(path: str, content: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
@@ -138,14 +161,19 @@ class ExpiringJwtVerifier(JWTVerifier):
     async def verify_token(self, token: str) -> AccessToken | None:
         """Returns the access that a token gives if it is valid now and names a
         subject."""
-        access = await super().verify_token(token)
-        if access is None or access.expires_at is None:
+        try:
+            access = await super().verify_token(token)
+        except (OverflowError, RecursionError):
+            # An end without end, or JSON that is nested too deeply: anyone can send
+            # that, because a token is parsed before its signature is checked.
+            return None
+        if access is None or not _is_end(access.claims.get("exp")):
             return None
         begins = access.claims.get("nbf")
         if begins is not None and not _is_past(begins):
             return None
         name = access.claims.get(self._name_claim)
-        if not isinstance(name, str) or not name.strip():
+        if not isinstance(name, str) or not name.strip() or not _is_name(name):
             return None
         # Such a claim is present where anyone can put any address into a profile.
         verified = str(access.claims.get("email_verified", True))
@@ -156,6 +184,16 @@ class ExpiringJwtVerifier(JWTVerifier):
 
 def _is_past(moment: object) -> bool:
     return isinstance(moment, (int, float)) and moment <= time.time()
+
+
+def _is_end(moment: object) -> bool:
+    """Whether a claim can be the end of a token's validity, before the year 10000."""
+    return isinstance(moment, (int, float)) and 0 < moment < _LAST_END
+
+
+def _is_name(name: str) -> bool:
+    """Whether a claim can name someone: on one line, and all of it visible."""
+    return clean(name) == name and not {"\n", "\t"} & set(name)
 
 
 def jwt_verifier(options: Jwt) -> ExpiringJwtVerifier:

@@ -7,22 +7,26 @@ memory only, and bounded.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import math
-from collections import OrderedDict
+import time
+from collections import Counter, OrderedDict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from fastmcp.server.middleware.rate_limiting import TokenBucketRateLimiter
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from wc_core.base.values import NamedTuple
 from wc_observe.http.pages import error_response
 from wc_observe.http.waiting import caller_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, MutableMapping
 
+    from mcp.server.streamable_http import StreamableHTTPServerTransport
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # The largest meaningful request is a search for a few words.
@@ -38,6 +42,11 @@ _UNAUTHORIZED, _BAD_REQUEST = 401, 400
 # caller, and half of all connections, of which one caller may hold a quarter.
 _TOGETHER = 4
 _SHARE, _SHARE_TOGETHER = 4, 2
+
+# The longest time, in seconds, after which a refused client should try again.
+_LONGEST_WAIT = 30
+
+_SESSION_HEADER, _VERSION_HEADER = b"mcp-session-id", b"mcp-protocol-version"
 
 
 class Buckets:
@@ -199,6 +208,132 @@ class CallerLimit:
                     del self._under_way[key]
 
 
+class _Use(NamedTuple):
+    """The use of a session: by whom, when last, and how many of its requests and
+    streams are under way."""
+
+    holder: str
+    last: float
+    under_way: int = 0
+
+
+class SessionLimit:
+    """Limits the sessions of each holder to half of those of a store, so that no token
+    locks the others out.
+
+    A holder's oldest idle session makes room for a new one. Where the whole store is
+    full, the oldest idle one of the holder with the most sessions does. A session is
+    idle while it has neither a request nor a stream. It runs after authentication.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        most: int,
+        idle: float,
+        transports: Callable[[], MutableMapping[str, StreamableHTTPServerTransport]],
+    ) -> None:
+        self._app = app
+        self._most = most
+        self._share = math.ceil(most / _SHARE_TOGETHER)
+        self._seconds = math.ceil(min(idle, _LONGEST_WAIT))
+        self._transports = transports
+        self._uses: dict[str, _Use] = {}
+        self._opening = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on, unless it would open one session too many."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+        elif session := _session_id(scope):
+            with self._used(session):
+                await self._app(scope, receive, send)
+        elif _is_stateless(scope):
+            await self._app(scope, receive, send)
+        else:
+            await self._open(scope, receive, send)
+
+    async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Open a session, one at a time: each is counted before the next begins."""
+        holder, answered = _holder(scope), False
+        await self._opening.acquire()
+
+        def end_opening() -> None:
+            nonlocal answered
+            if not answered:
+                answered = True
+                self._opening.release()
+
+        async def noted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                names = dict(message.get("headers", ()))
+                session = names.get(_SESSION_HEADER, b"").decode("latin-1")
+                if session and message["status"] < _BAD_REQUEST:
+                    self._uses[session] = _Use(holder, time.monotonic())
+                end_opening()
+            await send(message)
+
+        try:
+            refusal = await self._refusal(holder)
+            await (refusal or self._app)(scope, receive, noted)
+        finally:
+            end_opening()
+
+    async def _refusal(self, holder: str) -> ASGIApp | None:
+        """Make room for a session of a holder; the answer if there is none."""
+        transports = self._transports()
+        self._uses = {id_: use for id_, use in self._uses.items() if id_ in transports}
+        counts = Counter(use.holder for use in self._uses.values())
+        is_own_limit = counts[holder] >= self._share
+        if not is_own_limit and len(transports) < self._most:
+            return None
+        largest = max(counts, key=counts.__getitem__, default=holder)
+        if not is_own_limit and counts[largest] > counts[holder] + 1:
+            holder = largest
+        idle = [
+            (use.last, id_)
+            for id_, use in self._uses.items()
+            if use.holder == holder and not use.under_way
+        ]
+        if not idle:
+            return _too_many_sessions(self._seconds, is_own=is_own_limit)
+        _, oldest = min(idle)
+        del self._uses[oldest]
+        await transports.pop(oldest).terminate()
+        return None
+
+    @contextmanager
+    def _used(self, session: str) -> Iterator[None]:
+        self._note(session, 1)
+        try:
+            yield
+        finally:
+            self._note(session, -1)
+
+    def _note(self, session: str, change: int) -> None:
+        use = self._uses.get(session)
+        if use is not None:
+            count = use.under_way + change
+            self._uses[session] = _Use(use.holder, time.monotonic(), count)
+
+
+def _is_stateless(scope: Scope) -> bool:
+    """Whether a request is of the protocol without sessions."""
+    version = dict(scope["headers"]).get(_VERSION_HEADER)
+    is_known = version and version.decode("latin-1") in HANDSHAKE_PROTOCOL_VERSIONS
+    return version is not None and not is_known
+
+
+def _too_many_sessions(seconds: int, *, is_own: bool) -> ASGIApp:
+    return error_response(
+        429 if is_own else 503,
+        "TOO_MANY_SESSIONS",
+        "Too many open sessions of this caller." if is_own else "Too many sessions.",
+        f"End one, or try again in {seconds} s.",
+        {"Retry-After": str(seconds)},
+    )
+
+
 def _limit(rate: float, at_once: int) -> _Limit:
     return _Limit(Buckets(rate, max(1, math.ceil(rate * 2))), max(1, at_once))
 
@@ -228,4 +363,4 @@ def _address(scope: Scope) -> str:
 
 def _session_id(scope: Scope) -> str:
     headers = dict(scope["headers"])
-    return str(headers.get(b"mcp-session-id", b"").decode("latin-1"))
+    return str(headers.get(_SESSION_HEADER, b"").decode("latin-1"))

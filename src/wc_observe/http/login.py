@@ -80,7 +80,10 @@ class LoginVerifier(TokenVerifier):
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Returns the caller, as the issuer names it, or None."""
-        access = await self._proxy.verify_token(token)
+        try:
+            access = await self._proxy.verify_token(token)
+        except (OverflowError, RecursionError):
+            return None
         return access if access is not None and access.subject else None
 
 

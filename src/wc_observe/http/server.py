@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from wc_core.base.version import __version__
 from wc_observe.http.app import build_site
-from wc_observe.http.auth import token_verifier
+from wc_observe.http.auth import exposed, token_verifier
 from wc_observe.http.listening import Bounds, Service, base_url, listen
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def serve(address: Address, options: HttpOptions, start: ServerContext) -> None:
         site.app,
         site.under_way,
         Bounds(limits.connections, limits.timeout, limits.grace),
-        lambda host, port: _say(_start_message(site, host, port)),
+        lambda host, port: _say(_start_message(site, host, port, options)),
         options.proxies,
     )
     listen(address.host, options.port, service)
@@ -50,13 +50,16 @@ def _login(options: HttpOptions, start: ServerContext) -> Login | None:
     return build_login(options.auth.login, start.env)
 
 
-def _start_message(site: Site, host: str, port: int) -> str:
+def _start_message(site: Site, host: str, port: int, options: HttpOptions) -> str:
     base = base_url(host, port)
     lines = [f"wc-observe {__version__}: listening on {base}"]
     for store, paths in site.paths.items():
         lines.append(f"  {store}: {' '.join(base + path for path in paths)}")
     if not ip_address(host.partition("%")[0]).is_loopback:
         lines.append("  Tokens are not encrypted: put a TLS proxy in front of it.")
+    file = options.auth.token_file if options.auth.tokens else ""
+    if file and (problem := exposed(file)):
+        lines.append(f"  {problem}")
     return "".join(f"{line}\n" for line in lines)
 
 

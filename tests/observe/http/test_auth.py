@@ -4,6 +4,8 @@ those who know them."""
 from __future__ import annotations
 
 import asyncio
+import base64
+import math
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ from joserfc import jwk
 
 from tests.observe.serving import Served, StandIn, serving, standing_in
 from tests.observe.stores import MODES, Store, only_text
-from wc_observe.http.auth import token_verifier
+from wc_observe.http.auth import ExpiringJwtVerifier, token_verifier
 from wc_observe.http.callers import Auth, Jwt
 
 if TYPE_CHECKING:
@@ -160,7 +162,56 @@ def bad_tokens(keys: RSAKeyPair) -> dict[str, str]:
         "with an unknown key": signed(keys, kid="two"),
         "not signed": f"{head}.{body}.",
         "no token at all": "a.b.c",
-    }
+        "with a header that is nested too deeply": f"{nested(9000)}.{body}.{head}",
+        "with a claim that is nested too deeply": f"{head}.{nested(9000)}.{head}",
+    } | {f"with the end {end}": signed(keys, **ending(end)) for end in ODD_ENDS}
+
+
+ODD_ENDS: tuple[Any, ...] = (
+    math.inf,
+    -math.inf,
+    math.nan,
+    1e300,
+    10**400,
+    2**63,
+    "soon",
+    [1],
+    {},
+    True,
+)
+
+
+def ending(end: object) -> dict[str, Any]:
+    return {"additional_claims": {"exp": end}}
+
+
+def nested(depth: int) -> str:
+    """JSON in many lists, as it is in a token."""
+    text = f'{{"alg":"RS256","x":{"[" * depth}{"]" * depth}}}'
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+ODD_NAMES = ("a\0b", "a\nb", "a\tb", "a\x1b[31mb", "a\x85b", "a\u2028b", "a\u202eb")
+
+
+@pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
+def test_a_name_with_characters_that_nobody_sees_is_refused(
+    keys: RSAKeyPair, name: str
+) -> None:
+    options = Jwt("", "", ISSUER, AUDIENCE, "RS256", name_claim="sub")
+    verifier = ExpiringJwtVerifier(options, keys.public_key)
+    assert asyncio.run(verifier.verify_token(signed(keys, subject="a b"))) is not None
+    assert asyncio.run(verifier.verify_token(signed(keys, subject=name))) is None
+
+
+def test_an_odd_token_is_answered_with_401(server: Served, keys: RSAKeyPair) -> None:
+    claims = {"exp": math.inf}
+    for token in (
+        signed(keys, additional_claims=claims),
+        *(f"{nested(9000)}.e30.e30", f"e30.{nested(9000)}.e30"),
+        signed(keys, subject="a\x1bb"),
+    ):
+        assert server.hello(token=token).status_code == 401
 
 
 def test_a_signed_token_has_to_be_right_in_everything(keys: RSAKeyPair) -> None:

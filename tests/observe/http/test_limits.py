@@ -13,14 +13,14 @@ import struct
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx2
 import mcp.server.streamable_http
 import pytest
 
-from tests.observe.serving import HEADERS, HELLO, Served, serving
+from tests.observe.serving import HEADERS, HELLO, Served, bearer, serving
 from tests.observe.stores import Store, only_text
 from wc_observe.http.limits import MAX_BODY, Buckets
 from wc_observe.http.listening import leave_out_closed_streams
@@ -117,20 +117,74 @@ def test_sessions_are_limited_and_end_when_nobody_uses_them(server: Served) -> N
         return number(server, 'wc_sessions{store="store"}')
 
     assert eventually(lambda: opened() == 0)
-    sessions = [server.hello() for _ in range(3)]
-    refused = server.hello()
-    assert refused.status_code == 503
-    assert "Too many open sessions" in refused.text
-    # The stateless protocol has none and goes on; so does one that ends.
-    assert "plan" in only_text(server.call("list_threads"))
-    known = sessions[0].headers["mcp-session-id"]
-    ended = server.http.delete(
-        f"{server.base}/mcp", headers=HEADERS | {"mcp-session-id": known}
-    )
-    assert ended.status_code == 200
-    assert server.hello().status_code == 200
+    sessions = [new(server) for _ in range(2)]
+    with listening(server, sessions[0]), listening(server, sessions[1]):
+        # Half of those of a store are for one caller, and both of them are in use.
+        refused = server.hello()
+        assert refused.status_code == 429
+        assert int(refused.headers["retry-after"]) == 2
+        assert "Too many open sessions" in refused.text
+        # The stateless protocol has none and goes on; so does one that ends.
+        assert "plan" in only_text(server.call("list_threads"))
+        ended = server.http.delete(f"{server.base}/mcp", headers=sessions[0])
+        assert ended.status_code == 200
+        assert server.hello().status_code == 200
     # The clients are gone without a word.
     assert eventually(lambda: opened() == 0)
+
+
+def listening(server: Served, session: dict[str, str]) -> Any:
+    """A stream of a session, for as long as it is open."""
+    return server.http.stream("GET", f"{server.base}/mcp", headers=session)
+
+
+def is_known(server: Served, session: dict[str, str]) -> bool:
+    """Whether a session is there still; this uses it."""
+    answer = server.http.post(f"{server.base}/mcp", json=CALL, headers=session)
+    assert answer.status_code in {200, 404}
+    return answer.status_code == 200
+
+
+def test_an_idle_session_of_a_token_makes_room_for_its_next(
+    store: Store, env: dict[str, str], tmp_path: Path
+) -> None:
+    tokens = [f"token-of-{name}-0123456789" for name in ("alex", "kim", "sam")]
+    file = tmp_path / "tokens"
+    file.write_text("\n".join(tokens))
+    options = ("--auth", "token", "--token-file", str(file), "--max-sessions", "4")
+    with serving(store.root.parent, env, *options) as server:
+
+        def opened(token: str) -> dict[str, str]:
+            answers: list[httpx2.Response] = []
+
+            def is_open() -> bool:
+                answers.append(server.hello(token=token))
+                # A session is in use for a moment after its answer.
+                return answers[-1].status_code == 200
+
+            assert eventually(is_open)
+            known = answers[-1].headers["mcp-session-id"]
+            return HEADERS | bearer(token) | {"mcp-session-id": known}
+
+        alex, kim, sam = tokens
+        first, second = opened(alex), opened(alex)
+        others = [opened(kim)]
+        # One token locks nobody out, however many sessions it opens.
+        assert is_known(server, first)
+        third = opened(alex)
+        assert not is_known(server, second)
+        assert is_known(server, first)
+        assert is_known(server, third)
+        with listening(server, first):
+            fourth = opened(alex)
+            assert not is_known(server, third)
+            others.append(opened(kim))
+            # Where the store is full, whoever has most gives one.
+            others.append(opened(sam))
+            assert not is_known(server, fourth) or not is_known(server, others[0])
+            assert is_known(server, first)
+        for token in tokens * 3:
+            opened(token)
 
 
 def test_a_stream_whose_client_vanishes_is_gone(server: Served) -> None:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from fastmcp.server.auth.providers.jwt import RSAKeyPair
 
-from tests.observe.serving import PROGRAM, refused
+from tests.observe.serving import PROGRAM, pipe, refused, serving
+from tests.observe.stores import Store
 from wc_core.base.errors import InvalidInputError, StorageError, WcError
 from wc_observe.callers.calls import ServerContext
 from wc_observe.http import options as httpoptions
 from wc_observe.http.address import Address, listening_address
-from wc_observe.http.auth import token_verifier
+from wc_observe.http.auth import exposed, token_verifier
 from wc_observe.http.callers import Auth, GitHub
 from wc_observe.http.server import serve
 
@@ -174,6 +175,35 @@ def test_tokens_that_cannot_be_used(tmp_path: Path, text: str, said: str) -> Non
         token_verifier(options.auth, {})
     assert said in caught.value.message
     assert "pass" not in caught.value.message
+
+
+def test_a_token_file_that_others_can_read_or_replace_is_named(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir(mode=0o700)
+    file = folder / "tokens"
+    file.write_text(TOKEN)
+    link = tmp_path / "link"
+    link.symlink_to(file)
+    for mode, others, problem in (
+        (0o600, 0o755, ""),
+        (0o400, 0o1777, ""),  # as in /tmp: nobody else can replace it there
+        (0o640, 0o755, f"Other users may use {file}: chmod 600 '{file}'"),
+        (0o604, 0o755, f"Other users may use {file}: chmod 600 '{file}'"),
+        (0o600, 0o775, f"Other users may replace {file}: chmod go-w '{folder}'"),
+        (0o600, 0o757, f"Other users may replace {file}: chmod go-w '{folder}'"),
+    ):
+        file.chmod(mode)
+        folder.chmod(others)
+        assert exposed(str(file)) == exposed(str(link)) == problem
+    assert "No such file" in exposed(str(folder / "none"))
+    Store(tmp_path / ".watercooler")
+    options = ("--auth", "token", "--token-file", str(file))
+    with serving(tmp_path, env, *options) as server:
+        assert server.hello(token=TOKEN).status_code == 200
+        warning = pipe(server.process.stderr).readline()
+    assert warning.strip() == exposed(str(file))
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe\x00"])
