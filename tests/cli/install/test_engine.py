@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import amounts
 from tests.cli.install.test_jsonc import texts
 from tests.conftest import SOURCE
 from wc_cli.agents.install import disk, engine, ledger
@@ -29,10 +30,15 @@ from wc_cli.agents.install.changes import (
     TomlSet,
 )
 from wc_cli.agents.install.engine import PartOutcome, Want
-from wc_cli.agents.install.formats import jsonedit, toml
+from wc_cli.agents.install.formats import jsonc, jsonedit, toml
 from wc_cli.agents.install.formats.jsonc import UnreadableError
 from wc_cli.agents.install.ledger import Owner
-from wc_core.base.errors import CorruptError, LockTimeoutError, WcError
+from wc_core.base.errors import (
+    ConflictError,
+    CorruptError,
+    LockTimeoutError,
+    WcError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -853,3 +859,194 @@ def test_a_folder_that_becomes_a_link_before_the_write_is_noticed(
         outcomes = engine.carry_out(plan)
     assert [bool(outcome.error) for outcome in outcomes] == [False, True, True]
     assert not [*outside.iterdir()]
+
+
+# A client that adds to a counter in its settings, which it has read before, as often as
+# it is told: in place, or by a file that takes the place of the other.
+CLIENT = """
+import json, os, sys, time
+path, way, times, pause, moment = sys.argv[1:]
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(int(times)):
+    time.sleep(float(pause))
+    with open(path) as file:
+        fields = json.load(file)
+    fields["n"] += 1
+    time.sleep(float(moment))
+    name = path if way == "in place" else f"{path}.theirs"
+    with open(name, "w") as file:
+        time.sleep(float(moment))
+        json.dump(fields, file)
+    if name != path:
+        os.rename(name, path)
+"""
+
+
+def client_at(
+    path: Path, way: str, times: int, pause: float, moment: float
+) -> subprocess.Popen[bytes]:
+    """A client that waits for a line on its standard input."""
+    words = (str(path), way, *map(str, (times, pause, moment)))
+    client = subprocess.Popen(
+        [sys.executable, "-c", CLIENT, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert client.stdout is not None
+    client.stdout.readline()
+    return client
+
+
+def start(client: subprocess.Popen[bytes]) -> None:
+    assert client.stdin is not None
+    client.stdin.write(b"\n")
+    client.stdin.flush()
+
+
+def ended(client: subprocess.Popen[bytes]) -> int:
+    client.communicate()
+    return client.returncode
+
+
+def carried_out(home: Path, want: Want, *, removes: bool) -> tuple[PartOutcome, ...]:
+    """What a command does: with another try where a client writes at the same time."""
+    with ledger.open_ledger(home) as book:
+
+        def plan() -> engine.Plan:
+            if removes:
+                return engine.plan_removal(book, [want.owner])
+            return engine.plan_install(book, [want])
+
+        return engine.carry_out(plan(), plan)
+
+
+@pytest.mark.parametrize("removes", [False, True], ids=["install", "uninstall"])
+@pytest.mark.parametrize("way", ["in place", "renamed"])
+def test_what_a_client_writes_at_the_same_moment_is_kept_with_ours(
+    tmp_path: Path, way: str, *, removes: bool
+) -> None:
+    """At every moment: the client reads before, and writes after."""
+    server, *_ = wants(tmp_path)
+    path = tmp_path / ".claude.json"
+    checked = 0
+    for step in range(amounts.rounds(20, 1000)):
+        path.write_text('{"n": 0}')
+        if removes:
+            install(tmp_path, server)
+        pause = step % 20 / 1000
+        with client_at(path, way, 1, pause, 0.004) as client:
+            start(client)
+            (outcome,) = carried_out(tmp_path, server, removes=removes)
+            is_over = client.poll() is not None
+            assert ended(client) == 0
+        fields = jsonc_value(path)
+        assert fields["n"] == 1, step
+        is_there = "watercooler" in fields.get("mcpServers", {})
+        if is_over:  # on a busy machine, it may write long after that
+            assert outcome.error or is_there is not removes, step
+            checked += 1
+        remove(tmp_path, server)
+        assert is_over is False or jsonc_value(path) == {"n": 1}
+        assert not (tmp_path / ".watercooler").exists()
+    assert checked
+
+
+def test_a_client_that_never_stops_writing_loses_nothing(tmp_path: Path) -> None:
+    server, *_ = wants(tmp_path)
+    path, times = tmp_path / ".claude.json", 300
+    path.write_text('{"n": 0}')
+    with client_at(path, "renamed", times, 0.001, 0) as client:
+        start(client)
+        for number in range(6):
+            (outcome,) = carried_out(tmp_path, server, removes=bool(number % 2))
+            if outcome.error is not None:
+                assert "by another program just now" in outcome.error.message
+        assert ended(client) == 0
+    assert jsonc_value(path)["n"] == times
+
+
+def jsonc_value(path: Path) -> Any:
+    node = jsonc.parse(path.read_text())
+    assert node is not None
+    return node.value
+
+
+@pytest.mark.parametrize(
+    "theirs", ['{"n": 2}', '{"n": 3, "long": "xxxxxxxxxxxxxxxxx"}']
+)
+def test_what_a_client_wrote_into_the_replaced_file_comes_back(
+    tmp_path: Path, theirs: str
+) -> None:
+    server, *_ = wants(tmp_path)
+    path = tmp_path / ".claude.json"
+    path.write_text('{"n": 1, "more": "than that"}')
+    with ledger.open_ledger(tmp_path) as book, path.open("r+") as opened:
+        plan = engine.plan_install(book, [server])
+        plan.workspace.write()
+        opened.write(theirs)
+        opened.truncate()
+        opened.flush()
+        assert plan.workspace.lost() == (str(path),)
+        assert path.read_text() == theirs
+        plan = engine.plan_install(book, [server])
+        plan.workspace.write()
+        assert plan.workspace.lost() == ()
+    assert "wc-observe" in path.read_text()
+    assert '"n": ' in path.read_text()
+    remove(tmp_path, server)
+    assert path.read_text() == theirs
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_what_a_client_undid_or_brought_back_is_noticed(
+    tmp_path: Path, number: int
+) -> None:
+    server, *_ = wants(tmp_path)
+    path = tmp_path / ".claude.json"
+    path.write_text('{"n": 1}')
+    with ledger.open_ledger(tmp_path) as book:
+        plan = engine.plan_install(book, [server])
+        plan.workspace.write()
+        with_ours = path.read_text()
+        path.write_text(f'{{"n": {number}}}')
+        assert plan.workspace.lost() == (str(path),)
+        assert not engine.carry_out(engine.plan_install(book, [server]))[0].error
+        plan = engine.plan_removal(book, [server.owner])
+        plan.workspace.write()
+        path.write_text(with_ours.replace("1", str(number)))
+        assert plan.workspace.lost() == (str(path),)
+        plan = engine.plan_removal(book, [server.owner])
+        plan.workspace.write()
+        # What has nothing of ours is theirs alone.
+        path.write_text('{"n": 7}')
+        assert plan.workspace.lost() == ()
+    assert path.read_text() == '{"n": 7}'
+    assert not (tmp_path / ".watercooler").exists()
+
+
+def test_a_file_that_a_client_has_only_emptied_is_waited_for(tmp_path: Path) -> None:
+    server, *_ = wants(tmp_path)
+    path = tmp_path / ".claude.json"
+    path.write_text('{"n": 1}')
+    install(tmp_path, server)
+    text = path.read_text()
+    path.write_text("")
+    writer = threading.Timer(0.02, path.write_text, [text])
+    writer.start()
+    remove(tmp_path, server)
+    writer.join()
+    assert path.read_text() == '{"n": 1}'
+
+
+def test_what_came_between_reading_and_replacing_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "settings"
+    half = Path(disk.half_of(str(path)))
+    for before, after in ((b"old", b"ours"), (b"old", None), (None, b"ours")):
+        path.write_bytes(b"theirs")
+        half.unlink(missing_ok=True)
+        if after is not None:
+            half.write_bytes(after)
+        with pytest.raises((ConflictError, FileExistsError)):
+            disk._move_into_place(str(path), before, after)
+        assert path.read_bytes() == b"theirs"

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from wc_cli.agents.briefing.dialects import DIALECTS
@@ -395,7 +396,8 @@ def _carry_out(site: InstallSite, planned: Planned, options: _Connecting) -> Non
         say("Nothing was changed.")
         return
     with open_ledger(site.home) as ledger:
-        outcomes = engine.carry_out(planned.plan(ledger))
+        make_plan = partial(planned.plan, ledger)
+        outcomes = engine.carry_out(make_plan(), make_plan)
         if ledger.files:
             _record_user(site.env)
     report.print_outcomes(outcomes, site, planned.verb, as_json=options.json)

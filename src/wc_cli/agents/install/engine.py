@@ -14,7 +14,7 @@ from wc_core.base.values import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from wc_cli.agents.install.changes import Change, Part
     from wc_cli.agents.install.ledger import Ledger, Owner
@@ -49,6 +49,9 @@ class PartOutcome(NamedTuple):
     paths: tuple[str, ...] = ()
     removed: bool = False
 
+
+# How often a plan is carried out if another program writes at the same moment.
+_ATTEMPTS = 3
 
 # The start of a diff's line that stands for a whole file.
 NEW_FILE, REMOVED_FILE = "new file", "removed file"
@@ -160,10 +163,31 @@ def _remove(workspace: Workspace, ledger: Ledger, owner: Owner) -> PartOutcome:
     return PartOutcome(owner, files, error=error, edited=tuple(edited), removed=True)
 
 
-def carry_out(plan: Plan) -> tuple[PartOutcome, ...]:
-    """Write the files of a plan. Returns its outcomes, including write errors."""
-    failures = dict(plan.workspace.write())
-    return tuple(_with_failure(outcome, failures) for outcome in plan.outcomes)
+def carry_out(
+    plan: Plan, plan_again: Callable[[], Plan] | None = None
+) -> tuple[PartOutcome, ...]:
+    """Write the files of a plan. Returns its outcomes, including write errors.
+
+    A client may rewrite its settings at the same moment. With ``plan_again``, what is
+    then missing, of ours or of theirs, is written again, a few times at most.
+    """
+    outcomes: dict[Owner, PartOutcome] = {}
+    for attempt in range(_ATTEMPTS):
+        failures = dict(plan.workspace.write())
+        if plan_again is not None:
+            lost = plan.workspace.lost()
+            failures = {path: disk.changed_error(path) for path in lost} | failures
+        for outcome in plan.outcomes:
+            earlier = outcomes.get(outcome.owner)
+            if earlier is None or earlier.error or outcome.files or outcome.error:
+                outcomes[outcome.owner] = _with_failure(outcome, failures)
+        is_disturbed = any(
+            isinstance(error, ConflictError) for error in failures.values()
+        )
+        if plan_again is None or not is_disturbed or attempt == _ATTEMPTS - 1:
+            break
+        plan = plan_again()
+    return tuple(outcomes.values())
 
 
 def _with_failure(outcome: PartOutcome, failures: dict[str, WcError]) -> PartOutcome:

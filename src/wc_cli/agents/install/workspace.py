@@ -6,6 +6,11 @@ had never been tried.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import time
+from functools import partial
+
 from wc_cli.agents.install import decisions, disk
 from wc_cli.agents.install.formats import edits
 from wc_cli.agents.install.formats.jsonc import UnreadableError
@@ -22,6 +27,10 @@ if TYPE_CHECKING:
     from wc_cli.agents.install.formats.edits import Spot
 
 _UNTOUCHED = LedgerFile(None, "", ())
+
+# Seconds in which a program that was writing a file at the same time is done, and how
+# often a file is read in them.
+_MOMENT, _READINGS = 0.05, 5
 
 
 class WorkspaceFile(NamedTuple):
@@ -43,18 +52,31 @@ class WorkspaceFile(NamedTuple):
         return None if self.text is None else self.text.encode()
 
 
+class _Written(NamedTuple):
+    """A file that was written, its page of the ledger and its original before that, and
+    the file that it replaced, opened."""
+
+    file: WorkspaceFile
+    page: LedgerFile
+    base: bytes | None
+    replaced: int | None
+
+
 class Workspace:
     """The files read so far, by real path, on top of a ledger."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._files: dict[str, WorkspaceFile] = {}
+        self._written: list[_Written] = []
 
     def file(self, path: str) -> WorkspaceFile:
         """A file as it will be. Raises StorageError, CorruptError."""
         path = disk.real_path(path)
         if path not in self._files:
             data = disk.read(path)
+            if data == b"":
+                data = _settled(partial(disk.read, path), None)
             try:
                 text = None if data is None else data.decode()
             except UnicodeDecodeError as error:
@@ -223,7 +245,7 @@ class Workspace:
     def _write_original(self, file: WorkspaceFile) -> None:
         """Write a file that has none of our changes left, then drop its page."""
         if file.new != file.data:
-            disk.replace(file.path, file.data, file.new)
+            self._replace(file, None)
         if file.new is None:
             disk.remove_folders(self._before(file).folders)
         self._ledger.forget(file.path)
@@ -246,7 +268,7 @@ class Workspace:
             if file.new != file.data:
                 # A user's program settings may contain keys later.
                 mode = None if _is_shared(file.page) else 0o600
-                disk.replace(file.path, file.data, file.new, mode=mode)
+                self._replace(file, mode, before)
         except WcError:
             self._ledger.files[file.path] = before
             if before is _UNTOUCHED:
@@ -254,6 +276,54 @@ class Workspace:
                 disk.remove_folders(missing)
             self._ledger.save()
             raise
+
+    def _replace(
+        self, file: WorkspaceFile, mode: int | None, page: LedgerFile | None = None
+    ) -> None:
+        page = self._before(file) if page is None else page
+        base = None
+        with contextlib.suppress(CorruptError):  # it is only needed for `lost`
+            base = self._ledger.base(page)
+        replaced = disk.take_place(file.path, file.data, file.new, mode=mode)
+        self._written.append(_Written(file, page, base, replaced))
+
+    # Other programs that write at the same moment.
+
+    def lost(self) -> tuple[str, ...]:
+        """The written files in which another program undid our changes since, or which
+        replaced what it was writing; its version is in place then.
+
+        Waits a moment first. The ledger is such that the same plan, made again, does
+        what is missing. Raises StorageError.
+        """
+        if self._written:
+            time.sleep(_MOMENT)
+        written, self._written = self._written, []
+        try:
+            return tuple(item.file.path for item in written if self._is_lost(item))
+        finally:
+            for item in written:
+                if item.replaced is not None:
+                    os.close(item.replaced)
+
+    def _is_lost(self, item: _Written) -> bool:
+        file, handle = item.file, item.replaced
+        theirs = file.data
+        if handle is not None:
+            theirs = _settled(partial(disk.content, handle), file.data)
+        is_hidden = theirs not in {file.data, b""}
+        if is_hidden and disk.read(file.path) == file.new:
+            with contextlib.suppress(ConflictError):  # a still newer version stays
+                disk.replace(file.path, file.new, theirs)
+        data = _settled(partial(disk.read, file.path), file.new)
+        missing, returned = _differences(item, data)
+        if returned:
+            page = file.page if file.page.records else item.page
+            records = (*file.page.records, *returned)
+            self._ledger.keep(item.base)
+            self._ledger.files[file.path] = page._replace(records=records)
+            self._ledger.save()
+        return is_hidden or missing or bool(returned)
 
     def _base(self, file: WorkspaceFile, before: LedgerFile) -> bytes | None:
         """The bytes that the file on disk would have without us."""
@@ -269,6 +339,41 @@ class Workspace:
         except UnreadableError as error:
             raise _corrupt_error(file.path, error) from error
         return None if text is None else text.encode()
+
+
+def _settled(read: Callable[[], bytes | None], expected: bytes | None) -> bytes | None:
+    """What is expected, or read twice in a row and not empty if there is time: another
+    program may be writing it."""
+    data = read()
+    for _ in range(_READINGS):
+        if data == expected:
+            break
+        time.sleep(_MOMENT / _READINGS)
+        last, data = data, read()
+        if data and data == last:
+            break
+    return data
+
+
+def _differences(item: _Written, data: bytes | None) -> tuple[bool, list[Record]]:
+    """Whether a change of ours is missing in the bytes of a written file, and the
+    changes in them that had been taken out."""
+    file = item.file
+    if data == file.new:
+        return False, []
+    slots = {record.spot.slot for record in file.page.records}
+    removed = [item for item in item.page.records if item.spot.slot not in slots]
+    try:
+        text = None if data is None else data.decode()
+        missing = any(not _is_there(record, text) for record in file.page.records)
+        return missing, [record for record in removed if _is_there(record, text)]
+    except (UnreadableError, UnicodeDecodeError):
+        return True, []
+
+
+def _is_there(record: Record, text: str | None) -> bool:
+    value = edits.value_at(text, record.spot)
+    return edits.are_same(value, record.spot.value)
 
 
 def _is_shared(page: LedgerFile) -> bool:
