@@ -213,7 +213,7 @@ class _Use(NamedTuple):
     streams are under way."""
 
     holder: str
-    last: float
+    last_used: float
     under_way: int = 0
 
 
@@ -291,7 +291,7 @@ class SessionLimit:
         if not is_own_limit and counts[largest] > counts[holder] + 1:
             holder = largest
         idle = [
-            (use.last, id_)
+            (use.last_used, id_)
             for id_, use in self._uses.items()
             if use.holder == holder and not use.under_way
         ]

@@ -230,11 +230,11 @@ def _move_into_place(path: str, before: bytes | None, after: bytes | None) -> No
         os.rename(half, path)
         return
     try:
-        taken = None if before is None else read(half)
+        replaced = None if before is None else read(half)
     except WcError:
         os.rename(half, path)
         raise
-    if taken != before:
+    if replaced != before:
         if read(path) == after:
             os.rename(half, path)
         raise changed_error(path)

@@ -226,13 +226,15 @@ def _by_real_path(pages: dict[str, LedgerFile]) -> dict[str, LedgerFile]:
         owners = {owner for record in page.records for owner in record.owners}
         is_own = not any(owner.project for owner in owners)
         real = disk.real_path(path) if is_own else path
-        known = files.get(real)
-        if known is None:
+        existing = files.get(real)
+        if existing is None:
             files[real] = page
         else:
-            slots = {record.spot.slot for record in known.records}
-            more = (item for item in page.records if item.spot.slot not in slots)
-            files[real] = known._replace(records=(*known.records, *more))
+            slots = {record.spot.slot for record in existing.records}
+            other_records = (
+                item for item in page.records if item.spot.slot not in slots
+            )
+            files[real] = existing._replace(records=(*existing.records, *other_records))
     return files
 
 

@@ -308,13 +308,13 @@ class Workspace:
 
     def _is_lost(self, item: _Written) -> bool:
         file, handle = item.file, item.replaced
-        theirs = file.data
+        client_data = file.data
         if handle is not None:
-            theirs = _settled(partial(disk.content, handle), file.data)
-        is_hidden = theirs not in {file.data, b""}
+            client_data = _settled(partial(disk.content, handle), file.data)
+        is_hidden = client_data not in {file.data, b""}
         if is_hidden and disk.read(file.path) == file.new:
             with contextlib.suppress(ConflictError):  # a still newer version stays
-                disk.replace(file.path, file.new, theirs)
+                disk.replace(file.path, file.new, client_data)
         data = _settled(partial(disk.read, file.path), file.new)
         missing, returned = _differences(item, data)
         if returned:
@@ -349,8 +349,8 @@ def _settled(read: Callable[[], bytes | None], expected: bytes | None) -> bytes 
         if data == expected:
             break
         time.sleep(_MOMENT / _READINGS)
-        last, data = data, read()
-        if data and data == last:
+        previous, data = data, read()
+        if data and data == previous:
             break
     return data
 

@@ -65,8 +65,8 @@ def _plugin_server(site: InstallSite, plugin: str) -> JsonSet | None:
     folder = _folder(site._replace(scope="user")) / "plugins"
     file = folder / "installed_plugins.json"
     copies = common.json_value(file, "plugins", plugin)
-    last = copies[-1] if isinstance(copies, list) and copies else None
-    path = last.get("installPath") if isinstance(last, dict) else None
+    copy = copies[-1] if isinstance(copies, list) and copies else None
+    path = copy.get("installPath") if isinstance(copy, dict) else None
     if not isinstance(path, str):
         return None
     return common.json_server(Path(path, ".mcp.json"), ("mcpServers",), {})

@@ -99,7 +99,7 @@ def rules_text(names: tuple[str, ...]) -> str:
     """The rules for commands that Codex runs without asking and outside its sandbox:
     they write to the store and to git's folder, which the sandbox protects."""
     programs, commands = json.dumps(names), json.dumps(COMMANDS)
-    asked = json.dumps([*dict.fromkeys((*PROGRAMS, *names))])
+    ask_programs = json.dumps([*dict.fromkeys((*PROGRAMS, *names))])
     return (
         "# Written by `wc install codex`; `wc uninstall codex` removes it.\n"
         "prefix_rule(\n"
@@ -110,7 +110,7 @@ def rules_text(names: tuple[str, ...]) -> str:
         '    not_match = ["wc -l file", "wc-cli install"],\n'
         ")\n"
         "prefix_rule(\n"
-        f"    pattern = [{asked}, {json.dumps(ASKED)}],\n"
+        f"    pattern = [{ask_programs}, {json.dumps(ASKED)}],\n"
         '    decision = "prompt",\n'
         '    justification = "It reaches beyond the threads",\n'
         ")\n"
