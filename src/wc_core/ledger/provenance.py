@@ -49,7 +49,7 @@ RULES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-class Origin(NamedTuple):
+class EntryOrigin(NamedTuple):
     """Where an entry came from: one of `ORIGINS`. ``via`` is the branch of a carrier.
     ``by_person`` says that a person's process wrote it here, not an agent's."""
 
@@ -68,7 +68,7 @@ class Origin(NamedTuple):
 
 
 def may(
-    action: str, origin: Origin, is_named: Callable[[], bool], *, is_own: bool = False
+    action: str, origin: EntryOrigin, is_named: Callable[[], bool], *, is_own: bool = False
 ) -> bool:
     """Return whether an entry of this origin may cause an action here.
 
@@ -91,18 +91,18 @@ class Provenance:
         self._layout = layout
         self._arrivals = Arrivals(layout)
 
-    def of(self, thread: Thread, entry_id: str) -> Origin:
+    def of(self, thread: Thread, entry_id: str) -> EntryOrigin:
         """Return where an entry of a thread came from. It was written here if a line
         with its id has the recorded bytes: then that version counts here."""
         written = written_lines(self._layout, thread.state.topic)
         for line in _lines_of(thread, entry_id) if written else ():
             by_person = written.get(digest_of(line))
             if by_person is not None:
-                return Origin(HERE, by_person=by_person)
+                return EntryOrigin(HERE, by_person=by_person)
         via = self._arrivals.way(entry_id)
-        return Origin(CARRIER, via) if via else Origin(BRANCH)
+        return EntryOrigin(CARRIER, via) if via else EntryOrigin(BRANCH)
 
-    def of_ball(self, thread: Thread) -> Origin:
+    def of_ball(self, thread: Thread) -> EntryOrigin:
         """Return the origin of the move that a thread's ball is for: the entry that
         passed it to its holder, or one that has opened or unblocked the thread since,
         if that is less trusted.
@@ -111,14 +111,14 @@ class Provenance:
         """
         entries = thread.entries
         start = _position(entries, thread.state.since)
-        passed, opened = Origin(BRANCH), Origin(HERE)
+        passed, opened = EntryOrigin(BRANCH), EntryOrigin(HERE)
         status = next((e.status for e in reversed(entries[:start]) if e.status), OPEN)
         for entry in entries[start:]:
             is_opened = entry.status and entry.status != status
             if entry.ball is not None and entry.ball.holder == thread.state.ball:
                 origin = self.of(thread, entry.id)
                 if origin.kind == HERE or passed.kind != HERE:
-                    passed, opened = origin, Origin(HERE)
+                    passed, opened = origin, EntryOrigin(HERE)
             elif is_opened and status in {CLOSED, BLOCKED}:
                 opened = _lesser(opened, self.of(thread, entry.id))
             status = entry.status or status
@@ -131,7 +131,7 @@ def _position(entries: Sequence[Entry], entry_id: str) -> int:
     return next(ids, len(entries))
 
 
-def _lesser(first: Origin, second: Origin) -> Origin:
+def _lesser(first: EntryOrigin, second: EntryOrigin) -> EntryOrigin:
     """The less trusted of two origins."""
     return max(first, second, key=lambda origin: ORIGINS.index(origin.kind))
 
