@@ -8,10 +8,25 @@ import shutil
 import time
 from typing import TYPE_CHECKING
 
+from tests.conftest import SOURCE
 from wc_cli.ledger.store import writtenlines
 from wc_core.base.layout import Layout
 from wc_core.ledger.git.private import private_layout
-from wc_core.ledger.provenance import BRANCH, CARRIER, HERE, Provenance
+from wc_core.ledger.provenance import (
+    ACTIONS,
+    AFTER_YES,
+    ALWAYS,
+    BRANCH,
+    CARRIER,
+    HERE,
+    NAMED,
+    NEVER,
+    ORIGINS,
+    OTHERS,
+    PERSON,
+    RULES,
+    Provenance,
+)
 from wc_core.ledger.threads.reader import StoreReader
 
 if TYPE_CHECKING:
@@ -20,6 +35,27 @@ if TYPE_CHECKING:
     from tests.conftest import Repo
 
 _DAY = 24 * 3600
+
+
+_WORDS = {
+    ALWAYS: "yes",
+    OTHERS: "yes, unless the person wrote it",
+    NAMED: "if `",
+    PERSON: "if a person wrote it, for the commit seen",
+    AFTER_YES: "after a person's yes on this machine to its text",
+    NEVER: "never",
+}
+
+
+def test_the_page_has_the_table_that_decides() -> None:
+    page = (SOURCE.parent / "docs/security.md").read_text()
+    table = page.partition("| an entry may |")[2].partition("\n\n")[0]
+    rows = [row.strip("| ").split(" | ") for row in table.splitlines()[2:]]
+    assert len(rows) == len(ACTIONS)
+    for action, (_, *cells) in zip(ACTIONS, rows, strict=True):
+        assert len(cells) == len(ORIGINS)
+        for origin, cell in zip(ORIGINS, cells, strict=True):
+            assert cell.startswith(_WORDS[RULES[action][origin]]), (action, origin)
 
 
 def _origins(repo: Repo, topic: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -63,6 +64,21 @@ def test_a_preference_of_this_machine_names_who_else_may(
     assert events(repo) == []
     repo.ok("config", "--global", "set", "run.from", allowed)
     assert names(events(repo))[0] == ("started", "login")
+
+
+@pytest.mark.parametrize("allowed", ["own", "Pat", "known", "anyone"])
+def test_a_ball_that_came_with_a_carrier_starts_nothing(
+    repo: Repo,  # noqa: F811
+    allowed: str,
+) -> None:
+    ask_for(repo, "login", "work done")
+    (repo.private / "written/login").unlink()
+    entry = repo.json("read", "login")["entries"][0]["id"]
+    row = json.dumps({"entry": entry, "via": "codex/login"})
+    (repo.store / "harvested.jsonl").write_text(f"{row}\n")
+    repo.ok("config", "--global", "set", "run.from", allowed)
+    assert events(repo) == []
+    assert reasons(repo)["login"].startswith("its ball came with the branch codex/")
 
 
 def test_a_pushed_unblocking_starts_nothing(
