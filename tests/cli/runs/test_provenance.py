@@ -95,6 +95,16 @@ def test_a_pushed_unblocking_starts_nothing(
     assert "blocked" in reasons(repo)
 
 
+def test_an_alias_that_came_with_a_push_makes_nobody_an_agent(
+    repo: Repo,  # noqa: F811
+) -> None:
+    repo.ok("new", "login", "-m", "work done", "--to", "Kim", "--force")
+    repo.ok("config", "set", "aliases.kim", "Codex")
+    assert events(repo) == []
+    waiting = repo.wc("run", "--once", "login").err
+    assert "its ball is Kim's, who is not an agent" in waiting
+
+
 def test_a_forged_state_is_not_believed(repo: Repo) -> None:  # noqa: F811
     """A push can contain any meta.json, also one that says a newer wc wrote it."""
     repo.ok("new", "login", "-m", "work done")

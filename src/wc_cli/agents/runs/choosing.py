@@ -15,7 +15,7 @@ from wc_core.attention.wake import senders, waiters
 from wc_core.base import agents, names
 from wc_core.base.errors import ConflictError, NotFoundError, WcError
 from wc_core.base.layout import safe_name
-from wc_core.base.names import FREE, Name, fold, parse
+from wc_core.base.names import FREE, SPELLINGS, Name, fold, parse
 from wc_core.base.phrases import quoted
 from wc_core.base.text import one_line
 from wc_core.base.values import NamedTuple
@@ -145,13 +145,21 @@ class Chooser:
                 return "nobody has its ball; name an agent for it: --agent NAME"
             if not (request.ready or request.topics):
                 return "nobody has its ball; to take free ones, too: --ready"
-        elif not directory.is_agent(parse(state.ball)):
+        elif not self._is_agent(parse(state.ball)):
             return f"its ball is {state.ball}'s, who is not an agent{self._hint(state)}"
         elif agent and self._agent_of(state) != agent:
             return f"its ball is {state.ball}'s"
         if request.mine and not self.context.viewer.is_me(state.asker):
             return "you did not ask for it"
         return ""
+
+    def _is_agent(self, name: Name) -> bool:
+        """Return whether a name is that of an agent on this machine. An alias can come
+        with a push, so it makes nobody an agent whom this person has no command for."""
+        word = fold(name.agent)
+        own = {fold(agent) for agent in self.own.run_commands}
+        is_known = word in SPELLINGS or word in own
+        return is_known and self.context.settings.directory.is_agent(name)
 
     def _hint(self, state: State) -> str:
         """Return how to make the holder of a ball an agent, if there is a command for
