@@ -68,7 +68,11 @@ class EntryOrigin(NamedTuple):
 
 
 def may(
-    action: str, origin: EntryOrigin, is_named: Callable[[], bool], *, is_own: bool = False
+    action: str,
+    origin: EntryOrigin,
+    is_named: Callable[[], bool],
+    *,
+    is_own: bool = False,
 ) -> bool:
     """Return whether an entry of this origin may cause an action here.
 
