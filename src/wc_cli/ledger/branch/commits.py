@@ -129,7 +129,8 @@ def committed_files(
 
 
 def committed_below(git: Git, commit: str, *paths: str) -> dict[str, Committed]:
-    """The files of a commit at or below ``paths``; without paths, all of them."""
+    """The files of a commit at or below ``paths``; without paths, all of them. Links
+    and submodules, which a push may put anywhere, are no files."""
     if not commit:
         return {}
     out = git.run("ls-tree", "-z", "-l", "-r", commit, "--", *paths)
@@ -137,8 +138,8 @@ def committed_below(git: Git, commit: str, *paths: str) -> dict[str, Committed]:
     for record in out.split(b"\0"):
         info, _, path = record.partition(b"\t")
         if path:
-            mode, kind, blob, size = info.split()
-            length = int(size) if kind == b"blob" else 0
+            mode, _, blob, size = info.split()
+            length = int(size) if size.isdigit() else 0  # a submodule has none
             is_file = mode.startswith(b"100")
             files[os.fsdecode(path)] = Committed(blob.decode(), length, is_file)
     return files
